@@ -1,0 +1,205 @@
+import TinyQueue from 'tinyqueue';
+import type { Clock, DueSource } from '../clock.ts';
+import { recordAttempt } from '../domain/ipn.ts';
+import type { Context } from '../domain/settings.ts';
+import { timestamp } from '../domain/settings.ts';
+import type { Change, Delivery } from '../domain/state.ts';
+import type { Store } from '../store/store.ts';
+import type { Poster } from './post.ts';
+
+/** So many attempts at one receiver at a time: a slow one holds up nobody but itself. */
+const PER_RECEIVER = 16;
+/** So many attempts in all at a time. */
+const IN_ALL = 256;
+/** When an attempt cannot be stored (a full disk), it is made again after this long. */
+const STORE_RETRY_MS = 1_000;
+
+interface Due {
+  at: number;
+  deliveryId: string;
+}
+
+/** The deliveries that wait for one receiver (scheme, host and port), in order. */
+interface Lane {
+  waiting: Set<string>;
+  active: number;
+}
+
+/** What the courier needs from the rest of the emulator. */
+export interface CourierParts {
+  store: Store;
+  clock: Clock;
+  poster: Poster;
+  context: () => Context;
+  /** The version that the User-Agent names. */
+  version: string;
+}
+
+/**
+ * Brings due IPNs to their receivers. What is due stands in the state, so nothing is lost with the process: an
+ * attempt counts only once it is stored, and what was not stored is attempted again.
+ */
+export class Courier implements DueSource {
+  readonly #parts: CourierParts;
+  readonly #due = new TinyQueue<Due>([], (a, b) => a.at - b.at);
+  readonly #lanes = new Map<string, Lane>();
+  /** Payments with an attempt under way: attempts of one payment never overtake each other. */
+  readonly #busy = new Set<string>();
+  readonly #running = new Set<string>();
+  readonly #waiters = new Map<string, (() => void)[]>();
+  readonly #stopping = new AbortController();
+  #active = 0;
+
+  constructor(parts: CourierParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes up what the last run left due, and listens for more. */
+  start(): void {
+    const { store, clock } = this.#parts;
+    for (const delivery of store.state.deliveries.values()) this.#plan(delivery);
+    store.onChange((change) => this.#hear(change));
+    clock.add(this);
+  }
+
+  nextDue(): number | undefined {
+    return this.#stopping.signal.aborted ? undefined : this.#due.peek()?.at;
+  }
+
+  async runDue(now: number): Promise<void> {
+    const attempts: Promise<void>[] = [];
+    for (let next = this.#due.peek(); next && next.at <= now; next = this.#due.peek()) {
+      this.#due.pop();
+      const delivery = this.#parts.store.state.deliveries.get(next.deliveryId);
+      const at = delivery && dueAt(delivery);
+      // A resend or a reset may have changed the plan meanwhile: the record decides, not the queue.
+      if (!delivery || at === undefined || at > next.at || this.#running.has(delivery.id)) continue;
+      attempts.push(this.#attempted(delivery.id));
+      this.#enqueue(delivery);
+    }
+    await Promise.all(attempts);
+  }
+
+  /** Resolves after the next attempt of a delivery is stored, or after `limitMs` of real time, whichever comes first. */
+  async firstAttempt(deliveryId: string, limitMs: number): Promise<void> {
+    const delivery = this.#parts.store.state.deliveries.get(deliveryId);
+    if (!delivery || delivery.attemptCount > 0 || delivery.state !== 'pending') return;
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, limitMs);
+    });
+    await Promise.race([this.#attempted(deliveryId), limit]);
+    clearTimeout(timer);
+  }
+
+  /** Aborts what is under way: it stays due. */
+  stop(): void {
+    this.#stopping.abort();
+    this.#parts.poster.close();
+  }
+
+  #hear(change: Change): void {
+    for (const delivery of change.deliveries ?? []) this.#plan(delivery);
+    if (change.deliveries?.length) this.#parts.clock.wake();
+  }
+
+  #plan(delivery: Delivery): void {
+    const at = dueAt(delivery);
+    if (at !== undefined) this.#due.push({ at, deliveryId: delivery.id });
+  }
+
+  #attempted(deliveryId: string): Promise<void> {
+    return new Promise((resolve) => {
+      const list = this.#waiters.get(deliveryId);
+      if (list) list.push(resolve);
+      else this.#waiters.set(deliveryId, [resolve]);
+    });
+  }
+
+  #enqueue(delivery: Delivery): void {
+    const { origin } = new URL(delivery.url);
+    let lane = this.#lanes.get(origin);
+    if (!lane) {
+      lane = { waiting: new Set(), active: 0 };
+      this.#lanes.set(origin, lane);
+    }
+    lane.waiting.add(delivery.id);
+    this.#pump(lane);
+  }
+
+  #pump(lane: Lane): void {
+    for (const deliveryId of lane.waiting) {
+      if (lane.active >= PER_RECEIVER || this.#active >= IN_ALL) return;
+      const delivery = this.#parts.store.state.deliveries.get(deliveryId);
+      const turn = delivery?.paymentId ?? deliveryId;
+      if (this.#busy.has(turn)) continue;
+      lane.waiting.delete(deliveryId);
+      if (!delivery || delivery.state !== 'pending') this.#announce(deliveryId);
+      else void this.#run(lane, delivery, turn);
+    }
+  }
+
+  async #run(lane: Lane, delivery: Delivery, turn: string): Promise<void> {
+    lane.active++;
+    this.#active++;
+    this.#busy.add(turn);
+    this.#running.add(delivery.id);
+    try {
+      await this.#attempt(delivery);
+    } finally {
+      lane.active--;
+      this.#active--;
+      this.#busy.delete(turn);
+      this.#running.delete(delivery.id);
+      this.#announce(delivery.id);
+      this.#pump(lane);
+      for (const [origin, other] of this.#lanes) {
+        if (other.waiting.size) this.#pump(other);
+        else if (!other.active) this.#lanes.delete(origin);
+      }
+    }
+  }
+
+  async #attempt(delivery: Delivery): Promise<void> {
+    const { store, poster, context, version } = this.#parts;
+    const { signal } = this.#stopping;
+    if (signal.aborted) return;
+    const number = delivery.attemptCount + 1;
+    const startedAt = timestamp(context().now);
+    const { report, refused } = await poster.post({
+      url: delivery.url,
+      body: delivery.body,
+      timeoutMs: context().settings.ipn.timeoutMs,
+      signal,
+      headers: [
+        ['Host', new URL(delivery.url).host],
+        ['Content-Type', delivery.contentType],
+        ['Content-Length', String(Buffer.byteLength(delivery.body))],
+        ['User-Agent', `gateway-sim/${version}`],
+        ['X-Gateway-Sim', '1'],
+        ['X-Gateway-Sim-Delivery', delivery.id],
+        ['X-Gateway-Sim-Attempt', String(number)],
+        ['Connection', 'keep-alive'],
+      ],
+    });
+    // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
+    if (signal.aborted) return;
+    try {
+      await store.commit((state) => recordAttempt(state, delivery.id, { ...report, startedAt, refused }, context()));
+    } catch {
+      this.#due.push({ at: context().now + STORE_RETRY_MS, deliveryId: delivery.id });
+      this.#parts.clock.wake();
+    }
+  }
+
+  #announce(deliveryId: string): void {
+    const waiters = this.#waiters.get(deliveryId) ?? [];
+    this.#waiters.delete(deliveryId);
+    for (const resolve of waiters) resolve();
+  }
+}
+
+/** When a delivery is to be attempted next; undefined when it is not. */
+function dueAt({ state, nextAttemptAt }: Delivery): number | undefined {
+  return state === 'pending' && nextAttemptAt !== null ? Date.parse(nextAttemptAt) : undefined;
+}

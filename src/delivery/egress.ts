@@ -1,0 +1,116 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { GatewayError } from '../domain/error.ts';
+
+/*
+ * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to a stranger.
+ * Loopback and private networks only, never link-local (where clouds keep their metadata service) and never the
+ * emulator itself. What is let out beyond that is named by the user, host by host.
+ */
+
+const LOCAL = new BlockList();
+LOCAL.addSubnet('127.0.0.0', 8);
+LOCAL.addSubnet('10.0.0.0', 8);
+LOCAL.addSubnet('172.16.0.0', 12);
+LOCAL.addSubnet('192.168.0.0', 16);
+LOCAL.addAddress('::1', 'ipv6');
+LOCAL.addSubnet('fc00::', 7, 'ipv6');
+
+/** Names that mean this machine or this network without asking anybody. */
+const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
+
+/** Where the emulator itself listens, once it does. */
+export interface OwnAddress {
+  port: number;
+}
+
+/** Decides which addresses may be reached. */
+export class Egress {
+  readonly #allowedHosts: ReadonlySet<string>;
+  readonly #own: () => OwnAddress | undefined;
+
+  /**
+   * @param allowedHosts host names or addresses that the user lets out (`--allow-ipn-host`)
+   * @param own where the emulator listens
+   */
+  constructor(allowedHosts: Iterable<string>, own: () => OwnAddress | undefined) {
+    this.#allowedHosts = new Set([...allowedHosts].map((name) => bare(name.toLowerCase())));
+    this.#own = own;
+  }
+
+  /** Why an address would probably not be let out, without resolving its name; null when nothing speaks against it. */
+  unreachable(url: string): string | null {
+    const { hostname, port, protocol } = new URL(url);
+    const host = bare(hostname);
+    if (isIP(host)) return this.#addressProblem(host, host, Number(port || defaultPort(protocol)));
+    if (this.#allowedHosts.has(host) || LOCAL_NAME.test(host)) return null;
+    return `${host} is let out only if it resolves to a private address (${flag(host)})`;
+  }
+
+  /**
+   * Checks an address given as a number. Names are checked in `lookup`, on what they resolve to.
+   *
+   * @throws GatewayError `forbidden`, naming the flag that would let it out
+   */
+  check(url: URL): void {
+    const host = bare(url.hostname);
+    if (!isIP(host)) return;
+    const problem = this.#addressProblem(host, host, Number(url.port || defaultPort(url.protocol)));
+    if (problem) throw refusal(problem);
+  }
+
+  /** The lookup that a connection uses: what it hands on is what is connected to, so a name cannot change in between. */
+  lookup(port: number): LookupFunction {
+    return (hostname, options, callback) => {
+      lookup(hostname, { ...options, all: true }, (error, addresses) => {
+        if (error) return callback(error, '');
+        const problems = addresses.map(({ address }) => this.#addressProblem(hostname, address, port));
+        const allowed = addresses.filter((_, index) => problems[index] === null);
+        const [first] = allowed;
+        if (!first) return callback(refusal(problems[0] ?? `${hostname} has no address`), '');
+        if (options.all) (callback as (error: null, addresses: LookupAddress[]) => void)(null, allowed);
+        else callback(null, first.address, first.family);
+      });
+    };
+  }
+
+  #addressProblem(name: string, address: string, port: number): string | null {
+    const shown = name === address ? address : `${name} (${address})`;
+    if (port === this.#own()?.port && isOwnInterface(address)) {
+      return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
+    }
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (LOCAL.check(address, family) || this.#allowedHosts.has(name.toLowerCase())) return null;
+    return `${shown} is neither a loopback nor a private address (${flag(name)})`;
+  }
+}
+
+function flag(host: string): string {
+  return `--allow-ipn-host ${host} lets it out`;
+}
+
+/** An IPv6 address without its brackets. */
+function bare(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+function defaultPort(protocol: string): string {
+  return protocol === 'https:' ? '443' : '80';
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('0.0.0.0');
+LOOPBACK.addAddress('::1', 'ipv6');
+LOOPBACK.addAddress('::', 'ipv6');
+
+function isOwnInterface(address: string): boolean {
+  if (LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return true;
+  const plain = address.replace(/^::ffff:/i, '');
+  return Object.values(networkInterfaces()).some((list) => list?.some((entry) => entry.address === plain));
+}
+
+function refusal(problem: string): GatewayError {
+  return new GatewayError('forbidden', problem);
+}

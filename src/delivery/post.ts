@@ -1,0 +1,163 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { GatewayError } from '../domain/error.ts';
+import type { AttemptReport } from '../domain/ipn.ts';
+import type { Egress } from './egress.ts';
+
+/** So much of an answer's body is kept. */
+const KEPT_BODY_BYTES = 64 * 1024;
+
+/** One POST to a receiver. */
+export interface PostRequest {
+  url: string;
+  headers: readonly (readonly [string, string])[];
+  body: string;
+  /** Real time for everything: resolving, connecting, sending, the whole answer. */
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** What came of it. `refused`: the egress guard did not let it out, and trying again would change nothing. */
+export interface PostResult {
+  report: AttemptReport;
+  refused: boolean;
+}
+
+interface Answer {
+  status: number;
+  headers: [string, string][];
+  body: string;
+}
+
+/** Sends IPNs over kept-alive connections. Every failure is a result, none is thrown. */
+export class Poster {
+  readonly #egress: Egress;
+  readonly #agents = {
+    'http:': new http.Agent({ keepAlive: true }),
+    'https:': new https.Agent({ keepAlive: true }),
+  };
+
+  constructor(egress: Egress) {
+    this.#egress = egress;
+  }
+
+  /** Makes one attempt. Resolves in every case, at the latest after the request's time-out. */
+  async post(request: PostRequest): Promise<PostResult> {
+    const started = performance.now();
+    const sent = { url: request.url, requestHeaders: request.headers.map(([name, value]): [string, string] => [name, value]) };
+    const finish = (answer: Answer | null, error: string | null): AttemptReport => ({
+      ...sent,
+      requestBody: request.body,
+      durationMs: Math.round((performance.now() - started) * 10) / 10,
+      responseStatus: answer?.status ?? null,
+      responseHeaders: answer?.headers ?? [],
+      responseBody: answer?.body ?? null,
+      error,
+    });
+    try {
+      const answer = await this.#send(request);
+      return { report: finish(answer, answerProblem(answer)), refused: false };
+    } catch (error) {
+      return { report: finish(null, inWords(error, request)), refused: error instanceof GatewayError };
+    }
+  }
+
+  async #send(request: PostRequest, isRetry = false): Promise<Answer> {
+    const url = new URL(request.url);
+    this.#egress.check(url);
+    const secure = url.protocol === 'https:';
+    const outgoing = (secure ? https : http).request(url, {
+      method: 'POST',
+      agent: this.#agents[secure ? 'https:' : 'http:'],
+      headers: Object.fromEntries(request.headers),
+      lookup: this.#egress.lookup(Number(url.port || (secure ? 443 : 80))),
+    });
+    const abort = () => outgoing.destroy(new Error('the emulator is stopping'));
+    const timer = setTimeout(() => outgoing.destroy(new TimeOut()), request.timeoutMs);
+    request.signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await answerOf(outgoing, request.body);
+    } catch (error) {
+      // The receiver closed a kept-alive connection just as it was used again: that is no attempt yet.
+      const stale = outgoing.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+      if (stale && !isRetry) return await this.#send(request, true);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      request.signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Closes the kept-alive connections. */
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+}
+
+class TimeOut extends Error {}
+
+function answerOf(outgoing: http.ClientRequest, body: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      let kept = 0;
+      incoming.on('data', (chunk: Buffer) => {
+        if (kept < KEPT_BODY_BYTES) chunks.push(chunk);
+        kept += chunk.length;
+      });
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const bytes = Buffer.concat(chunks).subarray(0, KEPT_BODY_BYTES);
+        resolve({
+          status: incoming.statusCode ?? 0,
+          headers: pairs(incoming.rawHeaders),
+          body: bytes.toString('utf8'),
+        });
+      });
+    });
+    outgoing.end(body);
+  });
+}
+
+function pairs(rawHeaders: readonly string[]): [string, string][] {
+  const list: [string, string][] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    list.push([rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']);
+  }
+  return list;
+}
+
+function answerProblem({ status, headers }: Answer): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) {
+    const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
+    return `the receiver answered ${status}${location ? ` to ${location}` : ''}: redirects are not followed, give the final address as ipn_url`;
+  }
+  return `the receiver answered ${status}: only 2xx counts as received`;
+}
+
+function inWords(error: unknown, request: PostRequest): string {
+  const { host, hostname } = new URL(request.url);
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof TimeOut) return `no complete answer from ${host} within ${request.timeoutMs / 1000} s`;
+  if (error instanceof AggregateError) return inWords(error.errors[0], request);
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `connection refused: nothing listens at ${host}`;
+    case 'ECONNRESET':
+      return `${host} closed the connection without an answer`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name ${hostname} cannot be resolved`;
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return `there is no route to ${host}`;
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+      return `the certificate of ${host} is not trusted: start gateway-sim with NODE_EXTRA_CA_CERTS naming your CA`;
+    default:
+      return message;
+  }
+}

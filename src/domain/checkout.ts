@@ -1,0 +1,94 @@
+import { findWallet } from './merchant.ts';
+import { compare } from './money.ts';
+import { isEmail, withEvent } from './payment.ts';
+import { type Context, timestamp } from './settings.ts';
+import type { Message, Outcome, Payment, State } from './state.ts';
+
+/** A verification code of a live checkout is valid this long (chosen). */
+export const CODE_LIFETIME_MS = 10 * 60_000;
+
+/** What the hosted checkout asks for next. */
+export type CheckoutStep = 'email' | 'code' | 'closed';
+
+/** Why a step did not pass; the page puts it into words in the customer's language. */
+export type CheckoutProblem =
+  | 'email_invalid'
+  | 'email_not_test'
+  | 'wallet_unknown'
+  | 'balance_too_small'
+  | 'code_wrong'
+  | 'code_expired';
+
+/** The step that a payment is on. */
+export function stepOf(payment: Payment): CheckoutStep {
+  if (payment.status !== 'pending') return 'closed';
+  return payment.payerEmail === null ? 'email' : 'code';
+}
+
+/** Rule: the customer enters an e-mail. In live mode a fresh code is sent to it. The result is null when it passed. */
+export function enterEmail(
+  state: State,
+  payment: Payment,
+  given: string,
+  context: Context,
+): Outcome<CheckoutProblem | null> {
+  const email = given.trim();
+  const problem = emailProblem(state, payment, email, context);
+  if (problem) {
+    const refused = withEvent(payment, context.now, 'email_refused', problem);
+    return { change: { payments: [refused] }, result: problem };
+  }
+  const entered = withEvent({ ...payment, payerEmail: email }, context.now, 'email_entered', email);
+  return payment.mode === 'sandbox'
+    ? { change: { payments: [entered] }, result: null }
+    : { ...sendCode(entered, email, context), result: null };
+}
+
+function emailProblem(state: State, payment: Payment, email: string, context: Context): CheckoutProblem | null {
+  if (!isEmail(email)) return 'email_invalid';
+  if (payment.mode === 'sandbox') {
+    const matches = email.toLowerCase() === context.settings.sandboxEmail.toLowerCase();
+    return matches ? null : 'email_not_test';
+  }
+  const wallet = findWallet(state, email, payment.currency);
+  if (!wallet) return 'wallet_unknown';
+  return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
+}
+
+/** Rule: a new code replaces the one before (live mode; the sandbox has its fixed code). */
+export function sendCode(payment: Payment, email: string, context: Context): Outcome<null> {
+  const { ids, now } = context;
+  const message: Message = {
+    id: ids.message(),
+    paymentId: payment.id,
+    identifier: payment.identifier,
+    email,
+    code: ids.code(),
+    sentAt: timestamp(now),
+    expiresAt: timestamp(now + CODE_LIFETIME_MS),
+  };
+  const sent = withEvent({ ...payment, messageId: message.id }, now, 'code_sent', email);
+  return { change: { payments: [sent], messages: [message] }, result: null };
+}
+
+/** Rule: the customer goes back to enter another e-mail. */
+export function changeEmail(payment: Payment): Outcome<null> {
+  return { change: { payments: [{ ...payment, payerEmail: null, messageId: null }] }, result: null };
+}
+
+/** What speaks against paying with this code now, or null. */
+export function codeProblem(state: State, payment: Payment, given: string, context: Context): CheckoutProblem | null {
+  const code = given.replace(/\s/g, '');
+  if (payment.mode === 'sandbox') return code === context.settings.sandboxCode ? null : 'code_wrong';
+  const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
+  if (!message || code !== message.code) return 'code_wrong';
+  if (timestamp(context.now) >= message.expiresAt) return 'code_expired';
+  const wallet = findWallet(state, payment.payerEmail ?? '', payment.currency);
+  if (!wallet) return 'wallet_unknown';
+  return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
+}
+
+/** Rule: a code that did not pass is kept in the payment's history. */
+export function refuseCode(payment: Payment, problem: CheckoutProblem, now: number): Outcome<CheckoutProblem> {
+  return { change: { payments: [withEvent(payment, now, 'code_refused', problem)] }, result: problem };
+}

@@ -1,0 +1,100 @@
+/**
+ * Everything that can go wrong and be explained to a user, as a closed set.
+ * Each edge maps it to its own language: `http/errors.ts` to a status, `cli/output.ts` to an exit code.
+ */
+export type ErrorCode =
+  | 'invalid_fields'
+  | 'unsupported_currency'
+  | 'invalid_api_key'
+  | 'unparseable_body'
+  | 'unsupported_media_type'
+  | 'body_too_large'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'wrong_state'
+  | 'expired'
+  | 'insufficient_funds'
+  | 'storage_failed'
+  | 'state_damaged'
+  | 'folder_in_use'
+  | 'port_in_use'
+  | 'no_server'
+  | 'timed_out'
+  | 'usage'
+  | 'check_failed'
+  | 'internal';
+
+/** What a `GatewayError` may carry beside its message. */
+export interface ErrorDetails {
+  /** Every single problem, one sentence each; the message is the first of them. Default: the message alone. */
+  problems?: readonly string[];
+  /** What the user can do about it, as one sentence. */
+  remedy?: string;
+  /** The methods that a known path does answer (`method_not_allowed` only). */
+  allow?: readonly string[];
+  /** What went wrong underneath. Kept for debugging, never shown. */
+  cause?: unknown;
+}
+
+/** The one error that users meet: a fact with a code, thrown anywhere and turned into an answer at the edges. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  readonly code: ErrorCode;
+  readonly problems: readonly string[];
+  readonly remedy: string | undefined;
+  readonly allow: readonly string[] | undefined;
+
+  /**
+   * @param code one of the closed set of codes
+   * @param message what was wrong and what was expected, one sentence without a full stop at its end
+   * @param details further problems, the remedy, the cause
+   */
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.problems = details.problems ?? [message];
+    this.remedy = details.remedy;
+    this.allow = details.allow;
+  }
+}
+
+/**
+ * The known name that is nearest to what the user wrote, for "did you mean".
+ *
+ * @returns the nearest of `known`, or undefined when none is close enough to be helpful
+ */
+export function nearestName(written: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(written.length / 2)) + 1;
+  for (const name of known) {
+    const distance = editDistance(written.toLowerCase(), name.toLowerCase(), bestDistance);
+    if (distance < bestDistance) {
+      best = name;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Levenshtein distance, given up (as `limit`) where the lengths alone already exceed the limit. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit || a.length > 200) return limit;
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const change = a[row - 1] === b[column - 1] ? 0 : 1;
+      current.push(
+        Math.min(
+          (current[column - 1] ?? 0) + 1,
+          (previous[column] ?? 0) + 1,
+          (previous[column - 1] ?? 0) + change,
+        ),
+      );
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? limit;
+}

@@ -1,0 +1,47 @@
+/** Bytes that nobody can guess, or, with a seed, bytes that repeat: the purpose names the stream they come from. */
+export type RandomBytes = (purpose: string, length: number) => Uint8Array;
+
+/** Makes the identifiers of new records. Handed to the rules, so that a rule stays a function of what it is given. */
+export interface Ids {
+  /** `pay_` and 24 characters (chosen): short enough for a 255-character column, too long to guess. */
+  payment(): string;
+  /** 12 upper-case letters and digits (chosen): the payment transaction id of the IPN. */
+  trx(): string;
+  delivery(): string;
+  attempt(): string;
+  message(): string;
+  /** A verification code of six digits. */
+  code(): string;
+  /** A number from 0 up to 1, for the jitter of retries. */
+  fraction(purpose: string): number;
+}
+
+const LOWER = '0123456789abcdefghjkmnpqrstvwxyz';
+const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+
+/** Text of `length` characters out of an alphabet, one random byte each. */
+export function randomText(random: RandomBytes, purpose: string, length: number, alphabet = LOWER): string {
+  let text = '';
+  for (const byte of random(purpose, length)) text += alphabet[byte % alphabet.length];
+  return text;
+}
+
+/** A number from 0 up to `limit` (exclusive), out of four random bytes. */
+export function randomBelow(random: RandomBytes, purpose: string, limit: number): number {
+  const bytes = random(purpose, 4);
+  const value = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
+  return Math.floor((value / 2 ** 32) * limit);
+}
+
+/** Identifiers out of a source of random bytes. */
+export function createIds(random: RandomBytes): Ids {
+  return {
+    payment: () => `pay_${randomText(random, 'payment', 24)}`,
+    trx: () => randomText(random, 'trx', 12, UPPER),
+    delivery: () => `ipn_${randomText(random, 'delivery', 16)}`,
+    attempt: () => `att_${randomText(random, 'attempt', 16)}`,
+    message: () => `msg_${randomText(random, 'message', 16)}`,
+    code: () => String(randomBelow(random, 'code', 1_000_000)).padStart(6, '0'),
+    fraction: (purpose) => randomBelow(random, purpose, 1_000_000) / 1_000_000,
+  };
+}

@@ -1,0 +1,130 @@
+import { timingSafeEqual } from 'node:crypto';
+import { GatewayError } from './error.ts';
+import { type RandomBytes, randomText } from './ids.ts';
+import { add, isAmount, subtract } from './money.ts';
+import type { Context } from './settings.ts';
+import { timestamp } from './settings.ts';
+import type { Merchant, Outcome, State, Wallet } from './state.ts';
+
+/** Whether two secrets are the same, in a time that tells nothing about where they differ. */
+export function sameSecret(given: string, expected: string): boolean {
+  const a = Buffer.from(given);
+  const b = Buffer.from(expected);
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** The merchant whose current public key this is. */
+export function findByPublicKey(state: State, key: string): Merchant | undefined {
+  return findBy(state, (merchant) => sameSecret(key, merchant.publicKey));
+}
+
+/** The merchant whose current secret key this is. */
+export function findBySecretKey(state: State, key: string): Merchant | undefined {
+  return findBy(state, (merchant) => sameSecret(key, merchant.secretKey));
+}
+
+function findBy(state: State, matches: (merchant: Merchant) => boolean): Merchant | undefined {
+  for (const merchant of state.merchants.values()) if (matches(merchant)) return merchant;
+  return undefined;
+}
+
+/** The merchant that commands mean when they name none: the first one. */
+export function defaultMerchant(state: State): Merchant {
+  const merchant = state.merchants.values().next().value;
+  if (!merchant) throw new GatewayError('state_damaged', 'the state holds no merchant');
+  return merchant;
+}
+
+/**
+ * The merchant with this id or name.
+ *
+ * @throws GatewayError `not_found`
+ */
+export function requireMerchant(state: State, reference: string): Merchant {
+  const merchant = state.merchants.get(reference) ?? findBy(state, ({ name }) => name === reference);
+  if (merchant) return merchant;
+  const names = [...state.merchants.values()].map(({ name }) => name);
+  throw new GatewayError('not_found', `no merchant is called "${reference}"; known: ${names.join(', ')}`, {
+    remedy: 'gateway-sim keys generate --merchant <name> makes one.',
+  });
+}
+
+/** Where a new pair of keys comes from: fresh random text, never seeded, or a pair that the user pinned. */
+export interface KeyPair {
+  publicKey: string;
+  secretKey: string;
+}
+
+/** A new pair of keys that no secret scanner and no person takes for a real one (chosen). */
+export function newKeyPair(random: RandomBytes): KeyPair {
+  return {
+    publicKey: `pub_sim_${randomText(random, 'key', 32)}`,
+    secretKey: `sec_sim_${randomText(random, 'key', 32)}`,
+  };
+}
+
+/** Gives a merchant a new pair; the old one stops working with the same change. */
+export function replaceKeys(merchant: Merchant, keys: KeyPair): Outcome<Merchant> {
+  const changed = { ...merchant, ...keys };
+  return { change: { merchants: [changed] }, result: changed };
+}
+
+/**
+ * Registers another merchant.
+ *
+ * @throws GatewayError `invalid_fields` when the name is empty, too long or taken
+ */
+export function addMerchant(state: State, id: string, name: string, keys: KeyPair, context: Context): Outcome<Merchant> {
+  if (!name.trim() || [...name].length > 60) {
+    throw new GatewayError('invalid_fields', 'name must have 1 to 60 characters');
+  }
+  if (findBy(state, (merchant) => merchant.name === name)) {
+    throw new GatewayError('invalid_fields', `name "${name}" is taken by another merchant`);
+  }
+  const merchant: Merchant = { id, name, ...keys, balances: {}, createdAt: timestamp(context.now) };
+  return { change: { merchants: [merchant] }, result: merchant };
+}
+
+/** The wallet that belongs to an e-mail (in any case) in a currency. */
+export function findWallet(state: State, email: string, currency: string): Wallet | undefined {
+  const wanted = email.trim().toLowerCase();
+  for (const wallet of state.wallets.values()) {
+    if (wallet.currency === currency && wallet.email.toLowerCase() === wanted) return wallet;
+  }
+  return undefined;
+}
+
+/** The first wallet in a currency, for settling from outside when no e-mail leads to one. */
+export function firstWallet(state: State, currency: string): Wallet | undefined {
+  for (const wallet of state.wallets.values()) if (wallet.currency === currency) return wallet;
+  return undefined;
+}
+
+/** The wallet less an amount. May go below zero: whoever must not let it, checks first. */
+export function debit(wallet: Wallet, amount: string): Wallet {
+  return { ...wallet, balance: subtract(wallet.balance, amount) };
+}
+
+/** The merchant with an amount more in one currency. */
+export function credit(merchant: Merchant, currency: string, amount: string): Merchant {
+  const balance = add(merchant.balances[currency] ?? '0', amount);
+  return { ...merchant, balances: { ...merchant.balances, [currency]: balance } };
+}
+
+/**
+ * Puts money into a wallet.
+ *
+ * @throws GatewayError `not_found` for an unknown wallet, `invalid_fields` for what is no amount
+ */
+export function fundWallet(state: State, reference: string, amount: string): Outcome<Wallet> {
+  const wallet = state.wallets.get(reference);
+  if (!wallet) {
+    const known = [...state.wallets.values()].map(({ id }) => id);
+    throw new GatewayError('not_found', `no wallet has the id "${reference}"; known: ${known.join(', ')}`);
+  }
+  if (!isAmount(amount)) {
+    throw new GatewayError('invalid_fields', `amount must be a plain decimal greater than 0, such as 250.00 (got "${amount}")`);
+  }
+  const funded = { ...wallet, balance: add(wallet.balance, amount) };
+  return { change: { wallets: [funded] }, result: funded };
+}

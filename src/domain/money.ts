@@ -1,0 +1,119 @@
+import Big from 'big.js';
+import { GatewayError } from './error.ts';
+
+/** A currency of this installation. `decimals` only governs how an amount is shown, never what is accepted. */
+export interface Currency {
+  /** Upper-case code, two to four letters or digits. */
+  code: string;
+  name: string;
+  symbol: string;
+  /** How many decimals a page shows at least. */
+  decimals: number;
+}
+
+/** The four currencies of the service. Codes, names and symbols: documented; decimals: chosen. */
+export const DOCUMENTED_CURRENCIES: readonly Currency[] = [
+  { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 },
+  { code: 'GNF', name: 'Franc Guinéen', symbol: 'fg', decimals: 0 },
+  { code: 'CFA', name: 'Franc CFA', symbol: 'cfa', decimals: 0 },
+  { code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 },
+];
+
+/** Up to 20 digits, then optionally a point and up to 8 more (chosen: decimal(28,8) is what deployments store). */
+export const AMOUNT_PATTERN = /^\d{1,20}(\.\d{1,8})?$/;
+
+/** Whether a text is an amount that the service accepts: plain decimal text, greater than zero. */
+export function isAmount(text: string): boolean {
+  return AMOUNT_PATTERN.test(text) && /[1-9]/.test(text);
+}
+
+/**
+ * The shortest decimal text of a JSON number, so that no float is ever calculated with.
+ *
+ * @param value the number as parsed
+ * @param source the number as it was written, where known: `1e2` and `0.10000000000000001` lose that in parsing
+ * @returns the text, or undefined when the number has an exponent, more than 15 significant digits or no finite value
+ */
+export function amountFromNumber(value: number, source = String(value)): string | undefined {
+  const text = String(value);
+  const digits = source.replace(/^-/, '').replace('.', '').replace(/^0+/, '');
+  if (!Number.isFinite(value) || /e/i.test(text + source) || digits.length > 15) return undefined;
+  return text;
+}
+
+/** A charge: percent of the amount plus a fixed part, both as decimal text. */
+export interface Rate {
+  percent: string;
+  fixed: string;
+}
+
+/** The charge on an amount: percent + fixed, rounded half up to two decimals (chosen). */
+export function chargeOn(amount: string, rate: Rate): string {
+  return new Big(amount).times(rate.percent).div(100).plus(rate.fixed).toFixed(2, Big.roundHalfUp);
+}
+
+/** `a + b` as plain decimal text. */
+export function add(a: string, b: string): string {
+  return new Big(a).plus(b).toFixed();
+}
+
+/** `a - b` as plain decimal text; negative when b is greater. */
+export function subtract(a: string, b: string): string {
+  return new Big(a).minus(b).toFixed();
+}
+
+/** Negative, zero or positive as a is less than, equal to or greater than b. */
+export function compare(a: string, b: string): number {
+  return new Big(a).cmp(b);
+}
+
+/** How `data[amount]` is written in an IPN: as sent to initiate, with the eight decimals of a database, or with N. */
+export type AmountFormat = 'sent' | 'stored' | `fixed:${number}`;
+
+/** Reads `sent`, `stored` or `fixed:N` with N from 0 to 8; undefined for anything else. */
+export function parseAmountFormat(text: string): AmountFormat | undefined {
+  if (text === 'sent' || text === 'stored') return text;
+  const digits = /^fixed:([0-8])$/.exec(text)?.[1];
+  return digits === undefined ? undefined : `fixed:${Number(digits)}`;
+}
+
+/** The amount as text in the given format. `sent` returns the very text that was given. */
+export function renderAmount(amount: string, format: AmountFormat): string {
+  if (format === 'sent') return amount;
+  const decimals = format === 'stored' ? 8 : Number(format.slice('fixed:'.length));
+  return new Big(amount).toFixed(decimals, Big.roundHalfUp);
+}
+
+/**
+ * An amount for people: grouped digits with the currency's documented symbol. Digits are never dropped.
+ *
+ * @param language `fr` writes `1 234,50 €`, `en` writes `$1,234.50` (a symbol of letters follows the number)
+ */
+export function formatAmount(amount: string, currency: Currency, language: 'en' | 'fr' = 'en'): string {
+  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
+  const trimmed = fraction.replace(/0+$/, '');
+  const decimals = trimmed.padEnd(currency.decimals, '0');
+  const digits = whole.replace(/^0+(?=\d)/, '');
+  const grouped = digits.replace(/\B(?=(\d{3})+$)/g, language === 'fr' ? '\u202f' : ',');
+  const number = decimals ? `${grouped}${language === 'fr' ? ',' : '.'}${decimals}` : grouped;
+  const sign = amount.startsWith('-') ? '-' : '';
+  const symbolFirst = language === 'en' && /^[^\p{L}]{1,2}$/u.test(currency.symbol);
+  return symbolFirst ? `${sign}${currency.symbol}${number}` : `${sign}${number}\u00a0${currency.symbol}`;
+}
+
+/**
+ * Reads a currency given as `CODE` or `CODE:symbol`, such as `NPR:Rs`.
+ *
+ * @throws GatewayError `usage` when the code is not two to four upper-case letters or digits
+ */
+export function parseCurrency(text: string): Currency {
+  const [code = '', ...rest] = text.split(':');
+  const symbol = rest.join(':') || code;
+  if (!/^[A-Z0-9]{2,4}$/.test(code) || symbol.length > 8) {
+    throw new GatewayError('usage', `currency "${text}" is not of the form CODE or CODE:symbol`, {
+      remedy: 'Write the code in upper case, at most four characters, for example NPR:Rs.',
+    });
+  }
+  const documented = DOCUMENTED_CURRENCIES.find((currency) => currency.code === code);
+  return documented && !rest.length ? documented : { code, name: code, symbol, decimals: 2 };
+}

@@ -1,0 +1,55 @@
+import type { Ids } from './ids.ts';
+import type { AmountFormat, Currency, Rate } from './money.ts';
+import type { PaymentStatus } from './state.ts';
+
+/** Order of the IPN against the redirect (chosen; the first is what deployments do). */
+export const DELIVERY_ORDERS = [
+  'ipn-then-redirect',
+  'redirect-then-ipn',
+  'ipn-only',
+  'redirect-only',
+  'ipn-twice',
+] as const;
+export type DeliveryOrder = (typeof DELIVERY_ORDERS)[number];
+
+/** How the body of an IPN is written: `form` as deployments do (observed), `json` for receivers that expect it. */
+export const IPN_FORMATS = ['form', 'json'] as const;
+export type IpnFormat = (typeof IPN_FORMATS)[number];
+
+/** How one running gateway behaves where the service interface leaves a choice. */
+export interface Settings {
+  /** The currencies that initiate accepts, by code. */
+  currencies: ReadonlyMap<string, Currency>;
+  charges: { payment: Rate };
+  /** Accept what many published clients send although the service interface forbids it. */
+  loose: boolean;
+  /** The only e-mail and code that a sandbox checkout takes. */
+  sandboxEmail: string;
+  sandboxCode: string;
+  ipn: {
+    format: IpnFormat;
+    amountFormat: AmountFormat;
+    /** The final states that send an IPN. */
+    on: ReadonlySet<PaymentStatus>;
+    /** Waits before the second, third, … attempt in milliseconds; after the last one the delivery has failed. */
+    schedule: readonly number[];
+    /** Real time that a receiver has for its answer, in milliseconds. */
+    timeoutMs: number;
+  };
+  delivery: DeliveryOrder;
+  /** Why an IPN to this address would not be let out, or null: looked at without resolving any name. */
+  unreachable(url: string): string | null;
+}
+
+/** What every rule is given beside the state and its input. */
+export interface Context {
+  /** The emulator's time, in milliseconds since 1970. */
+  now: number;
+  ids: Ids;
+  settings: Settings;
+}
+
+/** A moment of the emulator's clock as it is stored: ISO 8601 UTC with milliseconds. */
+export function timestamp(now: number): string {
+  return new Date(now).toISOString();
+}

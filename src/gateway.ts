@@ -1,0 +1,190 @@
+import type { Clock } from './clock.ts';
+import type { Courier } from './delivery/courier.ts';
+import {
+  type CheckoutProblem,
+  changeEmail,
+  codeProblem,
+  enterEmail,
+  refuseCode,
+  sendCode,
+  stepOf,
+} from './domain/checkout.ts';
+import { GatewayError } from './domain/error.ts';
+import type { RandomBytes } from './domain/ids.ts';
+import { randomText } from './domain/ids.ts';
+import { addMerchant, defaultMerchant, fundWallet, newKeyPair, replaceKeys, requireMerchant } from './domain/merchant.ts';
+import { type InitiateInput, initiate, requirePayment, withEvent } from './domain/payment.ts';
+import type { Context, DeliveryOrder, Settings } from './domain/settings.ts';
+import { type PaymentOutcome, requirePending, type Settlement, settle } from './domain/settle.ts';
+import type { Delivery, Merchant, Mode, Outcome, Payment, PaymentEvent, Settler, State, Wallet } from './domain/state.ts';
+import type { Store } from './store/store.ts';
+
+/** The redirect waits at most this long for the first attempt, in real time (chosen). */
+const REDIRECT_WAIT_MS = 3_000;
+
+/** What the use cases work with. */
+export interface GatewayParts {
+  store: Store;
+  clock: Clock;
+  courier: Courier;
+  settings: Settings;
+  context: () => Context;
+  /** Never seeded: keys are made of it. */
+  random: RandomBytes;
+}
+
+/** How a payment is to be settled, by whoever asks for it. */
+export interface SettleInput {
+  outcome: PaymentOutcome;
+  /** Default: the order that the server was started with. */
+  delivery?: DeliveryOrder | undefined;
+  by: Settler;
+  /** Wait for the end of the first attempt, however long its own time-out is, whatever the order. */
+  awaitDelivery?: boolean | undefined;
+}
+
+/** What settling tells the caller. */
+export interface Settled {
+  payment: Payment;
+  /** The last delivery that was made, as it stands after the wait; null when none was. */
+  delivery: Delivery | null;
+  redirectUrl: string | null;
+}
+
+/** What a step of the checkout led to. */
+export type StepResult = { problem: CheckoutProblem } | { problem: null; redirectUrl: string | null };
+
+/** The use cases of the service: each is one commit, plus the wait for what it set off. */
+export class Gateway {
+  readonly #parts: GatewayParts;
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts;
+  }
+
+  /** The state, to be read. */
+  get state(): State {
+    return this.#parts.store.state;
+  }
+
+  get settings(): Settings {
+    return this.#parts.settings;
+  }
+
+  /** A merchant initiates a payment. */
+  initiate(input: InitiateInput, mode: Mode): Promise<Payment> {
+    return this.#parts.store.commit((state) => initiate(state, input, mode, this.#parts.context()));
+  }
+
+  /** The payment that the checkout of a mode shows; only its id opens it. */
+  payment(paymentId: string, mode: Mode): Payment {
+    const payment = this.state.payments.get(paymentId);
+    if (payment?.mode === mode) return payment;
+    throw new GatewayError('not_found', 'there is no payment with this payment_id');
+  }
+
+  /** Notes in a payment's history that something happened to it. */
+  async note(payment: Payment, event: PaymentEvent['event'], detail: string | null = null): Promise<void> {
+    const { store, context } = this.#parts;
+    const current = this.state.payments.get(payment.id) ?? payment;
+    const noted = withEvent(current, context().now, event, detail);
+    if (noted !== current) await store.commit(() => ({ change: { payments: [noted] }, result: null }));
+  }
+
+  /** The customer enters an e-mail on the checkout. */
+  enterEmail(payment: Payment, email: string): Promise<CheckoutProblem | null> {
+    return this.#step(payment, (state, current) => enterEmail(state, current, email, this.#parts.context()));
+  }
+
+  /** The customer goes back to the first step. */
+  changeEmail(payment: Payment): Promise<null> {
+    return this.#step(payment, (_, current) => changeEmail(current));
+  }
+
+  /** The customer asks for a new code (live mode). */
+  resendCode(payment: Payment): Promise<null> {
+    return this.#step(payment, (_, current) =>
+      current.mode === 'live' && current.payerEmail !== null
+        ? sendCode(current, current.payerEmail, this.#parts.context())
+        : { change: {}, result: null },
+    );
+  }
+
+  /** The customer enters the verification code; the right one pays. */
+  async enterCode(payment: Payment, code: string): Promise<StepResult> {
+    const { settings } = this.#parts;
+    const context = this.#parts.context();
+    const outcome = await this.#step<CheckoutProblem | Settlement>(payment, (state, current) => {
+      if (stepOf(current) !== 'code') {
+        throw new GatewayError('wrong_state', 'the e-mail comes before the verification code');
+      }
+      const problem = codeProblem(state, current, code, context);
+      if (problem) return refuseCode(current, problem, context.now);
+      return settle(state, current, { outcome: 'approve', delivery: settings.delivery, by: 'customer' }, context);
+    });
+    if (typeof outcome === 'string') return { problem: outcome };
+    const { redirectUrl } = await this.#afterSettling(outcome, settings.delivery, false);
+    return { problem: null, redirectUrl };
+  }
+
+  #step<Result>(payment: Payment, rule: (state: State, current: Payment) => Outcome<Result>): Promise<Result> {
+    return this.#parts.store.commit((state) => {
+      const current = state.payments.get(payment.id) ?? payment;
+      requirePending(current);
+      return rule(state, current);
+    });
+  }
+
+  /**
+   * Settles a payment: the only door, whoever asks.
+   *
+   * @param reference payment id or identifier
+   * @throws GatewayError `not_found`, or `wrong_state` when it is settled already
+   */
+  async settle(reference: string, input: SettleInput): Promise<Settled> {
+    const { store, settings, context } = this.#parts;
+    const delivery = input.delivery ?? settings.delivery;
+    const settlement = await store.commit((state) =>
+      settle(state, requirePayment(state, reference), { ...input, delivery }, context()),
+    );
+    return this.#afterSettling(settlement, delivery, input.awaitDelivery ?? false);
+  }
+
+  async #afterSettling(settlement: Settlement, order: DeliveryOrder, awaitDelivery: boolean): Promise<Settled> {
+    const { courier, settings } = this.#parts;
+    const last = settlement.deliveries.at(-1);
+    const waits = awaitDelivery || order !== 'redirect-then-ipn';
+    if (last && waits) {
+      await courier.firstAttempt(last.id, awaitDelivery ? settings.ipn.timeoutMs : REDIRECT_WAIT_MS);
+    }
+    return {
+      payment: this.state.payments.get(settlement.payment.id) ?? settlement.payment,
+      delivery: last ? (this.state.deliveries.get(last.id) ?? last) : null,
+      redirectUrl: settlement.redirectUrl,
+    };
+  }
+
+  /** Gives a merchant a new pair of keys (the old one stops working), or makes a merchant of a new name. */
+  generateKeys(name?: string): Promise<Merchant> {
+    const { store, context, random } = this.#parts;
+    return store.commit((state) => {
+      const keys = newKeyPair(random);
+      if (name === undefined) return replaceKeys(defaultMerchant(state), keys);
+      const known = [...state.merchants.values()].find((merchant) => merchant.name === name || merchant.id === name);
+      return known
+        ? replaceKeys(known, keys)
+        : addMerchant(state, `mer_${randomText(random, 'merchant', 12)}`, name, keys, context());
+    });
+  }
+
+  /** Gives an existing merchant a new pair of keys. */
+  replaceKeys(reference: string): Promise<Merchant> {
+    const { store, random } = this.#parts;
+    return store.commit((state) => replaceKeys(requireMerchant(state, reference), newKeyPair(random)));
+  }
+
+  /** Puts money into a wallet. */
+  fundWallet(reference: string, amount: string): Promise<Wallet> {
+    return this.#parts.store.commit((state) => fundWallet(state, reference, amount));
+  }
+}

@@ -1,0 +1,80 @@
+import type { CheckoutProblem } from '../../domain/checkout.ts';
+import type { DeliveryOrder } from '../../domain/settings.ts';
+import type { Mode, PaymentStatus } from '../../domain/state.ts';
+
+/** What every page is told. */
+export interface PageView {
+  language: 'en' | 'fr';
+  theme: 'light' | 'dark';
+  /** The one-time value that the Content-Security-Policy allows inline styles with. */
+  nonce: string;
+}
+
+/** What a customer sees of a payment on any checkout page. Amounts are formatted already. */
+export interface PaymentSummary {
+  id: string;
+  mode: Mode;
+  merchantName: string;
+  /** An absolute http(s) address, or null. */
+  siteLogo: string | null;
+  details: string;
+  amount: string;
+  identifier: string;
+}
+
+/** A checkout that waits for the customer's e-mail or verification code. */
+export interface CheckoutView extends PageView {
+  step: 'email' | 'code';
+  payment: PaymentSummary;
+  /** The checkout's path without query; each form posts below it. */
+  path: string;
+  /** What stands in the one field of the step. */
+  value: string;
+  /** The e-mail that the customer entered; empty on the first step. */
+  email: string;
+  problem: CheckoutProblem | null;
+  /** A new code was sent because the customer asked for it. */
+  resent: boolean;
+  /** The only values that a sandbox checkout takes; null in live mode. */
+  sandbox: { email: string; code: string } | null;
+  /** The simulator panel; null when it is hidden. */
+  panel: { defaultDelivery: DeliveryOrder } | null;
+}
+
+/** A checkout that is over: settled, expired, or never known. */
+export interface ClosedView extends PageView {
+  /** `stayed`: settled just now without a redirect. */
+  reason: 'settled' | 'expired' | 'stayed' | 'unknown';
+  status: PaymentStatus | null;
+  payment: PaymentSummary | null;
+  /** The merchant's address to go back to; null where there is none. */
+  backUrl: string | null;
+}
+
+/** A payment as a row of the dashboard. */
+export interface PaymentRow {
+  id: string;
+  identifier: string;
+  mode: Mode;
+  status: PaymentStatus;
+  amount: string;
+  createdAt: string;
+  checkoutUrl: string;
+  warnings: readonly string[];
+}
+
+/** The page at `/_sim`. */
+export interface DashboardView extends PageView {
+  version: string;
+  baseUrl: string;
+  publicKey: string;
+  secretKey: string;
+  sandboxEmail: string;
+  sandboxCode: string;
+  liveEmail: string;
+  dataDir: string | null;
+  /** A ready command that initiates a sandbox payment. */
+  curl: string;
+  payments: readonly PaymentRow[];
+  counts: Readonly<Record<PaymentStatus, number>>;
+}

@@ -1,0 +1,160 @@
+import { type ErrorDetails, GatewayError, nearestName } from './domain/error.ts';
+
+/** What a value of an option looks like, and so how its text is read. */
+export type OptionKind = 'text' | 'integer' | 'boolean' | 'choice' | 'list' | 'url';
+
+/** One option of `start`: a flag, an environment variable and a key of the configuration file in one. */
+export interface OptionSpec {
+  kind: OptionKind;
+  /** What stands behind the flag in the help. */
+  placeholder?: string;
+  choices?: readonly string[];
+  min?: number;
+  max?: number;
+  default?: string | number | boolean | readonly string[];
+  description: string;
+}
+
+/**
+ * Every option of `start` by its camelCase name. From this table come the flags and their help, the
+ * environment variables, the keys of gateway-sim.config.json and the options of the library.
+ */
+export const START_OPTIONS = {
+  port: { kind: 'integer', placeholder: 'number', min: 0, max: 65535, default: 4477, description: 'port to listen on; 0 takes a free one' },
+  host: { kind: 'text', placeholder: 'address', default: '127.0.0.1', description: 'address to listen on (127.0.0.1 also listens on ::1); any but a loopback one guards /_sim with the control token' },
+  dataDir: { kind: 'text', placeholder: 'folder', default: '.gateway-sim', description: 'folder that keeps the state' },
+  inMemory: { kind: 'boolean', default: false, description: 'keep nothing on disk' },
+  fsync: { kind: 'boolean', default: false, description: 'wait for the disk itself before answering: survives power loss' },
+  publicUrl: { kind: 'url', placeholder: 'url', description: 'address under which browsers reach the emulator, for checkout URLs' },
+  loose: { kind: 'boolean', default: false, description: 'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency' },
+  errorStatus: { kind: 'choice', choices: ['ok', 'http'], default: 'ok', description: 'HTTP status of refused initiates: 200 as deployments do, or 422/401' },
+  panel: { kind: 'boolean', default: true, description: 'show the simulator panel on the checkout' },
+  sandboxEmail: { kind: 'text', placeholder: 'e-mail', default: 'test_mode@mail.com', description: 'e-mail that passes the sandbox checkout' },
+  sandboxCode: { kind: 'text', placeholder: 'code', default: '222666', description: 'verification code that passes the sandbox checkout' },
+  publicKey: { kind: 'text', placeholder: 'key', description: 'public key of the default merchant' },
+  secretKey: { kind: 'text', placeholder: 'key', description: 'secret key of the default merchant' },
+  currency: { kind: 'list', placeholder: 'CODE[:symbol]', description: 'one more currency, such as NPR:Rs; repeatable' },
+  allowIpnHost: { kind: 'list', placeholder: 'host', description: 'let IPNs out to this public host; repeatable' },
+  allowHost: { kind: 'list', placeholder: 'host', description: 'accept this Host header on /_sim; repeatable' },
+  controlToken: { kind: 'text', placeholder: 'token', description: 'token that /_sim asks for' },
+} as const satisfies Record<string, OptionSpec>;
+
+export type OptionName = keyof typeof START_OPTIONS;
+
+type ValueOf<Spec extends OptionSpec> = Spec['kind'] extends 'integer'
+  ? number
+  : Spec['kind'] extends 'boolean'
+    ? boolean
+    : Spec['kind'] extends 'list'
+      ? readonly string[]
+      : Spec extends { choices: readonly (infer Choice)[] }
+        ? Choice
+        : string;
+
+/** The options of `start` as values; what is absent takes its default. */
+export type StartOptions = { -readonly [Name in OptionName]?: ValueOf<(typeof START_OPTIONS)[Name]> | undefined };
+
+type Defaulted = {
+  [Name in OptionName]: (typeof START_OPTIONS)[Name] extends { default: unknown } ? Name : never;
+}[OptionName];
+
+/** Every option with its value; those without a default may be undefined. */
+export type ResolvedOptions = {
+  [Name in OptionName]: (typeof START_OPTIONS)[Name]['kind'] extends 'list'
+    ? readonly string[]
+    : Name extends Defaulted
+      ? ValueOf<(typeof START_OPTIONS)[Name]>
+      : ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
+};
+
+/** Where values come from, the strongest first. Keys are option names; texts are read by the option's kind. */
+export interface OptionSource {
+  /** What to call a value of it in an error: the flag, the variable, the file and key. */
+  label: (name: string) => string;
+  values: Readonly<Record<string, unknown>>;
+}
+
+/** `dataDir` → `data-dir`. */
+export function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** `dataDir` → `GATEWAY_SIM_DATA_DIR`. */
+export function environmentName(name: string): string {
+  return `GATEWAY_SIM_${kebab(name).replaceAll('-', '_').toUpperCase()}`;
+}
+
+/** The option values that an environment holds, by option name. Empty ones count as unset. */
+export function environmentSource(environment: Readonly<Record<string, string | undefined>>): OptionSource {
+  const values: Record<string, string> = {};
+  for (const name of Object.keys(START_OPTIONS)) {
+    const value = environment[environmentName(name)];
+    if (value) values[name] = value;
+  }
+  return { label: environmentName, values };
+}
+
+/**
+ * One value for every option: flag beats environment beats file beats default, whatever the order of strength given.
+ *
+ * @param sources the strongest first
+ * @throws GatewayError `usage` for an unknown name (with the nearest known one) or a value that its option cannot take
+ */
+export function resolveOptions(sources: readonly OptionSource[]): ResolvedOptions {
+  for (const { values, label } of sources) for (const name of Object.keys(values)) requireKnown(name, label);
+  const resolved: Record<string, unknown> = {};
+  for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
+    const source = sources.find(({ values }) => values[name] !== undefined);
+    const fallback = spec.default ?? (spec.kind === 'list' ? [] : undefined);
+    resolved[name] = source ? readValue(spec, source.values[name], source.label(name)) : fallback;
+  }
+  return resolved as ResolvedOptions;
+}
+
+function requireKnown(name: string, label: (name: string) => string): void {
+  if (name in START_OPTIONS) return;
+  const meant = nearestName(name, Object.keys(START_OPTIONS));
+  throw usage(`unknown option ${label(name)}${meant ? `: did you mean ${label(meant)}?` : ''}`);
+}
+
+function usage(message: string, details?: ErrorDetails): GatewayError {
+  return new GatewayError('usage', message, details);
+}
+
+/**
+ * A value as its option wants it, read from text where it is text.
+ *
+ * @param label what to call it in an error
+ * @throws GatewayError `usage`
+ */
+export function readValue(spec: OptionSpec, value: unknown, label: string): unknown {
+  const got = JSON.stringify(value);
+  switch (spec.kind) {
+    case 'integer': {
+      const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+      const { min = 0, max = Number.MAX_SAFE_INTEGER } = spec;
+      if (Number.isInteger(number) && Number(number) >= min && Number(number) <= max) return number;
+      throw usage(`${label} must be a whole number from ${min} to ${max} (got ${got})`);
+    }
+    case 'boolean':
+      if (value === true || value === 'true' || value === '1') return true;
+      if (value === false || value === 'false' || value === '0') return false;
+      throw usage(`${label} must be true or false (got ${got})`);
+    case 'list': {
+      const list = typeof value === 'string' ? value.split(',') : value;
+      if (Array.isArray(list) && list.every((item) => typeof item === 'string' && item.trim())) {
+        return list.map((item: string) => item.trim());
+      }
+      throw usage(`${label} must be a list of texts (got ${got})`);
+    }
+    case 'choice':
+      if (typeof value === 'string' && spec.choices?.includes(value)) return value;
+      throw usage(`${label} must be one of ${spec.choices?.join(', ')} (got ${got})`);
+    case 'url':
+      if (typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value)) return value;
+      throw usage(`${label} must be an absolute http or https address (got ${got})`);
+    case 'text':
+      if (typeof value === 'string' && value) return value;
+      throw usage(`${label} must be text (got ${got})`);
+  }
+}

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { link, mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { GatewayError } from '../domain/error.ts';
+import { reason } from './journal.ts';
+
+/** The folder that `start` uses unless it is told another. */
+export const DEFAULT_DATA_DIR = '.gateway-sim';
+
+/** What a running server leaves in its folder for the commands that look for it. Readable by its owner only. */
+export interface ServerInfo {
+  url: string;
+  pid: number;
+  controlToken: string | null;
+}
+
+/** Who holds a lock: enough to tell a process from a later one with the same number. */
+interface Holder {
+  pid: number;
+  /** When that process was started, in the system's own ticks; null where the system does not tell. */
+  started: string | null;
+}
+
+function startOf(pid: number): string | null {
+  try {
+    // The 22nd field, counted behind the command name in brackets, which may hold anything.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a process of this number runs. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function holds(holder: Holder): boolean {
+  if (!isAlive(holder.pid)) return false;
+  return holder.started === null || holder.started === startOf(holder.pid);
+}
+
+/** A data folder that this process alone may write. */
+export class DataFolder {
+  readonly path: string;
+  readonly #lock: string;
+
+  private constructor(path: string) {
+    this.path = path;
+    this.#lock = join(path, 'lock');
+  }
+
+  /**
+   * Makes the folder where it does not exist and takes its lock.
+   *
+   * @throws GatewayError `folder_in_use` when another process has it, `storage_failed` when it cannot be written
+   */
+  static async take(path: string): Promise<DataFolder> {
+    const folder = new DataFolder(resolve(path));
+    try {
+      await mkdir(folder.path, { recursive: true });
+      await folder.#takeLock();
+      await writeFile(join(folder.path, '.gitignore'), '*\n');
+    } catch (error) {
+      if (error instanceof GatewayError) throw error;
+      throw new GatewayError('storage_failed', `the data folder ${folder.path} cannot be written: ${reason(error)}`, {
+        remedy: 'Choose another one with --data-dir, or use --in-memory.',
+        cause: error,
+      });
+    }
+    return folder;
+  }
+
+  async #takeLock(): Promise<void> {
+    const own: Holder = { pid: process.pid, started: startOf(process.pid) };
+    const mine = `${this.#lock}.${process.pid}.${randomBytes(4).toString('hex')}`;
+    // Linked into place, so that nobody ever reads a lock that is only half written.
+    await writeFile(mine, JSON.stringify(own), { mode: 0o600 });
+    try {
+      for (let attempt = 0; attempt < 5; attempt++) {
+        try {
+          await link(mine, this.#lock);
+          return;
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        }
+        await this.#removeStaleLock();
+      }
+      throw this.#inUse(undefined);
+    } finally {
+      await unlink(mine);
+    }
+  }
+
+  async #removeStaleLock(): Promise<void> {
+    const content = await readFile(this.#lock, 'utf8').catch(() => undefined);
+    if (content === undefined) return;
+    const holder = parseHolder(content);
+    if (holder && holds(holder)) throw this.#inUse(holder.pid);
+    const aside = `${this.#lock}.stale.${randomBytes(4).toString('hex')}`;
+    await rename(this.#lock, aside).catch(() => {});
+    const taken = await readFile(aside, 'utf8').catch(() => content);
+    // Somebody else was faster and what was moved aside is their fresh lock: put it back.
+    if (taken !== content) await link(aside, this.#lock).catch(() => {});
+    await rm(aside, { force: true });
+  }
+
+  #inUse(pid: number | undefined): GatewayError {
+    const who = pid === undefined ? 'another gateway-sim' : `another gateway-sim (process ${pid})`;
+    return new GatewayError('folder_in_use', `the data folder ${this.path} is in use by ${who}`, {
+      remedy: 'Stop it with: gateway-sim stop. Or choose another folder with --data-dir, or use --in-memory.',
+    });
+  }
+
+  /** Tells commands where the server is. */
+  async announce(info: ServerInfo): Promise<void> {
+    const file = join(this.path, 'server.json');
+    const temporary = `${file}.tmp`;
+    await rm(temporary, { force: true });
+    await writeFile(temporary, `${JSON.stringify(info)}\n`, { mode: 0o600 });
+    await rename(temporary, file);
+  }
+
+  /** Lets go of the folder. */
+  async release(): Promise<void> {
+    await rm(join(this.path, 'server.json'), { force: true });
+    await rm(this.#lock, { force: true });
+  }
+}
+
+function parseHolder(content: string): Holder | undefined {
+  try {
+    const holder = JSON.parse(content) as Holder;
+    return Number.isInteger(holder.pid) ? holder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The server that runs on this folder, or undefined when there is none (one whose process is gone is ignored). */
+export async function readServerInfo(folder: string): Promise<ServerInfo | undefined> {
+  try {
+    const info = JSON.parse(await readFile(join(folder, 'server.json'), 'utf8')) as ServerInfo;
+    return typeof info.url === 'string' && isAlive(info.pid) ? info : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Looks for a running server in `.gateway-sim` of this folder and of each one above it. */
+export async function findServer(from: string): Promise<ServerInfo | undefined> {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const info = await readServerInfo(join(folder, DEFAULT_DATA_DIR));
+    if (info || folder === dirname(folder)) return info;
+  }
+}

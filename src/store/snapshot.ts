@@ -1,0 +1,158 @@
+import { open, readFile, rename, unlink } from 'node:fs/promises';
+import type { Adapter } from 'lowdb';
+import * as z from 'zod/mini';
+import { GatewayError } from '../domain/error.ts';
+import { COLLECTION_NAMES, COLLECTION_SCHEMAS, type CollectionName, type Records } from '../domain/state.ts';
+import { isMissing, reason } from './journal.ts';
+
+/** Version of the file format; raised when records change so that older files need a migration. */
+export const SNAPSHOT_VERSION = 1;
+
+/** The whole state as plain records, as it stands in a snapshot file. */
+export type Snapshot = { version: number } & { [Name in CollectionName]: readonly Records[Name][] };
+
+const REMEDY = 'Put back a good copy, or start over with: gateway-sim state reset (or another --data-dir).';
+
+/** A snapshot without any record. */
+export function emptySnapshot(): Snapshot {
+  const collections = Object.fromEntries(COLLECTION_NAMES.map((name) => [name, []]));
+  return { version: SNAPSHOT_VERSION, ...collections } as unknown as Snapshot;
+}
+
+/**
+ * Makes sure that parsed JSON is a snapshot of this version, record by record.
+ *
+ * @param source what to call it in an error: a file's path, or "the request body"
+ * @throws GatewayError `state_damaged`, naming the first thing that is wrong
+ */
+export function parseSnapshot(json: unknown, source: string): Snapshot {
+  if (typeof json !== 'object' || json === null || !('version' in json)) {
+    throw new GatewayError('state_damaged', `${source} is not a gateway-sim state: it has no version`, { remedy: REMEDY });
+  }
+  if (typeof json.version !== 'number' || json.version > SNAPSHOT_VERSION) {
+    throw new GatewayError(
+      'state_damaged',
+      `${source} has the version ${JSON.stringify(json.version)}; this gateway-sim reads up to ${SNAPSHOT_VERSION}`,
+      { remedy: 'It was written by a newer gateway-sim: use that one, or another --data-dir.' },
+    );
+  }
+  const given = json as Record<string, unknown>;
+  const snapshot = Object.fromEntries(
+    COLLECTION_NAMES.map((name) => [name, parseRecords(name, given[name] ?? [], source)]),
+  );
+  return { version: SNAPSHOT_VERSION, ...snapshot } as unknown as Snapshot;
+}
+
+const ARRAYS = Object.fromEntries(
+  COLLECTION_NAMES.map((name) => [name, z.array(COLLECTION_SCHEMAS[name] as z.ZodMiniType)]),
+) as unknown as Record<CollectionName, z.ZodMiniType<unknown[]>>;
+
+function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {
+  const parsed = ARRAYS[name].safeParse(records);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const where = [name, ...(issue?.path ?? [])].join('.');
+  throw new GatewayError('state_damaged', `${source} is damaged: ${where}: ${issue?.message ?? 'not valid'}`, {
+    remedy: REMEDY,
+  });
+}
+
+/** Parses one journal line: a change, with the same checks as a snapshot. */
+export function parseChange(line: string, source: string): Partial<Snapshot> & { reset?: true } {
+  const json = parseJson(line, source);
+  if (typeof json !== 'object' || json === null) {
+    throw new GatewayError('state_damaged', `${source} is damaged: not a change`, { remedy: REMEDY });
+  }
+  const change: Record<string, unknown> = 'reset' in json ? { reset: true } : {};
+  for (const [name, records] of Object.entries(json)) {
+    if (name in ARRAYS) change[name] = parseRecords(name as CollectionName, records, source);
+  }
+  return change;
+}
+
+function parseJson(text: string, source: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new GatewayError('state_damaged', `${source} is damaged: ${(error as Error).message}`, {
+      remedy: REMEDY,
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Reads a snapshot file; fixtures come through the same door.
+ *
+ * @returns null when there is no such file
+ * @throws GatewayError `state_damaged`
+ */
+export async function readSnapshotFile(path: string): Promise<Snapshot | null> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
+  }
+  return parseSnapshot(parseJson(text, path), path);
+}
+
+/** So many records are turned to text before the event loop gets its turn. */
+const SLICE = 250;
+
+/** The text of a snapshot in slices: valid JSON with one record a line, which people can read and diff. */
+export function* snapshotText(snapshot: Snapshot): Generator<string> {
+  let text = `{"version":${snapshot.version}`;
+  for (const name of COLLECTION_NAMES) {
+    const records = snapshot[name];
+    text += `,\n"${name}":[`;
+    for (let index = 0; index < records.length; index++) {
+      text += `${index ? ',' : ''}\n${JSON.stringify(records[index])}`;
+      if (index % SLICE === SLICE - 1) {
+        yield text;
+        text = '';
+      }
+    }
+    text += records.length ? '\n]' : ']';
+  }
+  yield `${text}\n}\n`;
+}
+
+/** lowdb's door to the snapshot file: read whole, written slice by slice to a new file that then takes its place. */
+export class SnapshotFile implements Adapter<Snapshot> {
+  readonly #path: string;
+  /** The size of what was written last, in characters. */
+  size = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  read(): Promise<Snapshot | null> {
+    return readSnapshotFile(this.#path);
+  }
+
+  async write(snapshot: Snapshot): Promise<void> {
+    const temporary = `${this.#path}.tmp`;
+    try {
+      const file = await open(temporary, 'w', 0o600);
+      try {
+        let size = 0;
+        for (const slice of snapshotText(snapshot)) {
+          await file.appendFile(slice);
+          size += slice.length;
+        }
+        this.size = size;
+        // Without it a power cut after the rename could leave an empty file where a good one was.
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await rename(temporary, this.#path);
+    } catch (error) {
+      await unlink(temporary).catch(() => {});
+      throw error;
+    }
+  }
+}
