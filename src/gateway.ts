@@ -12,7 +12,7 @@ import {
 import { GatewayError } from './domain/error.ts';
 import type { RandomBytes } from './domain/ids.ts';
 import { randomText } from './domain/ids.ts';
-import { addMerchant, defaultMerchant, fundWallet, newKeyPair, replaceKeys, requireMerchant } from './domain/merchant.ts';
+import { addMerchant, fundWallet, newKeyPair, replaceKeys, requireMerchant } from './domain/merchant.ts';
 import { type InitiateInput, initiate, requirePayment, withEvent } from './domain/payment.ts';
 import type { Context, DeliveryOrder, Settings } from './domain/settings.ts';
 import { type PaymentOutcome, requirePending, type Settlement, settle } from './domain/settle.ts';
@@ -69,6 +69,11 @@ export class Gateway {
 
   get settings(): Settings {
     return this.#parts.settings;
+  }
+
+  /** The emulator's time, in milliseconds since 1970. */
+  now(): number {
+    return this.#parts.clock.now();
   }
 
   /** A merchant initiates a payment. */
@@ -164,20 +169,14 @@ export class Gateway {
     };
   }
 
-  /** Gives a merchant a new pair of keys (the old one stops working), or makes a merchant of a new name. */
-  generateKeys(name?: string): Promise<Merchant> {
+  /** Registers another merchant with a fresh pair of keys. */
+  addMerchant(name: string): Promise<Merchant> {
     const { store, context, random } = this.#parts;
-    return store.commit((state) => {
-      const keys = newKeyPair(random);
-      if (name === undefined) return replaceKeys(defaultMerchant(state), keys);
-      const known = [...state.merchants.values()].find((merchant) => merchant.name === name || merchant.id === name);
-      return known
-        ? replaceKeys(known, keys)
-        : addMerchant(state, `mer_${randomText(random, 'merchant', 12)}`, name, keys, context());
-    });
+    const id = `mer_${randomText(random, 'merchant', 12)}`;
+    return store.commit((state) => addMerchant(state, id, name, newKeyPair(random), context()));
   }
 
-  /** Gives an existing merchant a new pair of keys. */
+  /** Gives a merchant a new pair of keys; the old one stops working at once. */
   replaceKeys(reference: string): Promise<Merchant> {
     const { store, random } = this.#parts;
     return store.commit((state) => replaceKeys(requireMerchant(state, reference), newKeyPair(random)));

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import TinyQueue from 'tinyqueue';
 import type { Clock, DueSource } from '../clock.ts';
 import { recordAttempt } from '../domain/ipn.ts';
@@ -52,6 +53,8 @@ export class Courier implements DueSource {
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
+    // Every attempt under way listens; the default limit would warn the user of a leak from the 11th on.
+    setMaxListeners(IN_ALL, this.#stopping.signal);
   }
 
   /** Takes up what the last run left due, and listens for more. */
@@ -117,7 +120,7 @@ export class Courier implements DueSource {
   }
 
   #enqueue(delivery: Delivery): void {
-    const { origin } = new URL(delivery.url);
+    const { origin } = addressOf(delivery);
     let lane = this.#lanes.get(origin);
     if (!lane) {
       lane = { waiting: new Set(), active: 0 };
@@ -172,7 +175,7 @@ export class Courier implements DueSource {
       timeoutMs: context().settings.ipn.timeoutMs,
       signal,
       headers: [
-        ['Host', new URL(delivery.url).host],
+        ['Host', addressOf(delivery).host],
         ['Content-Type', delivery.contentType],
         ['Content-Length', String(Buffer.byteLength(delivery.body))],
         ['User-Agent', `gateway-sim/${version}`],
@@ -202,4 +205,9 @@ export class Courier implements DueSource {
 /** When a delivery is to be attempted next; undefined when it is not. */
 function dueAt({ state, nextAttemptAt }: Delivery): number | undefined {
   return state === 'pending' && nextAttemptAt !== null ? Date.parse(nextAttemptAt) : undefined;
+}
+
+/** Where a delivery goes. An address that is none can only come from an edited state: its attempt will say so. */
+function addressOf({ url }: Delivery): { origin: string; host: string } {
+  return URL.canParse(url) ? new URL(url) : { origin: '', host: '' };
 }

@@ -106,9 +106,14 @@ LOOPBACK.addAddress('::1', 'ipv6');
 LOOPBACK.addAddress('::', 'ipv6');
 
 function isOwnInterface(address: string): boolean {
-  if (LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return true;
-  const plain = address.replace(/^::ffff:/i, '');
-  return Object.values(networkInterfaces()).some((list) => list?.some((entry) => entry.address === plain));
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  if (LOOPBACK.check(address, family)) return true;
+  // A BlockList also knows an IPv4 address that is written as an IPv6 one, in every spelling.
+  const own = new BlockList();
+  for (const entry of Object.values(networkInterfaces()).flatMap((list) => list ?? [])) {
+    own.addAddress(entry.address, entry.family === 'IPv6' ? 'ipv6' : 'ipv4');
+  }
+  return own.check(address, family);
 }
 
 function refusal(problem: string): GatewayError {

@@ -44,7 +44,10 @@ export class Poster {
   /** Makes one attempt. Resolves in every case, at the latest after the request's time-out. */
   async post(request: PostRequest): Promise<PostResult> {
     const started = performance.now();
-    const sent = { url: request.url, requestHeaders: request.headers.map(([name, value]): [string, string] => [name, value]) };
+    const sent = {
+      url: request.url,
+      requestHeaders: request.headers.map(([name, value]): [string, string] => [name, value]),
+    };
     const finish = (answer: Answer | null, error: string | null): AttemptReport => ({
       ...sent,
       requestBody: request.body,
@@ -55,14 +58,16 @@ export class Poster {
       error,
     });
     try {
-      const answer = await this.#send(request);
+      const answer = await this.#send(request, started + request.timeoutMs);
       return { report: finish(answer, answerProblem(answer)), refused: false };
     } catch (error) {
       return { report: finish(null, inWords(error, request)), refused: error instanceof GatewayError };
     }
   }
 
-  async #send(request: PostRequest, isRetry = false): Promise<Answer> {
+  /** @param deadline when the time-out is over, on the clock of `performance.now()`: the same for a second try */
+  async #send(request: PostRequest, deadline: number, isRetry = false): Promise<Answer> {
+    if (request.signal.aborted) throw stopping();
     const url = new URL(request.url);
     this.#egress.check(url);
     const secure = url.protocol === 'https:';
@@ -72,15 +77,18 @@ export class Poster {
       headers: Object.fromEntries(request.headers),
       lookup: this.#egress.lookup(Number(url.port || (secure ? 443 : 80))),
     });
-    const abort = () => outgoing.destroy(new Error('the emulator is stopping'));
-    const timer = setTimeout(() => outgoing.destroy(new TimeOut()), request.timeoutMs);
+    const abort = () => outgoing.destroy(stopping());
+    const timer = setTimeout(
+      () => outgoing.destroy(new TimeOut()),
+      Math.max(deadline - performance.now(), 0),
+    );
     request.signal.addEventListener('abort', abort, { once: true });
     try {
       return await answerOf(outgoing, request.body);
     } catch (error) {
       // The receiver closed a kept-alive connection just as it was used again: that is no attempt yet.
       const stale = outgoing.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
-      if (stale && !isRetry) return await this.#send(request, true);
+      if (stale && !isRetry) return await this.#send(request, deadline, true);
       throw error;
     } finally {
       clearTimeout(timer);
@@ -96,10 +104,30 @@ export class Poster {
 
 class TimeOut extends Error {}
 
+function stopping(): Error {
+  return new Error('the emulator is stopping');
+}
+
+function closedEarly(): Error {
+  return Object.assign(new Error('closed before the end of the answer'), { code: 'ECONNRESET' });
+}
+
 function answerOf(outgoing: http.ClientRequest, body: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     outgoing.on('error', reject);
+    // Nobody asked to switch protocols: an answer like any other, and no connection to keep.
+    outgoing.on('upgrade', ({ statusCode = 0, rawHeaders }, socket) => {
+      socket.destroy();
+      resolve({ status: statusCode, headers: pairs(rawHeaders), body: '' });
+    });
+    // Whatever else ends without an answer or an error: nobody must wait for ever.
+    let answered = false;
+    outgoing.on('close', () => {
+      if (!answered) reject(closedEarly());
+    });
     outgoing.on('response', (incoming) => {
+      answered = true;
+      incoming.on('close', () => reject(closedEarly()));
       const chunks: Buffer[] = [];
       let kept = 0;
       incoming.on('data', (chunk: Buffer) => {
@@ -138,6 +166,7 @@ function answerProblem({ status, headers }: Answer): string | null {
 }
 
 function inWords(error: unknown, request: PostRequest): string {
+  if (!URL.canParse(request.url)) return `"${request.url}" is no address`;
   const { host, hostname } = new URL(request.url);
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof TimeOut) return `no complete answer from ${host} within ${request.timeoutMs / 1000} s`;

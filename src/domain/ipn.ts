@@ -150,6 +150,6 @@ function verdict(
   if (refused) return { state: 'refused', nextAttemptAt: null, note: report.error };
   const wait = settings.ipn.schedule[number - 1];
   if (wait === undefined) return { state: 'failed', nextAttemptAt: null, note: report.error };
-  const shortened = Math.round(wait * (1 - JITTER * ids.fraction('jitter')));
+  const shortened = Math.ceil(wait * (1 - JITTER * ids.fraction('jitter')));
   return { state: 'pending', nextAttemptAt: timestamp(now + shortened), note: report.error };
 }

@@ -29,9 +29,11 @@ export function characters(text: string): number {
 
 /** Why a text is no absolute http(s) address as the service wants it, or undefined when it is one. */
 export function urlProblem(text: string): string | undefined {
-  if (text.length > MAX_URL_LENGTH) return `may have at most ${MAX_URL_LENGTH} characters (got ${text.length})`;
+  if (text.length > MAX_URL_LENGTH && characters(text) > MAX_URL_LENGTH) {
+    return `may have at most ${MAX_URL_LENGTH} characters (got ${characters(text)})`;
+  }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (/[\s\u0000-\u001f\u007f]/.test(text)) return 'may not hold spaces or control characters';
+  if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text)) return 'may not hold spaces or control characters';
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) {
     return `must be an absolute http or https address, such as http://localhost:3000/ipn (got "${shorten(text)}")`;
   }
@@ -231,12 +233,20 @@ function lint(state: State, input: InitiateInput, request: InitiateFields, setti
   } else if (/\.\d{3}/.test(request.amount)) {
     warnings.push(`amount "${request.amount}" has more than two decimals, as a calculation with floats leaves them`);
   }
+  let unknown = 0;
   for (const name in input.fields) {
-    if (!FIELD_NAMES.has(name)) warnings.push(unknownField(name));
-    else if (isSecretKey(state, name, input.fields[name])) warnings.push(`the secret key was sent in ${name}`);
+    if (!FIELD_NAMES.has(name)) {
+      if (++unknown <= MAX_UNKNOWN_NAMED) warnings.push(unknownField(name));
+    } else if (isSecretKey(state, name, input.fields[name])) warnings.push(`the secret key was sent in ${name}`);
+  }
+  if (unknown > MAX_UNKNOWN_NAMED) {
+    warnings.push(`and ${unknown - MAX_UNKNOWN_NAMED} more fields that are not part of the interface were ignored`);
   }
   return warnings;
 }
+
+/** So many unknown fields are named in the warnings of a payment; warnings are stored, so they must stay few. */
+const MAX_UNKNOWN_NAMED = 10;
 
 function unknownField(name: string): string {
   const meant = nearestName(name, FIELD_NAMES);

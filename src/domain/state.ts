@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { AMOUNT_PATTERN } from './money.ts';
 
 /*
  * The records as they stand in the state file. Times are ISO 8601 UTC text, money is decimal text,
@@ -7,6 +8,12 @@ import * as z from 'zod/mini';
 
 const text = z.string();
 const time = z.string();
+/** A time that something waits for: one that cannot be counted with would never come, or never stop coming. */
+const dueTime = z.string().check(
+  z.regex(
+    /^(\d{4}|[+-]\d{6})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
+  ),
+);
 const money = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
 const count = z.int().check(z.nonnegative());
 
@@ -63,7 +70,7 @@ export const paymentSchema = z.object({
   identifier: text,
   currency: text,
   /** Exactly as sent to initiate: the signature of the IPN depends on every character of it. */
-  amount: text,
+  amount: text.check(z.regex(AMOUNT_PATTERN)),
   charge: money,
   details: text,
   ipnUrl: text,
@@ -74,7 +81,7 @@ export const paymentSchema = z.object({
   customerName: text,
   customerEmail: text,
   createdAt: time,
-  expiresAt: z.nullable(time),
+  expiresAt: z.nullable(dueTime),
   settledAt: z.nullable(time),
   settledBy: z.nullable(z.enum(SETTLERS)),
   /** The e-mail that the customer entered on the checkout. */
@@ -119,7 +126,7 @@ export const deliverySchema = z.object({
   signedWith: text,
   attemptCount: count,
   createdAt: time,
-  nextAttemptAt: z.nullable(time),
+  nextAttemptAt: z.nullable(dueTime),
   /** Why it was refused, with the flag that would let it out; or a warning about the signature. */
   note: z.nullable(text),
 });
@@ -236,6 +243,8 @@ class PaymentIndex {
   readonly #pendingByIdentifier = new Map<string, string[]>();
   readonly #pending: string[] = [];
   readonly #payments: Collection<Payment>;
+  /** A settling was taken back: that payment belongs to its old place in the stacks, which need not be the top. */
+  #disordered = false;
 
   constructor(payments: Collection<Payment>) {
     this.#payments = payments;
@@ -243,13 +252,25 @@ class PaymentIndex {
 
   note(payment: Payment, previous: Payment | undefined): void {
     if (!previous) push(this.#byIdentifier, payment.identifier, payment.id);
-    if (payment.status === 'pending' && previous?.status !== 'pending') {
-      push(this.#pendingByIdentifier, payment.identifier, payment.id);
-      this.#pending.push(payment.id);
-    }
+    if (payment.status !== 'pending' || previous?.status === 'pending') return;
+    if (previous) this.#disordered = true;
+    else this.#stack(payment);
+  }
+
+  #stack(payment: Payment): void {
+    push(this.#pendingByIdentifier, payment.identifier, payment.id);
+    this.#pending.push(payment.id);
+  }
+
+  #restack(): void {
+    this.#pendingByIdentifier.clear();
+    this.#pending.length = 0;
+    for (const payment of this.#payments.values()) if (payment.status === 'pending') this.#stack(payment);
+    this.#disordered = false;
   }
 
   newestPending(identifier?: string): Payment | undefined {
+    if (this.#disordered) this.#restack();
     const stack = identifier === undefined ? this.#pending : this.#pendingByIdentifier.get(identifier);
     return this.#top(stack, (payment) => payment.status === 'pending');
   }

@@ -65,7 +65,7 @@ export function parseChange(line: string, source: string): Partial<Snapshot> & {
   }
   const change: Record<string, unknown> = 'reset' in json ? { reset: true } : {};
   for (const [name, records] of Object.entries(json)) {
-    if (name in ARRAYS) change[name] = parseRecords(name as CollectionName, records, source);
+    if (Object.hasOwn(ARRAYS, name)) change[name] = parseRecords(name as CollectionName, records, source);
   }
   return change;
 }

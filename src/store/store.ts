@@ -92,7 +92,7 @@ export class Store {
       store.#replay(line, `${journalPath} line ${index + 1}`);
     }
     store.#journal = await Journal.open(journalPath, content?.bytes ?? 0, files.fsync);
-    if (!found) await store.#writeSnapshot();
+    if (!found) await store.#writeFirstSnapshot(snapshotPath);
     else if (content?.lines.length) store.#planSnapshot();
     return store;
   }
@@ -242,6 +242,19 @@ export class Store {
     await dropped;
   }
 
+  /** Without a first snapshot, the journal's changes would be changes to nothing. */
+  async #writeFirstSnapshot(path: string): Promise<void> {
+    try {
+      await this.#writeSnapshot();
+    } catch (error) {
+      await this.#journal?.close();
+      throw new GatewayError('storage_failed', `${path} cannot be written: ${reason(error)}`, {
+        remedy: 'Make room there, choose another folder with --data-dir, or use --in-memory.',
+        cause: error,
+      });
+    }
+  }
+
   /** Resolves when nothing is being written and nothing is pending, in the very turn in which that is so. */
   async #written(): Promise<void> {
     while (this.#writing) await this.#writing;
@@ -260,7 +273,12 @@ export class Store {
     clearTimeout(this.#snapshotTimer);
     await this.#snapshotting;
     await this.#written();
-    if (this.#journal?.bytes) await this.#writeSnapshot();
+    if (this.#journal?.bytes) {
+      await this.#writeSnapshot().catch((error: unknown) => {
+        // Nothing is lost, but whoever reads db.json should know that it is old.
+        this.notices.push(`db.json could not be renewed (${reason(error)}): journal.jsonl beside it holds the changes`);
+      });
+    }
     await this.#written();
     await this.#journal?.close();
   }

@@ -1,0 +1,145 @@
+import busboy from '@fastify/busboy';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { GatewayError } from '../domain/error.ts';
+
+/** No request that this interface knows is anywhere near this large (chosen). */
+export const MAX_BODY_BYTES = 2 ** 20;
+const MAX_PARTS = 1_000;
+
+/** The fields of a posted body as one object. */
+export interface PostedFields {
+  fields: Record<string, unknown>;
+  /** The text they were read from, for the request log. */
+  text: string;
+}
+
+/**
+ * Reads a whole body, at most 1 MiB of it.
+ *
+ * @throws GatewayError `body_too_large`, without reading on; `unparseable_body` when the client breaks off
+ */
+export async function readBody(c: Context): Promise<Buffer> {
+  if (Number(c.req.header('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const incoming = (c.env as Partial<HttpBindings> | undefined)?.incoming;
+  if (incoming) return readIncoming(incoming);
+  const body = Buffer.from(await c.req.arrayBuffer());
+  if (body.length > MAX_BODY_BYTES) throw tooLarge();
+  return body;
+}
+
+function readIncoming(incoming: HttpBindings['incoming']): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size > MAX_BODY_BYTES) {
+        incoming.off('data', onData).pause();
+        reject(tooLarge());
+      }
+    };
+    incoming.on('data', onData);
+    incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    const brokenOff = () => reject(new GatewayError('unparseable_body', 'the client broke off before the body was complete'));
+    incoming.on('error', brokenOff);
+    incoming.on('close', brokenOff);
+  });
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError('body_too_large', `the body may have at most ${MAX_BODY_BYTES} bytes (1 MiB)`);
+}
+
+/** The media type of a request, in lower case and without parameters. */
+function mediaType(c: Context): string {
+  return (c.req.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/**
+ * Reads the fields of a form (URL-encoded or multipart: documented) or a JSON object (observed).
+ * Of a repeated field the last counts.
+ *
+ * @throws GatewayError `unsupported_media_type`, `body_too_large`, `unparseable_body`
+ */
+export async function readFields(c: Context): Promise<PostedFields> {
+  const type = mediaType(c);
+  switch (type) {
+    case 'application/x-www-form-urlencoded': {
+      const text = (await readBody(c)).toString('utf8');
+      return { text, fields: Object.fromEntries(new URLSearchParams(text)) };
+    }
+    case 'multipart/form-data': {
+      const body = await readBody(c);
+      return { text: body.toString('utf8'), fields: await parseMultipart(body, c.req.header('content-type') ?? '') };
+    }
+    case 'application/json':
+      return readJson(c);
+    default:
+      throw unsupported(type, ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json']);
+  }
+}
+
+/**
+ * Reads the fields of a body that must be a JSON object.
+ *
+ * @throws GatewayError `unsupported_media_type`, `body_too_large`, `unparseable_body`
+ */
+export async function readJsonBody(c: Context): Promise<PostedFields> {
+  const type = mediaType(c);
+  if (type !== 'application/json') throw unsupported(type, ['application/json']);
+  return readJson(c);
+}
+
+function unsupported(type: string, accepted: readonly string[]): GatewayError {
+  const got = type ? `"${type.slice(0, 80)}"` : 'none';
+  return new GatewayError('unsupported_media_type', `Content-Type must be ${accepted.join(' or ')} (got ${got})`);
+}
+
+async function readJson(c: Context): Promise<PostedFields> {
+  const text = (await readBody(c)).toString('utf8');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, { cause: error });
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new GatewayError('unparseable_body', 'the body must be a JSON object');
+  }
+  return { text, fields: wellFormed(parsed) };
+}
+
+/** Lone surrogates, which JSON can carry but UTF-8 cannot, become the replacement character. */
+function wellFormed(object: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [name, typeof value === 'string' ? value.toWellFormed() : value]),
+  );
+}
+
+function parseMultipart(body: Buffer, contentType: string): Promise<Record<string, unknown>> {
+  return new Promise((resolve, reject) => {
+    const fields: [string, string][] = [];
+    const fail = (error: unknown) =>
+      reject(
+        new GatewayError('unparseable_body', `the body is not valid multipart/form-data: ${(error as Error).message}`, {
+          cause: error,
+        }),
+      );
+    try {
+      const parser = new busboy.Busboy({
+        headers: { 'content-type': contentType },
+        limits: { parts: MAX_PARTS, fieldSize: MAX_BODY_BYTES },
+      });
+      parser.on('field', (name, value) => fields.push([name, value]));
+      // A file is no field of this interface; its bytes are read past.
+      parser.on('file', (_name, stream) => stream.resume());
+      parser.on('error', fail);
+      parser.on('finish', () => resolve(Object.fromEntries(fields)));
+      parser.end(body);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}

@@ -1,0 +1,46 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { ActivityLog } from '../activity.ts';
+import type { Gateway } from '../gateway.ts';
+import type { ResolvedOptions } from '../options.ts';
+
+/** What the routes are given about the server they run in. */
+export interface ServerFacts {
+  version: string;
+  options: ResolvedOptions;
+  /** Where the state is kept; null in memory. */
+  dataDir: string | null;
+  pid: number;
+  startedAt: string;
+  /** The address that checkout URLs are built on: `--public-url`, else the bound address. */
+  baseUrl: () => string;
+  /** Asked for under /_sim; null when only this machine can reach the emulator. */
+  controlToken: string | null;
+  /** Aborted when the server begins to stop: endless answers end then. */
+  stopped: AbortSignal;
+  /** Stops the server gracefully. */
+  stop: () => Promise<void>;
+}
+
+/** All that the routes work with. */
+export interface AppParts {
+  gateway: Gateway;
+  activity: ActivityLog;
+  facts: ServerFacts;
+}
+
+/** What a handler of the service tells the request log beside status and time. */
+export interface ExchangeNotes {
+  requestBody?: string;
+  responseBody?: string;
+  paymentId?: string;
+  notes?: readonly string[];
+}
+
+/** hono's environment of every route. */
+export interface AppEnvironment {
+  Bindings: Partial<HttpBindings>;
+  Variables: { exchange: ExchangeNotes };
+}
+
+export type AppContext = Context<AppEnvironment>;

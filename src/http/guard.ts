@@ -1,0 +1,95 @@
+import type { MiddlewareHandler } from 'hono';
+import { GatewayError } from '../domain/error.ts';
+import { sameSecret } from '../domain/merchant.ts';
+import type { AppContext, AppEnvironment, ServerFacts } from './environment.ts';
+
+const LOOPBACK_NAME = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/;
+/** Where the dashboard keeps the control token once it was asked for. */
+export const TOKEN_COOKIE = 'gateway_sim_token';
+
+/** Whether an address to listen on can be reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_NAME.test(bare(host.toLowerCase()));
+}
+
+function bare(host: string): string {
+  return host.startsWith('[') ? host.slice(1, -1) : host;
+}
+
+/**
+ * Guards `/_sim`: the Host header must be one of ours (or a page on a rebound name could read the keys), no other
+ * site's page may ask in a browser's name, and where the emulator can be reached from outside the token is needed.
+ */
+export function controlGuard(facts: ServerFacts): MiddlewareHandler<AppEnvironment> {
+  return async (c, next) => {
+    requireKnownHost(c, facts);
+    refuseCrossSite(c, facts, { allowNavigation: true });
+    requireToken(c, facts);
+    await next();
+  };
+}
+
+function requireKnownHost(c: AppContext, facts: ServerFacts): void {
+  const { hostname } = new URL(c.req.url);
+  const name = bare(hostname.toLowerCase());
+  const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
+  if (isLoopback(name) || known.some((host) => bare(host.toLowerCase()) === name)) return;
+  throw new GatewayError('forbidden', `/_sim does not answer to the host name "${name}"`, {
+    remedy: `If it is yours, start with --allow-host ${name}.`,
+  });
+}
+
+/**
+ * Refuses what a page of another site makes a browser send.
+ *
+ * @param rules `allowNavigation`: let a link from another site open a page
+ * @throws GatewayError `forbidden`
+ */
+export function refuseCrossSite(c: AppContext, facts: ServerFacts, rules: { allowNavigation: boolean }): void {
+  const site = c.req.header('sec-fetch-site');
+  const isNavigation =
+    c.req.method === 'GET' && c.req.header('sec-fetch-mode') === 'navigate' && c.req.header('sec-fetch-dest') === 'document';
+  if (rules.allowNavigation && isNavigation && isPage(c.req.path)) return;
+  const origin = c.req.header('origin');
+  const foreign =
+    site === undefined
+      ? origin !== undefined && !isOwnOrigin(origin, c, facts)
+      : site !== 'same-origin' && site !== 'none' && !(origin !== undefined && isOwnOrigin(origin, c, facts));
+  if (foreign) {
+    throw new GatewayError('forbidden', `${c.req.path} takes no requests from pages of other sites`);
+  }
+}
+
+function isPage(path: string): boolean {
+  return path === '/_sim' || path.startsWith('/_sim/ui');
+}
+
+function isOwnOrigin(origin: string, c: AppContext, facts: ServerFacts): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { host } = new URL(origin);
+  return host === new URL(c.req.url).host || host === new URL(facts.baseUrl()).host;
+}
+
+function requireToken(c: AppContext, { controlToken }: ServerFacts): void {
+  if (controlToken === null) return;
+  const given = bearer(c) ?? cookieToken(c);
+  if (given !== undefined && sameSecret(given, controlToken)) return;
+  throw new GatewayError('unauthorized', 'the control token is missing or wrong', {
+    remedy: 'Send Authorization: Bearer <control token>; it is in the ready event and in server.json of the data folder.',
+  });
+}
+
+function cookieToken(c: AppContext): string | undefined {
+  const entry = (c.req.header('cookie') ?? '').split(/;\s*/).find((part) => part.startsWith(`${TOKEN_COOKIE}=`));
+  if (entry === undefined) return undefined;
+  try {
+    return decodeURIComponent(entry.slice(TOKEN_COOKIE.length + 1));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The token of an `Authorization: Bearer` header (the scheme in any case), or undefined. */
+export function bearer(c: AppContext): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1];
+}

@@ -1,0 +1,81 @@
+import type { MiddlewareHandler } from 'hono';
+import * as z from 'zod/mini';
+import { GatewayError, nearestName } from '../domain/error.ts';
+import { readJsonBody } from './body.ts';
+import type { AppEnvironment } from './environment.ts';
+
+type Input<Target extends string, Schema extends z.ZodMiniType> = {
+  in: { [Key in Target]: z.input<Schema> };
+  out: { [Key in Target]: z.output<Schema> };
+};
+
+/** Reads and checks a JSON body; the handler gets it typed by `c.req.valid('json')`, and so does the typed client. */
+export function jsonInput<Schema extends z.ZodMiniObject>(
+  schema: Schema,
+): MiddlewareHandler<AppEnvironment, string, Input<'json', Schema>> {
+  return async (c, next) => {
+    const { fields } = await readJsonBody(c);
+    c.req.addValidatedData('json', parseInput(schema, fields) as object);
+    await next();
+  };
+}
+
+/** Checks the query; the handler gets it by `c.req.valid('query')`. Of a repeated parameter the last counts. */
+export function queryInput<Schema extends z.ZodMiniObject>(
+  schema: Schema,
+): MiddlewareHandler<AppEnvironment, string, Input<'query', Schema>> {
+  return async (c, next) => {
+    const values = Object.entries(c.req.queries()).map(([name, list]) => [name, list.at(-1)]);
+    c.req.addValidatedData('query', parseInput(schema, Object.fromEntries(values)) as object);
+    await next();
+  };
+}
+
+/**
+ * A value as the schema wants it.
+ *
+ * @throws GatewayError `invalid_fields`, naming every field that is wrong, unknown ones with the nearest known name
+ */
+export function parseInput<Schema extends z.ZodMiniObject>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data as z.output<Schema>;
+  const problems = parsed.error.issues.flatMap((issue) => inWords(issue, Object.keys(schema.shape)));
+  throw new GatewayError('invalid_fields', problems[0] ?? 'the input is not valid', { problems });
+}
+
+function inWords(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
+  const path = issue.path.join('.') || 'the input';
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => {
+        const meant = nearestName(key, known);
+        return `unknown field ${key}${meant ? `: did you mean ${meant}?` : `; known: ${known.join(', ')}`}`;
+      });
+    case 'invalid_value':
+      return [`${path} must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`];
+    case 'invalid_type':
+      return [issue.input === undefined ? `${path} is required` : `${path} must be of the type ${issue.expected}`];
+    case 'custom':
+      return [issue.message.startsWith(path) ? issue.message : `${path} ${issue.message}`];
+    default:
+      return [`${path} is not valid${issue.message ? `: ${issue.message}` : ''}`];
+  }
+}
+
+/** A whole number in the query or a body, from `min` to `max`. */
+export function wholeNumber(min: number, max: number) {
+  return z.pipe(
+    z.union([z.string(), z.number()]).check(
+      z.refine((value) => /^\d{1,10}$/.test(String(value)) && Number(value) >= min && Number(value) <= max, {
+        error: `must be a whole number from ${min} to ${max}`,
+      }),
+    ),
+    z.transform((value) => Number(value)),
+  );
+}
+
+/** `true`, `false`, `1` or `0` in the query. */
+export const flag = z.pipe(
+  z.enum(['true', 'false', '1', '0']),
+  z.transform((value) => value === 'true' || value === '1'),
+);

@@ -1,0 +1,48 @@
+import { raw } from 'hono/html';
+import type { Child } from 'hono/jsx';
+import type { PageView } from './views.ts';
+import { WORDING } from './wording.ts';
+
+/** Inline, so that no page asks the server for an icon and none logs a 404. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="6" width="28" height="20" rx="5" fill="#0b6b53"/><path d="M2 12h28" stroke="#fff" stroke-width="3"/><path d="M7 20h6" stroke="#fff" stroke-width="2" stroke-dasharray="2 1"/></svg>',
+)}`;
+
+/** What the shell of a page is told beside its content. */
+export interface DocumentParts {
+  view: Pick<PageView, 'language' | 'nonce'>;
+  /** `system` follows the browser's own choice. */
+  theme: 'light' | 'dark' | 'system';
+  title: string;
+  styles: string;
+  children: Child;
+}
+
+/** A whole page as text, with its styles inline: it needs no second request. */
+export function renderDocument(parts: DocumentParts): string {
+  return `<!doctype html>${(<Document {...parts} />).toString()}`;
+}
+
+function Document({ view, theme, title, styles, children }: DocumentParts) {
+  return (
+    <html lang={view.language} class={theme}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content={theme === 'system' ? 'light dark' : theme} />
+        <meta name="robots" content="noindex" />
+        {/* Phones make links of amounts and references otherwise. */}
+        <meta name="format-detection" content="telephone=no" />
+        <title>{title}</title>
+        <link rel="icon" href={ICON} />
+        <style nonce={view.nonce}>{raw(styles)}</style>
+      </head>
+      <body>
+        <header class="mark">
+          <strong>gateway-sim</strong>: {WORDING[view.language].mark}
+        </header>
+        {children}
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,217 @@
+/*
+ * Two palettes, light and dark. Text has a contrast of at least 4.5:1 on its ground, edges of fields of 3:1
+ * (WCAG 2.2 AA). Amber dashes and the typewriter face mark what belongs to the emulator and to no real page.
+ */
+const LIGHT = `
+  color-scheme: light;
+  --page: #eef2f0; --card: #fff; --tint: #f6f9f7; --ink: #13221d; --soft: #4d5f58; --line: #d9e2de;
+  --edge: #74857e; --accent: #0a6650; --accent-strong: #084f3e; --on-accent: #fff; --wash: #e3f2ec;
+  --danger: #b3261e; --danger-wash: #fdf1f0; --note: #fff7e0; --on-note: #5a4200; --note-line: #b98a1c;
+  --focus: #0b57d0; --shadow: 0 1px 2px #13221d14, 0 12px 32px #13221d14;
+`;
+const DARK = `
+  color-scheme: dark;
+  --page: #0c1210; --card: #151d1a; --tint: #1a2420; --ink: #eaf1ee; --soft: #a6b6af; --line: #2b3833;
+  --edge: #75877f; --accent: #57d3a9; --accent-strong: #82e3c3; --on-accent: #04231a; --wash: #173329;
+  --danger: #ffb4ab; --danger-wash: #331917; --note: #272112; --on-note: #f3dd9b; --note-line: #b08d35;
+  --focus: #8ab4ff; --shadow: 0 1px 2px #0006, 0 12px 32px #0006;
+`;
+
+const BASE = `
+.light { ${LIGHT} }
+.dark { ${DARK} }
+.system { ${LIGHT} }
+@media (prefers-color-scheme: dark) { .system { ${DARK} } }
+
+*, *::before, *::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body {
+  margin: 0; min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column; align-items: center;
+  padding: 0 16px 32px; gap: 24px; background: var(--page); color: var(--ink);
+  font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
+  overflow-wrap: anywhere;
+}
+h1, h2, h3, p, dl, dd, ul, pre { margin: 0; padding: 0; }
+code, pre, .mark, .panel { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
+a { color: var(--accent); text-underline-offset: 3px; }
+a:hover { color: var(--accent-strong); }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+.mark {
+  align-self: stretch; margin: 0 -16px; padding: 6px 16px; text-align: center; font-size: 12px; line-height: 1.5;
+  background: var(--note); color: var(--on-note); border-bottom: 1px dashed var(--note-line);
+}
+.card {
+  background: var(--card); border: 1px solid var(--line); border-radius: 16px; box-shadow: var(--shadow);
+  width: 100%; overflow: hidden;
+}
+@media (prefers-reduced-motion: no-preference) { a, button, input, select { transition: background-color .12s, border-color .12s; } }
+`;
+
+const CONTROLS = `
+.button, .link, .panel button, input, select { font: inherit; min-height: 44px; border-radius: 10px; max-width: 100%; }
+.button {
+  display: flex; align-items: center; justify-content: center; width: 100%; min-height: 50px; padding: 10px 18px;
+  border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); font-weight: 600;
+  text-align: center; text-decoration: none; cursor: pointer; overflow-wrap: anywhere;
+}
+.button:hover { background: var(--accent-strong); border-color: var(--accent-strong); color: var(--on-accent); }
+.button.quiet { background: transparent; border-color: transparent; color: var(--ink); font-weight: 500; }
+.button.quiet:hover { background: var(--tint); border-color: var(--line); }
+.button.small {
+  width: auto; min-height: 44px; padding: 6px 14px; background: transparent; color: inherit; border-color: currentcolor;
+}
+.button.small:hover { background: var(--card); }
+.link {
+  border: 0; padding: 0 8px; background: none; color: var(--accent); cursor: pointer; font-weight: 500;
+  text-decoration: underline; text-underline-offset: 3px;
+}
+.link:hover { color: var(--accent-strong); }
+.link.wide { width: 100%; }
+label { display: block; font-weight: 600; }
+.step input:not([type='hidden']) {
+  display: block; width: 100%; min-height: 52px; padding: 10px 14px; font-size: 17px; color: var(--ink);
+  background: var(--card); border: 1px solid var(--edge);
+}
+.step input:focus { border-color: var(--accent); outline: 3px solid var(--focus); outline-offset: 1px; }
+.step input[aria-invalid] { border: 2px solid var(--danger); padding: 9px 13px; }
+#code { font-variant-numeric: tabular-nums; letter-spacing: .16em; }
+`;
+
+const CHECKOUT = `
+body { padding-top: 0; }
+.checkout { max-width: 472px; }
+.summary { padding: 24px; background: var(--tint); border-bottom: 1px solid var(--line); }
+.logo { width: 52px; height: 52px; margin-bottom: 16px; overflow: hidden; border-radius: 12px; line-height: 0; }
+.logo img { display: inline; width: 52px; height: 52px; object-fit: contain; }
+.monogram {
+  display: inline-flex; width: 52px; height: 52px; align-items: center; justify-content: center; vertical-align: top;
+  background: var(--wash); color: var(--accent); font-size: 24px; font-weight: 600; line-height: 1;
+}
+h1 { font-weight: inherit; font-size: inherit; }
+.payee { display: block; color: var(--soft); }
+.amount {
+  display: block; font-size: 40px; line-height: 1.15; font-weight: 650; letter-spacing: -.02em;
+  font-variant-numeric: tabular-nums;
+}
+.amount.long { font-size: 24px; letter-spacing: -.01em; }
+.facts { margin-top: 20px; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 6px 16px; font-size: 15px; }
+.facts dt { color: var(--soft); }
+.step { padding: 24px; display: grid; gap: 12px; align-content: start; }
+.progress { color: var(--soft); font-size: 14px; }
+.hint { color: var(--soft); font-size: 14px; margin-bottom: 8px; }
+.problem {
+  margin-top: 8px; padding-left: 10px; border-left: 3px solid var(--danger); color: var(--danger); font-size: 15px;
+  font-weight: 500;
+}
+.step form > .button:not(.small, .quiet) { margin-top: 16px; }
+.notice, .sent { padding: 12px 14px; border-radius: 10px; font-size: 14px; }
+.notice { background: var(--note); color: var(--on-note); display: grid; gap: 10px; }
+.notice code { font-weight: 600; }
+.sent { background: var(--wash); }
+.payer { display: flex; align-items: center; justify-content: space-between; gap: 12px; border-bottom: 1px solid var(--line); padding-bottom: 8px; }
+.payer span { display: block; font-size: 14px; color: var(--soft); }
+.payer strong { font-weight: 500; }
+.returns { text-align: center; color: var(--soft); font-size: 14px; }
+.panel {
+  width: 100%; max-width: 472px; padding: 14px; border: 1px dashed var(--note-line); border-radius: 4px; font-size: 13px;
+  color: var(--on-note); display: grid; gap: 12px;
+}
+.panel a { color: inherit; }
+.panel form { display: grid; gap: 6px 12px; align-items: center; }
+.panel label { font-weight: 400; }
+.panel select, .panel button {
+  width: 100%; padding: 6px 10px; border: 1px solid var(--note-line); border-radius: 4px; background: var(--note);
+  color: var(--on-note);
+}
+.panel button { cursor: pointer; }
+.panel button:hover { border-color: var(--on-note); }
+.outcomes { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 8px; margin-top: 6px; }
+.closed { max-width: 440px; padding: 32px 24px 24px; text-align: center; }
+.closed h1 { font-size: 24px; line-height: 1.25; font-weight: 650; margin: 16px 0 8px; }
+.closed > p:not(.amount) { color: var(--soft); }
+.closed .amount { margin-top: 24px; padding-top: 24px; border-top: 1px solid var(--line); font-size: 28px; }
+.closed .facts { margin-top: 12px; text-align: left; }
+.closed .button { margin-top: 24px; }
+.end {
+  width: 56px; height: 56px; padding: 12px; border-radius: 50%; background: var(--tint); color: var(--soft);
+  fill: none; stroke: currentcolor; stroke-width: 2.25; stroke-linecap: round; stroke-linejoin: round;
+}
+.end.succeeded { background: var(--wash); color: var(--accent); }
+.end.failed { background: var(--danger-wash); color: var(--danger); }
+@media (min-width: 600px) {
+  .outcomes { grid-template-columns: repeat(4, minmax(0, 1fr)); }
+}
+@media (min-width: 860px) {
+  body { gap: 32px; }
+  .checkout { display: grid; grid-template-columns: 5fr 6fr; max-width: 928px; margin-top: 24px; }
+  .summary { padding: 40px; border-bottom: 0; border-right: 1px solid var(--line); }
+  .step { padding: 40px; }
+  .amount { font-size: 48px; }
+  .amount.long { font-size: 28px; }
+  .panel { max-width: 928px; }
+  .panel form { grid-template-columns: auto minmax(180px, 240px) minmax(0, 1fr); }
+  .outcomes { margin-top: 0; }
+  .closed { margin-top: 48px; }
+}
+`;
+
+const DASHBOARD = `
+.dashboard { width: 100%; max-width: 1120px; display: grid; gap: 24px; min-width: 0; grid-template-columns: minmax(0, 1fr); }
+.masthead p, .box > p, .empty p { color: var(--soft); }
+h1 { font-size: 26px; line-height: 1.25; font-weight: 650; }
+h1 small { font-size: 15px; font-weight: 400; color: var(--soft); }
+h2 { font-size: 17px; line-height: 1.4; font-weight: 650; }
+h3 { font-size: 16px; }
+.columns { display: grid; gap: 24px; grid-template-columns: minmax(0, 1fr); }
+.box {
+  min-width: 0; padding: 20px; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
+  display: grid; gap: 12px; align-content: start; grid-template-columns: minmax(0, 1fr);
+}
+dl { display: grid; }
+dl > div { display: grid; grid-template-columns: 130px minmax(0, 1fr); gap: 12px; padding: 7px 0; border-top: 1px solid var(--line); }
+dl > div:first-child { border-top: 0; }
+dt { color: var(--soft); font-size: 15px; }
+code { font-size: 14px; }
+dd code, pre { user-select: all; }
+pre {
+  padding: 14px; background: var(--tint); border: 1px solid var(--line); border-radius: 10px; white-space: pre-wrap;
+  line-height: 1.6;
+}
+.heading { display: flex; align-items: center; justify-content: space-between; gap: 16px; }
+.heading a { display: inline-flex; align-items: center; min-height: 44px; }
+.counts { list-style: none; display: grid; grid-template-columns: repeat(auto-fit, minmax(104px, 1fr)); gap: 10px; }
+.counts li { padding: 10px 14px; border: 1px solid var(--line); border-radius: 10px; background: var(--tint); }
+.number { display: block; font-size: 24px; line-height: 1.3; font-weight: 650; font-variant-numeric: tabular-nums; }
+.status { white-space: nowrap; font-size: 14px; }
+.status::before {
+  content: ''; display: inline-block; width: 9px; height: 9px; margin-right: 7px; border-radius: 50%;
+  background: var(--edge);
+}
+.status.pending::before { background: var(--note-line); }
+.status.succeeded::before { background: var(--accent); }
+.status.failed::before { background: var(--danger); }
+.status.canceled::before, .status.expired::before { background: none; border: 2px solid var(--edge); }
+.scroll { overflow-x: auto; border-radius: 6px; }
+table { width: 100%; border-collapse: collapse; font-size: 15px; }
+th, td { padding: 10px 12px; text-align: left; vertical-align: top; border-top: 1px solid var(--line); overflow-wrap: normal; white-space: nowrap; }
+thead th { border-top: 0; color: var(--soft); font-size: 13px; font-weight: 500; }
+tbody th { font-weight: 600; white-space: normal; overflow-wrap: anywhere; min-width: 150px; max-width: 360px; }
+td.amount, th.amount { text-align: right; font-variant-numeric: tabular-nums; }
+td a { display: inline-flex; align-items: center; min-height: 44px; margin: -10px 0; }
+.warning { display: block; margin-top: 2px; font-size: 13px; font-weight: 400; color: var(--on-note); }
+.warning::before { content: '⚠ '; }
+.empty { padding: 24px 0 8px; display: grid; gap: 10px; grid-template-columns: minmax(0, 1fr); }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+@media (min-width: 860px) { .columns { grid-template-columns: minmax(0, 5fr) minmax(0, 6fr); } }
+`;
+
+/** Styles of every checkout page. */
+export const CHECKOUT_STYLES = pack(BASE + CONTROLS + CHECKOUT);
+
+/** Styles of the dashboard. */
+export const DASHBOARD_STYLES = pack(BASE + DASHBOARD);
+
+/** Indentation is for readers of this file only. */
+function pack(css: string): string {
+  return css.replace(/\n\s*/g, '\n').trim();
+}

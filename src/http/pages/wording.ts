@@ -1,0 +1,341 @@
+import type { CheckoutProblem } from '../../domain/checkout.ts';
+import type { PaymentStatus } from '../../domain/state.ts';
+
+/** All that a page says in one language. Where a field is concerned, the text names it by its label. */
+export interface Wording {
+  mark: string;
+  testMode: string;
+  merchant: string;
+  pay: (merchant: string) => string;
+  payTitle: (amount: string, merchant: string) => string;
+  errorTitle: (title: string) => string;
+  facts: { label: string; details: string; identifier: string; email: string };
+  step: Record<'email' | 'code', string>;
+  label: Record<'email' | 'code', string>;
+  /** What the customer is to do, by mode: in the sandbox nothing is sent. */
+  hint: Record<'sandbox' | 'live', { email: string; code: (email: string) => string }>;
+  submit: { email: string; code: (amount: string) => string };
+  changeEmail: string;
+  resend: string;
+  resent: (email: string) => string;
+  cancel: string;
+  returns: (merchant: string) => string;
+  problems: Record<CheckoutProblem, string>;
+  /** A wallet can fall short between the steps; then the field in sight is the code. */
+  problemsAtCode: Partial<Record<CheckoutProblem, string>>;
+  sandbox: {
+    note: string;
+    accepts: Record<'email' | 'code', string>;
+    fill: Record<'email' | 'code', string>;
+  };
+  panel: {
+    region: string;
+    title: string;
+    note: string;
+    delivery: string;
+    /** No name contains the word Cancel: a test that looks for that button finds one, also by a part of its name. */
+    outcomes: Record<'approve' | 'cancel' | 'fail' | 'expire', string>;
+    result: (status: string) => string;
+    wallets: string;
+    code: string;
+  };
+  /** Where the code of a live payment is, when no panel may say so. */
+  codeWithoutPanel: string;
+  status: Record<PaymentStatus, string>;
+  closed: {
+    title: Record<PaymentStatus | 'unknown', string>;
+    /** The customer came (back) to a payment that was over. */
+    earlier: Record<PaymentStatus, (merchant: string) => string>;
+    /** The payment was settled just now and the page stays. */
+    now: Record<PaymentStatus, (merchant: string) => string>;
+    unknown: string;
+    back: (merchant: string) => string;
+  };
+  dashboard: {
+    title: string;
+    intro: string;
+    connect: string;
+    facts: Record<
+      | 'baseUrl'
+      | 'publicKey'
+      | 'secretKey'
+      | 'sandboxEmail'
+      | 'sandboxCode'
+      | 'liveEmail'
+      | 'liveCode'
+      | 'state',
+      string
+    >;
+    inMemory: string;
+    tryIt: string;
+    tryItNote: string;
+    payments: string;
+    reload: string;
+    counts: string;
+    columns: Record<'payment' | 'mode' | 'amount' | 'status' | 'created' | 'checkout', string>;
+    open: string;
+    openOf: (identifier: string) => string;
+    empty: { title: string; note: string };
+  };
+}
+
+/** The texts of every page, by language. */
+export const WORDING = {
+  en: {
+    mark: 'local emulator, no real money',
+    testMode: 'Test mode',
+    merchant: 'the merchant',
+    pay: (merchant) => `Pay ${merchant}`,
+    payTitle: (amount, merchant) => `Pay ${amount} to ${merchant}`,
+    errorTitle: (title) => `Error: ${title}`,
+    facts: { label: 'About this payment', details: 'For', identifier: 'Reference', email: 'Paying as' },
+    step: { email: 'Step 1 of 2', code: 'Step 2 of 2' },
+    label: { email: 'E-mail', code: 'Verification code' },
+    hint: {
+      sandbox: {
+        email: 'The address of your wallet.',
+        code: () => 'In test mode the code is always the same; nothing is sent.',
+      },
+      live: {
+        email: 'The address of your wallet. We send a code to it, so that only you can pay.',
+        code: (email) => `We sent a code to ${email}. It is valid for 10 minutes.`,
+      },
+    },
+    submit: { email: 'Continue', code: (amount) => `Pay ${amount}` },
+    changeEmail: 'Change e-mail',
+    resend: 'Send a new code',
+    resent: (email) => `We sent a new code to ${email}. The one before is no longer valid.`,
+    cancel: 'Cancel',
+    returns: (merchant) => `You return to ${merchant} afterwards.`,
+    problems: {
+      email_invalid: 'E-mail is not an address. Enter one like name@example.com.',
+      email_not_test: 'E-mail is not the test address. Test mode takes only the one shown above.',
+      wallet_unknown: 'E-mail does not belong to a wallet in this currency. Check it, or enter another one.',
+      balance_too_small:
+        'E-mail belongs to a wallet that does not hold enough for this payment. Enter another one.',
+      code_wrong: 'Verification code is not right. Check it and enter it again.',
+      code_expired: 'Verification code has expired. Ask for a new code and enter that one.',
+    },
+    problemsAtCode: {
+      wallet_unknown:
+        'Verification code is right, but there is no wallet in this currency any more. Change the e-mail to pay from another one.',
+      balance_too_small:
+        'Verification code is right, but the wallet does not hold enough for this payment. Change the e-mail to pay from another one.',
+    },
+    sandbox: {
+      note: 'No wallet is charged.',
+      accepts: { email: 'The only address taken here:', code: 'The only code taken here:' },
+      fill: { email: 'Fill in test e-mail', code: 'Fill in test code' },
+    },
+    panel: {
+      region: 'Simulator, not part of the page',
+      title: 'simulator',
+      note: 'Not part of the page. Settles the payment at once, without the steps above.',
+      delivery: 'IPN and redirect',
+      outcomes: { approve: 'Approve', cancel: 'Abort', fail: 'Fail', expire: 'Expire' },
+      result: (status) => `The payment becomes ${status}`,
+      wallets: 'Which wallets can pay:',
+      code: 'No mail was sent. Read the code with',
+    },
+    codeWithoutPanel: 'This is an emulator: no mail was sent. Read the code with',
+    status: {
+      pending: 'Pending',
+      succeeded: 'Succeeded',
+      canceled: 'Canceled',
+      failed: 'Failed',
+      expired: 'Expired',
+    },
+    closed: {
+      title: {
+        pending: 'Payment pending',
+        succeeded: 'Payment complete',
+        canceled: 'Payment canceled',
+        failed: 'Payment failed',
+        expired: 'Payment expired',
+        unknown: 'Payment not found',
+      },
+      earlier: {
+        pending: (merchant) => `This payment to ${merchant} still waits.`,
+        succeeded: (merchant) => `This payment to ${merchant} was already paid. You are not charged again.`,
+        canceled: () => 'This payment was already canceled. Nothing was charged.',
+        failed: () => 'This payment already failed. Nothing was charged.',
+        expired: () => 'The time to pay is over. Nothing was charged.',
+      },
+      now: {
+        pending: (merchant) => `This payment to ${merchant} still waits.`,
+        succeeded: (merchant) => `${merchant} has your payment. You can close this page.`,
+        canceled: () => 'Nothing was charged. You can close this page.',
+        failed: () => 'The payment did not go through. Nothing was charged.',
+        expired: () => 'The time to pay is over. Nothing was charged.',
+      },
+      unknown: 'There is no payment at this address. Check the link, or go back to the shop and start again.',
+      back: (merchant) => `Back to ${merchant}`,
+    },
+    dashboard: {
+      title: 'Dashboard',
+      intro: 'Everything here is made up on this machine. Point your code at the base URL and pay.',
+      connect: 'Connect',
+      facts: {
+        baseUrl: 'Base URL',
+        publicKey: 'Public key',
+        secretKey: 'Secret key',
+        sandboxEmail: 'Sandbox e-mail',
+        sandboxCode: 'Sandbox code',
+        liveEmail: 'Live e-mail',
+        liveCode: 'Live code',
+        state: 'State',
+      },
+      inMemory: 'in memory only, gone when it stops',
+      tryIt: 'Try it',
+      tryItNote: 'Initiates a sandbox payment. Open the url of the answer to pay it.',
+      payments: 'Payments',
+      reload: 'Reload',
+      counts: 'Payments by status',
+      columns: {
+        payment: 'Identifier',
+        mode: 'Mode',
+        amount: 'Amount',
+        status: 'Status',
+        created: 'Created (UTC)',
+        checkout: 'Checkout',
+      },
+      open: 'Open',
+      openOf: (identifier) => ` the checkout of ${identifier}`,
+      empty: {
+        title: 'No payments yet',
+        note: 'Run the command above, or let the emulator act as the merchant:',
+      },
+    },
+  },
+  fr: {
+    mark: 'émulateur local, sans argent réel',
+    testMode: 'Mode test',
+    merchant: 'le marchand',
+    pay: (merchant) => `Payer ${merchant}`,
+    payTitle: (amount, merchant) => `Payer ${amount} à ${merchant}`,
+    errorTitle: (title) => `Erreur\u00a0: ${title}`,
+    facts: { label: 'Ce paiement', details: 'Objet', identifier: 'Référence', email: 'Vous payez avec' },
+    step: { email: 'Étape 1 sur 2', code: 'Étape 2 sur 2' },
+    label: { email: 'E-mail', code: 'Code de vérification' },
+    hint: {
+      sandbox: {
+        email: 'L’adresse de votre portefeuille.',
+        code: () => 'En mode test, le code est toujours le même\u00a0; rien n’est envoyé.',
+      },
+      live: {
+        email: 'L’adresse de votre portefeuille. Nous y envoyons un code, pour que vous seul puissiez payer.',
+        code: (email) => `Nous avons envoyé un code à ${email}. Il est valable 10\u00a0minutes.`,
+      },
+    },
+    submit: { email: 'Continuer', code: (amount) => `Payer ${amount}` },
+    changeEmail: 'Modifier l’e-mail',
+    resend: 'Envoyer un nouveau code',
+    resent: (email) => `Nous avons envoyé un nouveau code à ${email}. Le précédent n’est plus valable.`,
+    cancel: 'Annuler',
+    returns: (merchant) => `Vous reviendrez ensuite chez ${merchant}.`,
+    problems: {
+      email_invalid: 'E-mail n’est pas une adresse. Saisissez-en une comme nom@example.com.',
+      email_not_test:
+        'E-mail n’est pas l’adresse de test. Le mode test n’accepte que celle indiquée ci-dessus.',
+      wallet_unknown:
+        'E-mail ne correspond à aucun portefeuille dans cette devise. Vérifiez-le ou saisissez-en un autre.',
+      balance_too_small:
+        'E-mail correspond à un portefeuille au solde insuffisant pour ce paiement. Saisissez-en un autre.',
+      code_wrong: 'Code de vérification incorrect. Vérifiez-le et saisissez-le à nouveau.',
+      code_expired: 'Code de vérification expiré. Demandez un nouveau code et saisissez-le.',
+    },
+    problemsAtCode: {
+      wallet_unknown:
+        'Code de vérification correct, mais il n’y a plus de portefeuille dans cette devise. Modifiez l’e-mail pour payer avec un autre.',
+      balance_too_small:
+        'Code de vérification correct, mais le solde du portefeuille est insuffisant pour ce paiement. Modifiez l’e-mail pour payer avec un autre.',
+    },
+    sandbox: {
+      note: 'Aucun portefeuille n’est débité.',
+      accepts: { email: 'La seule adresse acceptée ici\u00a0:', code: 'Le seul code accepté ici\u00a0:' },
+      fill: { email: 'Remplir l’e-mail de test', code: 'Remplir le code de test' },
+    },
+    panel: {
+      region: 'Simulateur, hors de la page',
+      title: 'simulateur',
+      note: 'Hors de la page. Règle le paiement d’un coup, sans les étapes ci-dessus.',
+      delivery: 'IPN et redirection',
+      outcomes: { approve: 'Approuver', cancel: 'Abandonner', fail: 'Échouer', expire: 'Expirer' },
+      result: (status) => `Le paiement devient ${status}`,
+      wallets: 'Les portefeuilles qui peuvent payer\u00a0:',
+      code: 'Aucun message n’est parti. Le code se lit avec',
+    },
+    codeWithoutPanel: 'Ceci est un émulateur\u00a0: aucun message n’est parti. Le code se lit avec',
+    status: {
+      pending: 'En attente',
+      succeeded: 'Réussi',
+      canceled: 'Annulé',
+      failed: 'Échoué',
+      expired: 'Expiré',
+    },
+    closed: {
+      title: {
+        pending: 'Paiement en attente',
+        succeeded: 'Paiement effectué',
+        canceled: 'Paiement annulé',
+        failed: 'Paiement échoué',
+        expired: 'Paiement expiré',
+        unknown: 'Paiement introuvable',
+      },
+      earlier: {
+        pending: (merchant) => `Ce paiement à ${merchant} est toujours en attente.`,
+        succeeded: (merchant) =>
+          `Ce paiement à ${merchant} a déjà été effectué. Vous n’êtes pas débité une seconde fois.`,
+        canceled: () => 'Ce paiement a déjà été annulé. Rien n’a été débité.',
+        failed: () => 'Ce paiement a déjà échoué. Rien n’a été débité.',
+        expired: () => 'Le délai de paiement est écoulé. Rien n’a été débité.',
+      },
+      now: {
+        pending: (merchant) => `Ce paiement à ${merchant} est toujours en attente.`,
+        succeeded: (merchant) => `${merchant} a reçu votre paiement. Vous pouvez fermer cette page.`,
+        canceled: () => 'Rien n’a été débité. Vous pouvez fermer cette page.',
+        failed: () => 'Le paiement n’a pas abouti. Rien n’a été débité.',
+        expired: () => 'Le délai de paiement est écoulé. Rien n’a été débité.',
+      },
+      unknown:
+        'Il n’y a pas de paiement à cette adresse. Vérifiez le lien, ou retournez à la boutique et recommencez.',
+      back: (merchant) => `Retour à ${merchant}`,
+    },
+    dashboard: {
+      title: 'Tableau de bord',
+      intro:
+        'Tout ici est fictif et reste sur cette machine. Branchez votre code sur l’URL de base et payez.',
+      connect: 'Se connecter',
+      facts: {
+        baseUrl: 'URL de base',
+        publicKey: 'Clé publique',
+        secretKey: 'Clé secrète',
+        sandboxEmail: 'E-mail de test',
+        sandboxCode: 'Code de test',
+        liveEmail: 'E-mail réel',
+        liveCode: 'Code réel',
+        state: 'État',
+      },
+      inMemory: 'en mémoire seulement, perdu à l’arrêt',
+      tryIt: 'Essayer',
+      tryItNote: 'Initie un paiement de test. Ouvrez l’url de la réponse pour le payer.',
+      payments: 'Paiements',
+      reload: 'Recharger',
+      counts: 'Paiements par statut',
+      columns: {
+        payment: 'Identifiant',
+        mode: 'Mode',
+        amount: 'Montant',
+        status: 'Statut',
+        created: 'Créé (UTC)',
+        checkout: 'Page de paiement',
+      },
+      open: 'Ouvrir',
+      openOf: (identifier) => ` la page de paiement de ${identifier}`,
+      empty: {
+        title: 'Aucun paiement pour l’instant',
+        note: 'Lancez la commande ci-dessus, ou laissez l’émulateur jouer le marchand\u00a0:',
+      },
+    },
+  },
+} satisfies Record<'en' | 'fr', Wording>;

@@ -1,0 +1,281 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const SRC = join(ROOT, 'src');
+
+/**
+ * Who may import whom (design, section 9). A room is a folder of src/ or a file directly in it. `rooms` are other
+ * rooms, whole or by file; `types` are those of which only types may be taken; `packages` and `node` are what comes
+ * from outside, with '*' for anything.
+ */
+interface Doors {
+  rooms: readonly string[];
+  types?: readonly string[];
+  packages?: readonly string[];
+  node?: readonly string[];
+}
+
+const EVERY_ROOM_BUT_CLI = [
+  'domain',
+  'store',
+  'delivery',
+  'clock',
+  'gateway',
+  'http',
+  'options',
+  'activity',
+  'client',
+];
+
+const DOORS: Record<string, Doors> = {
+  domain: { rooms: [], packages: ['big.js', 'zod/mini'], node: ['node:crypto'] },
+  store: {
+    rooms: ['domain'],
+    packages: ['lowdb', 'zod/mini'],
+    node: ['node:fs', 'node:fs/promises', 'node:path', 'node:crypto'],
+  },
+  clock: { rooms: [] },
+  delivery: { rooms: ['domain', 'store', 'clock'], packages: ['tinyqueue'], node: ['*'] },
+  gateway: { rooms: ['domain', 'store', 'delivery', 'clock'] },
+  options: { rooms: ['domain'] },
+  activity: { rooms: ['domain', 'clock'], types: ['store'] },
+  http: { rooms: ['gateway', 'domain', 'clock', 'options', 'activity'], packages: ['*'], node: ['*'] },
+  client: { rooms: [], types: ['http/app.ts', 'domain'], packages: ['hono/client'] },
+  cli: {
+    rooms: ['client', 'options', 'store/folder.ts', 'domain/error.ts', 'domain/settings.ts'],
+    types: ['domain'],
+    packages: ['*'],
+    node: ['*'],
+  },
+  server: { rooms: EVERY_ROOM_BUT_CLI, packages: ['*'], node: ['*'] },
+  index: { rooms: ['server', 'client', 'options', 'domain/error.ts'], types: ['domain', 'http'] },
+};
+
+/** Files that may do more than their room. */
+const EXCEPTIONS: Record<string, Doors> = {
+  'cli/commands/start.ts': { rooms: ['server'] },
+  'cli/commands/exec.ts': { rooms: ['server'] },
+};
+
+interface Import {
+  /** As written: a package, `node:…` or a relative path. */
+  from: string;
+  typesOnly: boolean;
+}
+
+/** A statement with `from`, one for its effects only, or an `import()`. */
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s+(type\s+)?([^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
+
+function importsOf(source: string): Import[] {
+  return [...source.matchAll(IMPORT)].map(([, type, names = '', from, dynamic]) => ({
+    from: from ?? dynamic ?? '',
+    typesOnly: type !== undefined || /^\{(\s*type\s+\w+(\s+as\s+\w+)?\s*,?)+\s*\}/.test(names),
+  }));
+}
+
+/** `domain/ipn.ts` → `domain`, `gateway.ts` → `gateway`. */
+function roomOf(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] ?? '') : file.replace(/\.tsx?$/, '');
+}
+
+/** A relative import as a path below src/, such as `domain/ipn.ts`. */
+function target(file: string, from: string): string {
+  return relative(SRC, resolve(SRC, dirname(file), from));
+}
+
+function isNode(from: string): boolean {
+  return from.startsWith('node:') || builtinModules.includes(from);
+}
+
+const lists = (list: readonly string[] = [], name: string) => list.includes(name) || list.includes('*');
+
+/** What is wrong with one import, or undefined. */
+function problem(file: string, { from, typesOnly }: Import): string | undefined {
+  const room = roomOf(file);
+  const doors = DOORS[room];
+  if (!doors) return `${file}: the room "${room}" is not in the table of this test`;
+  if (from.startsWith('.')) {
+    const to = target(file, from);
+    const open = (list: readonly string[] = []) => list.includes(roomOf(to)) || list.includes(to);
+    if (roomOf(to) === room || open(doors.rooms) || open(EXCEPTIONS[file]?.rooms)) return undefined;
+    return typesOnly && open(doors.types)
+      ? undefined
+      : `${file} imports ${typesOnly ? 'types of ' : ''}${to}`;
+  }
+  return lists(isNode(from) ? doors.node : doors.packages, from) ? undefined : `${file} imports ${from}`;
+}
+
+/** A way through a graph that comes back to where it was, or undefined. */
+function cycle(graph: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
+  const done = new Set<string>();
+  const walk = (node: string, path: string[]): string[] | undefined => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
+    if (done.has(node)) return undefined;
+    for (const next of graph.get(node) ?? []) {
+      const found = walk(next, [...path, node]);
+      if (found) return found;
+    }
+    done.add(node);
+    return undefined;
+  };
+  for (const node of graph.keys()) {
+    const found = walk(node, []);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const files = (await readdir(SRC, { recursive: true })).filter((name) => /\.tsx?$/.test(name)).sort();
+const imports = new Map<string, Import[]>();
+for (const file of files) imports.set(file, importsOf(await readFile(join(SRC, file), 'utf8')));
+
+describe('the rooms of src/', () => {
+  it('are open only where the table says so', () => {
+    const problems = [...imports].flatMap(([file, list]) => list.map((one) => problem(file, one)));
+    expect(problems.filter((one) => one !== undefined)).toEqual([]);
+  });
+
+  it('have no way round from one file back to itself', () => {
+    const graph = new Map(
+      [...imports].map(([file, list]) => [
+        file,
+        list
+          .filter(({ from, typesOnly }) => from.startsWith('.') && !typesOnly)
+          .map(({ from }) => target(file, from)),
+      ]),
+    );
+    expect(cycle(graph)).toBeUndefined();
+  });
+
+  it('have no way round from one room back to itself, types included', () => {
+    const graph = new Map<string, Set<string>>();
+    for (const [file, list] of imports) {
+      const to = graph.get(roomOf(file)) ?? new Set();
+      graph.set(roomOf(file), to);
+      for (const { from } of list) if (from.startsWith('.')) to.add(roomOf(target(file, from)));
+      to.delete(roomOf(file));
+    }
+    expect(cycle(graph)).toBeUndefined();
+  });
+
+  it('import files by the name they have on disk', () => {
+    const missing = [...imports].flatMap(([file, list]) =>
+      list
+        .filter(({ from }) => from.startsWith('.') && !files.includes(target(file, from)))
+        .map(({ from }) => `${file}: ${from}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('have no file whose name says nothing, and no barrel', () => {
+    const nameless = files.filter((file) =>
+      /(^|\/)(utils?|helpers?|types|common|misc|shared)\.tsx?$/.test(file),
+    );
+    const barrels = files.filter((file) => /(^|\/)index\.tsx?$/.test(file) && file !== 'index.ts');
+    expect({ nameless, barrels }).toEqual({ nameless: [], barrels: [] });
+  });
+
+  it('keep the rules free of time, randomness, processes and output', async () => {
+    const forbidden =
+      /\b(Date\.now|Math\.random|new Date\(\)|performance\.now|setTimeout|setInterval|process\.|console\.)/;
+    const found: string[] = [];
+    for (const file of files.filter((name) => roomOf(name) === 'domain')) {
+      const source = (await readFile(join(SRC, file), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+      const match = forbidden.exec(source);
+      if (match) found.push(`${file}: ${match[0]}`);
+    }
+    expect(found).toEqual([]);
+  });
+});
+
+describe('this test', () => {
+  it.each([
+    ["import { x } from './a.ts';", [{ from: './a.ts', typesOnly: false }]],
+    ["import type { X } from './a.ts';", [{ from: './a.ts', typesOnly: true }]],
+    ["import { type X, type Y } from './a.ts';", [{ from: './a.ts', typesOnly: true }]],
+    ["import { type X, y } from './a.ts';", [{ from: './a.ts', typesOnly: false }]],
+    ["import {\n  type X,\n  type Y as Z,\n} from './a.ts';", [{ from: './a.ts', typesOnly: true }]],
+    ["import * as z from 'zod/mini';", [{ from: 'zod/mini', typesOnly: false }]],
+    ["import './effects.ts';", [{ from: './effects.ts', typesOnly: false }]],
+    [
+      "export { x } from './a.ts';\nexport type { Y } from './b.ts';",
+      [
+        { from: './a.ts', typesOnly: false },
+        { from: './b.ts', typesOnly: true },
+      ],
+    ],
+    ["const { x } = await import('./a.ts');", [{ from: './a.ts', typesOnly: false }]],
+    ["export const from = 'nowhere';", []],
+  ])('reads %j', (source, list) => {
+    expect(importsOf(source)).toEqual(list);
+  });
+
+  const value = (from: string): Import => ({ from, typesOnly: false });
+  const type = (from: string): Import => ({ from, typesOnly: true });
+
+  it.each([
+    ['domain/ipn.ts', value('../store/store.ts')],
+    ['domain/ipn.ts', type('../clock.ts')],
+    ['domain/ipn.ts', value('node:fs')],
+    ['domain/ipn.ts', value('hono')],
+    ['store/store.ts', value('../delivery/courier.ts')],
+    ['store/store.ts', value('node:http')],
+    ['delivery/post.ts', value('../gateway.ts')],
+    ['delivery/post.ts', value('undici')],
+    ['clock.ts', value('./domain/error.ts')],
+    ['gateway.ts', value('./http/app.ts')],
+    ['http/control/ipns.ts', value('../../store/store.ts')],
+    ['http/control/ipns.ts', type('../../delivery/courier.ts')],
+    ['http/app.ts', value('../cli/output.ts')],
+    ['client.ts', value('./http/app.ts')],
+    ['cli/commands/ipn.ts', value('../../domain/ipn.ts')],
+    ['cli/commands/ipn.ts', value('../../server.ts')],
+    ['cli/commands/ipn.ts', value('../../store/store.ts')],
+    ['cli/commands/ipn.ts', type('../../http/app.ts')],
+    ['cli/commands/start.ts', value('../../http/app.ts')],
+    ['server.ts', value('./cli/output.ts')],
+    ['attic/thing.ts', value('../domain/error.ts')],
+  ])('refuses that %s imports %j', (file, one) => {
+    expect(problem(file, one)).toContain(file);
+  });
+
+  it.each([
+    ['domain/ipn.ts', value('node:crypto')],
+    ['domain/ipn.ts', value('./money.ts')],
+    ['store/store.ts', value('../domain/state.ts')],
+    ['delivery/egress.ts', value('node:dns')],
+    ['http/app.ts', value('../gateway.ts')],
+    ['client.ts', type('./http/app.ts')],
+    ['cli/commands/ipn.ts', type('../../domain/state.ts')],
+    ['cli/commands/watch.ts', value('../../store/folder.ts')],
+    ['cli/commands/start.ts', value('../../server.ts')],
+  ])('lets %s import %j', (file, one) => {
+    expect(problem(file, one)).toBeUndefined();
+  });
+
+  it('finds a way round, and none where there is none', () => {
+    expect(
+      cycle(
+        new Map([
+          ['a', ['b']],
+          ['b', ['c']],
+          ['c', ['a']],
+        ]),
+      ),
+    ).toEqual(['a', 'b', 'c', 'a']);
+    expect(
+      cycle(
+        new Map([
+          ['a', ['b', 'c']],
+          ['b', ['c']],
+          ['c', []],
+        ]),
+      ),
+    ).toBeUndefined();
+  });
+});

@@ -1,0 +1,466 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Clock } from '../../src/clock.ts';
+import { Courier } from '../../src/delivery/courier.ts';
+import { Egress } from '../../src/delivery/egress.ts';
+import { Poster } from '../../src/delivery/post.ts';
+import { createIds } from '../../src/domain/ids.ts';
+import { type Context, timestamp } from '../../src/domain/settings.ts';
+import type { Delivery } from '../../src/domain/state.ts';
+import { Store } from '../../src/store/store.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { type Answer, gate, startReceiver } from '../helpers/receiver.ts';
+import {
+  context,
+  countingIds,
+  dueDelivery,
+  records,
+  type SettingsChanges,
+  settings,
+} from '../helpers/records.ts';
+
+/** Deliveries of one test: ids count up, and each has a payment of its own unless told otherwise. */
+function deliveries(): (url: string, changes?: Partial<Delivery>) => Delivery {
+  const using: Context = { ...context(), now: Date.now(), ids: countingIds() };
+  return (url, changes) => dueDelivery(`${url}/ipn`, changes, using);
+}
+
+interface Running {
+  store: Store;
+  courier: Courier;
+  clock: Clock;
+  /** The delivery as soon as it is as wanted. */
+  until: (id: string, wanted: (delivery: Delivery) => boolean) => Promise<Delivery>;
+  stop: () => void;
+}
+
+interface Options {
+  ipn?: SettingsChanges['ipn'];
+  store?: Store;
+  egress?: Egress;
+}
+
+/** A courier at work on a store that holds these deliveries. */
+async function running(
+  due: Delivery[],
+  { ipn = {}, store, egress = new Egress([], () => undefined) }: Options = {},
+): Promise<Running> {
+  const held = store ?? (await Store.inMemory({ ...records(), deliveries: due }));
+  const clock = new Clock();
+  const ids = createIds((_, length) => crypto.getRandomValues(new Uint8Array(length)));
+  const set = settings({ ipn: { schedule: [], ...ipn } });
+  const courier = new Courier({
+    store: held,
+    clock,
+    poster: new Poster(egress),
+    context: () => ({ now: clock.now(), ids, settings: set }),
+    version: '1.2.3',
+  });
+  const watchers: (() => void)[] = [];
+  held.onChange(() => {
+    for (const look of watchers) look();
+  });
+  courier.start();
+  const stop = () => {
+    courier.stop();
+    clock.stop();
+  };
+  onTestFinished(stop);
+  const until = (id: string, wanted: (delivery: Delivery) => boolean) =>
+    new Promise<Delivery>((resolve) => {
+      const look = () => {
+        const delivery = held.state.deliveries.get(id);
+        if (delivery && wanted(delivery)) resolve(delivery);
+      };
+      watchers.push(look);
+      look();
+    });
+  return { store: held, courier, clock, until, stop };
+}
+
+const isDone = ({ state }: Delivery) => state !== 'pending';
+const put = (delivery: Delivery) => () => ({ change: { deliveries: [delivery] }, result: null });
+const inMs = (ms: number) => timestamp(Date.now() + ms);
+
+describe('a delivery that is due', () => {
+  it('is brought to its receiver with the promised headers and bytes, and both sides are kept', async () => {
+    const receiver = await startReceiver([{ status: 200, body: 'OK' }]);
+    const delivery = deliveries()(receiver.url);
+    const { store, until } = await running([delivery]);
+    expect(await until(delivery.id, isDone)).toMatchObject({
+      state: 'delivered',
+      attemptCount: 1,
+      nextAttemptAt: null,
+      note: null,
+    });
+    const [got] = receiver.requests;
+    expect(got).toMatchObject({ method: 'POST', url: '/ipn', body: delivery.body });
+    expect(got?.headers).toMatchObject({
+      host: `127.0.0.1:${receiver.port}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': String(Buffer.byteLength(delivery.body)),
+      'user-agent': 'gateway-sim/1.2.3',
+      'x-gateway-sim': '1',
+      'x-gateway-sim-delivery': delivery.id,
+      'x-gateway-sim-attempt': '1',
+    });
+    const [attempt] = store.state.attemptsOf(delivery.id);
+    expect(attempt).toMatchObject({
+      number: 1,
+      requestBody: delivery.body,
+      responseStatus: 200,
+      responseBody: 'OK',
+      error: null,
+    });
+    const named = (list: readonly (readonly string[])[]) =>
+      list.map(([name, value]) => `${name?.toLowerCase()}: ${value}`).sort();
+    const raw = got?.rawHeaders ?? [];
+    expect(named(attempt?.requestHeaders ?? [])).toEqual(
+      named(raw.flatMap((name, index) => (index % 2 ? [] : [[name, raw[index + 1] ?? '']]))),
+    );
+  });
+
+  it('goes out also when it was committed after the start', async () => {
+    const receiver = await startReceiver();
+    const { store, until } = await running([]);
+    const delivery = deliveries()(receiver.url);
+    await store.commit(put(delivery));
+    expect((await until(delivery.id, isDone)).state).toBe('delivered');
+  });
+
+  it('goes out once, however often it is put', async () => {
+    const receiver = await startReceiver();
+    const make = deliveries();
+    const [one, fence] = [make(receiver.url), make(receiver.url)];
+    const { store, until } = await running([one]);
+    await Promise.all([store.commit(put(one)), store.commit(put(one)), store.commit(put(one))]);
+    await until(one.id, isDone);
+    await store.commit(put(fence));
+    await until(fence.id, isDone);
+    expect(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).toEqual([
+      one.id,
+      fence.id,
+    ]);
+  });
+
+  it.each(['delivered', 'failed', 'refused'] as const)(
+    'does not go out when it is %s already',
+    async (state) => {
+      const receiver = await startReceiver();
+      const make = deliveries();
+      const done = make(receiver.url, { state, nextAttemptAt: null });
+      const fence = make(receiver.url);
+      const { until } = await running([done, fence]);
+      await until(fence.id, isDone);
+      expect(receiver.requests).toHaveLength(1);
+    },
+  );
+});
+
+describe('the plan of a delivery', () => {
+  it('is kept: one that is due later waits', async () => {
+    const receiver = await startReceiver();
+    const make = deliveries();
+    const later = make(receiver.url, { nextAttemptAt: inMs(3_600_000) });
+    const now = make(receiver.url);
+    const { courier, until } = await running([later, now]);
+    await until(now.id, isDone);
+    expect(receiver.requests).toHaveLength(1);
+    expect(courier.nextDue()).toBe(Date.parse(later.nextAttemptAt ?? ''));
+  });
+
+  it('may come nearer, as a resend makes it', async () => {
+    const receiver = await startReceiver();
+    const later = deliveries()(receiver.url, { nextAttemptAt: inMs(3_600_000) });
+    const { store, until } = await running([later]);
+    await store.commit(put({ ...later, nextAttemptAt: inMs(0) }));
+    expect(await until(later.id, isDone)).toMatchObject({ state: 'delivered', attemptCount: 1 });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('may move away: the record decides, not what was planned before', async () => {
+    const receiver = await startReceiver();
+    const make = deliveries();
+    const moved = make(receiver.url, { nextAttemptAt: inMs(150) });
+    const fence = make(receiver.url, { nextAttemptAt: inMs(200) });
+    const { store, until } = await running([moved, fence]);
+    await store.commit(put({ ...moved, nextAttemptAt: inMs(3_600_000) }));
+    await until(fence.id, isDone);
+    expect(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).toEqual([fence.id]);
+  });
+
+  it('ends with a reset, also for what is under way then', async () => {
+    const held = gate();
+    const receiver = await startReceiver([{ after: held.opened }, {}]);
+    const make = deliveries();
+    const [lost, fence] = [make(receiver.url), make(receiver.url)];
+    const { store, courier, until } = await running([lost]);
+    const ended = courier.firstAttempt(lost.id, 10_000);
+    await receiver.request(1);
+    await store.replace(records());
+    held.open();
+    await ended;
+    await store.commit(put(fence));
+    await until(fence.id, isDone);
+    expect(store.state.deliveries.get(lost.id)).toBeUndefined();
+    expect(store.state.attempts.size).toBe(1);
+  });
+});
+
+describe('a delivery that fails', () => {
+  it('is tried again by the schedule with the same bytes until it is received', async () => {
+    const receiver = await startReceiver([{ status: 500 }, { status: 503 }, { status: 200 }]);
+    const delivery = deliveries()(receiver.url);
+    const { store, until } = await running([delivery], { ipn: { schedule: [20, 30, 40] } });
+    expect(await until(delivery.id, isDone)).toMatchObject({ state: 'delivered', attemptCount: 3 });
+    expect(new Set(receiver.requests.map(({ body }) => body))).toEqual(new Set([delivery.body]));
+    expect(receiver.requests.map(({ headers }) => headers['x-gateway-sim-attempt'])).toEqual(['1', '2', '3']);
+    const attempts = store.state.attemptsOf(delivery.id);
+    expect(attempts.map(({ number, responseStatus }) => [number, responseStatus])).toEqual([
+      [1, 500],
+      [2, 503],
+      [3, 200],
+    ]);
+    const starts = attempts.map(({ startedAt }) => Date.parse(startedAt));
+    expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBeGreaterThanOrEqual(18);
+    expect((starts[2] ?? 0) - (starts[1] ?? 0)).toBeGreaterThanOrEqual(27);
+  });
+
+  it('is given up when the schedule is used up: one attempt more than it has entries', async () => {
+    const receiver = await startReceiver([{ status: 500 }]);
+    const delivery = deliveries()(receiver.url);
+    const { courier, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
+    expect(await until(delivery.id, isDone)).toMatchObject({
+      state: 'failed',
+      attemptCount: 3,
+      nextAttemptAt: null,
+    });
+    expect(receiver.requests).toHaveLength(3);
+    expect(courier.nextDue()).toBeUndefined();
+  });
+
+  const FAILURES: { what: string; script: Answer[]; error: RegExp }[] = [
+    {
+      what: 'a receiver that hangs',
+      script: ['hang', {}],
+      error: /^no complete answer from 127\.0\.0\.1:\d+ within 0\.1 s$/,
+    },
+    { what: 'a dropped connection', script: ['drop', {}], error: /closed the connection without an answer/ },
+    {
+      what: 'a redirect',
+      script: [{ status: 302, headers: { Location: '/' } }, {}],
+      error: /redirects are not followed/,
+    },
+  ];
+
+  it.each(FAILURES)(
+    'is tried again after $what, which the first attempt says in words',
+    async ({ script, error }) => {
+      const receiver = await startReceiver(script);
+      const delivery = deliveries()(receiver.url);
+      const { store, until } = await running([delivery], { ipn: { schedule: [1], timeoutMs: 100 } });
+      expect(await until(delivery.id, isDone)).toMatchObject({ state: 'delivered', attemptCount: 2 });
+      expect(store.state.attemptsOf(delivery.id)[0]?.error).toMatch(error);
+    },
+  );
+
+  it('is not tried again when the egress guard refused it, and says the flag', async () => {
+    const delivery = deliveries()('http://203.0.113.9');
+    const { store, courier, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
+    const refused = await until(delivery.id, isDone);
+    expect(refused).toMatchObject({ state: 'refused', attemptCount: 1, nextAttemptAt: null });
+    expect(refused.note).toContain('--allow-ipn-host 203.0.113.9');
+    expect(store.state.attemptsOf(delivery.id)).toHaveLength(1);
+    expect(courier.nextDue()).toBeUndefined();
+  });
+
+  it('because its address is none, in a state that somebody edited, disturbs no other', async () => {
+    const receiver = await startReceiver();
+    const make = deliveries();
+    const [bad, good] = [make('nonsense'), make(receiver.url)];
+    const { until } = await running([bad, good]);
+    expect(await until(bad.id, isDone)).toMatchObject({
+      state: 'failed',
+      note: '"nonsense/ipn" is no address',
+    });
+    expect((await until(good.id, isDone)).state).toBe('delivered');
+  });
+
+  it('to be stored goes out again: an attempt counts only once it is stored', async () => {
+    const receiver = await startReceiver();
+    const delivery = deliveries()(receiver.url);
+    const store = await Store.inMemory({ ...records(), deliveries: [delivery] });
+    vi.spyOn(store, 'commit').mockRejectedValueOnce(new Error('the disk is full'));
+    const { until } = await running([], { store });
+    expect(await until(delivery.id, isDone)).toMatchObject({ state: 'delivered', attemptCount: 1 });
+    expect(receiver.requests.map(({ headers }) => headers['x-gateway-sim-attempt'])).toEqual(['1', '1']);
+  });
+});
+
+describe('a stop', () => {
+  it('aborts what is under way, which stays due and goes out after a restart', async () => {
+    const receiver = await startReceiver(['hang', {}]);
+    const folder = await temporaryFolder();
+    const delivery = deliveries()(receiver.url);
+    const open = () =>
+      Store.open({ folder, fsync: false }, async () => ({ ...records(), deliveries: [delivery] }));
+
+    const store = await open();
+    const first = await running([], { store });
+    const ended = first.courier.firstAttempt(delivery.id, 60_000);
+    const request = await receiver.request(1);
+    first.stop();
+    await request.closed;
+    await ended;
+    expect(store.state.deliveries.get(delivery.id)).toEqual(delivery);
+    expect(store.state.attempts.size).toBe(0);
+    expect(first.courier.nextDue()).toBeUndefined();
+    await store.close();
+
+    const reopened = await open();
+    const { until } = await running([], { store: reopened });
+    expect(await until(delivery.id, isDone)).toMatchObject({ state: 'delivered', attemptCount: 1 });
+    expect(receiver.requests.map(({ body }) => body)).toEqual([delivery.body, delivery.body]);
+    await reopened.close();
+  });
+
+  it('lets nothing more out, also of what waits for its turn', async () => {
+    const receiver = await startReceiver(['hang']);
+    const make = deliveries();
+    const all = Array.from({ length: 40 }, () => make(receiver.url));
+    const { store, courier, stop } = await running(all);
+    const last = all.at(-1)?.id ?? '';
+    const ended = courier.firstAttempt(last, 60_000);
+    await receiver.request(16);
+    stop();
+    await ended;
+    await Promise.all(receiver.requests.map(({ closed }) => closed));
+    expect(receiver.requests).toHaveLength(16);
+    expect([...store.state.deliveries.values()]).toEqual(all);
+  });
+});
+
+describe('the deliveries of one payment', () => {
+  it('never overlap and keep their order, while other payments go on', async () => {
+    const held = gate();
+    const receiver = await startReceiver([{ after: held.opened }, {}]);
+    const make = deliveries();
+    const first = make(receiver.url);
+    const second = make(receiver.url, { paymentId: first.paymentId });
+    const other = make(receiver.url);
+    const { until } = await running([first, second, other]);
+    await until(other.id, isDone);
+    expect(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).toEqual([
+      first.id,
+      other.id,
+    ]);
+    held.open();
+    await until(second.id, isDone);
+    expect(receiver.requests.at(-1)?.headers['x-gateway-sim-delivery']).toBe(second.id);
+    expect((await until(first.id, isDone)).state).toBe('delivered');
+  });
+
+  it('do not overlap when they go to different receivers either', async () => {
+    const held = gate();
+    const one = await startReceiver([{ after: held.opened }]);
+    const two = await startReceiver();
+    const make = deliveries();
+    const first = make(one.url);
+    const second = make(two.url, { paymentId: first.paymentId });
+    const fence = make(two.url);
+    const { until } = await running([first, second, fence]);
+    await until(fence.id, isDone);
+    expect(two.requests).toHaveLength(1);
+    held.open();
+    expect((await until(second.id, isDone)).state).toBe('delivered');
+  });
+
+  it('do not share a turn when they have no payment', async () => {
+    const held = gate();
+    const receiver = await startReceiver([{ after: held.opened }, {}]);
+    const make = deliveries();
+    const [first, second] = [
+      make(receiver.url, { paymentId: null }),
+      make(receiver.url, { paymentId: null }),
+    ];
+    const { until } = await running([first, second]);
+    await until(second.id, isDone);
+    held.open();
+    await until(first.id, isDone);
+  });
+});
+
+describe('a slow receiver', () => {
+  it('gets 16 at a time and holds up no other, without a word of leaks', async () => {
+    const warned = vi.fn();
+    process.on('warning', warned);
+    onTestFinished(() => void process.off('warning', warned));
+    const slow = await startReceiver(['hang']);
+    const fast = await startReceiver();
+    const make = deliveries();
+    const waiting = Array.from({ length: 50 }, () => make(slow.url));
+    const { store, until } = await running(waiting);
+    await slow.request(16);
+    const others = Array.from({ length: 50 }, () => make(fast.url));
+    await Promise.all(others.map((delivery) => store.commit(put(delivery))));
+    for (const { id } of others) expect((await until(id, isDone)).state).toBe('delivered');
+    expect(slow.requests).toHaveLength(16);
+    expect(slow.mostAtOnce()).toBe(16);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  it('gets the next as soon as it has answered one, until all are there', async () => {
+    const receiver = await startReceiver();
+    const make = deliveries();
+    const many = Array.from({ length: 300 }, () => make(receiver.url));
+    const { until } = await running(many);
+    for (const { id } of many) expect((await until(id, isDone)).state).toBe('delivered');
+    expect(new Set(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).size).toBe(300);
+    expect(receiver.requests).toHaveLength(300);
+    expect(receiver.mostAtOnce()).toBeLessThanOrEqual(16);
+  });
+});
+
+describe('waiting for the first attempt', () => {
+  it('ends when that attempt is stored', async () => {
+    const held = gate();
+    const receiver = await startReceiver([{ status: 500, after: held.opened }]);
+    const delivery = deliveries()(receiver.url);
+    const { store, courier } = await running([delivery], { ipn: { schedule: [60_000] } });
+    const waited = courier.firstAttempt(delivery.id, 60_000);
+    await receiver.request(1);
+    held.open();
+    await waited;
+    expect(store.state.deliveries.get(delivery.id)).toMatchObject({ state: 'pending', attemptCount: 1 });
+  });
+
+  it('ends when time is up, while the attempt goes on', async () => {
+    const held = gate();
+    const receiver = await startReceiver([{ after: held.opened }]);
+    const delivery = deliveries()(receiver.url);
+    const { store, courier, until } = await running([delivery]);
+    await courier.firstAttempt(delivery.id, 30);
+    expect(store.state.deliveries.get(delivery.id)).toMatchObject({ state: 'pending', attemptCount: 0 });
+    held.open();
+    expect((await until(delivery.id, isDone)).state).toBe('delivered');
+  });
+
+  it('ends at once for what was attempted before, is done, or does not exist', async () => {
+    const make = deliveries();
+    const attempted = make('http://127.0.0.1:1', { attemptCount: 1, nextAttemptAt: inMs(3_600_000) });
+    const done = make('http://127.0.0.1:1', { state: 'refused', nextAttemptAt: null });
+    const { courier } = await running([attempted, done]);
+    // None of these would ever end otherwise.
+    await Promise.all([attempted.id, done.id, 'ipn_none'].map((id) => courier.firstAttempt(id, 2 ** 31 - 1)));
+  });
+});
+
+describe('running what is due', () => {
+  it('ends when all of it is attempted and stored, as advancing the clock needs it', async () => {
+    const receiver = await startReceiver([{ status: 500 }]);
+    const make = deliveries();
+    const due = [1, 2, 3].map(() => make(receiver.url, { nextAttemptAt: inMs(3_600_000) }));
+    const { store, courier } = await running(due, { ipn: { schedule: [60_000] } });
+    await courier.runDue(Date.now() + 3_600_001);
+    expect([...store.state.deliveries.values()].map(({ attemptCount }) => attemptCount)).toEqual([1, 1, 1]);
+  });
+});

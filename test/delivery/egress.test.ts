@@ -1,0 +1,282 @@
+import type { LookupAddress } from 'node:dns';
+import { describe, expect, it, vi } from 'vitest';
+import { Egress } from '../../src/delivery/egress.ts';
+
+/** What names resolve to, instead of asking the network. */
+const NAMES: Record<string, string[]> = {
+  'shop.test': ['127.0.0.1'],
+  'nas.lan': ['192.168.1.20', 'fd00::20'],
+  'rebound.example.com': ['169.254.169.254'],
+  'public.example.com': ['93.184.216.34', '2606:2800:220:1::1'],
+  'mixed.example.com': ['93.184.216.34', '10.0.0.5', '::ffff:8.8.8.8', '::1'],
+  'mapped.example.com': ['::ffff:10.0.0.5'],
+  'this-machine.test': ['192.168.7.7'],
+};
+
+vi.mock(import('node:dns'), async (original) => {
+  const dns = await original();
+  const fake = (
+    name: string,
+    _: unknown,
+    done: (error: Error | null, addresses: LookupAddress[]) => void,
+  ) => {
+    const found = NAMES[name];
+    if (found)
+      done(
+        null,
+        found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      );
+    else done(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), []);
+  };
+  return { ...dns, lookup: fake as unknown as typeof dns.lookup };
+});
+
+vi.mock(import('node:os'), async (original) => {
+  const os = await original();
+  const entry = { netmask: '255.255.255.0', mac: '', internal: false, cidr: null };
+  const interfaces = {
+    eth0: [
+      { ...entry, address: '192.168.7.7', family: 'IPv4' as const },
+      { ...entry, address: 'fd00::7', family: 'IPv6' as const, scopeid: 0 },
+    ],
+  };
+  return { ...os, networkInterfaces: (() => interfaces) as typeof os.networkInterfaces };
+});
+
+const nowhere = () => undefined;
+const guard = (...allowed: string[]) => new Egress(allowed, nowhere);
+
+const forbidden = (message: RegExp) =>
+  expect.objectContaining({ code: 'forbidden', message: expect.stringMatching(message) });
+
+const LOCAL = [
+  'http://127.0.0.1:3000/ipn',
+  'http://127.255.255.254/',
+  'http://10.0.0.1/',
+  'http://10.255.255.255/',
+  'http://172.16.0.1/',
+  'http://172.31.255.255/',
+  'http://192.168.0.1/',
+  'http://[::1]:3000/',
+  'http://[fc00::1]/',
+  'http://[fdff::1]/',
+  // Other spellings of addresses as above.
+  'http://0x7f.1/',
+  'http://0x7f000001/',
+  'http://2130706433/',
+  'http://017700000001/',
+  'http://127.1/',
+  'http://[0:0:0:0:0:0:0:1]/',
+  'http://[::ffff:127.0.0.1]/',
+  'http://[::ffff:7f00:1]/',
+  'http://[::ffff:10.1.2.3]/',
+  'http://１２７.0.0.1/',
+];
+
+const PUBLIC = [
+  'http://8.8.8.8/',
+  'http://93.184.216.34:3000/',
+  'http://11.0.0.1/',
+  'http://172.15.255.255/',
+  'http://172.32.0.1/',
+  'http://192.167.255.255/',
+  'http://192.169.0.1/',
+  'http://100.64.0.1/',
+  'http://126.255.255.255/',
+  'http://128.0.0.1/',
+  'http://0.0.0.0/',
+  'http://255.255.255.255/',
+  'http://224.0.0.1/',
+  'http://[2606:2800:220:1::1]/',
+  'http://[::]/',
+  'http://[ff02::1]/',
+  // Link-local, where clouds keep their metadata.
+  'http://169.254.169.254/latest/meta-data/',
+  'http://169.254.0.1/',
+  'http://[fe80::1]/',
+  // Other spellings of addresses as above.
+  'http://0xa9fea9fe/',
+  'http://2852039166/',
+  'http://0251.0376.0251.0376/',
+  'http://[::ffff:169.254.169.254]/',
+  'http://[::ffff:8.8.8.8]/',
+  'http://[::ffff:808:808]/',
+  // Ways to write an IPv4 address into an IPv6 one that a gateway on the way may undo.
+  'http://[::127.0.0.1]/',
+  'http://[64:ff9b::7f00:1]/',
+  'http://[2002:7f00:1::]/',
+];
+
+describe('an address given as a number', () => {
+  it.each(LOCAL)('%s is let out', (url) => {
+    expect(() => guard().check(new URL(url))).not.toThrow();
+    expect(guard().unreachable(url)).toBeNull();
+  });
+
+  it.each(PUBLIC)('%s is not, and the error names the flag that would let it out', (url) => {
+    const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+    const act = () => guard().check(new URL(url));
+    expect(act).toThrow(forbidden(/is neither a loopback nor a private address/));
+    expect(act).toThrow(`--allow-ipn-host ${host} lets it out`);
+    expect(guard().unreachable(url)).toContain(`--allow-ipn-host ${host}`);
+  });
+
+  it.each([
+    ['8.8.8.8', 'http://8.8.8.8/', true],
+    ['8.8.8.8', 'http://8.8.4.4/', false],
+    ['8.8.8.8', 'http://134744072/', true],
+    ['2606:2800:220:1::1', 'http://[2606:2800:220:1::1]/', true],
+    ['[2606:2800:220:1::1]', 'http://[2606:2800:220:1:0:0:0:1]/', true],
+    ['169.254.169.254', 'http://169.254.169.254/', true],
+  ])('with %s allowed, %s is let out: %s', (allowed, url, isLetOut) => {
+    const act = () => guard(allowed).check(new URL(url));
+    if (isLetOut) expect(act).not.toThrow();
+    else expect(act).toThrow(forbidden(/neither/));
+  });
+});
+
+describe('a name', () => {
+  /** What a connection to this name would be given. */
+  function resolved(
+    egress: Egress,
+    name: string,
+    { all = true, port = 80 } = {},
+  ): Promise<string | LookupAddress[]> {
+    return new Promise((resolve, reject) => {
+      egress.lookup(port)(name, { all }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+    });
+  }
+
+  const addresses = async (egress: Egress, name: string) =>
+    ((await resolved(egress, name)) as LookupAddress[]).map(({ address }) => address);
+
+  it('is not judged before it is resolved', () => {
+    expect(() => guard().check(new URL('http://public.example.com/'))).not.toThrow();
+  });
+
+  it.each([
+    ['shop.test', ['127.0.0.1']],
+    ['nas.lan', ['192.168.1.20', 'fd00::20']],
+    ['mapped.example.com', ['::ffff:10.0.0.5']],
+  ])('%s is connected to where it resolves to private addresses', async (name, list) => {
+    expect(await addresses(guard(), name)).toEqual(list);
+    expect(await resolved(guard(), name, { all: false })).toBe(list[0]);
+  });
+
+  it.each([
+    ['public.example.com', /^public\.example\.com \(93\.184\.216\.34\) is neither/],
+    ['rebound.example.com', /^rebound\.example\.com \(169\.254\.169\.254\) is neither/],
+  ])('%s is refused by what it resolves to', async (name, message) => {
+    for (const all of [true, false]) {
+      await expect(resolved(guard(), name, { all })).rejects.toMatchObject({
+        code: 'forbidden',
+        message: expect.stringMatching(message),
+      });
+    }
+  });
+
+  it('with addresses of both kinds is connected to at its private ones only', async () => {
+    expect(await addresses(guard(), 'mixed.example.com')).toEqual(['10.0.0.5', '::1']);
+  });
+
+  it.each(['public.example.com', 'PUBLIC.example.com'])(
+    'that is allowed as %s is connected to wherever it is',
+    async (allowed) => {
+      expect(await addresses(guard(allowed), 'public.example.com')).toEqual(NAMES['public.example.com']);
+    },
+  );
+
+  it('allows that name only, not those below it', async () => {
+    await expect(resolved(guard('example.com'), 'public.example.com')).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+
+  it('that cannot be resolved fails as such', async () => {
+    await expect(resolved(guard(), 'nowhere.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  it.each([
+    ['http://localhost:3000/', true],
+    ['http://receiver/', true],
+    ['http://shop.localhost/', true],
+    ['http://shop.test/', true],
+    ['http://host.docker.internal/', true],
+    ['http://shop.local/', true],
+    ['http://shop.example.com/', false],
+    ['http://localhost.example.com/', false],
+  ])('of %s looks reachable before anything is resolved: %s', (url, isReachable) => {
+    expect(guard().unreachable(url) === null).toBe(isReachable);
+  });
+
+  it('of a public look is warned about with the flag, unless it is allowed', () => {
+    const url = 'http://shop.example.com/ipn';
+    expect(guard().unreachable(url)).toBe(
+      'shop.example.com is let out only if it resolves to a private address (--allow-ipn-host shop.example.com lets it out)',
+    );
+    expect(guard('shop.example.com').unreachable(url)).toBeNull();
+  });
+
+  it.each([
+    ['this-machine.test', 4477, false],
+    ['this-machine.test', 4478, true],
+    ['shop.test', 4477, false],
+    ['nas.lan', 4477, true],
+  ])('%s port %i is connected to: %s, when the emulator listens on 4477', async (name, port, isLetOut) => {
+    const lookup = resolved(new Egress([name], () => ({ port: 4477 })), name, { port });
+    if (isLetOut) await expect(lookup).resolves.toBeDefined();
+    else
+      await expect(lookup).rejects.toMatchObject({
+        code: 'forbidden',
+        message: expect.stringMatching(/is the emulator itself/),
+      });
+  });
+});
+
+describe('the emulator’s own address', () => {
+  const own = (...allowed: string[]) => new Egress(allowed, () => ({ port: 4477 }));
+
+  it.each([
+    'http://127.0.0.1:4477/ipn',
+    'http://127.0.0.2:4477/',
+    'http://0x7f.1:4477/',
+    'http://[::1]:4477/',
+    'http://[::ffff:127.0.0.1]:4477/',
+    'http://0.0.0.0:4477/',
+    'http://[::]:4477/',
+    'http://192.168.7.7:4477/',
+    'http://[::ffff:192.168.7.7]:4477/',
+    'http://[fd00::7]:4477/',
+    'https://127.0.0.1:4477/',
+  ])('%s is never let out, even when it is allowed', (url) => {
+    const host = new URL(url).hostname;
+    expect(() => own(host).check(new URL(url))).toThrow(forbidden(/port 4477 is the emulator itself/));
+    expect(own(host).unreachable(url)).toContain('is the emulator itself');
+  });
+
+  it.each(['http://127.0.0.1:4478/', 'http://127.0.0.1/', 'http://192.168.7.8:4477/', 'http://192.168.7.7/'])(
+    '%s is another one',
+    (url) => {
+      expect(() => own().check(new URL(url))).not.toThrow();
+    },
+  );
+
+  it('is known by the default ports too', () => {
+    expect(() => new Egress([], () => ({ port: 80 })).check(new URL('http://127.0.0.1/'))).toThrow(
+      /emulator itself/,
+    );
+    expect(() => new Egress([], () => ({ port: 443 })).check(new URL('https://127.0.0.1/'))).toThrow(
+      /emulator itself/,
+    );
+    expect(() => new Egress([], () => ({ port: 443 })).check(new URL('http://127.0.0.1/'))).not.toThrow();
+  });
+
+  it('is asked for each time, because it is known only once the emulator listens', () => {
+    let port: number | undefined;
+    const egress = new Egress([], () => (port === undefined ? undefined : { port }));
+    const url = new URL('http://127.0.0.1:4477/');
+    expect(() => egress.check(url)).not.toThrow();
+    port = 4477;
+    expect(() => egress.check(url)).toThrow(/emulator itself/);
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CODE_LIFETIME_MS,
+  changeEmail,
+  codeProblem,
+  enterEmail,
+  refuseCode,
+  sendCode,
+  stepOf,
+} from '../../src/domain/checkout.ts';
+import { type Message, PAYMENT_STATUSES, type Payment, type State } from '../../src/domain/state.ts';
+import { applied, context, NOW, pendingPayment, state } from '../helpers/records.ts';
+
+const using = context();
+
+function sandbox() {
+  const held = state();
+  return { held, payment: pendingPayment(held) };
+}
+
+/** A live payment whose customer has entered an e-mail: the payment and the message as they are stored then. */
+function liveWithCode(email = 'wallet@example.com'): { held: State; payment: Payment; message: Message } {
+  const held = state();
+  const { id } = pendingPayment(held, { mode: 'live' }, using);
+  applied(held, enterEmail(held, stored(held, id), email, using));
+  return { held, payment: stored(held, id), message: messageOf(held, stored(held, id)) };
+}
+
+function stored(held: State, id: string): Payment {
+  const payment = held.payments.get(id);
+  if (!payment) throw new Error(`no payment ${id}`);
+  return payment;
+}
+
+function messageOf(held: State, payment: Payment): Message {
+  const message = held.messages.get(payment.messageId ?? '');
+  if (!message) throw new Error('no message');
+  return message;
+}
+
+describe('the step of a payment', () => {
+  it.each(PAYMENT_STATUSES)('of a payment that is %s', (status) => {
+    const { payment } = sandbox();
+    const closed = status !== 'pending';
+    expect(stepOf({ ...payment, status })).toBe(closed ? 'closed' : 'email');
+    expect(stepOf({ ...payment, status, payerEmail: 'a@b.c' })).toBe(closed ? 'closed' : 'code');
+  });
+});
+
+describe('the e-mail in the sandbox', () => {
+  it.each(['test_mode@mail.com', 'TEST_Mode@Mail.Com', '  test_mode@mail.com\n'])('%j passes', (given) => {
+    const { held, payment } = sandbox();
+    const outcome = enterEmail(held, payment, given, using);
+    expect(outcome.result).toBeNull();
+    expect(outcome.change.messages).toBeUndefined();
+    applied(held, outcome);
+    expect(stored(held, payment.id)).toMatchObject({ payerEmail: given.trim(), messageId: null });
+    expect(stepOf(stored(held, payment.id))).toBe('code');
+  });
+
+  it.each([
+    ['wallet@example.com', 'email_not_test'],
+    ['not an address', 'email_invalid'],
+    ['', 'email_invalid'],
+  ])('%j is refused as %s, kept in the history, and the payment stays on its step', (given, problem) => {
+    const { held, payment } = sandbox();
+    expect(applied(held, enterEmail(held, payment, given, using))).toBe(problem);
+    const after = stored(held, payment.id);
+    expect(after).toMatchObject({ status: 'pending', payerEmail: null });
+    expect(after.history).toEqual([
+      { at: '2026-01-15T10:30:00.123Z', event: 'email_refused', detail: problem },
+    ]);
+  });
+
+  it('is the one that the settings name', () => {
+    const { held, payment } = sandbox();
+    const other = context({ sandboxEmail: 'qa@shop.test' });
+    expect(enterEmail(held, payment, 'qa@shop.test', other).result).toBeNull();
+    expect(enterEmail(held, payment, 'test_mode@mail.com', other).result).toBe('email_not_test');
+  });
+});
+
+describe('the e-mail in live mode', () => {
+  it('of a wallet with enough balance passes, and a code is sent to it in the same change', () => {
+    const { payment, message } = liveWithCode('Wallet@Example.com');
+    expect(payment).toMatchObject({ payerEmail: 'Wallet@Example.com', messageId: message.id });
+    expect(message).toMatchObject({
+      paymentId: payment.id,
+      identifier: 'order-1',
+      email: 'Wallet@Example.com',
+      sentAt: '2026-01-15T10:30:00.123Z',
+      expiresAt: '2026-01-15T10:40:00.123Z',
+    });
+    expect(message.code).toMatch(/^\d{6}$/);
+    expect(payment.history.map(({ event }) => event)).toEqual(['email_entered', 'code_sent']);
+  });
+
+  it.each([
+    ['nobody@example.com', 'wallet_unknown'],
+    ['test_mode@mail.com', 'wallet_unknown'],
+    ['poor@example.com', 'balance_too_small'],
+    ['nobody', 'email_invalid'],
+  ])('%j is refused as %s and no code is sent', (given, problem) => {
+    const held = state();
+    const payment = pendingPayment(held, { mode: 'live' });
+    const outcome = enterEmail(held, payment, given, using);
+    expect(outcome.result).toBe(problem);
+    expect(outcome.change.messages).toBeUndefined();
+    expect(outcome.change.payments?.[0]).toMatchObject({ payerEmail: null, status: 'pending' });
+  });
+
+  it('needs a wallet in the currency of the payment', () => {
+    const held = state();
+    const euros = pendingPayment(held, { mode: 'live', currency: 'EUR', amount: '50.5' });
+    expect(enterEmail(held, euros, 'wallet@example.com', using).result).toBeNull();
+    expect(enterEmail(held, euros, 'poor@example.com', using).result).toBe('wallet_unknown');
+  });
+
+  it.each([
+    ['1000', null],
+    ['1000.00000000', null],
+    ['1000.00000001', 'balance_too_small'],
+  ])('a balance of 1000 and an amount of %s: %s', (amount, problem) => {
+    const held = state();
+    const payment = pendingPayment(held, { mode: 'live', amount });
+    expect(enterEmail(held, payment, 'wallet@example.com', using).result).toBe(problem);
+  });
+});
+
+describe('the code in the sandbox', () => {
+  it.each([
+    ['222666', null],
+    [' 222 666 ', null],
+    ['222667', 'code_wrong'],
+    ['', 'code_wrong'],
+    ['22266', 'code_wrong'],
+    ['2226660', 'code_wrong'],
+  ])('%j: %s', (given, problem) => {
+    const { held, payment } = sandbox();
+    expect(codeProblem(held, payment, given, using)).toBe(problem);
+  });
+
+  it('is the one that the settings name', () => {
+    const { held, payment } = sandbox();
+    expect(codeProblem(held, payment, 'letmein', context({ sandboxCode: 'letmein' }))).toBeNull();
+  });
+});
+
+describe('the code in live mode', () => {
+  it('is the one that was sent, spaces or not; the sandbox code opens nothing', () => {
+    const { held, payment, message } = liveWithCode();
+    const spaced = `${message.code.slice(0, 3)} ${message.code.slice(3)}`;
+    expect(codeProblem(held, payment, message.code, using)).toBeNull();
+    expect(codeProblem(held, payment, spaced, using)).toBeNull();
+    expect(codeProblem(held, payment, '222666', using)).toBe('code_wrong');
+    expect(codeProblem(held, payment, '', using)).toBe('code_wrong');
+  });
+
+  it.each([
+    [0, null],
+    [CODE_LIFETIME_MS - 1, null],
+    [CODE_LIFETIME_MS, 'code_expired'],
+    [CODE_LIFETIME_MS * 1_000, 'code_expired'],
+  ])('%i ms after it was sent: %s', (later, problem) => {
+    const { held, payment, message } = liveWithCode();
+    expect(codeProblem(held, payment, message.code, context({}, NOW + later))).toBe(problem);
+  });
+
+  it('that is wrong is wrong even when the right one has expired', () => {
+    const { held, payment } = liveWithCode();
+    expect(codeProblem(held, payment, 'x', context({}, NOW + CODE_LIFETIME_MS))).toBe('code_wrong');
+  });
+
+  it('is replaced when it is sent again: the old one stops working, the new one lives its own ten minutes', () => {
+    const { held, payment, message } = liveWithCode();
+    const later = { ...using, now: NOW + CODE_LIFETIME_MS - 1 };
+    applied(held, sendCode(payment, 'wallet@example.com', later));
+    const after = stored(held, payment.id);
+    const fresh = messageOf(held, after);
+    expect(fresh.id).not.toBe(message.id);
+    expect(codeProblem(held, after, message.code, later)).toBe('code_wrong');
+    expect(codeProblem(held, after, fresh.code, later)).toBeNull();
+    expect(codeProblem(held, after, fresh.code, context({}, NOW + CODE_LIFETIME_MS))).toBeNull();
+    expect(held.messages.size).toBe(2);
+  });
+
+  it('of another payment does not pass', () => {
+    const { held, payment } = liveWithCode();
+    const { id } = pendingPayment(held, { mode: 'live' }, using);
+    applied(held, enterEmail(held, stored(held, id), 'wallet@example.com', using));
+    const other = messageOf(held, stored(held, id));
+    expect(codeProblem(held, payment, other.code, using)).toBe('code_wrong');
+  });
+
+  it('does not pass when the money is gone meanwhile, or the wallet', () => {
+    const { held, payment, message } = liveWithCode();
+    held.apply({
+      wallets: [
+        { id: 'wal_rich_usd', email: 'wallet@example.com', holder: '', currency: 'USD', balance: '99.99' },
+      ],
+    });
+    expect(codeProblem(held, payment, message.code, using)).toBe('balance_too_small');
+    held.apply({
+      wallets: [
+        { id: 'wal_rich_usd', email: 'moved@example.com', holder: '', currency: 'USD', balance: '9999' },
+      ],
+    });
+    expect(codeProblem(held, payment, message.code, using)).toBe('wallet_unknown');
+  });
+
+  it('that did not pass is in the history, and the payment stays pending', () => {
+    const { payment } = liveWithCode();
+    const outcome = refuseCode(payment, 'code_wrong', NOW);
+    expect(outcome.result).toBe('code_wrong');
+    expect(outcome.change.payments?.[0]?.history.at(-1)).toMatchObject({
+      event: 'code_refused',
+      detail: 'code_wrong',
+    });
+    expect(outcome.change.payments?.[0]?.status).toBe('pending');
+  });
+
+  it('stops working when the customer goes back to the e-mail', () => {
+    const { held, payment, message } = liveWithCode();
+    applied(held, changeEmail(payment));
+    const after = stored(held, payment.id);
+    expect(stepOf(after)).toBe('email');
+    expect(codeProblem(held, after, message.code, using)).toBe('code_wrong');
+  });
+});

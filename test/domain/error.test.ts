@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError, nearestName } from '../../src/domain/error.ts';
+
+describe('GatewayError', () => {
+  it('has its message as its only problem unless told others', () => {
+    const error = new GatewayError('internal', 'something broke');
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: 'GatewayError', code: 'internal', message: 'something broke' });
+    expect(error.problems).toEqual(['something broke']);
+    expect('cause' in error).toBe(false);
+  });
+
+  it('keeps the problems, the remedy and the cause', () => {
+    const cause = new Error('underneath');
+    const error = new GatewayError('usage', 'first', {
+      problems: ['first', 'second'],
+      remedy: 'Try again.',
+      cause,
+    });
+    expect(error).toMatchObject({ problems: ['first', 'second'], remedy: 'Try again.', cause });
+  });
+});
+
+describe('nearestName', () => {
+  const KNOWN = ['identifier', 'ipn_url', 'success_url', 'cancel_url', 'amount', 'port'];
+
+  it.each([
+    ['identifer', 'identifier'],
+    ['IPN_URL', 'ipn_url'],
+    ['succes_url', 'success_url'],
+    ['amuont', 'amount'],
+    ['prot', 'port'],
+    ['xyzzy', undefined],
+    ['', undefined],
+    ['a'.repeat(10_000), undefined],
+  ])('of %.20s is %s', (written, nearest) => {
+    expect(nearestName(written, KNOWN)).toBe(nearest);
+  });
+
+  it('is one of the known names or none, and an exact name is its own nearest', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.array(fc.string({ minLength: 1 })), (written, known) => {
+        const nearest = nearestName(written, known);
+        expect(nearest === undefined || known.includes(nearest)).toBe(true);
+        if (known.includes(written)) expect(nearest?.toLowerCase()).toBe(written.toLowerCase());
+      }),
+    );
+  });
+});

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createIds, randomBelow, randomText } from '../../src/domain/ids.ts';
+
+const filled = (byte: number) => (_: string, length: number) => new Uint8Array(length).fill(byte);
+const anyBytes = fc.uint8Array({ minLength: 64, maxLength: 64 });
+
+describe('createIds', () => {
+  it('makes identifiers of the promised form out of any bytes', () => {
+    fc.assert(
+      fc.property(anyBytes, (bytes) => {
+        const ids = createIds((_, length) => bytes.subarray(0, length));
+        expect(ids.payment()).toMatch(/^pay_[0-9a-z]{24}$/);
+        expect(ids.trx()).toMatch(/^[A-Z0-9]{12}$/);
+        expect(ids.delivery()).toMatch(/^ipn_[0-9a-z]{16}$/);
+        expect(ids.attempt()).toMatch(/^att_[0-9a-z]{16}$/);
+        expect(ids.message()).toMatch(/^msg_[0-9a-z]{16}$/);
+        expect(ids.code()).toMatch(/^\d{6}$/);
+      }),
+    );
+  });
+
+  it('makes a verification code of six digits from the smallest and from the greatest bytes', () => {
+    expect(createIds(filled(0)).code()).toBe('000000');
+    expect(createIds(filled(255)).code()).toBe('999999');
+  });
+
+  it('names the stream that each kind draws from', () => {
+    const drawn: string[] = [];
+    const ids = createIds((purpose, length) => {
+      drawn.push(purpose);
+      return new Uint8Array(length);
+    });
+    ids.payment();
+    ids.trx();
+    ids.delivery();
+    ids.attempt();
+    ids.message();
+    ids.code();
+    ids.fraction('jitter');
+    expect(drawn).toEqual(['payment', 'trx', 'delivery', 'attempt', 'message', 'code', 'jitter']);
+  });
+});
+
+describe('random values', () => {
+  it('stay below their limit, whatever the bytes and wherever they lie in their buffer', () => {
+    fc.assert(
+      fc.property(
+        anyBytes,
+        fc.integer({ min: 0, max: 60 }),
+        fc.integer({ min: 1, max: 2 ** 32 }),
+        (bytes, offset, limit) => {
+          const value = randomBelow(() => bytes.subarray(offset, offset + 4), 'any', limit);
+          expect(Number.isInteger(value) && value >= 0 && value < limit).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('are texts of the length and letters asked for', () => {
+    expect(randomText(filled(1), 'any', 3, 'ab')).toBe('bbb');
+    expect(randomText(filled(3), 'any', 2)).toBe('33');
+    expect(createIds(filled(255)).fraction('any')).toBeLessThan(1);
+  });
+});

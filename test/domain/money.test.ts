@@ -1,0 +1,304 @@
+import Big from 'big.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/domain/error.ts';
+import {
+  add,
+  amountFromNumber,
+  chargeOn,
+  compare,
+  DOCUMENTED_CURRENCIES,
+  formatAmount,
+  isAmount,
+  parseAmountFormat,
+  parseCurrency,
+  renderAmount,
+  subtract,
+} from '../../src/domain/money.ts';
+
+const digits = (min: number, max: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: min, maxLength: max });
+
+/** Every text that the service takes for an amount, with leading zeros and all. */
+const anyAmount = fc
+  .tuple(digits(1, 20), fc.option(digits(1, 8), { nil: undefined }))
+  .map(([whole, fraction]) => (fraction === undefined ? whole : `${whole}.${fraction}`))
+  .filter((text) => /[1-9]/.test(text));
+
+describe('isAmount', () => {
+  it.each([
+    '1',
+    '0.01',
+    '0.00000001',
+    '100',
+    '100.00',
+    '007',
+    '00.5',
+    '12345678901234567890',
+    '12345678901234567890.12345678',
+  ])('takes %j', (text) => {
+    expect(isAmount(text)).toBe(true);
+  });
+
+  it.each([
+    '',
+    '0',
+    '0.00',
+    '00000',
+    '-1',
+    '+1',
+    '1.',
+    '.5',
+    '1,5',
+    '1,000.00',
+    '1 000',
+    ' 1',
+    '1 ',
+    '1\n',
+    '1e2',
+    '0x10',
+    'NaN',
+    'Infinity',
+    '١٢',
+    '１２',
+    '1.123456789',
+    '123456789012345678901',
+  ])('refuses %j', (text) => {
+    expect(isAmount(text)).toBe(false);
+  });
+
+  it('takes every text of 1 to 20 digits with up to 8 decimals that is not zero', () => {
+    fc.assert(fc.property(anyAmount, (text) => isAmount(text)));
+  });
+});
+
+describe('amountFromNumber', () => {
+  it.each([
+    [100, '100', '100'],
+    [100, '100.00', '100'],
+    [49.9, '49.90', '49.9'],
+    [0.01, '0.01', '0.01'],
+    [123456789012345, '123456789012345', '123456789012345'],
+    [1234567.12345678, '1234567.12345678', '1234567.12345678'],
+    [-5, '-5', '-5'],
+  ])('turns %d, written %s, into the text %s', (value, source, text) => {
+    expect(amountFromNumber(value, source)).toBe(text);
+  });
+
+  it.each([
+    ['an exponent in how it was written', 100, '1e2'],
+    ['a capital exponent', 100, '1E2'],
+    ['an exponent in its shortest text', 1e21, undefined],
+    ['a tiny value', 1e-7, '0.0000001'],
+    ['16 significant digits', 1234567890123456, '1234567890123456'],
+    ['16 significant digits across the point', 12345678.12345678, '12345678.12345678'],
+    ['digits that parsing lost', 0.1, '0.10000000000000001'],
+    ['the sum of two floats', 0.1 + 0.2, undefined],
+    ['no finite value', Number.POSITIVE_INFINITY, undefined],
+    ['no number', Number.NaN, undefined],
+  ])('refuses a number with %s', (_, value, source) => {
+    expect(amountFromNumber(value, source)).toBeUndefined();
+  });
+
+  it('never changes the value of what it takes', () => {
+    const written = fc
+      .tuple(fc.integer({ min: 0, max: 999_999_999 }), digits(0, 6))
+      .map(([whole, fraction]) => (fraction ? `${whole}.${fraction}` : `${whole}`));
+    fc.assert(
+      fc.property(written, (source) => {
+        const text = amountFromNumber(Number(source), source);
+        // Values below a millionth have an exponent in their shortest text and are refused.
+        return text === undefined ? Number(source) < 1e-6 && Number(source) > 0 : new Big(text).eq(source);
+      }),
+    );
+  });
+
+  it('takes nothing that has more than 15 significant digits', () => {
+    fc.assert(
+      fc.property(digits(15, 19), fc.integer({ min: 1, max: 9 }), (rest, first) => {
+        const source = `${first}${rest}`;
+        return amountFromNumber(Number(source), source) === undefined;
+      }),
+    );
+  });
+});
+
+describe('chargeOn', () => {
+  it.each([
+    ['100', '2', '0', '2.00'],
+    ['49.90', '2', '0', '1.00'],
+    ['0.24', '2', '0', '0.00'],
+    ['0.25', '2', '0', '0.01'],
+    ['0.75', '2', '0', '0.02'],
+    ['1.005', '100', '0', '1.01'],
+    ['1.0049999', '100', '0', '1.00'],
+    ['10', '2.5', '0.30', '0.55'],
+    ['10', '0', '0', '0.00'],
+    ['10', '0', '1', '1.00'],
+    ['12345678901234567890.12345678', '2', '0', '246913578024691357.80'],
+    ['99999999999999999999', '100', '0', '99999999999999999999.00'],
+  ])('on %s at %s %% plus %s is %s, rounded half up', (amount, percent, fixed, charge) => {
+    expect(chargeOn(amount, { percent, fixed })).toBe(charge);
+  });
+
+  it('is at most half a cent away from the exact charge, and on the upper side of a tie', () => {
+    fc.assert(
+      fc.property(
+        anyAmount,
+        fc.integer({ min: 0, max: 10_000 }),
+        fc.integer({ min: 0, max: 100_000 }),
+        (amount, percent, fixed) => {
+          const rate = { percent: String(percent / 100), fixed: String(fixed / 1000) };
+          // In units of 10^-15, with whole numbers only.
+          const unit = 10n ** 15n;
+          const scaled = (text: string, decimals: number) =>
+            BigInt(new Big(text).times(`1e${decimals}`).toFixed(0));
+          const exact =
+            scaled(amount, 8) * scaled(rate.percent, 2) * 1_000n + scaled(rate.fixed, 3) * 10n ** 12n;
+          const given = scaled(chargeOn(amount, rate), 2) * (unit / 100n);
+          const off = given - exact;
+          return off > -unit / 200n && off <= unit / 200n;
+        },
+      ),
+    );
+  });
+});
+
+describe('arithmetic', () => {
+  it.each([
+    ['0.1', '0.2', '0.3'],
+    ['99999999999999999999', '0.00000001', '99999999999999999999.00000001'],
+    ['1', '-1', '0'],
+  ])('%s + %s is %s', (a, b, sum) => {
+    expect(add(a, b)).toBe(sum);
+  });
+
+  it.each([
+    ['0.3', '0.1', '0.2'],
+    ['1', '2.5', '-1.5'],
+    ['5.50', '5.5', '0'],
+  ])('%s - %s is %s', (a, b, difference) => {
+    expect(subtract(a, b)).toBe(difference);
+  });
+
+  it('is exact, in plain decimal text without an exponent', () => {
+    fc.assert(
+      fc.property(anyAmount, anyAmount, (a, b) => {
+        const sum = add(a, b);
+        expect(sum).toMatch(/^\d+(\.\d+)?$/);
+        expect(compare(subtract(sum, b), a)).toBe(0);
+        expect(subtract(a, b)).toMatch(/^-?\d+(\.\d+)?$/);
+        expect(Math.sign(compare(a, b))).toBe(-Math.sign(compare(b, a)) || 0);
+      }),
+    );
+  });
+});
+
+describe('the format of an amount in an IPN', () => {
+  it.each([
+    ['sent', 'sent'],
+    ['stored', 'stored'],
+    ['fixed:0', 'fixed:0'],
+    ['fixed:8', 'fixed:8'],
+    ['fixed:9', undefined],
+    ['fixed:', undefined],
+    ['fixed:2 ', undefined],
+    ['fixed:-1', undefined],
+    ['Sent', undefined],
+    ['', undefined],
+  ])('%j is read as %j', (text, format) => {
+    expect(parseAmountFormat(text)).toBe(format);
+  });
+
+  it.each([
+    ['100', 'sent', '100'],
+    ['0049.90', 'sent', '0049.90'],
+    ['100', 'stored', '100.00000000'],
+    ['49.9', 'stored', '49.90000000'],
+    ['12345678901234567890.12345678', 'stored', '12345678901234567890.12345678'],
+    ['49.9', 'fixed:2', '49.90'],
+    ['0.005', 'fixed:2', '0.01'],
+    ['0.004', 'fixed:2', '0.00'],
+    ['2.5', 'fixed:0', '3'],
+    ['100', 'fixed:0', '100'],
+  ] as const)('%s as %s is %s', (amount, format, text) => {
+    expect(renderAmount(amount, format)).toBe(text);
+  });
+
+  it('sent returns every character that was sent, stored keeps the value', () => {
+    fc.assert(
+      fc.property(anyAmount, (amount) => {
+        expect(renderAmount(amount, 'sent')).toBe(amount);
+        expect(compare(renderAmount(amount, 'stored'), amount)).toBe(0);
+      }),
+    );
+  });
+});
+
+describe('formatAmount', () => {
+  const named = (code: string) => {
+    const found = DOCUMENTED_CURRENCIES.find((currency) => currency.code === code);
+    if (!found) throw new Error(`no currency ${code}`);
+    return found;
+  };
+
+  it.each([
+    ['1234.5', 'USD', 'en', '$1,234.50'],
+    ['1234.5', 'EUR', 'en', '€1,234.50'],
+    ['1234.5', 'EUR', 'fr', '1\u202f234,50\u00a0€'],
+    ['1234.5', 'USD', 'fr', '1\u202f234,50\u00a0$'],
+    ['5000', 'CFA', 'en', '5,000\u00a0cfa'],
+    ['5000.00', 'GNF', 'fr', '5\u202f000\u00a0fg'],
+    ['0.12345678', 'USD', 'en', '$0.12345678'],
+    ['100.5', 'CFA', 'en', '100.5\u00a0cfa'],
+    ['-12', 'USD', 'en', '-$12.00'],
+    ['007', 'USD', 'en', '$7.00'],
+    ['12345678901234567890', 'USD', 'en', '$12,345,678,901,234,567,890.00'],
+  ] as const)('writes %s %s in %s as %j', (amount, code, language, text) => {
+    expect(formatAmount(amount, named(code), language)).toBe(text);
+  });
+
+  it('never loses or invents a digit, in any currency and language', () => {
+    const currency = fc.constantFrom(
+      ...DOCUMENTED_CURRENCIES,
+      parseCurrency('NPR:Rs'),
+      parseCurrency('X1:¤'),
+    );
+    fc.assert(
+      fc.property(
+        anyAmount,
+        currency,
+        fc.constantFrom('en' as const, 'fr' as const),
+        fc.boolean(),
+        (text, shown, language, negative) => {
+          const amount = negative ? `-${text}` : text;
+          const read = formatAmount(amount, shown, language)
+            .replace(shown.symbol, '')
+            .replace('\u00a0', '')
+            .replaceAll(language === 'fr' ? '\u202f' : ',', '')
+            .replace(',', '.');
+          expect(compare(read, amount)).toBe(0);
+        },
+      ),
+    );
+  });
+});
+
+describe('parseCurrency', () => {
+  it.each([
+    ['NPR:Rs', { code: 'NPR', name: 'NPR', symbol: 'Rs', decimals: 2 }],
+    ['GHS', { code: 'GHS', name: 'GHS', symbol: 'GHS', decimals: 2 }],
+    ['AOA:K:z', { code: 'AOA', name: 'AOA', symbol: 'K:z', decimals: 2 }],
+    ['CFA', { code: 'CFA', name: 'Franc CFA', symbol: 'cfa', decimals: 0 }],
+  ])('reads %j', (text, currency) => {
+    expect(parseCurrency(text)).toEqual(currency);
+  });
+
+  it.each(['', 'npr', 'N', 'EUROS', 'N PR', 'NPR:a-far-too-long-symbol'])(
+    'refuses %j as wrong usage',
+    (text) => {
+      expect(() => parseCurrency(text)).toThrow(GatewayError);
+      expect(() => parseCurrency(text)).toThrow(/not of the form CODE or CODE:symbol/);
+    },
+  );
+});

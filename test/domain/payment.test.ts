@@ -1,0 +1,646 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { GatewayError } from '../../src/domain/error.ts';
+import { parseCurrency } from '../../src/domain/money.ts';
+import {
+  characters,
+  type InitiateInput,
+  initiate,
+  isEmail,
+  requirePayment,
+  unique,
+  urlProblem,
+  withEvent,
+} from '../../src/domain/payment.ts';
+import { State } from '../../src/domain/state.ts';
+import {
+  applied,
+  context,
+  fields,
+  input,
+  merchant,
+  NOW,
+  PUBLIC_KEY,
+  pendingPayment,
+  records,
+  SECRET_KEY,
+  type SettingsChanges,
+  state,
+} from '../helpers/records.ts';
+
+/** The error that a merchant gets for these fields; fails when there is none. */
+function refusal(given: InitiateInput, changes: SettingsChanges = {}): GatewayError {
+  try {
+    initiate(state(), given, 'sandbox', context(changes));
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+function accepted(changes: Record<string, unknown> = {}, settings: SettingsChanges = {}) {
+  return initiate(state(), input(changes), 'sandbox', context(settings)).result;
+}
+
+const TEXT_FIELDS = [
+  ['public_key', 50],
+  ['identifier', 20],
+  ['currency', 4],
+  ['details', 100],
+  ['customer_name', 30],
+] as const;
+
+const URL_FIELDS = ['ipn_url', 'success_url', 'cancel_url', 'site_logo'] as const;
+
+const REQUIRED = [...TEXT_FIELDS.map(([name]) => name), ...URL_FIELDS, 'amount', 'customer_email'] as const;
+
+/** Two UTF-16 units and four bytes, one character. */
+const SMILE = '😀';
+
+describe('a valid initiate', () => {
+  it('makes one pending payment that keeps every value as it was sent', () => {
+    const outcome = initiate(state(), input(), 'sandbox', context());
+    expect(outcome.change).toEqual({ payments: [outcome.result] });
+    expect(outcome.result).toEqual({
+      id: 'pay_000000000000000000000001',
+      trx: 'TRX000000002',
+      mode: 'sandbox',
+      status: 'pending',
+      merchantId: 'mer_1',
+      identifier: 'order-1',
+      currency: 'USD',
+      amount: '100.00',
+      charge: '2.00',
+      details: 'Two books',
+      ipnUrl: 'http://127.0.0.1:3000/ipn?order=1',
+      successUrl: 'http://127.0.0.1:3000/thanks?order=1',
+      cancelUrl: 'http://127.0.0.1:3000/cart',
+      siteLogo: 'http://127.0.0.1:3000/logo.png',
+      checkoutTheme: 'dark',
+      customerName: 'Ada Lovelace',
+      customerEmail: 'ada@example.com',
+      createdAt: '2026-01-15T10:30:00.123Z',
+      expiresAt: null,
+      settledAt: null,
+      settledBy: null,
+      payerEmail: null,
+      walletId: null,
+      messageId: null,
+      warnings: [],
+      history: [],
+    });
+  });
+
+  it('changes nothing by itself: the state is the same before the change is applied', () => {
+    const before = state();
+    initiate(before, input(), 'live', context());
+    expect(before.payments.size).toBe(0);
+    expect(before.hasIdentifier('order-1')).toBe(false);
+  });
+
+  it.each(['sandbox', 'live'] as const)('keeps the mode %s', (mode) => {
+    expect(initiate(state(), input(), mode, context()).result.mode).toBe(mode);
+  });
+
+  it.each([
+    [undefined, 'light'],
+    ['', 'light'],
+    [null, 'light'],
+    ['light', 'light'],
+    ['dark', 'dark'],
+  ])('takes checkout_theme %j as %s', (given, theme) => {
+    expect(accepted({ checkout_theme: given }).checkoutTheme).toBe(theme);
+  });
+
+  it('does not trim: white space around a text is part of it', () => {
+    expect(accepted({ identifier: ' order-1 ', details: ' ' })).toMatchObject({
+      identifier: ' order-1 ',
+      details: ' ',
+    });
+  });
+
+  it('belongs to the merchant whose public key was sent', () => {
+    const held = state();
+    held.apply({ merchants: [merchant({ id: 'mer_2', name: 'other', publicKey: 'pub_sim_other' })] });
+    const { result } = initiate(held, input({ public_key: 'pub_sim_other' }), 'sandbox', context());
+    expect(result.merchantId).toBe('mer_2');
+  });
+
+  it('draws its id again when the id is taken', () => {
+    const held = state();
+    const first = pendingPayment(held);
+    const second = initiate(held, input(), 'sandbox', context()).result;
+    expect(second.id).not.toBe(first.id);
+    expect(
+      unique(
+        () => 'free',
+        () => true,
+      ),
+    ).toBe('free');
+  });
+
+  it('takes the charge from the settings', () => {
+    expect(
+      accepted({ amount: '10' }, { charges: { payment: { percent: '2.5', fixed: '0.3' } } }).charge,
+    ).toBe('0.55');
+  });
+
+  it('takes a currency that the installation adds', () => {
+    const currencies = new Map([['NPR', parseCurrency('NPR:Rs')]]);
+    expect(accepted({ currency: 'NPR' }, { currencies }).currency).toBe('NPR');
+  });
+});
+
+describe('the fields of initiate', () => {
+  it.each(REQUIRED)(
+    '%s is required: missing, empty and null are the same problem, which names it',
+    (name) => {
+      for (const value of [undefined, '', null]) {
+        const error = refusal(input({ [name]: value }));
+        expect(error.code).toBe('invalid_fields');
+        expect(error.problems).toEqual([`${name} is required`]);
+        expect(error.message).toBe(`${name} is required`);
+      }
+    },
+  );
+
+  it.each(REQUIRED.filter((name) => name !== 'amount'))(
+    '%s must be text, not a number, list or object',
+    (name) => {
+      for (const value of [12, true, ['a'], { a: 'b' }]) {
+        expect(refusal(input({ [name]: value })).problems).toEqual([`${name} must be text`]);
+      }
+    },
+  );
+
+  it.each([true, ['1'], { value: 1 }])('amount must be text or a number, not %j', (value) => {
+    expect(refusal(input({ amount: value })).problems).toEqual(['amount must be text']);
+  });
+
+  it.each(TEXT_FIELDS)('%s may have %i characters, counted as people count them', (name, limit) => {
+    for (const letter of ['x', 'é', SMILE]) {
+      const atLimit = letter.repeat(limit);
+      // A key or currency of this length is unknown, which is another check than the length.
+      if (name === 'public_key') expect(refusal(input({ [name]: atLimit })).code).toBe('invalid_api_key');
+      else if (name === 'currency')
+        expect(refusal(input({ [name]: atLimit })).code).toBe('unsupported_currency');
+      else expect(accepted({ [name]: atLimit }).warnings).toEqual([]);
+      expect(refusal(input({ [name]: letter.repeat(limit + 1) })).problems).toEqual([
+        `${name} may have at most ${limit} characters (got ${limit + 1})`,
+      ]);
+    }
+  });
+
+  it('customer_email may have 30 characters, counted as people count them', () => {
+    const email = (letter: string, length: number) =>
+      `${letter.repeat(length - '@example.com'.length)}@example.com`;
+    for (const letter of ['x', SMILE]) {
+      expect(accepted({ customer_email: email(letter, 30) }).customerEmail).toBe(email(letter, 30));
+      expect(refusal(input({ customer_email: email(letter, 31) })).problems).toEqual([
+        'customer_email may have at most 30 characters (got 31)',
+      ]);
+    }
+  });
+
+  it.each([
+    'ada',
+    'ada@',
+    '@example.com',
+    'ada@example',
+    'ada@@example.com',
+    'a da@example.com',
+    'ada@.com',
+    'ada@example.',
+    'ada@ex..com',
+    'ada@example.com\n',
+  ])('customer_email %j is no e-mail address', (email) => {
+    expect(isEmail(email)).toBe(false);
+    expect(refusal(input({ customer_email: email })).message).toMatch(
+      /^customer_email must be a valid e-mail address/,
+    );
+  });
+
+  it.each(['a@b.c', 'ada+shop@sub.example.com', "o'neil@example.co.uk", 'é@exämple.com'])(
+    'customer_email %j is one',
+    (email) => {
+      expect(accepted({ customer_email: email }).customerEmail).toBe(email);
+    },
+  );
+
+  it.each(['Dark', 'blue', ' dark', 1])('checkout_theme %j is neither light nor dark', (theme) => {
+    expect(refusal(input({ checkout_theme: theme })).problems).toEqual([
+      'checkout_theme must be light or dark',
+    ]);
+  });
+
+  it.each(['0', '-1', '1,50', '1.123456789', '123456789012345678901', '1e3', ' 1', 'ten', '0x1F'])(
+    'amount %j is refused, with the form that is expected',
+    (amount) => {
+      const error = refusal(input({ amount }));
+      expect(error.problems).toHaveLength(1);
+      expect(error.message).toMatch(/^amount must be a plain decimal greater than 0/);
+      expect(error.message).toContain(JSON.stringify(amount));
+    },
+  );
+
+  it.each(['25.00', '49.9', '100', '0.00000001', '12345678901234567890.12345678', '00100'])(
+    'amount %j is kept character by character',
+    (amount) => {
+      expect(accepted({ amount }).amount).toBe(amount);
+    },
+  );
+
+  it('takes a JSON number as its shortest text, with a warning', () => {
+    const outcome = initiate(
+      state(),
+      { fields: fields({ amount: 49.9 }), amountSource: '49.90' },
+      'sandbox',
+      context(),
+    );
+    expect(outcome.result.amount).toBe('49.9');
+    expect(outcome.result.warnings).toEqual([
+      'amount came as a JSON number: send a string, so that no digit can be lost',
+    ]);
+  });
+
+  it.each([
+    [100, '1e2'],
+    [1e21, '1000000000000000000000'],
+    [0.1, '0.10000000000000001'],
+    [1234567890123456, undefined],
+    [0.1 + 0.2, undefined],
+  ])('refuses the JSON number %d written as %s and asks for a string', (amount, amountSource) => {
+    const given = { fields: fields({ amount }), ...(amountSource !== undefined && { amountSource }) };
+    expect(refusal(given).problems).toEqual([
+      'amount cannot be read exactly from this JSON number: send a string, such as "49.90"',
+    ]);
+  });
+
+  it.each([0, -1, -0])('refuses the JSON number %d as not greater than 0', (amount) => {
+    expect(refusal(input({ amount })).message).toMatch(/^amount must be a plain decimal greater than 0/);
+  });
+
+  it('says every problem at once, in the order of the interface, the first one as the message', () => {
+    const bad = {
+      public_key: 'x'.repeat(51),
+      identifier: '',
+      currency: 'EUROS',
+      amount: '-1',
+      details: undefined,
+      ipn_url: 'ftp://x',
+      success_url: '/thanks',
+      cancel_url: 'http://',
+      site_logo: 'logo.png',
+      checkout_theme: 'blue',
+      customer_name: 7,
+      customer_email: 'nobody',
+    };
+    const error = refusal(input(bad));
+    expect(error.problems.map((problem) => problem.split(' ')[0])).toEqual(Object.keys(bad));
+    expect(error.message).toBe(error.problems[0]);
+  });
+
+  it('shortens what it repeats of a long value', () => {
+    expect(refusal(input({ ipn_url: 'x'.repeat(2_000) })).message.length).toBeLessThan(200);
+    expect(refusal(input({ amount: '9'.repeat(100_000) })).message.length).toBeLessThan(250);
+  });
+});
+
+describe('the addresses of initiate', () => {
+  const longest = `http://a/${'x'.repeat(2048 - 'http://a/'.length)}`;
+
+  it.each([
+    'http://localhost:3000/ipn',
+    'https://shop.example.com',
+    'HTTP://SHOP.example.com/Path',
+    'http://127.0.0.1:8080',
+    'http://[::1]:3000/ipn',
+    'https://shop.example.com?only=query',
+    'https://shop.example.com/?wc-api=x&consumer=1&target=2#there',
+    'https://user:secret@shop.example.com/',
+    'https://xn--mnchen-3ya.de/é?q=%20',
+    longest,
+  ])('%.60s is one', (url) => {
+    expect(urlProblem(url)).toBeUndefined();
+  });
+
+  it.each([
+    '/ipn',
+    'ipn',
+    'localhost:3000/ipn',
+    '//shop.example.com',
+    'ftp://shop.example.com',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'http:/shop.example.com',
+    'http://',
+    'http:///path',
+    'http://?query',
+    'http://#there',
+    'http://shop.example.com:99999/',
+    'http://[::1',
+    'http://%zz/',
+  ])('%j is none', (url) => {
+    expect(urlProblem(url)).toMatch(/^must be an absolute http or https address/);
+  });
+
+  it.each([
+    ' http://a/',
+    'http://a/ ',
+    'http://a/b c',
+    'http://a/\n',
+    'http://a/\r\nSet-Cookie: x',
+    'http://a/\t',
+    'http://a/\u0000',
+    'http://a/\u007f',
+    'http://a/\u0085',
+    'http://a/\u00a0',
+  ])('%j holds a space or control character', (url) => {
+    expect(urlProblem(url)).toBe('may not hold spaces or control characters');
+  });
+
+  it('may have 2048 characters, counted as people count them', () => {
+    expect(urlProblem(`${longest}x`)).toBe('may have at most 2048 characters (got 2049)');
+    expect(urlProblem(`http://a/${SMILE.repeat(2048 - 'http://a/'.length)}`)).toBeUndefined();
+  });
+
+  it.each(URL_FIELDS)('%s is such an address, kept character by character', (name) => {
+    expect(refusal(input({ [name]: 'nowhere' })).message).toMatch(new RegExp(`^${name} must be an absolute`));
+    const odd = 'HTTP://Shop.example.com:80/a/../b?x=%7e&y=[1]#ü';
+    const payment = accepted({ [name]: odd });
+    expect([payment.ipnUrl, payment.successUrl, payment.cancelUrl, payment.siteLogo]).toContain(odd);
+  });
+});
+
+describe('characters', () => {
+  it('counts code points, as spreading a text does', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => characters(text) === [...text].length));
+    const unit = fc.constantFrom('\ud83d', '\ude00', 'a', SMILE);
+    fc.assert(fc.property(fc.string({ unit }), (text) => characters(text) === [...text].length));
+  });
+});
+
+describe('the order of the checks', () => {
+  const wrongKey = { public_key: 'pub_sim_nobody' };
+  const wrongCurrency = { currency: 'XXX' };
+  const wrongField = { details: '' };
+
+  it.each([
+    ['fields before currency and key', { ...wrongKey, ...wrongCurrency, ...wrongField }, 'invalid_fields'],
+    ['fields before the key', { ...wrongKey, ...wrongField }, 'invalid_fields'],
+    ['the currency before the key', { ...wrongKey, ...wrongCurrency }, 'unsupported_currency'],
+    ['the key last', wrongKey, 'invalid_api_key'],
+  ])('is %s', (_, changes, code) => {
+    expect(refusal(input(changes)).code).toBe(code);
+  });
+});
+
+describe('the currency', () => {
+  it('that is not configured is refused with those that are, and the option that adds it', () => {
+    const error = refusal(input({ currency: 'NPR' }));
+    expect(error.message).toBe('currency "NPR" is not supported: this gateway has USD, GNF, CFA, EUR');
+    expect(error.remedy).toBe('gateway-sim start --currency NPR adds it');
+  });
+
+  it('in lower case is refused with the spelling that is right', () => {
+    const error = refusal(input({ currency: 'usd' }));
+    expect(error).toMatchObject({
+      code: 'unsupported_currency',
+      message: 'currency must be in upper case: USD (got "usd")',
+    });
+    expect(error.remedy).toContain('--loose');
+  });
+
+  it('in lower case passes under --loose, as its upper case', () => {
+    expect(accepted({ currency: 'usd' }, { loose: true }).currency).toBe('USD');
+  });
+
+  it('that is not configured is refused under --loose too', () => {
+    expect(refusal(input({ currency: 'npr' }), { loose: true }).code).toBe('unsupported_currency');
+  });
+});
+
+describe('the key', () => {
+  it('that nobody has is an invalid api key', () => {
+    const error = refusal(input({ public_key: 'pub_sim_nobody' }));
+    expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
+    expect(error.remedy).toContain('keys show');
+  });
+
+  it('that is the secret one is invalid too, and the remedy says which key was sent without repeating it', () => {
+    const error = refusal(input({ public_key: SECRET_KEY }));
+    expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
+    expect(error.remedy).toMatch(/secret key was sent as public_key/);
+    expect(JSON.stringify([error.message, error.problems, error.remedy])).not.toContain(SECRET_KEY);
+  });
+
+  it.each([PUBLIC_KEY.slice(0, -1), `${PUBLIC_KEY}x`, PUBLIC_KEY.toUpperCase(), ` ${PUBLIC_KEY}`])(
+    'must match whole and in case: %j does not',
+    (key) => {
+      expect(refusal(input({ public_key: key })).code).toBe('invalid_api_key');
+    },
+  );
+});
+
+describe('loose mode', () => {
+  const LONG = {
+    identifier: 'x'.repeat(200),
+    details: 'x'.repeat(5_000),
+    customer_name: 'x'.repeat(300),
+    customer_email: `${'x'.repeat(200)}@example.com`,
+  };
+
+  it('takes values over their limit whole', () => {
+    expect(accepted(LONG, { loose: true })).toMatchObject({
+      identifier: LONG.identifier,
+      details: LONG.details,
+      customerName: LONG.customer_name,
+      customerEmail: LONG.customer_email,
+    });
+  });
+
+  it.each([undefined, '', null])('takes site_logo %j as none', (siteLogo) => {
+    expect(accepted({ site_logo: siteLogo }, { loose: true }).siteLogo).toBeNull();
+  });
+
+  it.each([
+    { site_logo: 'logo.png' },
+    { amount: '-1' },
+    { ipn_url: 'nowhere' },
+    { customer_email: 'nobody' },
+    { customer_name: '' },
+    { identifier: undefined },
+    { success_url: `http://a/${'x'.repeat(3_000)}` },
+  ])('refuses %.60j all the same', (changes) => {
+    expect(refusal(input(changes), { loose: true }).code).toBe('invalid_fields');
+  });
+
+  it('is named as the remedy exactly when it would have taken the request', () => {
+    expect(refusal(input({ site_logo: '' })).remedy).toBe('gateway-sim start --loose accepts this request');
+    expect(refusal(input(LONG)).remedy).toBe('gateway-sim start --loose accepts this request');
+    expect(refusal(input({ ...LONG, amount: 'ten' })).remedy).toBeUndefined();
+    expect(refusal(input({ customer_name: '' }), { loose: true }).remedy).toBeUndefined();
+  });
+});
+
+describe('warnings', () => {
+  it('tell of an identifier that was used before, and the payment is a new one', () => {
+    const held = state();
+    const first = applied(held, initiate(held, input(), 'sandbox', context()));
+    const second = applied(held, initiate(held, input(), 'live', context()));
+    expect(first.warnings).toEqual([]);
+    expect(second.warnings).toEqual([
+      'identifier "order-1" was used before: this is a new payment with the same identifier',
+    ]);
+    expect(held.payments.size).toBe(2);
+  });
+
+  it.each([
+    [
+      { cancel_url: 'http://elsewhere.example.com/cart' },
+      'success_url and cancel_url are on different hosts',
+    ],
+    [{ cancel_url: 'http://127.0.0.1:3001/cart' }, 'success_url and cancel_url are on different hosts'],
+    [
+      { amount: '0.30000000000000004'.slice(0, 10) },
+      'amount "0.30000000" has more than two decimals, as a calculation with floats leaves them',
+    ],
+    [
+      { custmer_name: 'x' },
+      'field "custmer_name" is not part of the interface and was ignored (did you mean customer_name?)',
+    ],
+    [{ zzz: ['x'] }, 'field "zzz" is not part of the interface and was ignored'],
+    [{ details: SECRET_KEY }, 'the secret key was sent in details'],
+  ])('of %j: %s', (changes, warning) => {
+    expect(accepted(changes).warnings).toEqual([warning]);
+  });
+
+  it('tell that the IPN will not be let out, in the words of the egress guard', () => {
+    const warnings = accepted({}, { unreachable: (url) => `no way to ${url}` }).warnings;
+    expect(warnings).toEqual([
+      'ipn_url cannot be reached from here: no way to http://127.0.0.1:3000/ipn?order=1',
+    ]);
+  });
+
+  it('take hosts that differ only in case for the same', () => {
+    expect(
+      accepted({ success_url: 'https://SHOP.test/a', cancel_url: 'HTTPS://shop.TEST/b' }).warnings,
+    ).toEqual([]);
+  });
+
+  it('stay few and short however many unknown fields come', () => {
+    const unknown = Object.fromEntries(
+      Array.from({ length: 50_000 }, (_, index) => [`${'x'.repeat(80)}${index}`, '']),
+    );
+    const { warnings } = accepted(unknown);
+    expect(warnings.length).toBeLessThan(50);
+    expect(JSON.stringify(warnings).length).toBeLessThan(10_000);
+    expect(warnings.at(-1)).toMatch(/and 49,?\d{3} more/);
+  });
+
+  it('never change the answer: fields of JavaScript’s own names are unknown fields like any other', () => {
+    const odd = JSON.parse('{"__proto__":"x","constructor":"x","toString":"x"}') as Record<string, unknown>;
+    const given = { fields: Object.assign(Object.create(null), fields(), odd) as Record<string, unknown> };
+    expect(initiate(state(), given, 'sandbox', context()).result.identifier).toBe('order-1');
+  });
+});
+
+describe('one identifier for every payment', () => {
+  it('costs the same at the 20,000th payment as at the 10th, settled or not', () => {
+    const held = state();
+    const lookups = vi.spyOn(held.payments, 'get');
+    const using = context();
+    const given = input({ identifier: 'DFU80XZIKS' });
+    const cost = () => {
+      lookups.mockClear();
+      const payment = applied(held, initiate(held, given, 'sandbox', using));
+      held.findPayment('DFU80XZIKS');
+      held.newestPending();
+      const { length } = lookups.mock.calls;
+      // Every second one is settled, so that the lists hold what is no longer pending too.
+      if (held.payments.size % 2) held.apply({ payments: [{ ...payment, status: 'succeeded' }] });
+      return length;
+    };
+    const early = Array.from({ length: 10 }, cost);
+    for (let count = 0; count < 19_980; count++) cost();
+    const late = Array.from({ length: 10 }, cost);
+    expect(held.payments.size).toBe(20_000);
+    expect(Math.max(...late)).toBeLessThanOrEqual(Math.max(...early));
+  });
+});
+
+describe('requirePayment', () => {
+  it('finds by id, then the newest pending with the identifier, then the newest', () => {
+    const held = state();
+    const using = context();
+    const settled = { status: 'succeeded' as const };
+    const first = pendingPayment(held, {}, using);
+    const second = pendingPayment(held, {}, using);
+    const third = pendingPayment(held, settled, using);
+    expect(requirePayment(held, first.id)).toEqual(first);
+    expect(requirePayment(held, 'order-1')).toEqual(second);
+    held.apply({ payments: [{ ...second, ...settled }] });
+    expect(requirePayment(held, 'order-1')).toEqual(first);
+    held.apply({ payments: [{ ...first, ...settled }] });
+    expect(requirePayment(held, 'order-1')).toEqual(third);
+  });
+
+  it('says that there is none', () => {
+    expect(() => requirePayment(state(), 'nothing')).toThrow(/no payment has the id or identifier "nothing"/);
+  });
+});
+
+describe('the history of a payment', () => {
+  it('gets one entry per event, with the time', () => {
+    const payment = withEvent(accepted(), NOW + 5, 'opened');
+    expect(payment.history).toEqual([{ at: '2026-01-15T10:30:00.128Z', event: 'opened', detail: null }]);
+  });
+
+  it('is bounded, but the settling is always in it', () => {
+    let payment = accepted();
+    for (let count = 0; count < 500; count++) payment = withEvent(payment, NOW, 'opened');
+    expect(payment.history).toHaveLength(100);
+    expect(withEvent(payment, NOW, 'settled', 'succeeded').history.at(-1)?.event).toBe('settled');
+  });
+});
+
+describe('any input at all', () => {
+  it('is accepted or refused with an explained error, never anything else', () => {
+    const anyField = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.double(),
+      fc.constant(null),
+      fc.array(fc.string()),
+      fc.dictionary(fc.string(), fc.string()),
+    );
+    const names = Object.keys(fields());
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), anyField),
+        fc.boolean(),
+        (changes, loose) => {
+          try {
+            const payment = initiate(state(), input(changes), 'live', context({ loose })).result;
+            expect(payment.status).toBe('pending');
+          } catch (error) {
+            expect(error).toBeInstanceOf(GatewayError);
+            expect((error as GatewayError).problems.length).toBeGreaterThan(0);
+          }
+        },
+      ),
+    );
+  });
+
+  it('is stored so that it can be read back', () => {
+    const held = new State();
+    held.apply(records());
+    const anyText = (max: number) => fc.string({ unit: 'grapheme', minLength: 1, maxLength: max });
+    fc.assert(
+      fc.property(anyText(5), anyText(20), (identifier, details) => {
+        const payment = initiate(held, input({ identifier, details }), 'live', context()).result;
+        expect(JSON.parse(JSON.stringify(payment))).toEqual(payment);
+      }),
+    );
+  });
+});

@@ -1,0 +1,356 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { add, compare, subtract } from '../../src/domain/money.ts';
+import { DELIVERY_ORDERS, type DeliveryOrder } from '../../src/domain/settings.ts';
+import { OUTCOMES, redirectOf, STATUS_AFTER, settle } from '../../src/domain/settle.ts';
+import {
+  type Mode,
+  PAYMENT_STATUSES,
+  type Payment,
+  type PaymentStatus,
+  SETTLERS,
+  State,
+} from '../../src/domain/state.ts';
+import {
+  applied,
+  context,
+  merchant,
+  pendingPayment,
+  records,
+  type SettingsChanges,
+  state,
+  wallet,
+} from '../helpers/records.ts';
+
+const ALL: ReadonlySet<PaymentStatus> = new Set(PAYMENT_STATUSES);
+
+function settled(
+  changes: Partial<Payment> & { mode?: Mode } = {},
+  {
+    outcome = OUTCOMES[0] as (typeof OUTCOMES)[number],
+    delivery = 'ipn-then-redirect' as DeliveryOrder,
+    held = state(),
+  } = {},
+  set: SettingsChanges = {},
+) {
+  const before = pendingPayment(held, changes);
+  const rule = settle(held, before, { outcome, delivery, by: 'panel' }, context(set));
+  return { held, before, change: rule.change, ...applied(held, rule) };
+}
+
+const on = (...statuses: PaymentStatus[]): SettingsChanges => ({ ipn: { on: new Set(statuses) } });
+const balance = (held: State, id: string) => held.wallets.get(id)?.balance;
+const income = (held: State) => held.merchants.get('mer_1')?.balances;
+
+describe('the state machine', () => {
+  const grid = OUTCOMES.flatMap((outcome) => PAYMENT_STATUSES.map((status) => ({ outcome, status })));
+
+  it.each(grid.filter(({ status }) => status === 'pending'))(
+    '$outcome settles a pending payment',
+    ({ outcome }) => {
+      const { payment, held } = settled({}, { outcome });
+      expect(payment).toMatchObject({
+        status: { approve: 'succeeded', cancel: 'canceled', fail: 'failed', expire: 'expired' }[outcome],
+        settledAt: '2026-01-15T10:30:00.123Z',
+        settledBy: 'panel',
+      });
+      expect(payment.history.at(-1)).toMatchObject({ event: 'settled', detail: payment.status });
+      expect(held.payments.get(payment.id)).toEqual(payment);
+    },
+  );
+
+  it.each(grid.filter(({ status }) => status !== 'pending'))(
+    '$outcome is refused for a payment that is $status',
+    ({ outcome, status }) => {
+      const held = state();
+      const payment = pendingPayment(held, { mode: 'live', status, settledAt: '2026-01-01T00:00:00.000Z' });
+      const attempt = () =>
+        settle(
+          held,
+          payment,
+          { outcome, delivery: 'ipn-twice', by: 'customer' },
+          context({ ipn: { on: ALL } }),
+        );
+      expect(attempt).toThrow(expect.objectContaining({ code: 'wrong_state' }));
+      expect(attempt).toThrow(new RegExp(`already ${status}, since 2026-01-01`));
+      expect(held.payments.get(payment.id)).toEqual(payment);
+      expect(income(held)).toEqual({});
+    },
+  );
+
+  it.each(SETTLERS)('keeps that it was settled by %s', (by) => {
+    const held = state();
+    const { result } = settle(
+      held,
+      pendingPayment(held),
+      { outcome: 'approve', delivery: 'ipn-only', by },
+      context(),
+    );
+    expect(result.payment.settledBy).toBe(by);
+  });
+
+  it('refuses a second settling of the same payment, as the second of two tabs tries it', () => {
+    const { held, payment } = settled();
+    const again = () =>
+      settle(held, payment, { outcome: 'cancel', delivery: 'ipn-only', by: 'customer' }, context());
+    expect(again).toThrow(/already succeeded/);
+  });
+
+  it('keeps everything else of the payment as it was', () => {
+    const { before, payment } = settled({ mode: 'live' });
+    const { status, settledAt, settledBy, walletId, history, ...rest } = payment;
+    expect(before).toMatchObject(rest);
+  });
+});
+
+describe('the money', () => {
+  it('of a live payment goes from the wallet to the merchant, less the charge', () => {
+    const { held, payment } = settled({
+      mode: 'live',
+      amount: '100.00',
+      charge: '2.00',
+      customerEmail: 'wallet@example.com',
+    });
+    expect(payment.walletId).toBe('wal_rich_usd');
+    expect(balance(held, 'wal_rich_usd')).toBe('900');
+    expect(income(held)).toEqual({ USD: '98' });
+  });
+
+  it('adds up: what leaves the wallet is what the merchant gets and the charge', () => {
+    const cents = fc.integer({ min: 1, max: 10_000_000 }).map((value) => (value / 100).toFixed(2));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cents, cents), { minLength: 1, maxLength: 10 }), (payments) => {
+        const held = state();
+        let charges = '0';
+        const using = context();
+        for (const [amount, charge] of payments) {
+          const payment = pendingPayment(held, { mode: 'live', amount, charge }, using);
+          applied(
+            held,
+            settle(held, payment, { outcome: 'approve', delivery: 'ipn-only', by: 'auto' }, using),
+          );
+          charges = add(charges, charge);
+        }
+        const left = subtract('1000', balance(held, 'wal_first_usd') ?? '');
+        expect(compare(left, add(income(held)?.['USD'] ?? '', charges))).toBe(0);
+      }),
+    );
+  });
+
+  it.each(OUTCOMES)('of a sandbox payment stays where it is on %s', (outcome) => {
+    const { held, change, payment } = settled({ mode: 'sandbox' }, { outcome });
+    expect(change.wallets).toBeUndefined();
+    expect(change.merchants).toBeUndefined();
+    expect([...held.wallets.values()]).toEqual(records().wallets);
+    expect(income(held)).toEqual({});
+    expect(payment.walletId).toBeNull();
+  });
+
+  it.each(OUTCOMES.filter((outcome) => outcome !== 'approve'))(
+    'of a live payment stays where it is on %s',
+    (outcome) => {
+      const { held, change, payment } = settled({ mode: 'live' }, { outcome });
+      expect(Object.keys(change)).toEqual(['payments']);
+      expect([...held.wallets.values()]).toEqual(records().wallets);
+      expect(payment.walletId).toBeNull();
+    },
+  );
+
+  it('is kept per currency', () => {
+    const held = state();
+    held.apply({ merchants: [merchant({ balances: { USD: '5.5' } })] });
+    settled({ mode: 'live', currency: 'EUR', amount: '10', charge: '0.2' }, { held });
+    expect(income(held)).toEqual({ USD: '5.5', EUR: '9.8' });
+    expect(balance(held, 'wal_eur')).toBe('40.5');
+  });
+
+  it('moves in one change together with the payment and its delivery', () => {
+    const { change } = settled({ mode: 'live' });
+    expect(Object.keys(change).sort()).toEqual(['deliveries', 'merchants', 'payments', 'wallets']);
+  });
+});
+
+describe('the wallet that pays', () => {
+  it.each([
+    [
+      'of the e-mail entered on the page',
+      { payerEmail: 'Wallet@Example.com', customerEmail: 'poor@example.com' },
+      'wal_rich_usd',
+    ],
+    [
+      'else of the customer’s e-mail',
+      { payerEmail: 'nobody@example.com', customerEmail: 'wallet@example.com' },
+      'wal_rich_usd',
+    ],
+    [
+      'of the customer’s e-mail when none was entered',
+      { customerEmail: 'WALLET@example.com' },
+      'wal_rich_usd',
+    ],
+    ['else the first in the currency', { customerEmail: 'nobody@example.com' }, 'wal_first_usd'],
+    [
+      'else the first in that other currency',
+      { currency: 'EUR', customerEmail: 'poor@example.com' },
+      'wal_eur',
+    ],
+  ])('is that %s', (_, changes, id) => {
+    expect(settled({ mode: 'live', ...changes }).payment.walletId).toBe(id);
+  });
+
+  it('may go below zero, which a warning says', () => {
+    const { held, payment } = settled({ mode: 'live', customerEmail: 'poor@example.com' });
+    expect(balance(held, 'wal_poor_usd')).toBe('-99');
+    expect(payment.warnings).toEqual([
+      'the balance of wallet wal_poor_usd was too small: it is below zero now',
+    ]);
+  });
+
+  it('may be emptied without a warning', () => {
+    const held = state();
+    held.apply({ wallets: [wallet({ id: 'wal_first_usd', balance: '100' })] });
+    const { payment } = settled({ mode: 'live', amount: '100.00' }, { held });
+    expect(payment.warnings).toEqual([]);
+    expect(balance(held, 'wal_first_usd')).toBe('0');
+  });
+
+  it('may not exist at all, which a warning says', () => {
+    const { payment, change } = settled({ mode: 'live', currency: 'GNF' });
+    expect(payment).toMatchObject({
+      walletId: null,
+      warnings: ['there is no wallet in GNF: nothing was debited'],
+    });
+    expect(change.wallets).toBeUndefined();
+  });
+});
+
+describe('the redirect', () => {
+  const ODD = {
+    successUrl: 'HTTP://Shop.example.com:80/a/../ok?x=%7e&y=[1]&z=é#ü',
+    cancelUrl: 'https://shop.example.com?only=query',
+  };
+
+  it.each([
+    ['approve', ODD.successUrl],
+    ['cancel', ODD.cancelUrl],
+    ['fail', ODD.cancelUrl],
+    ['expire', null],
+  ] as const)('after %s is %s, character by character', (outcome, url) => {
+    const { redirectUrl, payment } = settled(ODD, { outcome });
+    expect(redirectUrl).toBe(url);
+    expect(redirectOf(payment, outcome)).toBe(url);
+  });
+
+  it.each(OUTCOMES)('stays out with ipn-only on %s', (outcome) => {
+    expect(settled(ODD, { outcome, delivery: 'ipn-only' }).redirectUrl).toBeNull();
+  });
+});
+
+describe('the IPN', () => {
+  it.each([
+    ['ipn-then-redirect', 1],
+    ['redirect-then-ipn', 1],
+    ['ipn-only', 1],
+    ['redirect-only', 0],
+    ['ipn-twice', 2],
+  ] as const)('with %s is made %i times', (delivery, count) => {
+    const { deliveries, change, held, payment } = settled({}, { delivery });
+    expect(deliveries).toHaveLength(count);
+    expect(change.deliveries ?? []).toEqual(deliveries);
+    expect(held.deliveriesOf(payment.id)).toEqual(deliveries);
+    expect(new Set(deliveries.map(({ id }) => id)).size).toBe(count);
+  });
+
+  it('has the same bytes both times with ipn-twice', () => {
+    const [first, second] = settled({}, { delivery: 'ipn-twice' }).deliveries;
+    expect(first?.body).toBe(second?.body);
+  });
+
+  it.each(OUTCOMES)('is sent by default for %s only if that is approve', (outcome) => {
+    expect(settled({}, { outcome }).deliveries).toHaveLength(outcome === 'approve' ? 1 : 0);
+  });
+
+  it.each(OUTCOMES.flatMap((outcome) => PAYMENT_STATUSES.map((status) => ({ outcome, status }))))(
+    'for $outcome with ipn.on = $status is sent only if that is the state it leads to',
+    ({ outcome, status }) => {
+      const { deliveries } = settled({}, { outcome }, on(status));
+      expect(deliveries).toHaveLength(STATUS_AFTER[outcome] === status ? 1 : 0);
+    },
+  );
+
+  it.each([
+    ['approve', 'success'],
+    ['cancel', 'canceled'],
+    ['fail', 'failed'],
+    ['expire', 'expired'],
+  ] as const)('for %s says %s', (outcome, status) => {
+    const [delivery] = settled({}, { outcome }, { ipn: { on: ALL } }).deliveries;
+    expect(delivery?.status).toBe(status);
+    expect(new URLSearchParams(delivery?.body).get('status')).toBe(status);
+  });
+
+  it.each([
+    ['sandbox', 'Ada Lovelace'],
+    ['live', 'First Holder'],
+  ] as const)('of a %s payment names %s as the account holder', (mode, holder) => {
+    const [delivery] = settled({ mode }).deliveries;
+    expect(new URLSearchParams(delivery?.body).get('data[account_holder]')).toBe(holder);
+  });
+
+  it('of a live payment that failed names the customer, for no wallet paid', () => {
+    const [delivery] = settled({ mode: 'live' }, { outcome: 'fail' }, on('failed')).deliveries;
+    expect(new URLSearchParams(delivery?.body).get('data[account_holder]')).toBe('Ada Lovelace');
+  });
+
+  it('goes to the merchant’s address and is signed with the key it has now', () => {
+    const held = state();
+    const payment = pendingPayment(held);
+    held.apply({ merchants: [merchant({ publicKey: 'pub_new', secretKey: 'sec_new' })] });
+    const { result } = settle(
+      held,
+      payment,
+      { outcome: 'approve', delivery: 'ipn-only', by: 'auto' },
+      context(),
+    );
+    expect(result.deliveries[0]).toMatchObject({
+      url: payment.ipnUrl,
+      signedWith: 'pub_new',
+      signedText: '100.00order-1',
+    });
+  });
+});
+
+describe('a state without the merchant of a payment', () => {
+  it('is said to be damaged', () => {
+    const payment = pendingPayment(state());
+    const act = () =>
+      settle(new State(), payment, { outcome: 'approve', delivery: 'ipn-only', by: 'auto' }, context());
+    expect(act).toThrow(expect.objectContaining({ code: 'state_damaged' }));
+  });
+});
+
+describe('every combination', () => {
+  it('of outcome, order and mode makes one consistent change', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...OUTCOMES),
+        fc.constantFrom(...DELIVERY_ORDERS),
+        fc.constantFrom('live' as const, 'sandbox' as const),
+        fc.subarray([...PAYMENT_STATUSES]),
+        (outcome, delivery, mode, statuses) => {
+          const { payment, change, deliveries, redirectUrl } = settled(
+            { mode },
+            { outcome, delivery },
+            on(...statuses),
+          );
+          expect(change.payments).toEqual([payment]);
+          expect(payment.status).toBe(STATUS_AFTER[outcome]);
+          expect(Boolean(change.merchants)).toBe(mode === 'live' && outcome === 'approve');
+          expect(
+            deliveries.every(({ state, paymentId }) => state === 'pending' && paymentId === payment.id),
+          ).toBe(true);
+          expect(redirectUrl === null).toBe(delivery === 'ipn-only' || outcome === 'expire');
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { Collection, type Payment, State } from '../../src/domain/state.ts';
+import { context, dueDelivery, pendingPayment, state } from '../helpers/records.ts';
+
+interface Item {
+  id: string;
+  value: number;
+}
+
+function filled(count: number): Collection<Item> {
+  const collection = new Collection<Item>();
+  for (let value = 0; value < count; value++) collection.put({ id: `item${value}`, value });
+  return collection;
+}
+
+const all = () => true;
+
+describe('a collection', () => {
+  it('keeps one record per id, in the order of first appearance', () => {
+    const collection = filled(3);
+    expect(collection.put({ id: 'item0', value: 9 })).toEqual({ id: 'item0', value: 0 });
+    expect([...collection.values()].map(({ value }) => value)).toEqual([9, 1, 2]);
+    expect(collection.size).toBe(3);
+    expect(collection.newest(all)?.id).toBe('item2');
+    expect(collection.newest(({ value }) => value > 2)?.id).toBe('item0');
+  });
+
+  it('gives pages, newest first, that together hold every wanted record once', () => {
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 50 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 1, max: 4 }),
+        (count, limit, every) => {
+          const collection = filled(count);
+          const wanted = ({ value }: Item) => value % every === 0;
+          const seen: number[] = [];
+          let cursor: string | null | undefined;
+          do {
+            const page = collection.page(limit, cursor ?? undefined, wanted);
+            expect(page.data.length).toBeLessThanOrEqual(limit);
+            seen.push(...page.data.map(({ value }) => value));
+            cursor = page.nextCursor;
+          } while (cursor !== null);
+          expect(seen).toEqual(
+            [...collection.values()]
+              .filter(wanted)
+              .map(({ value }) => value)
+              .reverse(),
+          );
+        },
+      ),
+    );
+  });
+
+  it('keeps its place when newer records come between two pages', () => {
+    const collection = filled(4);
+    const first = collection.page(2, undefined, all);
+    collection.put({ id: 'newer', value: 4 });
+    const second = collection.page(2, first.nextCursor ?? undefined, all);
+    expect([...first.data, ...second.data].map(({ value }) => value)).toEqual([3, 2, 1, 0]);
+    expect(second.nextCursor).toBeNull();
+  });
+
+  it.each(['', 'x', '-1', '1.5', 'NaN', '999999'])(
+    'takes the cursor %j, which it never gave, without failing',
+    (cursor) => {
+      expect(filled(3).page(10, cursor, all).data.length).toBeLessThanOrEqual(3);
+    },
+  );
+});
+
+describe('taking a change back', () => {
+  const snapshot = (held: State) => ({
+    payments: [...held.payments.values()],
+    pages: held.payments.page(100, undefined, all).data.map(({ id }) => id),
+    newest: held.newestPending()?.id,
+    byIdentifier: ['a', 'b'].map((identifier) => [
+      held.findPayment(identifier)?.id,
+      held.hasIdentifier(identifier),
+    ]),
+    deliveries: [...held.deliveries.values()],
+    wallets: [...held.wallets.values()],
+  });
+
+  it('leaves the state as it was, whatever was applied and looked up in between', () => {
+    // Made once: an id, an identifier and a status each.
+    const template = pendingPayment(state());
+    const step = fc.record({
+      id: fc.integer({ min: 1, max: 6 }),
+      status: fc.constantFrom('pending' as const, 'succeeded' as const),
+      look: fc.boolean(),
+    });
+    const payment = (id: number, status: Payment['status']): Payment => ({
+      ...template,
+      id: `pay_${id}`,
+      identifier: id % 2 ? 'a' : 'b',
+      status,
+    });
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 12 }),
+        fc.array(step, { minLength: 1, maxLength: 12 }),
+        (kept, lost) => {
+          const held = state();
+          // A payment that is settled never becomes pending again.
+          const put = ({ id, status, look }: { id: number; status: Payment['status']; look: boolean }) => {
+            const known = held.payments.get(`pay_${id}`)?.status;
+            const undo = held.apply({ payments: [payment(id, known === 'succeeded' ? known : status)] });
+            if (look) snapshot(held);
+            return undo;
+          };
+          const twin = state();
+          for (const one of kept) {
+            put(one);
+            twin.apply({ payments: [held.payments.get(`pay_${one.id}`) as Payment] });
+          }
+          const before = snapshot(twin);
+          const undos = lost.map(put);
+          for (const undo of undos.reverse()) undo();
+          expect(snapshot(held)).toEqual(before);
+        },
+      ),
+    );
+  });
+
+  it('leaves a payment whose settling failed where it was among the pending ones', () => {
+    const held = state();
+    const using = context();
+    const older = pendingPayment(held, {}, using);
+    const newer = pendingPayment(held, {}, using);
+    held.apply({ payments: [{ ...older, status: 'succeeded' }] })();
+    expect(held.newestPending()?.id).toBe(newer.id);
+    expect(held.findPayment('order-1')?.id).toBe(newer.id);
+  });
+
+  it('takes back records of several collections at once', () => {
+    const held = state();
+    const delivery = dueDelivery('http://127.0.0.1/');
+    const before = snapshot(held);
+    const wallet = held.wallets.get('wal_eur');
+    if (!wallet) throw new Error('no wallet');
+    const undo = held.apply({ deliveries: [delivery], wallets: [{ ...wallet, balance: '0' }] });
+    expect(held.deliveriesOf(delivery.paymentId ?? '')).toEqual([delivery]);
+    undo();
+    expect(snapshot(held)).toEqual(before);
+    expect(held.deliveriesOf(delivery.paymentId ?? '')).toEqual([]);
+  });
+});
+
+describe('lookups', () => {
+  it('find the newest pending payment in few steps after very many were settled', () => {
+    const held = new State();
+    const template = pendingPayment(state());
+    for (let count = 0; count < 20_000; count++) {
+      held.apply({
+        payments: [{ ...template, id: `pay_${count}`, status: count ? 'succeeded' : 'pending' }],
+      });
+    }
+    const lookups = vi.spyOn(held.payments, 'get');
+    expect(held.newestPending()?.id).toBe('pay_0');
+    expect(held.findPayment(template.identifier)?.id).toBe('pay_0');
+    expect(lookups.mock.calls.length).toBeLessThan(10);
+  });
+});

@@ -1,0 +1,165 @@
+import type { Ids } from '../../src/domain/ids.ts';
+import { newDelivery } from '../../src/domain/ipn.ts';
+import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
+import { type InitiateInput, initiate } from '../../src/domain/payment.ts';
+import type { Context, Settings } from '../../src/domain/settings.ts';
+import {
+  type Delivery,
+  type Merchant,
+  type Mode,
+  type Outcome,
+  type Payment,
+  State,
+  type Wallet,
+} from '../../src/domain/state.ts';
+import { emptySnapshot, type Snapshot } from '../../src/store/snapshot.ts';
+
+/** 15 January 2026, 10:30:00.123 UTC: the moment at which every test happens. */
+export const NOW = Date.UTC(2026, 0, 15, 10, 30, 0, 123);
+
+export const PUBLIC_KEY = 'pub_sim_0123456789';
+export const SECRET_KEY = 'sec_sim_9876543210';
+
+/** Identifiers that count up, with the prefixes and lengths of the real ones. */
+export function countingIds(): Ids {
+  let count = 0;
+  const next = (length: number) => String(++count).padStart(length, '0');
+  return {
+    payment: () => `pay_${next(24)}`,
+    trx: () => `TRX${next(9)}`,
+    delivery: () => `ipn_${next(16)}`,
+    attempt: () => `att_${next(16)}`,
+    message: () => `msg_${next(16)}`,
+    code: () => next(6),
+    fraction: () => 0,
+  };
+}
+
+export interface SettingsChanges extends Partial<Omit<Settings, 'ipn'>> {
+  ipn?: Partial<Settings['ipn']>;
+}
+
+export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
+  return {
+    currencies: new Map(DOCUMENTED_CURRENCIES.map((currency) => [currency.code, currency])),
+    charges: { payment: { percent: '2', fixed: '0' } },
+    loose: false,
+    sandboxEmail: 'test_mode@mail.com',
+    sandboxCode: '222666',
+    ipn: {
+      format: 'form',
+      amountFormat: 'sent',
+      on: new Set(['succeeded']),
+      schedule: [1_000, 5_000, 30_000, 120_000, 600_000],
+      timeoutMs: 10_000,
+      ...ipn,
+    },
+    delivery: 'ipn-then-redirect',
+    unreachable: () => null,
+    ...changes,
+  };
+}
+
+/** What every rule is given: a fixed time and identifiers that count up. */
+export function context(changes: SettingsChanges = {}, now = NOW): Context {
+  return { now, ids: countingIds(), settings: settings(changes) };
+}
+
+export function merchant(changes: Partial<Merchant> = {}): Merchant {
+  return {
+    id: 'mer_1',
+    name: 'default',
+    publicKey: PUBLIC_KEY,
+    secretKey: SECRET_KEY,
+    balances: {},
+    createdAt: '2026-01-01T00:00:00.000Z',
+    ...changes,
+  };
+}
+
+export function wallet(changes: Partial<Wallet> = {}): Wallet {
+  return {
+    id: 'wal_rich_usd',
+    email: 'wallet@example.com',
+    holder: 'Rich Holder',
+    currency: 'USD',
+    balance: '1000',
+    ...changes,
+  };
+}
+
+/** One merchant and three wallets: the first in USD belongs to nobody in particular. */
+export function records(): Snapshot {
+  return {
+    ...emptySnapshot(),
+    merchants: [merchant()],
+    wallets: [
+      wallet({ id: 'wal_first_usd', email: 'first@example.com', holder: 'First Holder' }),
+      wallet(),
+      wallet({ id: 'wal_poor_usd', email: 'poor@example.com', holder: 'Poor Holder', balance: '1' }),
+      wallet({ id: 'wal_eur', currency: 'EUR', balance: '50.5' }),
+    ],
+  };
+}
+
+/** A state that holds `records()`. */
+export function state(): State {
+  const filled = new State();
+  filled.apply(records());
+  return filled;
+}
+
+/** The twelve fields of a valid initiate, with changes; a field that is changed to undefined is left out. */
+export function fields(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  const all: Record<string, unknown> = {
+    public_key: PUBLIC_KEY,
+    identifier: 'order-1',
+    currency: 'USD',
+    amount: '100.00',
+    details: 'Two books',
+    ipn_url: 'http://127.0.0.1:3000/ipn?order=1',
+    success_url: 'http://127.0.0.1:3000/thanks?order=1',
+    cancel_url: 'http://127.0.0.1:3000/cart',
+    site_logo: 'http://127.0.0.1:3000/logo.png',
+    checkout_theme: 'dark',
+    customer_name: 'Ada Lovelace',
+    customer_email: 'ada@example.com',
+    ...changes,
+  };
+  for (const name of Object.keys(all)) if (all[name] === undefined) delete all[name];
+  return all;
+}
+
+export function input(changes: Record<string, unknown> = {}): InitiateInput {
+  return { fields: fields(changes) };
+}
+
+/** Applies what a rule returned, as the store would, and hands on its result. */
+export function applied<Result>(to: State, { change, result }: Outcome<Result>): Result {
+  to.apply(change);
+  return result;
+}
+
+/** A pending payment, initiated in a state like any other and then changed at will. */
+export function pendingPayment(
+  to: State,
+  { mode = 'sandbox', ...changes }: Partial<Payment> & { mode?: Mode } = {},
+  using: Context = context(),
+): Payment {
+  const { result } = initiate(to, input(), mode, using);
+  const payment = { ...result, ...changes };
+  to.apply({ payments: [payment] });
+  return payment;
+}
+
+/** A delivery that is due now, of a payment of its own unless `changes` names one. Not stored anywhere. */
+export function dueDelivery(
+  url: string,
+  changes: Partial<Delivery> = {},
+  using: Context = context(),
+): Delivery {
+  const held = state();
+  const payment = pendingPayment(held, { ipnUrl: url }, using);
+  const delivery = newDelivery(payment, 'success', payment.customerName, merchant(), using);
+  return { ...delivery, ...changes };
+}

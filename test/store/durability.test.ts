@@ -1,0 +1,383 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Snapshot } from '../../src/store/snapshot.ts';
+import { Store } from '../../src/store/store.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { records, wallet } from '../helpers/records.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Commits without end, eight at a time, and says which commits were acknowledged, in the moment they are. */
+const COMMITTER = `
+  import { writeSync } from 'node:fs';
+  import { Store } from './src/store/store.ts';
+  import { records, wallet } from './test/helpers/records.ts';
+  const [folder, run, size] = process.argv.slice(2);
+  const store = await Store.open({ folder, fsync: false }, async () => records());
+  const holder = 'x'.repeat(Number(size));
+  let next = 0;
+  const loop = async () => {
+    for (;;) {
+      const id = run + '-' + next++;
+      await store.commit(() => ({ change: { wallets: [wallet({ id, holder })] }, result: null }));
+      writeSync(1, id + '\\n');
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, loop));
+`;
+
+/** Runs on a disk that takes files of 64 KiB only, and reports what happened as JSON. */
+const FULL_DISK = `
+  import { Store } from './src/store/store.ts';
+  import { records, wallet } from './test/helpers/records.ts';
+  const [folder] = process.argv.slice(2);
+  const store = await Store.open({ folder, fsync: false }, async () => records());
+  const told = [];
+  store.onChange((change) => told.push(change.wallets[0].id));
+  const put = (id, size = 1) => store.commit(() => ({ change: { wallets: [wallet({ id, holder: 'x'.repeat(size) })] }, result: id }));
+  await put('before');
+  const failing = put('too-big', 200_000);
+  const together = put('in-the-same-batch');
+  const outcomes = await Promise.allSettled([failing, together]);
+  const rejections = outcomes.map(({ status, reason }) => ({ status, code: reason?.code, message: reason?.message, remedy: reason?.remedy }));
+  const afterFailure = [...store.state.wallets.values()].map(({ id }) => id);
+  await put('after');
+  // So many that the next snapshot does not fit, while the journal does.
+  for (let count = 0; count < 30; count++) await put('filler-' + count, 1_000);
+  await store.close();
+  const wallets = [...store.state.wallets.values()].map(({ id }) => id);
+  process.stdout.write(JSON.stringify({ rejections, afterFailure, told, wallets, notices: store.notices }));
+`;
+
+/** Opens a folder and says what came of it. */
+const OPENER = `
+  import { Store } from './src/store/store.ts';
+  import { records } from './test/helpers/records.ts';
+  const [folder] = process.argv.slice(2);
+  const { code, message, remedy } = await Store.open({ folder, fsync: false }, async () => records()).catch((error) => error);
+  process.stdout.write(JSON.stringify({ code, message, remedy }));
+`;
+
+let programs: string;
+
+async function bundled(name: string, contents: string): Promise<void> {
+  await build({
+    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    // The records' builders are all that the programs take from the helpers.
+    external: ['vitest'],
+    outfile: join(programs, name),
+    logLevel: 'error',
+  });
+}
+
+beforeAll(async () => {
+  programs = await mkdtemp(join(tmpdir(), 'gateway-sim-programs-'));
+  await Promise.all([
+    bundled('committer.mjs', COMMITTER),
+    bundled('full-disk.mjs', FULL_DISK),
+    bundled('opener.mjs', OPENER),
+  ]);
+});
+
+afterAll(() => rm(programs, { recursive: true, force: true }));
+
+const openAt = (folder: string) => Store.open({ folder, fsync: false }, async () => records());
+const db = (folder: string) => join(folder, 'db.json');
+const journal = (folder: string) => join(folder, 'journal.jsonl');
+const put =
+  (id: string, balance = '1') =>
+  () => ({ change: { wallets: [wallet({ id, balance })] }, result: null });
+
+async function stateOf(folder: string): Promise<{ snapshot: Snapshot; notices: string[] }> {
+  const store = await openAt(folder);
+  const snapshot = store.snapshot();
+  await store.close();
+  return { snapshot, notices: store.notices };
+}
+
+function started(program: string, args: string[]): ChildProcessWithoutNullStreams {
+  const child = spawn(process.execPath, [join(programs, program), ...args]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+describe('a kill in the middle of commits', () => {
+  it.each([
+    // The fat records outgrow the journal again and again, so that kills also meet snapshots being written.
+    { what: 'small records', size: 10, kills: [1, 9, 200, 3_000] },
+    { what: 'fat records', size: 100_000, kills: [1, 40, 85, 150, 170] },
+  ])('loses nothing that was acknowledged: $what', async ({ size, kills }) => {
+    const folder = await temporaryFolder();
+    const acknowledged = new Set<string>();
+    for (const [run, acknowledgements] of kills.entries()) {
+      const child = started('committer.mjs', [folder, `run${run}`, String(size)]);
+      let errors = '';
+      child.stderr.on('data', (chunk) => {
+        errors += chunk;
+      });
+      let count = 0;
+      for await (const line of createInterface({ input: child.stdout })) {
+        acknowledged.add(line);
+        if (++count === acknowledgements) child.kill('SIGKILL');
+      }
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      expect({ signal: child.signalCode, errors }).toEqual({ signal: 'SIGKILL', errors: '' });
+      const { snapshot, notices } = await stateOf(folder);
+      const kept = new Set(snapshot.wallets.map(({ id }) => id));
+      expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
+      for (const notice of notices) expect(notice).toContain('torn');
+    }
+    expect(acknowledged.size).toBeGreaterThanOrEqual(kills.reduce((sum, count) => sum + count));
+  });
+});
+
+describe('a torn last line', () => {
+  it.each(['{"wallets":[{"id":"to', '{', '{"wallets":[]}', '\u0000\u0000\u0000'])(
+    '%j is dropped and said, and the next line is whole',
+    async (torn) => {
+      const folder = await temporaryFolder();
+      const store = await openAt(folder);
+      await store.commit(put('whole'));
+      const lines = await readFile(journal(folder), 'utf8');
+      await store.close();
+      // As if the process had been killed before that close.
+      await writeFile(journal(folder), lines + torn);
+      const second = await openAt(folder);
+      expect(second.state.wallets.get('whole')).toBeDefined();
+      expect(second.notices).toHaveLength(1);
+      expect(second.notices[0]).toContain(journal(folder));
+      expect(second.notices[0]).toMatch(
+        new RegExp(`dropped a torn last line of ${Buffer.byteLength(torn)} bytes`),
+      );
+      await second.commit(put('next'));
+      expect(
+        (await readFile(journal(folder), 'utf8'))
+          .split('\n')
+          .slice(0, -1)
+          .every((line) => JSON.parse(line)),
+      ).toBe(true);
+      await second.close();
+      expect((await stateOf(folder)).notices).toEqual([]);
+    },
+  );
+
+  it('is dropped at whichever byte the line was cut, also inside a character', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    await store.commit(put('first'));
+    const whole = (await readFile(journal(folder))).length;
+    await store.commit(() => ({
+      change: { wallets: [wallet({ id: 'second', holder: 'Zoë 😀' })] },
+      result: null,
+    }));
+    const bytes = await readFile(journal(folder));
+    await store.close();
+    for (let length = whole; length < bytes.length; length++) {
+      await writeFile(journal(folder), bytes.subarray(0, length));
+      await writeFile(db(folder), JSON.stringify(records()));
+      const { snapshot } = await stateOf(folder);
+      expect(snapshot.wallets.map(({ id }) => id)).toEqual([
+        ...records().wallets.map(({ id }) => id),
+        'first',
+      ]);
+    }
+  });
+});
+
+describe('damage', () => {
+  /** A folder whose state was saved, with these files put in place of the good ones. */
+  async function folderWith(files: { db?: string | null; journal?: string }): Promise<string> {
+    const folder = await temporaryFolder();
+    await (await openAt(folder)).close();
+    if (files.db === null) await rm(db(folder));
+    else if (files.db !== undefined) await writeFile(db(folder), files.db);
+    if (files.journal !== undefined) await writeFile(journal(folder), files.journal);
+    return folder;
+  }
+
+  const line = (id: string) => `${JSON.stringify({ wallets: [wallet({ id })] })}\n`;
+  const snapshotWith = (changes: object) => JSON.stringify({ ...records(), ...changes });
+  const badWallet = snapshotWith({ wallets: [wallet(), { ...wallet(), balance: 'much' }] });
+
+  it.each([
+    [
+      'a line that is no JSON',
+      { journal: `${line('a')}{"wallets":[{"id"\n${line('b')}` },
+      /journal\.jsonl line 2 is damaged/,
+    ],
+    ['an empty line', { journal: `${line('a')}\n${line('b')}` }, /journal\.jsonl line 2 is damaged/],
+    ['a line that is no change', { journal: `${line('a')}7\n` }, /journal\.jsonl line 2 is damaged/],
+    [
+      'a line with a record that is none',
+      { journal: '{"wallets":[{"id":"x"}]}\n' },
+      /journal\.jsonl line 1 is damaged: wallets\.0/,
+    ],
+    [
+      'a line with something else than records',
+      { journal: '{"wallets":"none"}\n' },
+      /journal\.jsonl line 1 is damaged: wallets/,
+    ],
+    ['a snapshot that is no JSON', { db: '{"version":1,' }, /db\.json is damaged/],
+    ['an empty snapshot', { db: '' }, /db\.json is damaged/],
+    ['a snapshot without a version', { db: '{}' }, /db\.json is not a gateway-sim state: it has no version/],
+    ['a snapshot that is a list', { db: '[]' }, /db\.json is not a gateway-sim state/],
+    ['a record that is damaged', { db: badWallet }, /db\.json is damaged: wallets\.1\.balance/],
+    [
+      'a newer version',
+      { db: snapshotWith({ version: 2 }) },
+      /db\.json has the version 2; this gateway-sim reads up to 1/,
+    ],
+    ['a version that is no number', { db: snapshotWith({ version: '1' }) }, /db\.json has the version "1"/],
+    [
+      'a journal without its snapshot',
+      { db: null, journal: line('a') },
+      /db\.json is missing, but .*journal\.jsonl beside it holds changes/,
+    ],
+  ])(
+    '%s is said, with the file and a remedy, and both files stay as they are',
+    async (_, files: { db?: string | null; journal?: string }, message) => {
+      const folder = await folderWith(files);
+      const before = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))));
+      await expect(openAt(folder)).rejects.toMatchObject({
+        name: 'GatewayError',
+        code: 'state_damaged',
+        message: expect.stringMatching(message),
+        remedy: expect.stringContaining('--data-dir'),
+      });
+      const after = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))));
+      expect(after).toEqual(before);
+    },
+  );
+
+  it('is not seen in names that this version does not know', async () => {
+    const folder = await folderWith({
+      journal: `{"toString":1,"cards":[{}],"wallets":[${JSON.stringify(wallet({ id: 'a' }))}]}\n`,
+    });
+    expect((await stateOf(folder)).snapshot.wallets.map(({ id }) => id)).toContain('a');
+  });
+
+  it('is not seen in an empty journal without a snapshot: nothing was ever stored', async () => {
+    const folder = await folderWith({ db: null, journal: '' });
+    expect((await stateOf(folder)).snapshot).toEqual(records());
+  });
+});
+
+describe('a kill between writing a snapshot and dropping the journal lines that it holds', () => {
+  it('ends in the same state, because every line carries whole records', async () => {
+    const step = fc.oneof(
+      fc.record({ put: fc.constantFrom('a', 'b', 'wal_eur'), balance: fc.nat().map(String) }),
+      fc.record({ replaceWith: fc.constantFrom('r', 's') }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+        const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-test-'));
+        try {
+          const store = await openAt(folder);
+          for (const one of steps) {
+            if ('put' in one) await store.commit(put(one.put, one.balance));
+            else await store.replace({ ...records(), wallets: [wallet({ id: one.replaceWith })] });
+          }
+          const lines = await readFile(journal(folder));
+          const before = store.snapshot();
+          await store.close();
+          await writeFile(journal(folder), lines);
+          expect((await stateOf(folder)).snapshot).toEqual(before);
+        } finally {
+          await rm(folder, { recursive: true, force: true });
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('is not disturbed by what an interrupted snapshot left behind', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    await store.commit(put('kept'));
+    await store.close();
+    await appendFile(`${db(folder)}.tmp`, '{"version":1,');
+    await appendFile(`${journal(folder)}.tmp`, '{"wallets');
+    const second = await openAt(folder);
+    await second.commit(put('more'));
+    await second.close();
+    const { wallets } = (await stateOf(folder)).snapshot;
+    expect(wallets.map(({ id }) => id).slice(-2)).toEqual(['kept', 'more']);
+    expect((await readdir(folder)).sort()).toEqual(['db.json', 'journal.jsonl']);
+  });
+});
+
+describe('a disk that is full', () => {
+  /** Runs a program that may not write any file of more than so many KiB, and returns what it printed. */
+  async function withFilesUpTo(kibibytes: number, program: string, folder: string): Promise<string> {
+    const script = `ulimit -f ${kibibytes}; exec "$0" "$@"`;
+    const child = spawn('bash', ['-c', script, process.execPath, join(programs, program), folder]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let output = '';
+    let errors = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      errors += chunk;
+    });
+    const [exitCode] = await once(child, 'close');
+    expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: '' });
+    return output;
+  }
+
+  it('is said when not even the first state fits, and nothing half-written stays behind', async () => {
+    const folder = await temporaryFolder();
+    expect(JSON.parse(await withFilesUpTo(0, 'opener.mjs', folder))).toEqual({
+      code: 'storage_failed',
+      message: `${db(folder)} cannot be written: the file would grow over the size that is allowed`,
+      remedy: expect.stringContaining('--data-dir'),
+    });
+    expect((await stateOf(folder)).snapshot).toEqual(records());
+  });
+
+  it('rejects what does not fit, takes it back, goes on, and loses nothing on closing', async () => {
+    const folder = await temporaryFolder();
+    // What the snapshot holds already, so that the one on closing does not fit.
+    const first = await openAt(folder);
+    await first.commit(() => ({
+      change: { wallets: [wallet({ id: 'fat', holder: 'x'.repeat(40_000) })] },
+      result: null,
+    }));
+    await first.close();
+
+    const output = await withFilesUpTo(64, 'full-disk.mjs', folder);
+    const report = JSON.parse(output) as {
+      rejections: unknown[];
+      afterFailure: string[];
+      told: string[];
+      wallets: string[];
+      notices: string[];
+    };
+    const refused = {
+      status: 'rejected',
+      code: 'storage_failed',
+      message: 'the change could not be stored: the file would grow over the size that is allowed',
+      remedy: expect.stringContaining('Make room'),
+    };
+    expect(report.rejections).toEqual([refused, refused]);
+    expect(report.afterFailure.slice(-2)).toEqual(['fat', 'before']);
+    expect(report.told).not.toContain('too-big');
+    expect(report.told.slice(0, 2)).toEqual(['before', 'after']);
+    expect(report.notices).toEqual([expect.stringMatching(/db\.json/)]);
+    const { snapshot, notices } = await stateOf(folder);
+    expect(snapshot.wallets.map(({ id }) => id)).toEqual(report.wallets);
+    expect(report.wallets.at(-1)).toBe('filler-29');
+    expect(notices).toEqual([]);
+  });
+});

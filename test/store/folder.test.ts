@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DataFolder, findServer, isAlive, readServerInfo, type ServerInfo } from '../../src/store/folder.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const inUse = {
+  name: 'GatewayError',
+  code: 'folder_in_use',
+  remedy: expect.stringContaining('gateway-sim stop'),
+};
+
+const lockIn = (folder: string) => join(folder, 'lock');
+const lockText = async (folder: string) =>
+  JSON.parse(await readFile(lockIn(folder), 'utf8')) as { pid: number };
+
+/** The number of a process that has ended. */
+async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', '']);
+  await once(child, 'exit');
+  if (child.pid === undefined) throw new Error('it did not start');
+  return child.pid;
+}
+
+/** A process that runs until the test is over. */
+function livingPid(): number {
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  if (child.pid === undefined) throw new Error('it did not start');
+  return child.pid;
+}
+
+describe('a data folder', () => {
+  it('is made where it does not exist, with a .gitignore that keeps it out of repositories', async () => {
+    const path = join(await temporaryFolder(), 'new', '.gateway-sim');
+    const folder = await DataFolder.take(path);
+    expect(folder.path).toBe(path);
+    expect(await readFile(join(path, '.gitignore'), 'utf8')).toBe('*\n');
+    expect((await readdir(path)).sort()).toEqual(['.gitignore', 'lock']);
+  });
+
+  it('that cannot be written is said, with the path and a remedy', async () => {
+    const base = await temporaryFolder();
+    await writeFile(join(base, 'file'), '');
+    await expect(DataFolder.take(join(base, 'file', 'data'))).rejects.toMatchObject({
+      code: 'storage_failed',
+      message: expect.stringContaining(`the data folder ${join(base, 'file', 'data')} cannot be written`),
+      remedy: expect.stringContaining('--in-memory'),
+    });
+  });
+});
+
+describe('the lock of a data folder', () => {
+  it('refuses a second taker, naming the process, until it is released', async () => {
+    const path = await temporaryFolder();
+    const first = await DataFolder.take(path);
+    await expect(DataFolder.take(path)).rejects.toMatchObject({
+      ...inUse,
+      message: expect.stringContaining(`process ${process.pid}`),
+    });
+    await first.release();
+    const second = await DataFolder.take(path);
+    expect((await lockText(path)).pid).toBe(process.pid);
+    await second.release();
+    expect(await readdir(path)).toEqual(['.gitignore']);
+  });
+
+  it('of another process that runs is respected', async () => {
+    const path = await temporaryFolder();
+    const pid = livingPid();
+    await writeFile(lockIn(path), JSON.stringify({ pid, started: null }));
+    await expect(DataFolder.take(path)).rejects.toMatchObject({
+      ...inUse,
+      message: expect.stringContaining(`process ${pid}`),
+    });
+    expect(await lockText(path)).toEqual({ pid, started: null });
+    expect((await readdir(path)).filter((name) => name.startsWith('lock.'))).toEqual([]);
+  });
+
+  it('of a process that is gone is taken over', async () => {
+    const path = await temporaryFolder();
+    await writeFile(lockIn(path), JSON.stringify({ pid: await deadPid(), started: null }));
+    await DataFolder.take(path);
+    expect((await lockText(path)).pid).toBe(process.pid);
+  });
+
+  it.each(['', 'garbage', '{}', 'null', '{"pid":"1"}', '{"pid":1.5}'])(
+    'that holds %j belongs to nobody and is taken over',
+    async (content) => {
+      const path = await temporaryFolder();
+      await writeFile(lockIn(path), content);
+      await DataFolder.take(path);
+      expect((await lockText(path)).pid).toBe(process.pid);
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'of a process whose number belongs to a later one is taken over, its own number too',
+    async () => {
+      for (const pid of [process.pid, livingPid()]) {
+        const path = await temporaryFolder();
+        await writeFile(lockIn(path), JSON.stringify({ pid, started: '1' }));
+        await DataFolder.take(path);
+        await expect(DataFolder.take(path)).rejects.toMatchObject(inUse);
+      }
+    },
+  );
+
+  it('goes to exactly one of many who find it stale at the same time', async () => {
+    const pid = await deadPid();
+    for (let round = 0; round < 10; round++) {
+      const path = await temporaryFolder();
+      await writeFile(lockIn(path), JSON.stringify({ pid, started: null }));
+      const takers = await Promise.allSettled(Array.from({ length: 8 }, () => DataFolder.take(path)));
+      expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const taker of takers)
+        if (taker.status === 'rejected') expect(taker.reason).toMatchObject({ code: 'folder_in_use' });
+    }
+  });
+});
+
+describe('server.json', () => {
+  const info = (pid: number): ServerInfo => ({ url: 'http://127.0.0.1:4477', pid, controlToken: 'token' });
+
+  it('tells where the server is, to its owner only, and goes with the release', async () => {
+    const path = await temporaryFolder();
+    const folder = await DataFolder.take(path);
+    expect(await readServerInfo(path)).toBeUndefined();
+    await folder.announce({ ...info(process.pid), url: 'http://old' });
+    await folder.announce(info(process.pid));
+    expect(await readServerInfo(path)).toEqual(info(process.pid));
+    expect((await stat(join(path, 'server.json'))).mode & 0o777).toBe(0o600);
+    await folder.release();
+    expect(await readServerInfo(path)).toBeUndefined();
+  });
+
+  it.each(['', '{', '{}', 'null', '{"url":1,"pid":1}'])(
+    'that holds %j tells of no server',
+    async (content) => {
+      const path = await temporaryFolder();
+      await writeFile(join(path, 'server.json'), content);
+      expect(await readServerInfo(path)).toBeUndefined();
+    },
+  );
+
+  it('of a process that is gone is ignored', async () => {
+    const path = await temporaryFolder();
+    const pid = await deadPid();
+    await writeFile(join(path, 'server.json'), JSON.stringify(info(pid)));
+    expect(isAlive(pid)).toBe(false);
+    expect(await readServerInfo(path)).toBeUndefined();
+  });
+
+  it('is found from a folder below, the nearest first, past one whose process is gone', async () => {
+    const base = await temporaryFolder();
+    const below = join(base, 'shop', 'src');
+    const announce = async (folder: string, content: ServerInfo) => {
+      await mkdir(join(folder, '.gateway-sim'), { recursive: true });
+      await writeFile(join(folder, '.gateway-sim', 'server.json'), JSON.stringify(content));
+    };
+    await mkdir(below, { recursive: true });
+    await announce(base, info(process.pid));
+    expect(await findServer(below)).toEqual(info(process.pid));
+    await announce(join(base, 'shop'), { ...info(process.pid), url: 'http://nearer' });
+    expect((await findServer(below))?.url).toBe('http://nearer');
+    await announce(below, info(await deadPid()));
+    expect((await findServer(below))?.url).toBe('http://nearer');
+  });
+});

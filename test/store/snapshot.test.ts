@@ -1,0 +1,106 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/domain/error.ts';
+import { settle } from '../../src/domain/settle.ts';
+import { COLLECTION_NAMES } from '../../src/domain/state.ts';
+import {
+  emptySnapshot,
+  parseChange,
+  parseSnapshot,
+  readSnapshotFile,
+  snapshotText,
+} from '../../src/store/snapshot.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { applied, context, pendingPayment, type records, state, wallet } from '../helpers/records.ts';
+
+/** A snapshot with a record in most collections. */
+function full() {
+  const held = state();
+  const payment = pendingPayment(held, { mode: 'live' });
+  applied(held, settle(held, payment, { outcome: 'approve', delivery: 'ipn-twice', by: 'panel' }, context()));
+  const collections = COLLECTION_NAMES.map((name) => [name, [...held[name].values()]]);
+  return { ...emptySnapshot(), ...(Object.fromEntries(collections) as ReturnType<typeof records>) };
+}
+
+const paid = () => full().payments[0];
+const due = () => full().deliveries[0];
+
+describe('a snapshot', () => {
+  it('is read back as it was written', () => {
+    const text = [...snapshotText(full())].join('');
+    expect(parseSnapshot(JSON.parse(text), 'it')).toEqual(full());
+  });
+
+  it.each([0, 1, 249, 250, 251, 1_000])(
+    'of %i records is written in slices that together are valid JSON',
+    (count) => {
+      const wallets = Array.from({ length: count }, (_, index) => wallet({ id: `w${index}` }));
+      const slices = [...snapshotText({ ...emptySnapshot(), wallets })];
+      expect(JSON.parse(slices.join('')).wallets).toEqual(wallets);
+      expect(slices).toHaveLength(Math.floor(count / 250) + 1);
+    },
+  );
+
+  it('may lack collections: those are empty', () => {
+    expect(parseSnapshot({ version: 1 }, 'it')).toEqual(emptySnapshot());
+  });
+
+  it.each([
+    ['wallets', [{ ...wallet(), balance: '1e5' }], 'wallets.0.balance'],
+    ['wallets', [wallet(), 7], 'wallets.1'],
+    ['wallets', {}, 'wallets'],
+    ['payments', [{ ...paid(), status: 'paid' }], 'payments.0.status'],
+    ['payments', [{ ...paid(), amount: 'much' }], 'payments.0.amount'],
+    ['payments', [{ ...paid(), expiresAt: 'soon' }], 'payments.0.expiresAt'],
+    ['payments', [{ ...paid(), siteLogo: undefined }], 'payments.0.siteLogo'],
+    ['deliveries', [{ ...due(), nextAttemptAt: 'tomorrow' }], 'deliveries.0.nextAttemptAt'],
+    ['deliveries', [{ ...due(), nextAttemptAt: '2026-13-01T00:00:00.000Z' }], 'deliveries.0.nextAttemptAt'],
+    ['deliveries', [{ ...due(), attemptCount: -1 }], 'deliveries.0.attemptCount'],
+  ])('with damaged %s is refused, and the error says where', (name, value, where) => {
+    const act = () => parseSnapshot({ ...full(), [name]: value }, 'the request body');
+    expect(act).toThrow(GatewayError);
+    expect(act).toThrow(`the request body is damaged: ${where}`);
+  });
+
+  it('of any other JSON is taken or refused with an explained error, never anything else', () => {
+    const collection = fc.oneof(fc.jsonValue(), fc.array(fc.record({ id: fc.string() })));
+    const anySnapshot = fc.record(
+      {
+        version: fc.oneof(fc.constant(1), fc.jsonValue()),
+        ...Object.fromEntries(COLLECTION_NAMES.map((name) => [name, collection])),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), anySnapshot), (json) => {
+        for (const read of [() => parseSnapshot(json, 'it'), () => parseChange(JSON.stringify(json), 'it')]) {
+          try {
+            read();
+          } catch (error) {
+            expect(error).toMatchObject({ name: 'GatewayError', code: 'state_damaged' });
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe('a snapshot file', () => {
+  it('that does not exist is null', async () => {
+    expect(await readSnapshotFile(join(await temporaryFolder(), 'none.json'))).toBeNull();
+  });
+
+  it('that cannot be read is damage, never an empty state', async () => {
+    const folder = await temporaryFolder();
+    await expect(readSnapshotFile(folder)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: `${folder} cannot be read: it is a folder, not a file`,
+    });
+    await writeFile(join(folder, 'file'), '');
+    await expect(readSnapshotFile(join(folder, 'file', 'db.json'))).rejects.toMatchObject({
+      code: 'state_damaged',
+    });
+  });
+});

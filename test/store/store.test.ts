@@ -1,0 +1,275 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { GatewayError } from '../../src/domain/error.ts';
+import { initiate } from '../../src/domain/payment.ts';
+import { settle } from '../../src/domain/settle.ts';
+import type { Change, State } from '../../src/domain/state.ts';
+import { Store } from '../../src/store/store.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { context, input, records, wallet } from '../helpers/records.ts';
+
+interface Opened {
+  store: Store;
+  folder: string | null;
+}
+
+const KINDS: { kind: string; open: () => Promise<Opened> }[] = [
+  { kind: 'in memory', open: async () => ({ store: await Store.inMemory(records()), folder: null }) },
+  {
+    kind: 'on disk',
+    open: async () => {
+      const folder = await temporaryFolder();
+      const store = await Store.open({ folder, fsync: false }, async () => records());
+      onTestFinished(() => store.close());
+      return { store, folder };
+    },
+  },
+  {
+    kind: 'on disk with fsync',
+    open: async () => {
+      const folder = await temporaryFolder();
+      const store = await Store.open({ folder, fsync: true }, async () => records());
+      onTestFinished(() => store.close());
+      return { store, folder };
+    },
+  },
+];
+
+/** A rule that puts one wallet. */
+const put =
+  (id: string, balance = '1') =>
+  () => ({ change: { wallets: [wallet({ id, balance })] }, result: id });
+
+const broke = () => {
+  throw new GatewayError('wrong_state', 'the rule says no');
+};
+
+const ids = (state: State) => [...state.wallets.values()].map(({ id }) => id);
+const INITIAL = records().wallets.map(({ id }) => id);
+
+describe.each(KINDS)('a store $kind', ({ open }) => {
+  it('starts with what it was given', async () => {
+    const { store } = await open();
+    expect(store.snapshot()).toEqual(records());
+    expect(store.notices).toEqual([]);
+  });
+
+  it('keeps what a rule changes and hands on what the rule returns', async () => {
+    const { store } = await open();
+    const result = { any: 'thing' };
+    const stored = await store.commit(() => ({ change: { wallets: [wallet({ id: 'new' })] }, result }));
+    expect(stored).toBe(result);
+    expect(store.state.wallets.get('new')).toEqual(wallet({ id: 'new' }));
+  });
+
+  it('replaces a record with the same id in its place', async () => {
+    const { store } = await open();
+    await store.commit(put('wal_rich_usd', '7'));
+    expect(store.state.wallets.get('wal_rich_usd')?.balance).toBe('7');
+    expect(ids(store.state)).toEqual(INITIAL);
+  });
+
+  it('shows a rule what the rules before it changed, though that is not stored yet', async () => {
+    const { store } = await open();
+    const seen: number[] = [];
+    const count = (id: string) => (state: State) => {
+      seen.push(state.wallets.size);
+      return put(id)();
+    };
+    await Promise.all(['a', 'b', 'c'].map((id) => store.commit(count(id))));
+    expect(seen).toEqual([INITIAL.length, INITIAL.length + 1, INITIAL.length + 2]);
+  });
+
+  it('changes nothing and tells nobody when a rule throws, and the caller gets that very error', async () => {
+    const { store } = await open();
+    const heard = vi.fn();
+    store.onChange(heard);
+    await expect(store.commit(broke)).rejects.toMatchObject({
+      code: 'wrong_state',
+      message: 'the rule says no',
+    });
+    expect(store.snapshot()).toEqual(records());
+    expect(heard).not.toHaveBeenCalled();
+  });
+
+  it('goes on after a rule that threw among others', async () => {
+    const { store } = await open();
+    const outcomes = await Promise.allSettled([
+      store.commit(put('a')),
+      store.commit(broke),
+      store.commit(put('b')),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(ids(store.state)).toEqual([...INITIAL, 'a', 'b']);
+  });
+
+  it('tells of every change in the order of the commits, to every listener, before the commit resolves', async () => {
+    const { store } = await open();
+    const heard: Change[] = [];
+    const second = vi.fn();
+    store.onChange((change) => heard.push(change));
+    store.onChange(second);
+    const names = Array.from({ length: 50 }, (_, index) => `w${index}`);
+    const heardAtResolve = await Promise.all(
+      names.map(async (id) => {
+        await store.commit(put(id));
+        return heard.some((change) => change.wallets?.[0]?.id === id);
+      }),
+    );
+    expect(heard.map((change) => change.wallets?.[0]?.id)).toEqual(names);
+    expect(second).toHaveBeenCalledTimes(50);
+    expect(heardAtResolve.every(Boolean)).toBe(true);
+  });
+
+  it('lets a listener commit in turn', async () => {
+    const { store } = await open();
+    const followed = new Promise<string>((resolve) => {
+      store.onChange((change) => {
+        if (change.wallets?.[0]?.id === 'cause') resolve(store.commit(put('effect')));
+      });
+    });
+    await store.commit(put('cause'));
+    expect(await followed).toBe('effect');
+    expect(ids(store.state)).toEqual([...INITIAL, 'cause', 'effect']);
+  });
+
+  it('replaces everything at once, lookups included', async () => {
+    const { store } = await open();
+    const using = context();
+    await store.commit((state) => initiate(state, input(), 'sandbox', using));
+    const heard = vi.fn();
+    store.onChange(heard);
+    const next = { ...records(), wallets: [wallet({ id: 'only' })] };
+    await store.replace(next);
+    expect(store.snapshot()).toEqual(next);
+    expect(store.state.hasIdentifier('order-1')).toBe(false);
+    expect(heard).toHaveBeenCalledTimes(1);
+  });
+
+  it('takes commits around a replacement in their order', async () => {
+    const { store } = await open();
+    await Promise.all([store.commit(put('before')), store.replace(records()), store.commit(put('after'))]);
+    expect(ids(store.state)).toEqual([...INITIAL, 'after']);
+  });
+
+  it('hands out snapshots that later commits do not change', async () => {
+    const { store } = await open();
+    const early = store.snapshot();
+    await store.commit(put('later'));
+    expect(early).toEqual(records());
+  });
+
+  it('takes no more changes once it is closed, and may be closed twice', async () => {
+    const { store } = await open();
+    const last = store.commit(put('last'));
+    await store.close();
+    await last;
+    await store.close();
+    await expect(store.commit(put('late'))).rejects.toMatchObject({ code: 'storage_failed' });
+    await expect(store.replace(records())).rejects.toMatchObject({ code: 'storage_failed' });
+    expect(ids(store.state)).toEqual([...INITIAL, 'last']);
+  });
+
+  it('settles a payment of whom two ask at the same time once', async () => {
+    const { store } = await open();
+    const using = context();
+    const payment = await store.commit((state) => initiate(state, input(), 'live', using));
+    const approve = () =>
+      store.commit((state) => {
+        const current = state.payments.get(payment.id) ?? payment;
+        return settle(state, current, { outcome: 'approve', delivery: 'ipn-only', by: 'customer' }, using);
+      });
+    const outcomes = await Promise.allSettled([approve(), approve(), approve()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(store.state.deliveriesOf(payment.id)).toHaveLength(1);
+    expect(store.state.wallets.get('wal_first_usd')?.balance).toBe('900');
+  });
+});
+
+describe('the files of a store', () => {
+  const openAt = (folder: string, initial = async () => records()) =>
+    Store.open({ folder, fsync: false }, initial);
+
+  it('bring the whole state back, in the same order, and the initial state is not asked for again', async () => {
+    const folder = await temporaryFolder();
+    const first = await openAt(folder);
+    const using = context();
+    const payment = await first.commit((state) => initiate(state, input(), 'live', using));
+    await first.commit((state) =>
+      settle(state, payment, { outcome: 'approve', delivery: 'ipn-twice', by: 'panel' }, using),
+    );
+    await first.commit(put('wal_eur', '3'));
+    const before = first.snapshot();
+    await first.close();
+    const initial = vi.fn(async () => records());
+    const second = await openAt(folder, initial);
+    expect(second.snapshot()).toEqual(before);
+    expect(second.state.findPayment('order-1')?.status).toBe('succeeded');
+    expect(second.state.deliveriesOf(payment.id)).toHaveLength(2);
+    expect(initial).not.toHaveBeenCalled();
+    expect(second.notices).toEqual([]);
+    await second.close();
+  });
+
+  it('are written before a commit is acknowledged, one line a change', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    await Promise.all(['a', 'b'].map((id) => store.commit(put(id))));
+    const text = await readFile(join(folder, 'journal.jsonl'), 'utf8');
+    expect(text.endsWith('\n')).toBe(true);
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      { wallets: [wallet({ id: 'a', balance: '1' })] },
+      { wallets: [wallet({ id: 'b', balance: '1' })] },
+    ]);
+  });
+
+  it('are readable by their owner only', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    for (const name of ['db.json', 'journal.jsonl']) {
+      expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  it('hold a snapshot that people can read and diff, one record a line, as soon as the store is open', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    const text = await readFile(join(folder, 'db.json'), 'utf8');
+    expect(JSON.parse(text)).toEqual(records());
+    for (const record of records().wallets) expect(text.split(/,?\n/)).toContain(JSON.stringify(record));
+  });
+
+  it('get a fresh snapshot soon after the last change while the state is small, and the journal is emptied', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    await store.commit(put('fresh'));
+    await vi.waitFor(
+      async () => {
+        expect(await readFile(join(folder, 'db.json'), 'utf8')).toContain('"fresh"');
+        expect(await readFile(join(folder, 'journal.jsonl'), 'utf8')).toBe('');
+      },
+      { timeout: 10_000, interval: 50 },
+    );
+    await store.commit(put('fresher'));
+    expect(await readFile(join(folder, 'journal.jsonl'), 'utf8')).toContain('"fresher"');
+  });
+
+  it('get a snapshot on closing', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    await store.commit(put('last'));
+    await store.close();
+    expect(JSON.parse(await readFile(join(folder, 'db.json'), 'utf8'))).toEqual(store.snapshot());
+    expect(await readFile(join(folder, 'journal.jsonl'), 'utf8')).toBe('');
+  });
+});
