@@ -47,7 +47,7 @@ function shorten(text: string): string {
 type Problem = (value: string) => string | undefined;
 
 /** A required text: present, not empty, and without the problem that `problem` looks for. */
-function required(name: string, problem: Problem) {
+function required(name: string, problem: Problem, meta: { description: string; maxLength?: number }) {
   return z
     .string({
       error: ({ input }) => (input === undefined ? `${name} is required` : `${name} must be text`),
@@ -55,7 +55,8 @@ function required(name: string, problem: Problem) {
     .check((field) => {
       const message = field.value === '' ? 'is required' : problem(field.value);
       if (message) field.issues.push({ code: 'custom', input: field.value, message: `${name} ${message}` });
-    });
+    })
+    .register(z.globalRegistry, meta);
 }
 
 /** At most `max` characters. Under `--loose` the value is taken whole, however long. */
@@ -83,21 +84,31 @@ function amountProblem(value: string): string | undefined {
  * addresses: chosen. Loose accepts what published clients send all the same (observed).
  */
 function initiateSchema(loose: boolean) {
+  const textField = (name: string, max: number, description: string) =>
+    required(name, atMost(max, loose), { description, maxLength: max });
+  const urlField = (name: string, description: string) =>
+    required(name, urlProblem, { description, maxLength: MAX_URL_LENGTH });
+  const siteLogo = urlField('site_logo', 'Merchant logo address.');
   return z.object({
-    public_key: required('public_key', atMost(50, loose)),
-    identifier: required('identifier', atMost(20, loose)),
-    currency: required('currency', atMost(4, loose)),
-    amount: required('amount', amountProblem),
-    details: required('details', atMost(100, loose)),
-    ipn_url: required('ipn_url', urlProblem),
-    success_url: required('success_url', urlProblem),
-    cancel_url: required('cancel_url', urlProblem),
-    site_logo: loose ? z.optional(required('site_logo', urlProblem)) : required('site_logo', urlProblem),
+    public_key: textField('public_key', 50, 'Merchant public API key.'),
+    identifier: textField('identifier', 20, "The merchant's own identifier of the payment."),
+    currency: textField('currency', 4, 'Currency code in upper case.'),
+    amount: required('amount', amountProblem, {
+      description: 'Plain decimal text greater than 0; a JSON number is taken when it can be read exactly.',
+    }),
+    details: textField('details', 100, 'What the payment is for.'),
+    ipn_url: urlField('ipn_url', 'Address that receives the IPN.'),
+    success_url: urlField('success_url', 'Where the browser goes on success.'),
+    cancel_url: urlField('cancel_url', 'Where the browser goes on cancellation.'),
+    site_logo: loose ? z.optional(siteLogo) : siteLogo,
     checkout_theme: z.optional(
       z.enum(['light', 'dark'], { error: 'checkout_theme must be light or dark' }),
     ),
-    customer_name: required('customer_name', atMost(30, loose)),
-    customer_email: required('customer_email', emailProblem(30, loose)),
+    customer_name: textField('customer_name', 30, "The customer's name."),
+    customer_email: required('customer_email', emailProblem(30, loose), {
+      description: "The customer's e-mail address.",
+      maxLength: 30,
+    }),
   });
 }
 

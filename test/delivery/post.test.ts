@@ -3,7 +3,7 @@ import { createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster, type PostRequest } from '../../src/delivery/post.ts';
-import { startReceiver } from '../helpers/receiver.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
 
 function poster(egress = new Egress([], () => undefined)): Poster {
   const made = new Poster(egress);
@@ -251,13 +251,18 @@ describe('a kept-alive connection', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('is retried on a fresh one once only', async () => {
-    const receiver = await startReceiver((_, number) => (number > 1 ? 'drop' : {}));
+  it('is tried again once only, however many of them the receiver closes', async () => {
+    const both = gate();
+    const receiver = await startReceiver((_, number) => (number <= 2 ? { after: both.opened } : 'drop'));
     const sender = poster();
-    await sender.post(request(receiver.url));
+    const first = [sender.post(request(receiver.url)), sender.post(request(receiver.url))];
+    await receiver.request(2);
+    both.open();
+    await Promise.all(first);
+    // Now two connections are kept, and a third could be made.
     const { report } = await sender.post(request(receiver.url));
     expect(report.error).toMatch(/closed the connection without an answer/);
-    expect(receiver.requests).toHaveLength(3);
+    expect(receiver.requests).toHaveLength(4);
   });
 
   it('leaves one time-out for both tries together', async () => {

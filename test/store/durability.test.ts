@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -298,6 +298,30 @@ describe('a kill between writing a snapshot and dropping the journal lines that 
         }
       }),
       { numRuns: 25 },
+    );
+  });
+
+  it('loses nothing that is committed while the snapshot is being written', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    const holder = 'x'.repeat(100_000);
+    let next = 0;
+    const commits = async () => {
+      while (next < 300) {
+        const id = `w${next++}`;
+        await store.commit(() => ({ change: { wallets: [wallet({ id, holder })] }, result: null }));
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, commits));
+    // As a kill would leave it now. The journal first: a snapshot that is renewed in between only holds more.
+    const copy = await temporaryFolder();
+    await copyFile(journal(folder), journal(copy));
+    await copyFile(db(folder), db(copy));
+    expect((await stat(journal(copy))).size).toBeLessThan(300 * holder.length);
+    const { snapshot } = await stateOf(copy);
+    expect(snapshot.wallets.map(({ id }) => id).slice(records().wallets.length)).toEqual(
+      Array.from({ length: 300 }, (_, index) => `w${index}`),
     );
   });
 

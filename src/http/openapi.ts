@@ -1,0 +1,202 @@
+import * as z from 'zod/mini';
+import { CODE_LIFETIME_MS } from '../domain/checkout.ts';
+import { InitiateRequest } from '../domain/payment.ts';
+import { FundInput, MerchantInput } from './control/merchants.ts';
+import { DeliveryQuery } from './control/ipns.ts';
+import { PaymentQuery, SettleInput } from './control/payments.ts';
+import { EventQuery, RequestQuery } from './control/watch.ts';
+import type { ServerFacts } from './environment.ts';
+import { INITIATE_PATHS } from './service/initiate.ts';
+import { CHECKOUT_PATHS } from './urls.ts';
+
+/** Where a behaviour comes from: the service interface, published clients and deployments, or us. */
+type Source = 'documented' | 'observed' | 'chosen';
+
+interface Operation {
+  method: 'get' | 'post' | 'put' | 'delete';
+  path: string;
+  summary: string;
+  source: Source;
+  /** Media types of the request body, all with one schema. */
+  body?: { types: readonly string[]; schema: z.ZodMiniType };
+  query?: z.ZodMiniObject;
+  /** What a success answers with. */
+  answer: { status: number; description: string; type?: string };
+  errors?: readonly number[];
+}
+
+const JSON_TYPE = 'application/json';
+const FORM = 'application/x-www-form-urlencoded';
+const CheckoutQuery = z.object({ payment_id: z.string() });
+const EmailForm = z.object({ email: z.string() });
+const CodeForm = z.object({ code: z.string() });
+const PanelForm = z.object({ outcome: SettleInput.shape.outcome, delivery: SettleInput.shape.delivery });
+
+const seeOther = { status: 303, description: 'To the next page, or to the address of the merchant, exactly as given.' };
+const page = { status: 200, description: 'A page.', type: 'text/html' };
+const json = (description: string, status = 200) => ({ status, description, type: JSON_TYPE });
+
+const OPERATIONS: readonly Operation[] = [
+  ...(['live', 'sandbox'] as const).flatMap((mode): Operation[] => [
+    {
+      method: 'post',
+      path: INITIATE_PATHS[mode],
+      summary: `Initiate a payment (${mode}). Refusals are answered 200 unless --error-status http.`,
+      source: 'documented',
+      body: { types: [FORM, 'multipart/form-data', JSON_TYPE], schema: InitiateRequest },
+      answer: json('success, message and the checkout url'),
+      errors: [400, 401, 413, 415, 422],
+    },
+    ...(['get', 'post'] as const).map(
+      (method): Operation => ({
+        method,
+        path: CHECKOUT_PATHS[mode],
+        summary: `Hosted checkout (${mode}).`,
+        source: 'observed',
+        query: CheckoutQuery,
+        answer: page,
+        errors: [404, 409, 410],
+      }),
+    ),
+    step(mode, 'email', 'The customer enters an e-mail.', EmailForm),
+    step(mode, 'code', `The customer enters the verification code, valid for ${CODE_LIFETIME_MS / 60_000} minutes.`, CodeForm),
+    step(mode, 'resend', 'The customer asks for a new code.'),
+    step(mode, 'back', 'The customer changes the e-mail.'),
+    step(mode, 'cancel', 'The customer cancels.'),
+    step(mode, 'panel', 'The simulator panel settles the payment.', PanelForm),
+  ]),
+  control('get', '/_sim/livez', 'Whether the process answers.'),
+  control('get', '/_sim/readyz', 'Whether state is loaded and requests are taken.'),
+  control('get', '/_sim/status', 'Version, address, counts, options in force, process.'),
+  control('get', '/_sim/openapi.json', 'This document.'),
+  control('get', '/_sim/payments', 'Payments, newest first.', { query: PaymentQuery }),
+  control('get', '/_sim/payments/{ref}', 'A payment by id or identifier, with its timeline.'),
+  control('post', '/_sim/payments/{ref}/settle', 'Settle a pending payment.', { body: SettleInput }),
+  control('get', '/_sim/ipns', 'Deliveries with every attempt, newest first.', { query: DeliveryQuery }),
+  control('get', '/_sim/ipns/{id}', 'One delivery.'),
+  control('get', '/_sim/merchants', 'Merchants with their keys.'),
+  control('post', '/_sim/merchants', 'Register a merchant.', { body: MerchantInput, status: 201 }),
+  control('post', '/_sim/merchants/{id}/keys', 'Generate a new pair of keys; the old one stops working.'),
+  control('get', '/_sim/wallets', 'Wallets of live mode.'),
+  control('post', '/_sim/wallets/{id}/fund', 'Put money into a wallet.', { body: FundInput }),
+  control('get', '/_sim/inbox', 'Verification codes that were "sent", newest first.'),
+  control('get', '/_sim/requests', 'Requests to the service and their answers, newest first.', { query: RequestQuery }),
+  control('get', '/_sim/events', 'Server-sent events of everything that happens.', {
+    query: EventQuery,
+    type: 'text/event-stream',
+  }),
+  control('post', '/_sim/shutdown', 'Stop gracefully.'),
+];
+
+function step(mode: 'live' | 'sandbox', name: string, summary: string, form?: z.ZodMiniType): Operation {
+  return {
+    method: 'post',
+    path: `${CHECKOUT_PATHS[mode]}/${name}`,
+    summary: `${summary} (${mode})`,
+    source: 'chosen',
+    query: CheckoutQuery,
+    ...(form && { body: { types: [FORM], schema: form } }),
+    answer: seeOther,
+    errors: [403, 404, 409, 410, 422],
+  };
+}
+
+function control(
+  method: Operation['method'],
+  path: string,
+  summary: string,
+  more: { query?: z.ZodMiniObject; body?: z.ZodMiniType; status?: number; type?: string } = {},
+): Operation {
+  const { query, body, status = 200, type = JSON_TYPE } = more;
+  const byReference = path.includes('{');
+  return {
+    method,
+    path,
+    summary,
+    source: 'chosen',
+    ...(query && { query }),
+    ...(body && { body: { types: [JSON_TYPE], schema: body } }),
+    answer: { status, description: summary, type },
+    errors: [401, 403, ...(byReference ? [404] : []), ...(path.endsWith('/settle') ? [409] : []), ...(body || query ? [422] : [])],
+  };
+}
+
+const schemaOf = (schema: z.ZodMiniType): Record<string, unknown> => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return rest;
+};
+
+const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['error', 'message', 'errors'],
+  properties: {
+    error: { type: 'string', const: 'true', description: 'documented' },
+    message: { type: 'string', description: 'The first problem (documented).' },
+    errors: { type: 'array', items: { type: 'string' }, description: 'Every problem (observed).' },
+    code: { type: 'string', description: 'Under /_sim only (chosen).' },
+    remedy: { type: 'string', description: 'Under /_sim only (chosen).' },
+  },
+};
+
+/** The OpenAPI 3.1 document of the service and the control API, made from the schemas that validate. */
+export function openApiDocument(facts: Pick<ServerFacts, 'version' | 'baseUrl'>) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of OPERATIONS) {
+    const item = paths[operation.path] ?? {};
+    item[operation.method] = describe(operation);
+    paths[operation.path] = item;
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'gateway-sim',
+      version: facts.version,
+      description: 'A local emulator of a hosted payment gateway. No real money moves. x-source tells where each operation comes from: documented, observed or chosen.',
+    },
+    servers: [{ url: facts.baseUrl() }],
+    paths,
+    components: {
+      schemas: { Error: ERROR_SCHEMA },
+      securitySchemes: { controlToken: { type: 'http', scheme: 'bearer' } },
+    },
+  };
+}
+
+function describe({ method, path, summary, source, body, query, answer, errors = [] }: Operation) {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  return {
+    operationId: `${method}${path.replace(/[^a-zA-Z0-9]+(.)?/g, (_, next: string | undefined) => next?.toUpperCase() ?? '')}`,
+    summary,
+    description: `Source: ${source}.`,
+    'x-source': source,
+    ...((inPath.length || query) && { parameters: [...inPath, ...(query ? queryParameters(query) : [])] }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: Object.fromEntries(body.types.map((type) => [type, { schema: schemaOf(body.schema) }])),
+      },
+    }),
+    responses: {
+      [answer.status]: {
+        description: answer.description,
+        ...(answer.type && { content: { [answer.type]: {} } }),
+      },
+      ...Object.fromEntries(
+        errors.map((status) => [
+          status,
+          { description: 'Refused.', content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Error' } } } },
+        ]),
+      ),
+    },
+  };
+}
+
+function queryParameters(query: z.ZodMiniObject) {
+  const { properties = {}, required = [] } = schemaOf(query) as { properties?: object; required?: string[] };
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
+}
