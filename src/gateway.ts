@@ -16,7 +16,17 @@ import { addMerchant, fundWallet, newKeyPair, replaceKeys, requireMerchant } fro
 import { type InitiateInput, initiate, requirePayment, withEvent } from './domain/payment.ts';
 import type { Context, DeliveryOrder, Settings } from './domain/settings.ts';
 import { type PaymentOutcome, requirePending, type Settlement, settle } from './domain/settle.ts';
-import type { Delivery, Merchant, Mode, Outcome, Payment, PaymentEvent, Settler, State, Wallet } from './domain/state.ts';
+import type {
+  Delivery,
+  Merchant,
+  Mode,
+  Outcome,
+  Payment,
+  PaymentEvent,
+  Settler,
+  State,
+  Wallet,
+} from './domain/state.ts';
 import type { Store } from './store/store.ts';
 
 /** The redirect waits at most this long for the first attempt, in real time (chosen). */
@@ -125,14 +135,22 @@ export class Gateway {
       }
       const problem = codeProblem(state, current, code, context);
       if (problem) return refuseCode(current, problem, context.now);
-      return settle(state, current, { outcome: 'approve', delivery: settings.delivery, by: 'customer' }, context);
+      return settle(
+        state,
+        current,
+        { outcome: 'approve', delivery: settings.delivery, by: 'customer' },
+        context,
+      );
     });
     if (typeof outcome === 'string') return { problem: outcome };
     const { redirectUrl } = await this.#afterSettling(outcome, settings.delivery, false);
     return { problem: null, redirectUrl };
   }
 
-  #step<Result>(payment: Payment, rule: (state: State, current: Payment) => Outcome<Result>): Promise<Result> {
+  #step<Result>(
+    payment: Payment,
+    rule: (state: State, current: Payment) => Outcome<Result>,
+  ): Promise<Result> {
     return this.#parts.store.commit((state) => {
       const current = state.payments.get(payment.id) ?? payment;
       requirePending(current);
@@ -155,7 +173,11 @@ export class Gateway {
     return this.#afterSettling(settlement, delivery, input.awaitDelivery ?? false);
   }
 
-  async #afterSettling(settlement: Settlement, order: DeliveryOrder, awaitDelivery: boolean): Promise<Settled> {
+  async #afterSettling(
+    settlement: Settlement,
+    order: DeliveryOrder,
+    awaitDelivery: boolean,
+  ): Promise<Settled> {
     const { courier, settings } = this.#parts;
     const last = settlement.deliveries.at(-1);
     const waits = awaitDelivery || order !== 'redirect-then-ipn';

@@ -1,7 +1,7 @@
 import { type ErrorDetails, GatewayError, nearestName } from './domain/error.ts';
 
 /** What a value of an option looks like, and so how its text is read. */
-export type OptionKind = 'text' | 'integer' | 'boolean' | 'choice' | 'list' | 'url';
+export type OptionKind = 'text' | 'integer' | 'boolean' | 'choice' | 'list' | 'url' | 'structure';
 
 /** One option of `start`: a flag, an environment variable and a key of the configuration file in one. */
 export interface OptionSpec {
@@ -20,23 +20,87 @@ export interface OptionSpec {
  * environment variables, the keys of gateway-sim.config.json and the options of the library.
  */
 export const START_OPTIONS = {
-  port: { kind: 'integer', placeholder: 'number', min: 0, max: 65535, default: 4477, description: 'port to listen on; 0 takes a free one' },
-  host: { kind: 'text', placeholder: 'address', default: '127.0.0.1', description: 'address to listen on (127.0.0.1 also listens on ::1); any but a loopback one guards /_sim with the control token' },
-  dataDir: { kind: 'text', placeholder: 'folder', default: '.gateway-sim', description: 'folder that keeps the state' },
+  port: {
+    kind: 'integer',
+    placeholder: 'number',
+    min: 0,
+    max: 65535,
+    default: 4477,
+    description: 'port to listen on; 0 takes a free one',
+  },
+  host: {
+    kind: 'text',
+    placeholder: 'address',
+    default: '127.0.0.1',
+    description:
+      'address to listen on (127.0.0.1 also listens on ::1); any but a loopback one guards /_sim with the control token',
+  },
+  dataDir: {
+    kind: 'text',
+    placeholder: 'folder',
+    default: '.gateway-sim',
+    description: 'folder that keeps the state',
+  },
   inMemory: { kind: 'boolean', default: false, description: 'keep nothing on disk' },
-  fsync: { kind: 'boolean', default: false, description: 'wait for the disk itself before answering: survives power loss' },
-  publicUrl: { kind: 'url', placeholder: 'url', description: 'address under which browsers reach the emulator, for checkout URLs' },
-  loose: { kind: 'boolean', default: false, description: 'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency' },
-  errorStatus: { kind: 'choice', choices: ['ok', 'http'], default: 'ok', description: 'HTTP status of refused initiates: 200 as deployments do, or 422/401' },
+  fsync: {
+    kind: 'boolean',
+    default: false,
+    description: 'wait for the disk itself before answering: survives power loss',
+  },
+  publicUrl: {
+    kind: 'url',
+    placeholder: 'url',
+    description: 'address under which browsers reach the emulator, for checkout URLs',
+  },
+  loose: {
+    kind: 'boolean',
+    default: false,
+    description:
+      'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency',
+  },
+  errorStatus: {
+    kind: 'choice',
+    choices: ['ok', 'http'],
+    default: 'ok',
+    description: 'HTTP status of refused initiates: 200 as deployments do, or 422/401',
+  },
   panel: { kind: 'boolean', default: true, description: 'show the simulator panel on the checkout' },
-  sandboxEmail: { kind: 'text', placeholder: 'e-mail', default: 'test_mode@mail.com', description: 'e-mail that passes the sandbox checkout' },
-  sandboxCode: { kind: 'text', placeholder: 'code', default: '222666', description: 'verification code that passes the sandbox checkout' },
+  sandboxEmail: {
+    kind: 'text',
+    placeholder: 'e-mail',
+    default: 'test_mode@mail.com',
+    description: 'e-mail that passes the sandbox checkout',
+  },
+  sandboxCode: {
+    kind: 'text',
+    placeholder: 'code',
+    default: '222666',
+    description: 'verification code that passes the sandbox checkout',
+  },
   publicKey: { kind: 'text', placeholder: 'key', description: 'public key of the default merchant' },
   secretKey: { kind: 'text', placeholder: 'key', description: 'secret key of the default merchant' },
-  currency: { kind: 'list', placeholder: 'CODE[:symbol]', description: 'one more currency, such as NPR:Rs; repeatable' },
-  allowIpnHost: { kind: 'list', placeholder: 'host', description: 'let IPNs out to this public host; repeatable' },
-  allowHost: { kind: 'list', placeholder: 'host', description: 'accept this Host header on /_sim; repeatable' },
+  currency: {
+    kind: 'list',
+    placeholder: 'CODE[:symbol]',
+    description: 'one more currency, such as NPR:Rs; repeatable',
+  },
+  allowIpnHost: {
+    kind: 'list',
+    placeholder: 'host',
+    description: 'let IPNs out to this public host; repeatable',
+  },
+  allowHost: {
+    kind: 'list',
+    placeholder: 'host',
+    description: 'accept this Host header on /_sim; repeatable',
+  },
   controlToken: { kind: 'text', placeholder: 'token', description: 'token that /_sim asks for' },
+  charges: { kind: 'structure', description: 'charges as {"payment": {"percent": "2", "fixed": "0"}}' },
+  currencies: {
+    kind: 'structure',
+    description: 'more currencies as [{"code", "name", "symbol", "decimals"}]',
+  },
+  wallets: { kind: 'structure', description: 'more wallets as [{"email", "holder", "currency", "balance"}]' },
 } as const satisfies Record<string, OptionSpec>;
 
 export type OptionName = keyof typeof START_OPTIONS;
@@ -45,14 +109,18 @@ type ValueOf<Spec extends OptionSpec> = Spec['kind'] extends 'integer'
   ? number
   : Spec['kind'] extends 'boolean'
     ? boolean
-    : Spec['kind'] extends 'list'
-      ? readonly string[]
-      : Spec extends { choices: readonly (infer Choice)[] }
-        ? Choice
-        : string;
+    : Spec['kind'] extends 'structure'
+      ? unknown
+      : Spec['kind'] extends 'list'
+        ? readonly string[]
+        : Spec extends { choices: readonly (infer Choice)[] }
+          ? Choice
+          : string;
 
 /** The options of `start` as values; what is absent takes its default. */
-export type StartOptions = { -readonly [Name in OptionName]?: ValueOf<(typeof START_OPTIONS)[Name]> | undefined };
+export type StartOptions = {
+  -readonly [Name in OptionName]?: ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
+};
 
 type Defaulted = {
   [Name in OptionName]: (typeof START_OPTIONS)[Name] extends { default: unknown } ? Name : never;
@@ -87,8 +155,8 @@ export function environmentName(name: string): string {
 /** The option values that an environment holds, by option name. Empty ones count as unset. */
 export function environmentSource(environment: Readonly<Record<string, string | undefined>>): OptionSource {
   const values: Record<string, string> = {};
-  for (const name of Object.keys(START_OPTIONS)) {
-    const value = environment[environmentName(name)];
+  for (const [name, spec] of Object.entries(START_OPTIONS)) {
+    const value = spec.kind === 'structure' ? undefined : environment[environmentName(name)];
     if (value) values[name] = value;
   }
   return { label: environmentName, values };
@@ -147,6 +215,9 @@ export function readValue(spec: OptionSpec, value: unknown, label: string): unkn
       }
       throw usage(`${label} must be a list of texts (got ${got})`);
     }
+    case 'structure':
+      // Only the configuration file holds these; the server checks them against their schema.
+      return value;
     case 'choice':
       if (typeof value === 'string' && spec.choices?.includes(value)) return value;
       throw usage(`${label} must be one of ${spec.choices?.join(', ')} (got ${got})`);

@@ -57,7 +57,10 @@ const DRAIN_MS = 1_500;
  *
  * @throws GatewayError `port_in_use`, `folder_in_use`, `storage_failed`, `state_damaged` or `usage`
  */
-export async function startServer(options: ResolvedOptions, surroundings: ServerSurroundings): Promise<RunningServer> {
+export async function startServer(
+  options: ResolvedOptions,
+  surroundings: ServerSurroundings,
+): Promise<RunningServer> {
   const folder = options.inMemory ? null : await DataFolder.take(options.dataDir);
   try {
     return await startOn(folder, options, surroundings);
@@ -83,7 +86,9 @@ async function startOn(
   const random: RandomBytes = (_purpose, length) => randomBytes(length);
   const clock = new Clock();
   const listening: { port?: number } = {};
-  const egress = new Egress(options.allowIpnHost, () => (listening.port ? { port: listening.port } : undefined));
+  const egress = new Egress(options.allowIpnHost, () =>
+    listening.port ? { port: listening.port } : undefined,
+  );
   const settings = settingsOf(options, egress);
   const ids = createIds(random);
   const context = (): Context => ({ now: clock.now(), ids, settings });
@@ -94,7 +99,9 @@ async function startOn(
   const activity = new ActivityLog();
   activity.follow(store);
   const stopping = new AbortController();
-  const controlToken = isLoopback(options.host) ? null : (options.controlToken ?? randomBytes(18).toString('base64url'));
+  const controlToken = isLoopback(options.host)
+    ? null
+    : (options.controlToken ?? randomBytes(18).toString('base64url'));
   let stopped: Promise<void> | undefined;
   let announceEnd: (end: Promise<void>) => void = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -116,7 +123,8 @@ async function startOn(
       dataDir: folder?.path ?? null,
       pid: process.pid,
       startedAt: timestamp(clock.now()),
-      baseUrl: () => options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
+      baseUrl: () =>
+        options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
       controlToken,
       stopped: stopping.signal,
       stop,
@@ -124,7 +132,7 @@ async function startOn(
   };
   const app = createApp(parts, report);
   const servers = await listen(options, (request, env) => app.fetch(request, env), report);
-  listening.port = (servers[0]?.address() as AddressInfo).port;
+  listening.port = portOf(servers[0]);
   courier.start();
   const url = urlOf(options.host, listening.port);
   await folder?.announce({ url, pid: process.pid, controlToken });
@@ -198,6 +206,10 @@ function missingWallets(state: State, currency: string): Wallet[] {
     .map((wallet) => ({ ...wallet, id: wallet.id.replace(/[a-z]+$/, currency.toLowerCase()), currency }));
 }
 
+function portOf(server: Server | undefined): number {
+  return (server?.address() as AddressInfo | null)?.port ?? 0;
+}
+
 function urlOf(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
@@ -206,16 +218,25 @@ function urlOf(host: string, port: number): string {
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
 
 /** Listens on the host, and on ::1 too when that is 127.0.0.1: `localhost` means either. */
-async function listen(options: ResolvedOptions, fetch: Fetch, report: (error: unknown) => void): Promise<Server[]> {
+async function listen(
+  options: ResolvedOptions,
+  fetch: Fetch,
+  report: (error: unknown) => void,
+): Promise<Server[]> {
   const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
     hostname: options.host,
     errorHandler: (thrown) => refuseRequest(thrown, report),
   });
   const make = () => {
-    const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 65_000 }, (incoming, outgoing) => {
-      void listener(incoming, outgoing);
-    });
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerMalformed(error, socket as Socket));
+    const server = createServer(
+      { requestTimeout: 30_000, keepAliveTimeout: 65_000 },
+      (incoming, outgoing) => {
+        void listener(incoming, outgoing);
+      },
+    );
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+      answerMalformed(error, socket as Socket),
+    );
     return server;
   };
   const server = make();
@@ -266,7 +287,10 @@ function refuseRequest(thrown: unknown, report: (error: unknown) => void): Respo
     ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
     : asGatewayError(thrown);
   if (!isMalformed) report(thrown);
-  return Response.json(errorBody(error, false), { status: statusOf(error), headers: { 'X-Gateway-Sim': '1' } });
+  return Response.json(errorBody(error, false), {
+    status: statusOf(error),
+    headers: { 'X-Gateway-Sim': '1' },
+  });
 }
 
 /** What Node's parser refuses still gets an answer in the one error shape before the connection closes. */

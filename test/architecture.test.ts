@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -44,21 +45,28 @@ const DOORS: Record<string, Doors> = {
   options: { rooms: ['domain'] },
   activity: { rooms: ['domain', 'clock'], types: ['store'] },
   http: { rooms: ['gateway', 'domain', 'clock', 'options', 'activity'], packages: ['*'], node: ['*'] },
-  client: { rooms: [], types: ['http/app.ts', 'domain'], packages: ['hono/client'] },
+  client: { rooms: ['domain/error.ts'], types: ['http', 'domain'], packages: ['hono/client'] },
   cli: {
-    rooms: ['client', 'options', 'store/folder.ts', 'domain/error.ts', 'domain/settings.ts'],
+    rooms: [
+      'client',
+      'options',
+      'store/folder.ts',
+      'domain/error.ts',
+      'domain/settings.ts',
+      '../package.json',
+    ],
     types: ['domain'],
     packages: ['*'],
     node: ['*'],
   },
-  server: { rooms: EVERY_ROOM_BUT_CLI, packages: ['*'], node: ['*'] },
+  server: { rooms: [...EVERY_ROOM_BUT_CLI, '../package.json'], packages: ['*'], node: ['*'] },
   index: { rooms: ['server', 'client', 'options', 'domain/error.ts'], types: ['domain', 'http'] },
 };
 
 /** Files that may do more than their room. */
 const EXCEPTIONS: Record<string, Doors> = {
-  'cli/commands/start.ts': { rooms: ['server'] },
-  'cli/commands/exec.ts': { rooms: ['server'] },
+  'cli/commands/start.ts': { rooms: ['server', 'http'] },
+  'cli/commands/exec.ts': { rooms: ['server', 'http'] },
 };
 
 interface Import {
@@ -166,7 +174,7 @@ describe('the rooms of src/', () => {
   it('import files by the name they have on disk', () => {
     const missing = [...imports].flatMap(([file, list]) =>
       list
-        .filter(({ from }) => from.startsWith('.') && !files.includes(target(file, from)))
+        .filter(({ from }) => from.startsWith('.') && !existsSync(join(SRC, target(file, from))))
         .map(({ from }) => `${file}: ${from}`),
     );
     expect(missing).toEqual([]);
@@ -237,7 +245,8 @@ describe('this test', () => {
     ['cli/commands/ipn.ts', value('../../server.ts')],
     ['cli/commands/ipn.ts', value('../../store/store.ts')],
     ['cli/commands/ipn.ts', type('../../http/app.ts')],
-    ['cli/commands/start.ts', value('../../http/app.ts')],
+    ['cli/commands/start.ts', value('../../gateway.ts')],
+    ['gateway.ts', value('../package.json')],
     ['server.ts', value('./cli/output.ts')],
     ['attic/thing.ts', value('../domain/error.ts')],
   ])('refuses that %s imports %j', (file, one) => {

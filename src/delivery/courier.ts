@@ -17,6 +17,8 @@ const STORE_RETRY_MS = 1_000;
 
 interface Due {
   at: number;
+  /** Counts up: of what is due at the same instant, the first planned goes first. */
+  turn: number;
   deliveryId: string;
 }
 
@@ -42,7 +44,8 @@ export interface CourierParts {
  */
 export class Courier implements DueSource {
   readonly #parts: CourierParts;
-  readonly #due = new TinyQueue<Due>([], (a, b) => a.at - b.at);
+  readonly #due = new TinyQueue<Due>([], (a, b) => a.at - b.at || a.turn - b.turn);
+  #planned = 0;
   readonly #lanes = new Map<string, Lane>();
   /** Payments with an attempt under way: attempts of one payment never overtake each other. */
   readonly #busy = new Set<string>();
@@ -108,7 +111,7 @@ export class Courier implements DueSource {
 
   #plan(delivery: Delivery): void {
     const at = dueAt(delivery);
-    if (at !== undefined) this.#due.push({ at, deliveryId: delivery.id });
+    if (at !== undefined) this.#due.push({ at, turn: this.#planned++, deliveryId: delivery.id });
   }
 
   #attempted(deliveryId: string): Promise<void> {
@@ -188,9 +191,11 @@ export class Courier implements DueSource {
     // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
     if (signal.aborted) return;
     try {
-      await store.commit((state) => recordAttempt(state, delivery.id, { ...report, startedAt, refused }, context()));
+      await store.commit((state) =>
+        recordAttempt(state, delivery.id, { ...report, startedAt, refused }, context()),
+      );
     } catch {
-      this.#due.push({ at: context().now + STORE_RETRY_MS, deliveryId: delivery.id });
+      this.#due.push({ at: context().now + STORE_RETRY_MS, turn: this.#planned++, deliveryId: delivery.id });
       this.#parts.clock.wake();
     }
   }

@@ -44,7 +44,12 @@ export function enterEmail(
     : { ...sendCode(entered, email, context), result: null };
 }
 
-function emailProblem(state: State, payment: Payment, email: string, context: Context): CheckoutProblem | null {
+function emailProblem(
+  state: State,
+  payment: Payment,
+  email: string,
+  context: Context,
+): CheckoutProblem | null {
   if (!isEmail(email)) return 'email_invalid';
   if (payment.mode === 'sandbox') {
     const matches = email.toLowerCase() === context.settings.sandboxEmail.toLowerCase();
@@ -77,7 +82,12 @@ export function changeEmail(payment: Payment): Outcome<null> {
 }
 
 /** What speaks against paying with this code now, or null. */
-export function codeProblem(state: State, payment: Payment, given: string, context: Context): CheckoutProblem | null {
+export function codeProblem(
+  state: State,
+  payment: Payment,
+  given: string,
+  context: Context,
+): CheckoutProblem | null {
   const code = given.replace(/\s/g, '');
   if (payment.mode === 'sandbox') return code === context.settings.sandboxCode ? null : 'code_wrong';
   const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
@@ -89,6 +99,10 @@ export function codeProblem(state: State, payment: Payment, given: string, conte
 }
 
 /** Rule: a code that did not pass is kept in the payment's history. */
-export function refuseCode(payment: Payment, problem: CheckoutProblem, now: number): Outcome<CheckoutProblem> {
+export function refuseCode(
+  payment: Payment,
+  problem: CheckoutProblem,
+  now: number,
+): Outcome<CheckoutProblem> {
   return { change: { payments: [withEvent(payment, now, 'code_refused', problem)] }, result: problem };
 }

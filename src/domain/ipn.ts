@@ -11,7 +11,10 @@ import type { Attempt, Delivery, Merchant, Outcome, Payment, PaymentStatus, Stat
  * @param amount the text of `data.amount`, exactly as it is sent
  */
 export function sign(amount: string, identifier: string, secretKey: string): string {
-  return createHmac('sha256', secretKey).update(amount + identifier, 'utf8').digest('hex').toUpperCase();
+  return createHmac('sha256', secretKey)
+    .update(amount + identifier, 'utf8')
+    .digest('hex')
+    .toUpperCase();
 }
 
 /** The fields of an IPN. Names beyond the documented ones: observed. All values are text. */
@@ -136,7 +139,11 @@ export function recordAttempt(
   const { refused, ...facts } = report;
   const number = delivery.attemptCount + 1;
   const attempt: Attempt = { id: context.ids.attempt(), deliveryId, number, ...facts };
-  const updated: Delivery = { ...delivery, attemptCount: number, ...verdict(report, number, refused, context) };
+  const updated: Delivery = {
+    ...delivery,
+    attemptCount: number,
+    ...verdict(report, number, refused, context),
+  };
   return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
 }
 

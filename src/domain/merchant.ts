@@ -74,7 +74,13 @@ export function replaceKeys(merchant: Merchant, keys: KeyPair): Outcome<Merchant
  *
  * @throws GatewayError `invalid_fields` when the name is empty, too long or taken
  */
-export function addMerchant(state: State, id: string, name: string, keys: KeyPair, context: Context): Outcome<Merchant> {
+export function addMerchant(
+  state: State,
+  id: string,
+  name: string,
+  keys: KeyPair,
+  context: Context,
+): Outcome<Merchant> {
   if (!name.trim() || [...name].length > 60) {
     throw new GatewayError('invalid_fields', 'name must have 1 to 60 characters');
   }
@@ -123,7 +129,10 @@ export function fundWallet(state: State, reference: string, amount: string): Out
     throw new GatewayError('not_found', `no wallet has the id "${reference}"; known: ${known.join(', ')}`);
   }
   if (!isAmount(amount)) {
-    throw new GatewayError('invalid_fields', `amount must be a plain decimal greater than 0, such as 250.00 (got "${amount}")`);
+    throw new GatewayError(
+      'invalid_fields',
+      `amount must be a plain decimal greater than 0, such as 250.00 (got "${amount}")`,
+    );
   }
   const funded = { ...wallet, balance: add(wallet.balance, amount) };
   return { change: { wallets: [funded] }, result: funded };

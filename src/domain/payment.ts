@@ -71,7 +71,8 @@ function atMost(max: number, loose: boolean): Problem {
 function emailProblem(max: number, loose: boolean): Problem {
   const length = atMost(max, loose);
   return (value) =>
-    length(value) ?? (isEmail(value) ? undefined : `must be a valid e-mail address (got "${shorten(value)}")`);
+    length(value) ??
+    (isEmail(value) ? undefined : `must be a valid e-mail address (got "${shorten(value)}")`);
 }
 
 function amountProblem(value: string): string | undefined {
@@ -101,9 +102,7 @@ function initiateSchema(loose: boolean) {
     success_url: urlField('success_url', 'Where the browser goes on success.'),
     cancel_url: urlField('cancel_url', 'Where the browser goes on cancellation.'),
     site_logo: loose ? z.optional(siteLogo) : siteLogo,
-    checkout_theme: z.optional(
-      z.enum(['light', 'dark'], { error: 'checkout_theme must be light or dark' }),
-    ),
+    checkout_theme: z.optional(z.enum(['light', 'dark'], { error: 'checkout_theme must be light or dark' })),
     customer_name: textField('customer_name', 30, "The customer's name."),
     customer_email: required('customer_email', emailProblem(30, loose), {
       description: "The customer's e-mail address.",
@@ -232,7 +231,9 @@ function requireCurrency(given: string, settings: Settings): string {
 function lint(state: State, input: InitiateInput, request: InitiateFields, settings: Settings): string[] {
   const warnings: string[] = [];
   if (state.hasIdentifier(request.identifier)) {
-    warnings.push(`identifier "${request.identifier}" was used before: this is a new payment with the same identifier`);
+    warnings.push(
+      `identifier "${request.identifier}" was used before: this is a new payment with the same identifier`,
+    );
   }
   const unreachable = settings.unreachable(request.ipn_url);
   if (unreachable) warnings.push(`ipn_url cannot be reached from here: ${unreachable}`);
@@ -242,16 +243,21 @@ function lint(state: State, input: InitiateInput, request: InitiateFields, setti
   if (typeof input.fields['amount'] === 'number') {
     warnings.push('amount came as a JSON number: send a string, so that no digit can be lost');
   } else if (/\.\d{3}/.test(request.amount)) {
-    warnings.push(`amount "${request.amount}" has more than two decimals, as a calculation with floats leaves them`);
+    warnings.push(
+      `amount "${request.amount}" has more than two decimals, as a calculation with floats leaves them`,
+    );
   }
   let unknown = 0;
   for (const name in input.fields) {
     if (!FIELD_NAMES.has(name)) {
       if (++unknown <= MAX_UNKNOWN_NAMED) warnings.push(unknownField(name));
-    } else if (isSecretKey(state, name, input.fields[name])) warnings.push(`the secret key was sent in ${name}`);
+    } else if (isSecretKey(state, name, input.fields[name]))
+      warnings.push(`the secret key was sent in ${name}`);
   }
   if (unknown > MAX_UNKNOWN_NAMED) {
-    warnings.push(`and ${unknown - MAX_UNKNOWN_NAMED} more fields that are not part of the interface were ignored`);
+    warnings.push(
+      `and ${unknown - MAX_UNKNOWN_NAMED} more fields that are not part of the interface were ignored`,
+    );
   }
   return warnings;
 }
@@ -278,7 +284,12 @@ function host(url: string): string {
 const MAX_HISTORY = 100;
 
 /** The payment with one more event in its history, which is bounded: a reload loop on a page must not grow it forever. */
-export function withEvent(payment: Payment, now: number, event: PaymentEvent['event'], detail: string | null = null): Payment {
+export function withEvent(
+  payment: Payment,
+  now: number,
+  event: PaymentEvent['event'],
+  detail: string | null = null,
+): Payment {
   if (payment.history.length >= MAX_HISTORY && event !== 'settled') return payment;
   return { ...payment, history: [...payment.history, { at: timestamp(now), event, detail }] };
 }

@@ -4,7 +4,17 @@ import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
 import { type Context, type DeliveryOrder, timestamp } from './settings.ts';
-import type { Change, Delivery, Merchant, Outcome, Payment, PaymentStatus, Settler, State, Wallet } from './state.ts';
+import type {
+  Change,
+  Delivery,
+  Merchant,
+  Outcome,
+  Payment,
+  PaymentStatus,
+  Settler,
+  State,
+  Wallet,
+} from './state.ts';
 
 /** What can be done to a pending payment. */
 export const OUTCOMES = ['approve', 'cancel', 'fail', 'expire'] as const;
@@ -40,11 +50,17 @@ export interface SettleRequest {
  *
  * @throws GatewayError `wrong_state` when the payment is settled already
  */
-export function settle(state: State, payment: Payment, request: SettleRequest, context: Context): Outcome<Settlement> {
+export function settle(
+  state: State,
+  payment: Payment,
+  request: SettleRequest,
+  context: Context,
+): Outcome<Settlement> {
   requirePending(payment);
   const status = STATUS_AFTER[request.outcome];
   const merchant = state.merchants.get(payment.merchantId);
-  if (!merchant) throw new GatewayError('state_damaged', `payment ${payment.id} names a merchant that does not exist`);
+  if (!merchant)
+    throw new GatewayError('state_damaged', `payment ${payment.id} names a merchant that does not exist`);
   const wallet = payment.mode === 'live' && status === 'succeeded' ? payingWallet(state, payment) : undefined;
   const settled = close(payment, status, request.by, wallet, context);
   const change: Change = { payments: [settled], ...moveMoney(settled, wallet, merchant) };
@@ -120,7 +136,8 @@ function dueDeliveries(
   context: Context,
 ): Delivery[] {
   if (order === 'redirect-only' || !context.settings.ipn.on.has(status)) return [];
-  const make = () => newDelivery(payment, IPN_STATUS[status], holder ?? payment.customerName, merchant, context);
+  const make = () =>
+    newDelivery(payment, IPN_STATUS[status], holder ?? payment.customerName, merchant, context);
   return order === 'ipn-twice' ? [make(), make()] : [make()];
 }
 

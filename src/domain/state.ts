@@ -9,11 +9,13 @@ import { AMOUNT_PATTERN } from './money.ts';
 const text = z.string();
 const time = z.string();
 /** A time that something waits for: one that cannot be counted with would never come, or never stop coming. */
-const dueTime = z.string().check(
-  z.regex(
-    /^(\d{4}|[+-]\d{6})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
-  ),
-);
+const dueTime = z
+  .string()
+  .check(
+    z.regex(
+      /^(\d{4}|[+-]\d{6})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
+    ),
+  );
 const money = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
 const count = z.int().check(z.nonnegative());
 
@@ -56,7 +58,15 @@ export type Wallet = z.infer<typeof walletSchema>;
 /** Something that happened to a payment after its initiation, for its timeline. */
 export const paymentEventSchema = z.object({
   at: time,
-  event: z.enum(['opened', 'email_entered', 'email_refused', 'code_sent', 'code_refused', 'settled', 'redirected']),
+  event: z.enum([
+    'opened',
+    'email_entered',
+    'email_refused',
+    'code_sent',
+    'code_refused',
+    'settled',
+    'redirected',
+  ]),
   detail: z.nullable(text),
 });
 export type PaymentEvent = z.infer<typeof paymentEventSchema>;
@@ -334,7 +344,11 @@ export class State {
     };
   }
 
-  #index<Name extends CollectionName>(name: Name, record: Records[Name], previous: Records[Name] | undefined): void {
+  #index<Name extends CollectionName>(
+    name: Name,
+    record: Records[Name],
+    previous: Records[Name] | undefined,
+  ): void {
     if (name === 'payments') this.#paymentIndex.note(record as Payment, previous as Payment | undefined);
     if (previous) return;
     if (name === 'attempts') push(this.#attemptsOf, (record as Attempt).deliveryId, record.id);
@@ -351,7 +365,9 @@ export class State {
    * pending payment with it, else the newest).
    */
   findPayment(reference: string): Payment | undefined {
-    return this.payments.get(reference) ?? this.newestPending(reference) ?? this.#paymentIndex.newest(reference);
+    return (
+      this.payments.get(reference) ?? this.newestPending(reference) ?? this.#paymentIndex.newest(reference)
+    );
   }
 
   /** Whether some payment already has this identifier. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
-import { controlRoutes } from './control/routes.ts';
 import { dashboardView } from './control/dashboard.ts';
+import { controlRoutes } from './control/routes.ts';
+import { watch } from './control/watch.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { controlGuard } from './guard.ts';
-import { watch } from './control/watch.ts';
 import { dashboardPage } from './pages/dashboard.tsx';
 import { languageOf, mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';

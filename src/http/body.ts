@@ -42,7 +42,8 @@ function readIncoming(incoming: HttpBindings['incoming']): Promise<Buffer> {
     };
     incoming.on('data', onData);
     incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    const brokenOff = () => reject(new GatewayError('unparseable_body', 'the client broke off before the body was complete'));
+    const brokenOff = () =>
+      reject(new GatewayError('unparseable_body', 'the client broke off before the body was complete'));
     incoming.on('error', brokenOff);
     incoming.on('close', brokenOff);
   });
@@ -72,12 +73,19 @@ export async function readFields(c: Context): Promise<PostedFields> {
     }
     case 'multipart/form-data': {
       const body = await readBody(c);
-      return { text: body.toString('utf8'), fields: await parseMultipart(body, c.req.header('content-type') ?? '') };
+      return {
+        text: body.toString('utf8'),
+        fields: await parseMultipart(body, c.req.header('content-type') ?? ''),
+      };
     }
     case 'application/json':
       return readJson(c);
     default:
-      throw unsupported(type, ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json']);
+      throw unsupported(type, [
+        'application/x-www-form-urlencoded',
+        'multipart/form-data',
+        'application/json',
+      ]);
   }
 }
 
@@ -94,7 +102,10 @@ export async function readJsonBody(c: Context): Promise<PostedFields> {
 
 function unsupported(type: string, accepted: readonly string[]): GatewayError {
   const got = type ? `"${type.slice(0, 80)}"` : 'none';
-  return new GatewayError('unsupported_media_type', `Content-Type must be ${accepted.join(' or ')} (got ${got})`);
+  return new GatewayError(
+    'unsupported_media_type',
+    `Content-Type must be ${accepted.join(' or ')} (got ${got})`,
+  );
 }
 
 async function readJson(c: Context): Promise<PostedFields> {
@@ -103,7 +114,9 @@ async function readJson(c: Context): Promise<PostedFields> {
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, { cause: error });
+    throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new GatewayError('unparseable_body', 'the body must be a JSON object');
@@ -114,7 +127,10 @@ async function readJson(c: Context): Promise<PostedFields> {
 /** Lone surrogates, which JSON can carry but UTF-8 cannot, become the replacement character. */
 function wellFormed(object: object): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(object).map(([name, value]) => [name, typeof value === 'string' ? value.toWellFormed() : value]),
+    Object.entries(object).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value.toWellFormed() : value,
+    ]),
   );
 }
 
@@ -123,9 +139,13 @@ function parseMultipart(body: Buffer, contentType: string): Promise<Record<strin
     const fields: [string, string][] = [];
     const fail = (error: unknown) =>
       reject(
-        new GatewayError('unparseable_body', `the body is not valid multipart/form-data: ${(error as Error).message}`, {
-          cause: error,
-        }),
+        new GatewayError(
+          'unparseable_body',
+          `the body is not valid multipart/form-data: ${(error as Error).message}`,
+          {
+            cause: error,
+          },
+        ),
       );
     try {
       const parser = new busboy.Busboy({

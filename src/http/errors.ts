@@ -29,7 +29,11 @@ const STATUS = {
 } as const satisfies Record<ErrorCode, ContentfulStatusCode>;
 
 /** What initiate answers with 200 when deployments do: their clients decide on the body (observed). */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set(['invalid_fields', 'unsupported_currency', 'invalid_api_key']);
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'invalid_fields',
+  'unsupported_currency',
+  'invalid_api_key',
+]);
 
 /** The one shape of an error on the wire. `error`, `message`: documented; `errors`: observed; the rest, under /_sim only: chosen. */
 export interface ErrorBody {
@@ -82,10 +86,17 @@ export function unknownRoute(method: string, path: string, routes: readonly Know
   const methods = new Set(routes.filter((route) => matches(route.path, path)).map((route) => route.method));
   if (methods.size) {
     const allow = [...methods].sort();
-    return new GatewayError('method_not_allowed', `${path} does not answer ${method}: use ${allow.join(' or ')}`, { allow });
+    return new GatewayError(
+      'method_not_allowed',
+      `${path} does not answer ${method}: use ${allow.join(' or ')}`,
+      { allow },
+    );
   }
   if (/^\/sandbox\/api\/cards(\/|$)/.test(path)) {
-    return new GatewayError('not_found', `${path} does not exist: cards exist in live mode only, under /api/cards`);
+    return new GatewayError(
+      'not_found',
+      `${path} does not exist: cards exist in live mode only, under /api/cards`,
+    );
   }
   const nearest = nearestName(path, new Set(routes.map((route) => route.path)));
   const hint = nearest ? `; the nearest route is ${methodsOf(nearest, routes)} ${nearest}` : '';
@@ -99,5 +110,7 @@ function methodsOf(path: string, routes: readonly KnownRoute[]): string {
 function matches(pattern: string, path: string): boolean {
   const want = pattern.split('/');
   const have = path.split('/');
-  return want.length === have.length && want.every((part, index) => part.startsWith(':') || part === have[index]);
+  return (
+    want.length === have.length && want.every((part, index) => part.startsWith(':') || part === have[index])
+  );
 }

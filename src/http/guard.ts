@@ -45,10 +45,16 @@ function requireKnownHost(c: AppContext, facts: ServerFacts): void {
  * @param rules `allowNavigation`: let a link from another site open a page
  * @throws GatewayError `forbidden`
  */
-export function refuseCrossSite(c: AppContext, facts: ServerFacts, rules: { allowNavigation: boolean }): void {
+export function refuseCrossSite(
+  c: AppContext,
+  facts: ServerFacts,
+  rules: { allowNavigation: boolean },
+): void {
   const site = c.req.header('sec-fetch-site');
   const isNavigation =
-    c.req.method === 'GET' && c.req.header('sec-fetch-mode') === 'navigate' && c.req.header('sec-fetch-dest') === 'document';
+    c.req.method === 'GET' &&
+    c.req.header('sec-fetch-mode') === 'navigate' &&
+    c.req.header('sec-fetch-dest') === 'document';
   if (rules.allowNavigation && isNavigation && isPage(c.req.path)) return;
   const origin = c.req.header('origin');
   const foreign =
@@ -75,12 +81,15 @@ function requireToken(c: AppContext, { controlToken }: ServerFacts): void {
   const given = bearer(c) ?? cookieToken(c);
   if (given !== undefined && sameSecret(given, controlToken)) return;
   throw new GatewayError('unauthorized', 'the control token is missing or wrong', {
-    remedy: 'Send Authorization: Bearer <control token>; it is in the ready event and in server.json of the data folder.',
+    remedy:
+      'Send Authorization: Bearer <control token>; it is in the ready event and in server.json of the data folder.',
   });
 }
 
 function cookieToken(c: AppContext): string | undefined {
-  const entry = (c.req.header('cookie') ?? '').split(/;\s*/).find((part) => part.startsWith(`${TOKEN_COOKIE}=`));
+  const entry = (c.req.header('cookie') ?? '')
+    .split(/;\s*/)
+    .find((part) => part.startsWith(`${TOKEN_COOKIE}=`));
   if (entry === undefined) return undefined;
   try {
     return decodeURIComponent(entry.slice(TOKEN_COOKIE.length + 1));

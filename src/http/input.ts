@@ -54,7 +54,9 @@ function inWords(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
     case 'invalid_value':
       return [`${path} must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`];
     case 'invalid_type':
-      return [issue.input === undefined ? `${path} is required` : `${path} must be of the type ${issue.expected}`];
+      return [
+        issue.input === undefined ? `${path} is required` : `${path} must be of the type ${issue.expected}`,
+      ];
     case 'custom':
       return [issue.message.startsWith(path) ? issue.message : `${path} ${issue.message}`];
     default:

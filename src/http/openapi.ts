@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { CODE_LIFETIME_MS } from '../domain/checkout.ts';
 import { InitiateRequest } from '../domain/payment.ts';
-import { FundInput, MerchantInput } from './control/merchants.ts';
 import { DeliveryQuery } from './control/ipns.ts';
+import { FundInput, MerchantInput } from './control/merchants.ts';
 import { PaymentQuery, SettleInput } from './control/payments.ts';
 import { EventQuery, RequestQuery } from './control/watch.ts';
 import type { ServerFacts } from './environment.ts';
@@ -32,7 +32,10 @@ const EmailForm = z.object({ email: z.string() });
 const CodeForm = z.object({ code: z.string() });
 const PanelForm = z.object({ outcome: SettleInput.shape.outcome, delivery: SettleInput.shape.delivery });
 
-const seeOther = { status: 303, description: 'To the next page, or to the address of the merchant, exactly as given.' };
+const seeOther = {
+  status: 303,
+  description: 'To the next page, or to the address of the merchant, exactly as given.',
+};
 const page = { status: 200, description: 'A page.', type: 'text/html' };
 const json = (description: string, status = 200) => ({ status, description, type: JSON_TYPE });
 
@@ -59,7 +62,12 @@ const OPERATIONS: readonly Operation[] = [
       }),
     ),
     step(mode, 'email', 'The customer enters an e-mail.', EmailForm),
-    step(mode, 'code', `The customer enters the verification code, valid for ${CODE_LIFETIME_MS / 60_000} minutes.`, CodeForm),
+    step(
+      mode,
+      'code',
+      `The customer enters the verification code, valid for ${CODE_LIFETIME_MS / 60_000} minutes.`,
+      CodeForm,
+    ),
     step(mode, 'resend', 'The customer asks for a new code.'),
     step(mode, 'back', 'The customer changes the e-mail.'),
     step(mode, 'cancel', 'The customer cancels.'),
@@ -80,7 +88,9 @@ const OPERATIONS: readonly Operation[] = [
   control('get', '/_sim/wallets', 'Wallets of live mode.'),
   control('post', '/_sim/wallets/{id}/fund', 'Put money into a wallet.', { body: FundInput }),
   control('get', '/_sim/inbox', 'Verification codes that were "sent", newest first.'),
-  control('get', '/_sim/requests', 'Requests to the service and their answers, newest first.', { query: RequestQuery }),
+  control('get', '/_sim/requests', 'Requests to the service and their answers, newest first.', {
+    query: RequestQuery,
+  }),
   control('get', '/_sim/events', 'Server-sent events of everything that happens.', {
     query: EventQuery,
     type: 'text/event-stream',
@@ -117,7 +127,13 @@ function control(
     ...(query && { query }),
     ...(body && { body: { types: [JSON_TYPE], schema: body } }),
     answer: { status, description: summary, type },
-    errors: [401, 403, ...(byReference ? [404] : []), ...(path.endsWith('/settle') ? [409] : []), ...(body || query ? [422] : [])],
+    errors: [
+      401,
+      403,
+      ...(byReference ? [404] : []),
+      ...(path.endsWith('/settle') ? [409] : []),
+      ...(body || query ? [422] : []),
+    ],
   };
 }
 
@@ -151,7 +167,8 @@ export function openApiDocument(facts: Pick<ServerFacts, 'version' | 'baseUrl'>)
     info: {
       title: 'gateway-sim',
       version: facts.version,
-      description: 'A local emulator of a hosted payment gateway. No real money moves. x-source tells where each operation comes from: documented, observed or chosen.',
+      description:
+        'A local emulator of a hosted payment gateway. No real money moves. x-source tells where each operation comes from: documented, observed or chosen.',
     },
     servers: [{ url: facts.baseUrl() }],
     paths,
@@ -189,7 +206,10 @@ function describe({ method, path, summary, source, body, query, answer, errors =
       ...Object.fromEntries(
         errors.map((status) => [
           status,
-          { description: 'Refused.', content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Error' } } } },
+          {
+            description: 'Refused.',
+            content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Error' } } },
+          },
         ]),
       ),
     },
@@ -198,5 +218,10 @@ function describe({ method, path, summary, source, body, query, answer, errors =
 
 function queryParameters(query: z.ZodMiniObject) {
   const { properties = {}, required = [] } = schemaOf(query) as { properties?: object; required?: string[] };
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }));
 }

@@ -70,10 +70,14 @@ export class DataFolder {
       await writeFile(join(folder.path, '.gitignore'), '*\n');
     } catch (error) {
       if (error instanceof GatewayError) throw error;
-      throw new GatewayError('storage_failed', `the data folder ${folder.path} cannot be written: ${reason(error)}`, {
-        remedy: 'Choose another one with --data-dir, or use --in-memory.',
-        cause: error,
-      });
+      throw new GatewayError(
+        'storage_failed',
+        `the data folder ${folder.path} cannot be written: ${reason(error)}`,
+        {
+          remedy: 'Choose another one with --data-dir, or use --in-memory.',
+          cause: error,
+        },
+      );
     }
     return folder;
   }

@@ -81,7 +81,9 @@ export class Journal {
       await file.truncate(bytes);
       return new Journal(path, file, bytes, fsync);
     } catch (error) {
-      throw new GatewayError('storage_failed', `${path} cannot be written: ${reason(error)}`, { cause: error });
+      throw new GatewayError('storage_failed', `${path} cannot be written: ${reason(error)}`, {
+        cause: error,
+      });
     }
   }
 
@@ -96,7 +98,8 @@ export class Journal {
    * @throws the file system's error, after cutting off what was written in part
    */
   async append(text: string): Promise<void> {
-    if (this.#broken) throw new Error('the journal has a torn line that could not be cut off: restart gateway-sim');
+    if (this.#broken)
+      throw new Error('the journal has a torn line that could not be cut off: restart gateway-sim');
     const batch = Buffer.from(text);
     try {
       let written = 0;

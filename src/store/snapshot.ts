@@ -27,7 +27,9 @@ export function emptySnapshot(): Snapshot {
  */
 export function parseSnapshot(json: unknown, source: string): Snapshot {
   if (typeof json !== 'object' || json === null || !('version' in json)) {
-    throw new GatewayError('state_damaged', `${source} is not a gateway-sim state: it has no version`, { remedy: REMEDY });
+    throw new GatewayError('state_damaged', `${source} is not a gateway-sim state: it has no version`, {
+      remedy: REMEDY,
+    });
   }
   if (typeof json.version !== 'number' || json.version > SNAPSHOT_VERSION) {
     throw new GatewayError(
@@ -52,9 +54,13 @@ function parseRecords(name: CollectionName, records: unknown, source: string): u
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const where = [name, ...(issue?.path ?? [])].join('.');
-  throw new GatewayError('state_damaged', `${source} is damaged: ${where}: ${issue?.message ?? 'not valid'}`, {
-    remedy: REMEDY,
-  });
+  throw new GatewayError(
+    'state_damaged',
+    `${source} is damaged: ${where}: ${issue?.message ?? 'not valid'}`,
+    {
+      remedy: REMEDY,
+    },
+  );
 }
 
 /** Parses one journal line: a change, with the same checks as a snapshot. */

@@ -359,6 +359,20 @@ describe('the deliveries of one payment', () => {
     expect((await until(first.id, isDone)).state).toBe('delivered');
   });
 
+  it('go out one after the other in the order in which they were made, also when all are due at one instant', async () => {
+    const receiver = await startReceiver();
+    const make = deliveries();
+    const first = make(receiver.url);
+    const rest = Array.from({ length: 12 }, () => make(receiver.url, { paymentId: first.paymentId }));
+    const all = [first, ...rest];
+    const { until } = await running(all);
+    for (const { id } of all) await until(id, isDone);
+    expect(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).toEqual(
+      all.map(({ id }) => id),
+    );
+    expect(receiver.mostAtOnce()).toBe(1);
+  });
+
   it('do not overlap when they go to different receivers either', async () => {
     const held = gate();
     const one = await startReceiver([{ after: held.opened }]);

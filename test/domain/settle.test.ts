@@ -132,7 +132,7 @@ describe('the money', () => {
           charges = add(charges, charge);
         }
         const left = subtract('1000', balance(held, 'wal_first_usd') ?? '');
-        expect(compare(left, add(income(held)?.['USD'] ?? '', charges))).toBe(0);
+        expect(compare(left, add(income(held)?.USD ?? '', charges))).toBe(0);
       }),
     );
   });

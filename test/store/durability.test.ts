@@ -306,23 +306,30 @@ describe('a kill between writing a snapshot and dropping the journal lines that 
     const store = await openAt(folder);
     onTestFinished(() => store.close());
     const holder = 'x'.repeat(100_000);
-    let next = 0;
-    const commits = async () => {
-      while (next < 300) {
-        const id = `w${next++}`;
+    let acknowledged = 0;
+    let drops = 0;
+    const commits = async (_: unknown, loop: number) => {
+      for (let next = 0; drops < 2 && next < 500; next++) {
+        const id = `loop${loop}-${next}`;
         await store.commit(() => ({ change: { wallets: [wallet({ id, holder })] }, result: null }));
+        acknowledged++;
       }
     };
-    await Promise.all(Array.from({ length: 8 }, commits));
+    const watchJournal = async () => {
+      for (let size = 0; drops < 2 && acknowledged < 4_000; ) {
+        const { size: now } = await stat(journal(folder));
+        if (now < size) drops++;
+        size = now;
+      }
+    };
+    await Promise.all([...Array.from({ length: 8 }, commits), watchJournal()]);
+    expect(drops).toBe(2);
     // As a kill would leave it now. The journal first: a snapshot that is renewed in between only holds more.
     const copy = await temporaryFolder();
     await copyFile(journal(folder), journal(copy));
     await copyFile(db(folder), db(copy));
-    expect((await stat(journal(copy))).size).toBeLessThan(300 * holder.length);
     const { snapshot } = await stateOf(copy);
-    expect(snapshot.wallets.map(({ id }) => id).slice(records().wallets.length)).toEqual(
-      Array.from({ length: 300 }, (_, index) => `w${index}`),
-    );
+    expect(snapshot.wallets.length - records().wallets.length).toBe(acknowledged);
   });
 
   it('is not disturbed by what an interrupted snapshot left behind', async () => {

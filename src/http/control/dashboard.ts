@@ -1,5 +1,5 @@
 import { defaultMerchant } from '../../domain/merchant.ts';
-import { formatAmount, type Currency } from '../../domain/money.ts';
+import { type Currency, formatAmount } from '../../domain/money.ts';
 import type { AppParts } from '../environment.ts';
 import type { DashboardView, PageView } from '../pages/views.ts';
 import { INITIATE_PATHS } from '../service/initiate.ts';
@@ -27,16 +27,18 @@ export function dashboardView(parts: AppParts, page: PageView): DashboardView {
     liveEmail: state.wallets.values().next().value?.email ?? '',
     dataDir: facts.dataDir,
     curl: sampleCurl(baseUrl, merchant.publicKey),
-    payments: state.payments.page(SHOWN_PAYMENTS, undefined, () => true).data.map((payment) => ({
-      id: payment.id,
-      identifier: payment.identifier,
-      mode: payment.mode,
-      status: payment.status,
-      amount: formatAmount(payment.amount, currency(payment.currency)),
-      createdAt: payment.createdAt,
-      checkoutUrl: checkoutUrl(payment, baseUrl),
-      warnings: payment.warnings,
-    })),
+    payments: state.payments
+      .page(SHOWN_PAYMENTS, undefined, () => true)
+      .data.map((payment) => ({
+        id: payment.id,
+        identifier: payment.identifier,
+        mode: payment.mode,
+        status: payment.status,
+        amount: formatAmount(payment.amount, currency(payment.currency)),
+        createdAt: payment.createdAt,
+        checkoutUrl: checkoutUrl(payment, baseUrl),
+        warnings: payment.warnings,
+      })),
     counts: paymentCounts(parts),
   };
 }

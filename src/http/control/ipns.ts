@@ -44,7 +44,9 @@ export function ipnRoutes({ gateway }: AppParts) {
         nextCursor: page.nextCursor,
       });
     })
-    .get('/:id', (c) => c.json(deliveryView(requireDelivery(gateway.state, c.req.param('id')), gateway.state)));
+    .get('/:id', (c) =>
+      c.json(deliveryView(requireDelivery(gateway.state, c.req.param('id')), gateway.state)),
+    );
 }
 
 function requireDelivery(state: State, id: string): Delivery {

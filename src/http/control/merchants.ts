@@ -15,9 +15,14 @@ export function merchantRoutes({ gateway }: AppParts) {
     .get('/', (c) => {
       const first = defaultMerchant(gateway.state);
       const data = [...gateway.state.merchants.values()];
-      return c.json({ data: data.map((merchant) => ({ ...merchant, isDefault: merchant === first })), nextCursor: null });
+      return c.json({
+        data: data.map((merchant) => ({ ...merchant, isDefault: merchant === first })),
+        nextCursor: null,
+      });
     })
-    .post('/', jsonInput(MerchantInput), async (c) => c.json(await gateway.addMerchant(c.req.valid('json').name), 201))
+    .post('/', jsonInput(MerchantInput), async (c) =>
+      c.json(await gateway.addMerchant(c.req.valid('json').name), 201),
+    )
     .post('/:id/keys', async (c) => c.json(await gateway.replaceKeys(c.req.param('id'))));
 }
 

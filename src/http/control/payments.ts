@@ -41,7 +41,6 @@ export const SettleInput = z.strictObject({
   awaitDelivery: z.optional(z.boolean()),
 });
 
-
 /** Routes below `/_sim/payments`. */
 export function paymentRoutes({ gateway, facts }: AppParts) {
   const view = (payment: Payment) => paymentView(payment, facts.baseUrl());
@@ -89,4 +88,3 @@ function timeline(payment: Payment, state: AppParts['gateway']['state']): Timeli
   const events = [...payment.history, ...attempts];
   return [initiated, ...events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))];
 }
-

@@ -4,7 +4,10 @@ import type { AppEnvironment, AppParts } from '../environment.ts';
 
 /** How many payments there are of each status. */
 export function paymentCounts({ gateway }: AppParts): Record<PaymentStatus, number> {
-  const counts = Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, 0])) as Record<PaymentStatus, number>;
+  const counts = Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, 0])) as Record<
+    PaymentStatus,
+    number
+  >;
   for (const { status } of gateway.state.payments.values()) counts[status]++;
   return counts;
 }

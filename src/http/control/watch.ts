@@ -84,7 +84,8 @@ function maskedExchange(exchange: Exchange, state: State): Exchange {
     ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
   );
   let body = exchange.requestBody;
-  for (const { secretKey } of state.merchants.values()) body = body?.replaceAll(secretKey, masked(secretKey)) ?? null;
+  for (const { secretKey } of state.merchants.values())
+    body = body?.replaceAll(secretKey, masked(secretKey)) ?? null;
   return { ...exchange, requestBody: body, requestHeaders: Object.fromEntries(headers) };
 }
 
@@ -112,7 +113,8 @@ export function watchRoutes(parts: AppParts) {
     })
     .get('/requests', queryInput(RequestQuery), (c) => {
       const { path, method, payment, limit = 100 } = c.req.valid('query');
-      const paymentId = payment === undefined ? undefined : (gateway.state.findPayment(payment)?.id ?? payment);
+      const paymentId =
+        payment === undefined ? undefined : (gateway.state.findPayment(payment)?.id ?? payment);
       const data = activity
         .exchanges()
         .filter(
@@ -122,7 +124,10 @@ export function watchRoutes(parts: AppParts) {
             (paymentId === undefined || exchange.paymentId === paymentId),
         )
         .slice(0, limit);
-      return c.json({ data: data.map((exchange) => maskedExchange(exchange, gateway.state)), nextCursor: null });
+      return c.json({
+        data: data.map((exchange) => maskedExchange(exchange, gateway.state)),
+        nextCursor: null,
+      });
     })
     .get('/events', queryInput(EventQuery), (c) => {
       const { since, follow = true } = c.req.valid('query');

@@ -1,10 +1,10 @@
-import type { Child } from 'hono/jsx';
 import type { PaymentStatus } from '../../domain/state.ts';
 import { renderDocument } from './layout.tsx';
-import { Logo, merchantOf } from './merchant.tsx';
 import { SimulatorPanel } from './panel.tsx';
+import { actionOf, Step } from './step.tsx';
 import { CHECKOUT_STYLES } from './styles.ts';
-import type { CheckoutView, ClosedView, PaymentSummary } from './views.ts';
+import { Amount, Facts, Logo, merchantOf } from './summary.tsx';
+import type { CheckoutView, ClosedView } from './views.ts';
 import { WORDING, type Wording } from './wording.ts';
 
 /** The page that asks for the customer's e-mail or verification code, as a whole HTML document. */
@@ -32,12 +32,7 @@ export function closedPage(view: ClosedView): string {
   });
 }
 
-interface CheckoutProps {
-  view: CheckoutView;
-  words: Wording;
-}
-
-function Checkout({ view, words }: CheckoutProps) {
+function Checkout({ view, words }: { view: CheckoutView; words: Wording }) {
   const { payment, panel } = view;
   return (
     <>
@@ -46,7 +41,7 @@ function Checkout({ view, words }: CheckoutProps) {
           <Logo payment={payment} />
           <h1>
             <span class="payee">{words.pay(merchantOf(payment, words))}</span>{' '}
-            <span class={amountClass(payment.amount)}>{payment.amount}</span>
+            <Amount text={payment.amount} />
           </h1>
           <Facts payment={payment} words={words} />
         </section>
@@ -62,142 +57,6 @@ function Checkout({ view, words }: CheckoutProps) {
       )}
     </>
   );
-}
-
-function Facts({ payment, words }: { payment: PaymentSummary; words: Wording }) {
-  return (
-    <dl class="facts">
-      <dt>{words.facts.details}</dt>
-      <dd>{payment.details}</dd>
-      <dt>{words.facts.identifier}</dt>
-      <dd>{payment.identifier}</dd>
-    </dl>
-  );
-}
-
-/** One step: the main form with its one field, and around it the forms that each do one other thing. */
-function Step({ view, words }: CheckoutProps) {
-  const { step, payment, sandbox } = view;
-  return (
-    <section class="step" aria-labelledby="progress">
-      <p class="progress" id="progress">
-        {words.step[step]}
-      </p>
-      {sandbox && <SandboxNotice view={view} words={words} accepted={sandbox[step]} />}
-      {step === 'code' && (
-        <PostForm view={view} name="back" class="payer">
-          <p>
-            <span>{words.facts.email}</span> <strong>{view.email}</strong>
-          </p>
-          <button type="submit" class="link">
-            {words.changeEmail}
-          </button>
-        </PostForm>
-      )}
-      {view.resent && (
-        <p class="sent" role="status">
-          {words.resent(view.email)}
-        </p>
-      )}
-      <MainForm view={view} words={words} />
-      {step === 'code' && payment.mode === 'live' && (
-        <PostForm view={view} name="resend">
-          <button type="submit" class="link wide">
-            {words.resend}
-          </button>
-        </PostForm>
-      )}
-      <PostForm view={view} name="cancel">
-        <button type="submit" class="button quiet">
-          {words.cancel}
-        </button>
-      </PostForm>
-      <p class="returns">{words.returns(merchantOf(payment, words))}</p>
-    </section>
-  );
-}
-
-function SandboxNotice({ view, words, accepted }: CheckoutProps & { accepted: string }) {
-  return (
-    <div class="notice">
-      <p>
-        <strong>{words.testMode}.</strong> {words.sandbox.note} {words.sandbox.accepts[view.step]}{' '}
-        <code>{accepted}</code>
-      </p>
-      <form method="get" action={view.path}>
-        <input type="hidden" name="payment_id" value={view.payment.id} />
-        <input type="hidden" name="fill" value="1" />
-        <button type="submit" class="button small">
-          {words.sandbox.fill[view.step]}
-        </button>
-      </form>
-    </div>
-  );
-}
-
-/** The server checks, so that its errors are the only ones: hence `novalidate`. */
-function MainForm({ view, words }: CheckoutProps) {
-  const { step, problem } = view;
-  const hint = words.hint[view.payment.mode];
-  return (
-    <PostForm view={view} name={step}>
-      <label for={step}>{words.label[step]}</label>
-      <p class="hint" id={`${step}-hint`}>
-        {step === 'email' ? hint.email : hint.code(view.email)}
-        {step === 'code' && view.payment.mode === 'live' && view.panel === null && (
-          <>
-            {' '}
-            {words.codeWithoutPanel} <code>gateway-sim inbox</code>.
-          </>
-        )}
-      </p>
-      <Field view={view} />
-      {problem && (
-        <p class="problem" role="alert" id={`${step}-problem`}>
-          {(step === 'code' && words.problemsAtCode[problem]) || words.problems[problem]}
-        </p>
-      )}
-      <button type="submit" class="button">
-        {step === 'email' ? words.submit.email : words.submit.code(view.payment.amount)}
-      </button>
-    </PostForm>
-  );
-}
-
-/** The step's one field. It takes the focus except on arrival, where the customer first reads what is to be paid. */
-function Field({ view: { step, value, problem } }: { view: CheckoutView }) {
-  const field = {
-    id: step,
-    name: step,
-    value,
-    required: true,
-    autofocus: step === 'code' || value !== '' || problem !== null,
-    autocapitalize: 'off',
-    'aria-invalid': problem ? 'true' : undefined,
-    'aria-describedby': problem ? `${step}-problem ${step}-hint` : `${step}-hint`,
-  } as const;
-  return step === 'email' ? (
-    <input {...field} type="email" inputmode="email" autocomplete="email" enterkeyhint="next" />
-  ) : (
-    <input {...field} type="text" inputmode="numeric" autocomplete="one-time-code" enterkeyhint="done" />
-  );
-}
-
-function PostForm(props: { view: CheckoutView; name: string; class?: string; children: Child }) {
-  return (
-    <form method="post" action={actionOf(props.view, props.name)} class={props.class} novalidate>
-      {props.children}
-    </form>
-  );
-}
-
-function actionOf(view: CheckoutView, name: string): string {
-  return `${view.path}/${name}?payment_id=${encodeURIComponent(view.payment.id)}`;
-}
-
-/** Amounts may have 20 digits and 8 decimals: long ones are set smaller, so that they stay on few lines. */
-function amountClass(amount: string): string {
-  return amount.length > 12 ? 'amount long' : 'amount';
 }
 
 /** How a closed payment ended. */
@@ -217,7 +76,9 @@ function Closed({ view, words }: { view: ClosedView; words: Wording }) {
       <p>{end === 'unknown' ? words.closed.unknown : texts[end](merchant)}</p>
       {payment && (
         <>
-          <p class={amountClass(payment.amount)}>{payment.amount}</p>
+          <p>
+            <Amount text={payment.amount} />
+          </p>
           <Facts payment={payment} words={words} />
         </>
       )}

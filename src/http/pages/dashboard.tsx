@@ -82,7 +82,7 @@ function Connect({ view, words }: DashboardProps) {
 }
 
 function Payments({ view, words }: DashboardProps) {
-  const { columns, counts } = words.dashboard;
+  const { columns, counts, table } = words.dashboard;
   return (
     <>
       <ul class="counts" aria-label={counts}>
@@ -94,8 +94,8 @@ function Payments({ view, words }: DashboardProps) {
         ))}
       </ul>
       {/* Scrolls sideways on a phone; the keyboard needs a focus to do so. */}
-      <div class="scroll" role="group" tabindex={0} aria-labelledby="payments">
-        <table aria-labelledby="payments">
+      <section class="scroll" tabindex={0} aria-label={table}>
+        <table aria-label={table}>
           <thead>
             <tr>
               <th scope="col">{columns.payment}</th>
@@ -114,7 +114,7 @@ function Payments({ view, words }: DashboardProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </>
   );
 }

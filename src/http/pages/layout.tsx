@@ -39,7 +39,8 @@ function Document({ view, theme, title, styles, children }: DocumentParts) {
       </head>
       <body>
         <header class="mark">
-          <strong>gateway-sim</strong>: {WORDING[view.language].mark}
+          <strong>gateway-sim</strong>
+          {WORDING[view.language].mark}
         </header>
         {children}
       </body>

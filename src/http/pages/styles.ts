@@ -6,7 +6,7 @@ const LIGHT = `
   color-scheme: light;
   --page: #eef2f0; --card: #fff; --tint: #f6f9f7; --ink: #13221d; --soft: #4d5f58; --line: #d9e2de;
   --edge: #74857e; --accent: #0a6650; --accent-strong: #084f3e; --on-accent: #fff; --wash: #e3f2ec;
-  --danger: #b3261e; --danger-wash: #fdf1f0; --note: #fff7e0; --on-note: #5a4200; --note-line: #b98a1c;
+  --danger: #b3261e; --danger-wash: #fdf1f0; --note: #fff7e0; --on-note: #5a4200; --note-line: #a37512;
   --focus: #0b57d0; --shadow: 0 1px 2px #13221d14, 0 12px 32px #13221d14;
 `;
 const DARK = `
@@ -81,14 +81,16 @@ const CHECKOUT = `
 body { padding-top: 0; }
 .checkout { max-width: 472px; }
 .summary { padding: 24px; background: var(--tint); border-bottom: 1px solid var(--line); }
-.logo { width: 52px; height: 52px; margin-bottom: 16px; overflow: hidden; border-radius: 12px; line-height: 0; }
-.logo img { display: inline; width: 52px; height: 52px; object-fit: contain; }
+/* The image has no fixed width: with one, Chromium keeps the room of an image that did not load. */
+.logo { width: 200px; max-width: 100%; height: 52px; margin-bottom: 16px; overflow: hidden; line-height: 0; }
+.logo img { height: 52px; max-width: 100%; object-fit: contain; object-position: left; vertical-align: top; }
+.fallback { display: inline-block; width: 100%; vertical-align: top; }
 .monogram {
   display: inline-flex; width: 52px; height: 52px; align-items: center; justify-content: center; vertical-align: top;
-  background: var(--wash); color: var(--accent); font-size: 24px; font-weight: 600; line-height: 1;
+  border-radius: 12px; background: var(--wash); color: var(--accent); font-size: 24px; font-weight: 600; line-height: 1;
 }
 h1 { font-weight: inherit; font-size: inherit; }
-.payee { display: block; color: var(--soft); }
+.payee { display: block; color: var(--soft); margin-bottom: 2px; }
 .amount {
   display: block; font-size: 40px; line-height: 1.15; font-weight: 650; letter-spacing: -.02em;
   font-variant-numeric: tabular-nums;
@@ -108,7 +110,11 @@ h1 { font-weight: inherit; font-size: inherit; }
 .notice { background: var(--note); color: var(--on-note); display: grid; gap: 10px; }
 .notice code { font-weight: 600; }
 .sent { background: var(--wash); }
-.payer { display: flex; align-items: center; justify-content: space-between; gap: 12px; border-bottom: 1px solid var(--line); padding-bottom: 8px; }
+.payer {
+  display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 12px;
+  border-bottom: 1px solid var(--line); padding-bottom: 8px;
+}
+.payer .link { padding: 0; white-space: nowrap; }
 .payer span { display: block; font-size: 14px; color: var(--soft); }
 .payer strong { font-weight: 500; }
 .returns { text-align: center; color: var(--soft); font-size: 14px; }
@@ -116,7 +122,7 @@ h1 { font-weight: inherit; font-size: inherit; }
   width: 100%; max-width: 472px; padding: 14px; border: 1px dashed var(--note-line); border-radius: 4px; font-size: 13px;
   color: var(--on-note); display: grid; gap: 12px;
 }
-.panel a { color: inherit; }
+.panel a { color: inherit; display: inline-block; padding: 13px 0; margin: -13px 0; }
 .panel form { display: grid; gap: 6px 12px; align-items: center; }
 .panel label { font-weight: 400; }
 .panel select, .panel button {
@@ -128,9 +134,10 @@ h1 { font-weight: inherit; font-size: inherit; }
 .outcomes { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 8px; margin-top: 6px; }
 .closed { max-width: 440px; padding: 32px 24px 24px; text-align: center; }
 .closed h1 { font-size: 24px; line-height: 1.25; font-weight: 650; margin: 16px 0 8px; }
-.closed > p:not(.amount) { color: var(--soft); }
+.closed > h1 + p { color: var(--soft); }
 .closed .amount { margin-top: 24px; padding-top: 24px; border-top: 1px solid var(--line); font-size: 28px; }
-.closed .facts { margin-top: 12px; text-align: left; }
+.closed .facts { margin-top: 16px; text-align: left; }
+.closed .facts dd { text-align: right; }
 .closed .button { margin-top: 24px; }
 .end {
   width: 56px; height: 56px; padding: 12px; border-radius: 50%; background: var(--tint); color: var(--soft);
@@ -143,7 +150,7 @@ h1 { font-weight: inherit; font-size: inherit; }
 }
 @media (min-width: 860px) {
   body { gap: 32px; }
-  .checkout { display: grid; grid-template-columns: 5fr 6fr; max-width: 928px; margin-top: 24px; }
+  .checkout { display: grid; grid-template-columns: 5fr 6fr; max-width: 928px; margin-top: 8px; }
   .summary { padding: 40px; border-bottom: 0; border-right: 1px solid var(--line); }
   .step { padding: 40px; }
   .amount { font-size: 48px; }
@@ -168,10 +175,10 @@ h3 { font-size: 16px; }
   display: grid; gap: 12px; align-content: start; grid-template-columns: minmax(0, 1fr);
 }
 dl { display: grid; }
-dl > div { display: grid; grid-template-columns: 130px minmax(0, 1fr); gap: 12px; padding: 7px 0; border-top: 1px solid var(--line); }
+dl > div { display: grid; gap: 0 12px; padding: 7px 0; border-top: 1px solid var(--line); }
 dl > div:first-child { border-top: 0; }
 dt { color: var(--soft); font-size: 15px; }
-code { font-size: 14px; }
+code { font-size: 13px; }
 dd code, pre { user-select: all; }
 pre {
   padding: 14px; background: var(--tint); border: 1px solid var(--line); border-radius: 10px; white-space: pre-wrap;
@@ -191,18 +198,19 @@ pre {
 .status.succeeded::before { background: var(--accent); }
 .status.failed::before { background: var(--danger); }
 .status.canceled::before, .status.expired::before { background: none; border: 2px solid var(--edge); }
-.scroll { overflow-x: auto; border-radius: 6px; }
+.scroll { position: relative; overflow-x: auto; border-radius: 6px; }
 table { width: 100%; border-collapse: collapse; font-size: 15px; }
 th, td { padding: 10px 12px; text-align: left; vertical-align: top; border-top: 1px solid var(--line); overflow-wrap: normal; white-space: nowrap; }
 thead th { border-top: 0; color: var(--soft); font-size: 13px; font-weight: 500; }
 tbody th { font-weight: 600; white-space: normal; overflow-wrap: anywhere; min-width: 150px; max-width: 360px; }
 td.amount, th.amount { text-align: right; font-variant-numeric: tabular-nums; }
-td a { display: inline-flex; align-items: center; min-height: 44px; margin: -10px 0; }
+td a { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; margin: -10px 0; }
 .warning { display: block; margin-top: 2px; font-size: 13px; font-weight: 400; color: var(--on-note); }
 .warning::before { content: '⚠ '; }
 .empty { padding: 24px 0 8px; display: grid; gap: 10px; grid-template-columns: minmax(0, 1fr); }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-@media (min-width: 860px) { .columns { grid-template-columns: minmax(0, 5fr) minmax(0, 6fr); } }
+@media (min-width: 480px) { dl > div { grid-template-columns: 124px minmax(0, 1fr); } }
+@media (min-width: 860px) { .columns { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 `;
 
 /** Styles of every checkout page. */
@@ -211,7 +219,10 @@ export const CHECKOUT_STYLES = pack(BASE + CONTROLS + CHECKOUT);
 /** Styles of the dashboard. */
 export const DASHBOARD_STYLES = pack(BASE + DASHBOARD);
 
-/** Indentation is for readers of this file only. */
+/** Comments and indentation are for readers of this file only. */
 function pack(css: string): string {
-  return css.replace(/\n\s*/g, '\n').trim();
+  return css
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\n\s*/g, '\n')
+    .trim();
 }

@@ -3,6 +3,7 @@ import type { PaymentStatus } from '../../domain/state.ts';
 
 /** All that a page says in one language. Where a field is concerned, the text names it by its label. */
 export interface Wording {
+  /** Follows the name of the emulator. */
   mark: string;
   testMode: string;
   merchant: string;
@@ -13,11 +14,11 @@ export interface Wording {
   step: Record<'email' | 'code', string>;
   label: Record<'email' | 'code', string>;
   /** What the customer is to do, by mode: in the sandbox nothing is sent. */
-  hint: Record<'sandbox' | 'live', { email: string; code: (email: string) => string }>;
+  hint: Record<'sandbox' | 'live', Record<'email' | 'code', string>>;
   submit: { email: string; code: (amount: string) => string };
   changeEmail: string;
   resend: string;
-  resent: (email: string) => string;
+  resent: string;
   cancel: string;
   returns: (merchant: string) => string;
   problems: Record<CheckoutProblem, string>;
@@ -72,6 +73,7 @@ export interface Wording {
     payments: string;
     reload: string;
     counts: string;
+    table: string;
     columns: Record<'payment' | 'mode' | 'amount' | 'status' | 'created' | 'checkout', string>;
     open: string;
     openOf: (identifier: string) => string;
@@ -82,9 +84,9 @@ export interface Wording {
 /** The texts of every page, by language. */
 export const WORDING = {
   en: {
-    mark: 'local emulator, no real money',
+    mark: ': local emulator, no real money',
     testMode: 'Test mode',
-    merchant: 'the merchant',
+    merchant: 'this merchant',
     pay: (merchant) => `Pay ${merchant}`,
     payTitle: (amount, merchant) => `Pay ${amount} to ${merchant}`,
     errorTitle: (title) => `Error: ${title}`,
@@ -94,17 +96,17 @@ export const WORDING = {
     hint: {
       sandbox: {
         email: 'The address of your wallet.',
-        code: () => 'In test mode the code is always the same; nothing is sent.',
+        code: 'In test mode the code is always the same; nothing is sent.',
       },
       live: {
         email: 'The address of your wallet. We send a code to it, so that only you can pay.',
-        code: (email) => `We sent a code to ${email}. It is valid for 10 minutes.`,
+        code: 'We sent a code to this address. It is valid for 10 minutes.',
       },
     },
     submit: { email: 'Continue', code: (amount) => `Pay ${amount}` },
     changeEmail: 'Change e-mail',
     resend: 'Send a new code',
-    resent: (email) => `We sent a new code to ${email}. The one before is no longer valid.`,
+    resent: 'We sent a new code. The one before is no longer valid.',
     cancel: 'Cancel',
     returns: (merchant) => `You return to ${merchant} afterwards.`,
     problems: {
@@ -163,7 +165,7 @@ export const WORDING = {
       },
       now: {
         pending: (merchant) => `This payment to ${merchant} still waits.`,
-        succeeded: (merchant) => `${merchant} has your payment. You can close this page.`,
+        succeeded: (merchant) => `Your payment to ${merchant} went through. You can close this page.`,
         canceled: () => 'Nothing was charged. You can close this page.',
         failed: () => 'The payment did not go through. Nothing was charged.',
         expired: () => 'The time to pay is over. Nothing was charged.',
@@ -191,6 +193,7 @@ export const WORDING = {
       payments: 'Payments',
       reload: 'Reload',
       counts: 'Payments by status',
+      table: 'Newest payments',
       columns: {
         payment: 'Identifier',
         mode: 'Mode',
@@ -208,9 +211,9 @@ export const WORDING = {
     },
   },
   fr: {
-    mark: 'émulateur local, sans argent réel',
+    mark: '\u00a0: émulateur local, argent fictif',
     testMode: 'Mode test',
-    merchant: 'le marchand',
+    merchant: 'ce marchand',
     pay: (merchant) => `Payer ${merchant}`,
     payTitle: (amount, merchant) => `Payer ${amount} à ${merchant}`,
     errorTitle: (title) => `Erreur\u00a0: ${title}`,
@@ -220,17 +223,17 @@ export const WORDING = {
     hint: {
       sandbox: {
         email: 'L’adresse de votre portefeuille.',
-        code: () => 'En mode test, le code est toujours le même\u00a0; rien n’est envoyé.',
+        code: 'En mode test, le code est toujours le même\u00a0; rien n’est envoyé.',
       },
       live: {
         email: 'L’adresse de votre portefeuille. Nous y envoyons un code, pour que vous seul puissiez payer.',
-        code: (email) => `Nous avons envoyé un code à ${email}. Il est valable 10\u00a0minutes.`,
+        code: 'Nous avons envoyé un code à cette adresse. Il est valable 10\u00a0minutes.',
       },
     },
     submit: { email: 'Continuer', code: (amount) => `Payer ${amount}` },
     changeEmail: 'Modifier l’e-mail',
     resend: 'Envoyer un nouveau code',
-    resent: (email) => `Nous avons envoyé un nouveau code à ${email}. Le précédent n’est plus valable.`,
+    resent: 'Nous avons envoyé un nouveau code. Le précédent n’est plus valable.',
     cancel: 'Annuler',
     returns: (merchant) => `Vous reviendrez ensuite chez ${merchant}.`,
     problems: {
@@ -292,7 +295,8 @@ export const WORDING = {
       },
       now: {
         pending: (merchant) => `Ce paiement à ${merchant} est toujours en attente.`,
-        succeeded: (merchant) => `${merchant} a reçu votre paiement. Vous pouvez fermer cette page.`,
+        succeeded: (merchant) =>
+          `Votre paiement à ${merchant} a bien été effectué. Vous pouvez fermer cette page.`,
         canceled: () => 'Rien n’a été débité. Vous pouvez fermer cette page.',
         failed: () => 'Le paiement n’a pas abouti. Rien n’a été débité.',
         expired: () => 'Le délai de paiement est écoulé. Rien n’a été débité.',
@@ -322,6 +326,7 @@ export const WORDING = {
       payments: 'Paiements',
       reload: 'Recharger',
       counts: 'Paiements par statut',
+      table: 'Derniers paiements',
       columns: {
         payment: 'Identifiant',
         mode: 'Mode',

@@ -67,7 +67,8 @@ class Checkout {
       c.get('exchange').notes = [error.message];
       const payment = this.#find(c);
       if (error.code === 'not_found' && !payment) return this.#closed(c, null, 'unknown', statusOf(error));
-      if (error.code === 'wrong_state' && payment && payment.status !== 'pending') return this.#over(c, payment);
+      if (error.code === 'wrong_state' && payment && payment.status !== 'pending')
+        return this.#over(c, payment);
       throw error;
     }
   }
@@ -173,7 +174,12 @@ class Checkout {
     return this.#closed(c, payment, expired ? 'expired' : 'settled', expired ? 410 : 409);
   }
 
-  #closed(c: AppContext, payment: Payment | null, reason: ClosedView['reason'], status: 200 | 404 | 409 | 410 | number) {
+  #closed(
+    c: AppContext,
+    payment: Payment | null,
+    reason: ClosedView['reason'],
+    status: 200 | 404 | 409 | 410 | number,
+  ) {
     const page = this.#pageView(c, payment?.checkoutTheme ?? 'light');
     const html = closedPage({
       ...page,
@@ -219,7 +225,10 @@ export function languageOf(header: string): 'en' | 'fr' {
     return { language: tag.split('-')[0], quality: Number(quality ?? 1) };
   });
   const qualityOf = (language: string) =>
-    Math.max(0, ...preferences.filter((preference) => preference.language === language).map(({ quality }) => quality));
+    Math.max(
+      0,
+      ...preferences.filter((preference) => preference.language === language).map(({ quality }) => quality),
+    );
   return qualityOf('fr') > qualityOf('en') ? 'fr' : 'en';
 }
 

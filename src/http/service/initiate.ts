@@ -24,7 +24,10 @@ export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void 
     app.options(INITIATE_PATHS[mode], (c) => {
       openToAll(c);
       c.header('Access-Control-Allow-Methods', 'POST, OPTIONS');
-      c.header('Access-Control-Allow-Headers', c.req.header('access-control-request-headers') ?? 'Content-Type');
+      c.header(
+        'Access-Control-Allow-Headers',
+        c.req.header('access-control-request-headers') ?? 'Content-Type',
+      );
       c.header('Access-Control-Max-Age', '600');
       return c.body(null, 204);
     });

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reference } from '../../client.ts';
+import { GatewayError } from '../../domain/error.ts';
+import type { PaymentView } from '../../http/control/payments.ts';
+import type { InitiateAnswer } from '../../http/service/initiate.ts';
+import { connect, type Server, type ServerChoice } from '../connect.ts';
+import { pairs, type Shown, table } from '../output.ts';
+import type { Call } from '../program.ts';
+
+const OUTCOMES = ['approve', 'cancel', 'fail', 'expire'] as const;
+type SettleInput = Parameters<Server['client']['payments'][':ref']['settle']['$post']>[0]['json'];
+/** How often `--wait` looks, in real time. */
+const POLL_MS = 100;
+
+/** `gateway-sim pay`: settles one pending payment, or all of them. */
+export async function pay({ args: [ref], options }: Call): Promise<Shown> {
+  const chosen = OUTCOMES.filter((outcome) => options[outcome] === true);
+  const [outcome] = chosen;
+  if (!outcome || chosen.length > 1) {
+    throw new GatewayError('usage', 'pay needs one of --approve, --cancel, --fail or --expire');
+  }
+  if (ref !== undefined && options['all'])
+    throw new GatewayError('usage', 'pay takes either a payment or --all');
+  const awaitDelivery = options['requireDelivery'] === true;
+  const input: SettleInput = {
+    outcome,
+    ...(options['delivery'] !== undefined && { delivery: options['delivery'] as SettleInput['delivery'] }),
+    ...(awaitDelivery && { awaitDelivery }),
+  };
+  const { server, payments } = await choosePayments(ref, options);
+  const settled = [];
+  for (const { id } of payments) {
+    settled.push(
+      await server.ask(server.client.payments[':ref'].settle.$post({ param: { ref: id }, json: input })),
+    );
+  }
+  const undelivered = awaitDelivery ? settled.filter(({ delivery }) => delivery?.state !== 'delivered') : [];
+  return {
+    json: options['all'] ? { data: settled } : settled[0],
+    text: settled.map(settledText).join('\n\n') || 'No payment is pending.',
+    ...(undelivered.length && {
+      failure: `gateway-sim: ${undelivered.length} of ${settled.length} IPNs not delivered at the first attempt`,
+    }),
+  };
+}
+
+type Settled = Awaited<ReturnType<typeof settleOne>>;
+function settleOne(server: Server, ref: string, json: SettleInput) {
+  return server.ask(server.client.payments[':ref'].settle.$post({ param: { ref }, json }));
+}
+
+function settledText({ payment, delivery, redirectUrl }: Settled): string {
+  const attempt = delivery?.attempts.at(-1);
+  const outcome = attempt?.error ?? (attempt ? `answered ${attempt.responseStatus}` : 'no attempt yet');
+  return pairs([
+    ['Payment', `${payment.id}  (${payment.identifier})`],
+    ['Status', payment.status],
+    ['Amount', `${payment.amount} ${payment.currency}  ${payment.mode}`],
+    ['IPN', delivery ? `${delivery.state}: POST ${delivery.url}: ${outcome}` : 'none sent'],
+    ['Redirect', redirectUrl ?? 'none: the browser stays'],
+  ]);
+}
+
+/** The payments to settle; with --wait this goes on looking for server and payment until the time is up. */
+async function choosePayments(
+  ref: string | undefined,
+  options: Call['options'],
+): Promise<{ server: Server; payments: PaymentView[] }> {
+  const wait = options['wait'] as number | undefined;
+  const deadline = performance.now() + (wait ?? 0);
+  for (;;) {
+    try {
+      const server = await connect(options as ServerChoice);
+      const payments = await pendingPayments(server, ref, options['all'] === true);
+      if (payments.length || options['all']) return { server, payments };
+      throw new GatewayError('not_found', 'no payment is pending', {
+        remedy: 'gateway-sim payments create makes one; --wait waits for one.',
+      });
+    } catch (error) {
+      const code = error instanceof GatewayError ? error.code : undefined;
+      const mayChange = code === 'no_server' || code === 'not_found';
+      if (!mayChange || wait === undefined || performance.now() >= deadline) throw error;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+async function pendingPayments(
+  server: Server,
+  ref: string | undefined,
+  all: boolean,
+): Promise<PaymentView[]> {
+  if (ref !== undefined) {
+    return [await server.ask(server.client.payments[':ref'].$get({ param: { ref: reference(ref) } }))];
+  }
+  const pending: PaymentView[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: Record<string, string> = { status: 'pending', limit: all ? '1000' : '1' };
+    if (cursor) query['cursor'] = cursor;
+    const page: { data: PaymentView[]; nextCursor: string | null } = await server.ask(
+      server.client.payments.$get({ query }),
+    );
+    pending.push(...page.data);
+    cursor = all ? page.nextCursor : null;
+  } while (cursor);
+  return pending;
+}
+
+/** `gateway-sim payments list` */
+export async function list({ options }: Call): Promise<Shown> {
+  const server = await connect(options as ServerChoice);
+  const query: Record<string, string> = {};
+  for (const name of ['status', 'mode', 'identifier', 'limit', 'cursor']) {
+    if (typeof options[name] === 'string') query[name] = options[name];
+  }
+  const page = await server.ask(server.client.payments.$get({ query }));
+  const rows = page.data.map(({ id, identifier, mode, status, amount, currency, createdAt }) => [
+    createdAt.slice(0, 19).replace('T', ' '),
+    identifier,
+    `${amount} ${currency}`,
+    mode,
+    status,
+    id,
+  ]);
+  return {
+    json: page,
+    text: table(['Created (UTC)', 'Identifier', 'Amount', 'Mode', 'Status', 'Payment'], rows),
+    notices: [
+      ...(page.data.length ? [] : ['No payments. Make one with: gateway-sim payments create']),
+      ...(page.nextCursor ? [`More with: --cursor ${page.nextCursor}`] : []),
+    ],
+  };
+}
+
+/** `gateway-sim payments show` */
+export async function show({ args: [ref = ''], options }: Call): Promise<Shown> {
+  const server = await connect(options as ServerChoice);
+  const payment = await server.ask(server.client.payments[':ref'].$get({ param: { ref: reference(ref) } }));
+  const { timeline, warnings, ...record } = payment;
+  const facts = Object.entries(record).map(([name, value]): [string, string] => [name, String(value ?? '-')]);
+  const story = timeline.map(({ at, event, detail }) => [at, event, detail ?? '']);
+  const text = [
+    pairs(facts),
+    ...warnings.map((warning) => `! ${warning}`),
+    '',
+    table(['At', 'Event', 'Detail'], story),
+  ];
+  return { json: payment, text: text.join('\n') };
+}
+
+/** `gateway-sim payments create`: initiates as a merchant would, over the service's own route. */
+export async function create({ options, output }: Call): Promise<Shown> {
+  const server = await connect(options as ServerChoice);
+  const status = await server.ask(server.client.status.$get());
+  const merchants = await server.ask(server.client.merchants.$get());
+  const given = (name: string, fallback: string) => String(options[name] ?? fallback);
+  const fields = {
+    public_key: merchants.data.find(({ isDefault }) => isDefault)?.publicKey ?? '',
+    identifier: given('identifier', `cli-${Date.now().toString(36)}`),
+    currency: given('currency', 'USD'),
+    amount: given('amount', '100.00'),
+    details: given('details', 'Test payment'),
+    ipn_url: given('ipnUrl', 'http://localhost:3000/ipn'),
+    success_url: given('successUrl', `${status.url}/_sim/ui/paid`),
+    cancel_url: given('cancelUrl', `${status.url}/_sim/ui/canceled`),
+    site_logo: given('siteLogo', `${status.url}/_sim/ui/logo.svg`),
+    customer_name: given('customerName', 'Ada Example'),
+    customer_email: given('customerEmail', 'wallet@example.com'),
+    ...(options['theme'] !== undefined && { checkout_theme: String(options['theme']) }),
+  };
+  const url = await initiate(server.url, options['live'] === true, fields);
+  if (options['open'] === true) {
+    const { default: open } = await import('open');
+    await open(url).catch(() => output.notice(`No browser could be opened: go to ${url}`));
+  }
+  const id = new URL(url).searchParams.get('payment_id') ?? '';
+  const payment = await server.ask(server.client.payments[':ref'].$get({ param: { ref: id } }));
+  const { timeline: _, ...record } = payment;
+  return {
+    json: record,
+    text: url,
+    notices: [
+      ...payment.warnings.map((warning) => `! ${warning}`),
+      `Pay it there, or with: gateway-sim pay ${id} --approve`,
+    ],
+  };
+}
+
+async function initiate(baseUrl: string, live: boolean, fields: Record<string, string>): Promise<string> {
+  const address = `${baseUrl}${live ? '' : '/sandbox'}/payment/initiate`;
+  const response = await fetch(address, { method: 'POST', body: new URLSearchParams(fields) });
+  const answer = (await response.json()) as Partial<InitiateAnswer> & { message: string; errors?: string[] };
+  if (answer.success === 'ok' && answer.url !== undefined) return answer.url;
+  throw new GatewayError('invalid_fields', answer.message, { problems: answer.errors ?? [answer.message] });
+}

@@ -1,0 +1,53 @@
+import type { ChalkInstance } from 'chalk';
+import type { ActivityView } from '../http/control/watch.ts';
+
+/** The lines that tell of one happening: `-->` arrives, `<--` leaves. Empty where there is nothing to tell. */
+export function activityLines(activity: ActivityView, colour: ChalkInstance): string[] {
+  switch (activity.type) {
+    case 'request': {
+      const { at, method, target, status, durationMs, notes } = activity.request;
+      const path = target.split('?', 1)[0] ?? target;
+      const line = `${clockTime(at)}  -->  ${method} ${path}  ${statusText(status, colour)}  ${durationMs} ms`;
+      return [line, ...notes.map((note) => warning(note, colour))];
+    }
+    case 'payment': {
+      const { id, identifier, mode, status, amount, currency, settledAt, createdAt } = activity.payment;
+      // Pages opened and codes entered change a payment too; only its beginning and its end are news.
+      if (status === 'pending' && activity.payment.payerEmail !== null) return [];
+      const at = settledAt ?? createdAt;
+      return [
+        `${clockTime(at)}       payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`,
+      ];
+    }
+    case 'delivery': {
+      const { url, identifier, attempts, state, note, nextAttemptAt } = activity.delivery;
+      const last = attempts.at(-1);
+      if (!last) return [];
+      const result =
+        last.responseStatus === null ? colour.red('no answer') : statusText(last.responseStatus, colour);
+      const line = `${clockTime(last.startedAt)}  <--  IPN POST ${url}  ${result}  ${last.durationMs} ms  ${identifier}  attempt ${last.number}`;
+      if (state === 'delivered') return [line];
+      const next = nextAttemptAt ? `; next attempt at ${clockTime(nextAttemptAt)}` : `; ${state}`;
+      return [line, warning(`${note ?? 'not delivered'}${next}`, colour)];
+    }
+    case 'message': {
+      const { sentAt, email, code, identifier } = activity.message;
+      return [`${clockTime(sentAt)}  <--  code ${colour.bold(code)} to ${email}  ${identifier}`];
+    }
+    case 'reset':
+      return ['state reset'];
+  }
+}
+
+function clockTime(at: string): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
+function statusText(status: number, colour: ChalkInstance): string {
+  if (status >= 500) return colour.red(String(status));
+  return status >= 400 ? colour.yellow(String(status)) : colour.green(String(status));
+}
+
+function warning(text: string, colour: ChalkInstance): string {
+  return `          ${colour.yellow('!')}    ${text}`;
+}

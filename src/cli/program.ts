@@ -1,0 +1,257 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { environmentName, kebab, type OptionSpec, START_OPTIONS } from '../options.ts';
+import { invocationOf } from './invocation.ts';
+import { Output, type Shown } from './output.ts';
+import { VERSION } from './version.ts';
+
+/** What every command is given. */
+export interface Call {
+  /** Positional arguments; what is optional and absent is undefined. */
+  args: readonly (string | undefined)[];
+  /** Options of the command and of the whole program, by camelCase name. */
+  options: Readonly<Record<string, unknown>>;
+  output: Output;
+}
+
+type Run = (call: Call) => Promise<Shown | undefined>;
+
+const EXIT_CODE_HELP = `
+Exit codes:
+  0  ok
+  1  a check failed
+  2  wrong usage
+  3  no server
+  4  not found or wrong state
+  5  port or data folder in use, or the folder cannot be written
+  6  state damaged
+`;
+
+/** Runs the command line; sets process.exitCode and never throws. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const invocation = invocationOf(argv, process.env, process.cwd());
+  const program = build(invocation);
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has said what is wrong; help and version are no errors.
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+      return;
+    }
+    new Output({ json: false, color: true, invocation }).fail(error);
+  }
+}
+
+const PROGRAM_OPTIONS = [
+  ['--url <url>', 'address of the running emulator'],
+  ['--data-dir <folder>', 'folder of the running emulator'],
+  ['--control-token <token>', 'token that /_sim asks for'],
+  ['--json', 'one JSON document on stdout'],
+  ['--no-color', 'no colours'],
+] as const;
+
+function build(invocation: string): Command {
+  const program = new Command('gateway-sim')
+    .description('A local emulator of a hosted payment gateway. No real money moves.')
+    .version(VERSION, '-V, --version')
+    .addHelpText('after', EXIT_CODE_HELP);
+  const add: Add = (parent, usage, summary, load) => {
+    const isDefault = parent !== program && ['list', 'show'].includes(usage);
+    const command = parent.command(usage, { isDefault }).description(summary);
+    return command.action((...given: unknown[]) => act(command, given, load, invocation));
+  };
+  addStart(add, program);
+  addPayments(add, program);
+  addSimulator(add, program);
+  addWatch(add, program);
+  for (const command of [program, ...everyCommand(program)]) prepare(command, command === program);
+  return program;
+}
+
+function* everyCommand(command: Command): Generator<Command> {
+  for (const sub of command.commands) {
+    yield sub;
+    yield* everyCommand(sub);
+  }
+}
+
+/** Every command takes the program's own options behind its name too, and reports errors the same way. */
+function prepare(command: Command, showOptions: boolean): void {
+  command.exitOverride().configureOutput({
+    outputError: (text, write) => write(text.replace(/^error: /, 'gateway-sim: ')),
+  });
+  const known = new Set(command.options.map(({ long }) => long));
+  for (const [flags, description] of PROGRAM_OPTIONS) {
+    if (known.has(flags.split(' ', 1)[0])) continue;
+    command.addOption(new Option(flags, description).hideHelp(!showOptions));
+  }
+}
+
+/** Runs a command with its options, those given before its name, and those of the environment. */
+async function act(
+  command: Command,
+  given: unknown[],
+  load: () => Promise<Run>,
+  invocation: string,
+): Promise<void> {
+  const options: Record<string, unknown> = {};
+  let color = true;
+  for (let at: Command | null = command; at; at = at.parent) {
+    if (at.getOptionValue('color') === false) color = false;
+    for (const [name, value] of Object.entries(at.opts())) options[name] ??= value;
+  }
+  for (const name of ['url', 'dataDir', 'controlToken', 'json']) {
+    const value = process.env[environmentName(name)];
+    if (value) options[name] ??= name === 'json' ? /^(1|true)$/.test(value) : value;
+  }
+  const { json, quiet } = options;
+  const output = new Output({ json: json === true, quiet: quiet === true, color, invocation });
+  try {
+    const run = await load();
+    const args = given.slice(0, command.registeredArguments.length) as (string | undefined)[];
+    const shown = await run({ args, options, output });
+    if (shown) output.show(shown);
+  } catch (error) {
+    output.fail(error);
+  }
+}
+
+type Add = (parent: Command, usage: string, summary: string, load: () => Promise<Run>) => Command;
+
+function addStart(add: Add, program: Command): void {
+  const start = add(
+    program,
+    'start',
+    'start the emulator',
+    async () => (await import('./commands/start.ts')).start,
+  );
+  for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
+    if (spec.kind === 'structure') continue;
+    const flag =
+      spec.kind === 'boolean'
+        ? `--${spec.default === true ? 'no-' : ''}${kebab(name)}`
+        : `--${kebab(name)} <${spec.placeholder ?? spec.choices?.join('|')}>`;
+    const shown = spec.kind === 'boolean' || spec.default === undefined ? '' : ` (default: ${spec.default})`;
+    const option = new Option(
+      flag,
+      spec.default === true ? `do not ${spec.description}` : `${spec.description}${shown}`,
+    );
+    // A repeated flag adds to the list; a text with commas is taken apart later, like that of a variable.
+    if (spec.kind === 'list')
+      option.argParser((value: string, list: string[] = []) => [...list, ...value.split(',')]);
+    start.addOption(option);
+  }
+  start
+    .option('--config <file>', 'configuration file (default: gateway-sim.config.json, where there is one)')
+    .option('--open', 'open the dashboard in the browser')
+    .option('--quiet', 'say nothing but the ready line and errors')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  gateway-sim start\n  gateway-sim start --port 0 --in-memory --json --quiet\n  gateway-sim start --currency NPR:Rs --loose',
+    );
+}
+
+function addPayments(add: Add, program: Command): void {
+  const payments = async () => import('./commands/payments.ts');
+  add(
+    program,
+    'pay [ref]',
+    'settle a pending payment: the newest one, or by id or identifier',
+    async () => (await payments()).pay,
+  )
+    .option('--approve', 'the customer pays')
+    .option('--cancel', 'the customer cancels')
+    .option('--fail', 'the payment fails')
+    .option('--expire', 'the payment expires')
+    .option('--all', 'every pending payment')
+    .option('--wait <duration>', 'wait for the payment (and the server) to appear', duration)
+    .option(
+      '--delivery <order>',
+      'ipn-then-redirect, redirect-then-ipn, ipn-only, redirect-only or ipn-twice',
+    )
+    .option('--require-delivery', 'exit 1 unless the first attempt was answered with 2xx')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  gateway-sim pay --approve\n  gateway-sim pay order-1 --cancel\n  gateway-sim pay --approve --wait 30s --require-delivery',
+    );
+  const group = program.command('payments').description('list, show and create payments');
+  add(group, 'list', 'payments, newest first', async () => (await payments()).list)
+    .option('--status <status>', 'only pending, succeeded, canceled, failed or expired ones')
+    .option('--mode <mode>', 'only sandbox or live ones')
+    .option('--identifier <identifier>', 'only those of this identifier')
+    .option('--limit <number>', 'at most so many (default: 50)')
+    .option('--cursor <cursor>', 'go on where the last list ended');
+  add(group, 'show <ref>', 'one payment and its story', async () => (await payments()).show);
+  add(group, 'create', 'initiate a payment as a merchant would', async () => (await payments()).create)
+    .option('--amount <amount>', 'amount as decimal text', '100.00')
+    .option('--currency <code>', 'currency code', 'USD')
+    .option('--identifier <text>', 'identifier of the merchant (default: made up)')
+    .option('--details <text>', 'what it is for', 'Test payment')
+    .option('--ipn-url <url>', 'receiver of the IPN', 'http://localhost:3000/ipn')
+    .option(
+      '--success-url <url>',
+      'where the browser goes on success (default: a thank-you page of the emulator)',
+    )
+    .option('--cancel-url <url>', 'where the browser goes on cancellation (default: a page of the emulator)')
+    .option('--site-logo <url>', 'logo of the merchant (default: one of the emulator)')
+    .option('--theme <theme>', 'light or dark')
+    .option('--customer-name <text>', 'name of the customer', 'Ada Example')
+    .option('--customer-email <e-mail>', 'e-mail of the customer', 'wallet@example.com')
+    .option('--live', 'in live mode (default: sandbox)')
+    .option('--open', 'open the checkout in the browser')
+    .addHelpText(
+      'after',
+      '\nExample:\n  gateway-sim payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open',
+    );
+}
+
+function addSimulator(add: Add, program: Command): void {
+  const simulator = async () => import('./commands/simulator.ts');
+  const keys = program.command('keys').description("the merchant's keys");
+  add(keys, 'show', 'the pair of keys', async () => (await simulator()).showKeys).option(
+    '--merchant <name>',
+    'of this merchant (default: the first one)',
+  );
+  add(
+    keys,
+    'generate',
+    'a new pair; the old one stops working',
+    async () => (await simulator()).generateKeys,
+  ).option('--merchant <name>', 'of this merchant; a new name makes one (default: the first one)');
+  add(keys, 'env', 'the keys as lines of a .env file', async () => (await simulator()).keysEnv).option(
+    '--merchant <name>',
+    'of this merchant (default: the first one)',
+  );
+  const wallets = program.command('wallets').description('the wallets of live mode');
+  add(wallets, 'list', 'all wallets', async () => (await simulator()).listWallets);
+  add(
+    wallets,
+    'fund <id>',
+    'put money into a wallet',
+    async () => (await simulator()).fundWallet,
+  ).requiredOption('--amount <amount>', 'amount as decimal text');
+}
+
+function addWatch(add: Add, program: Command): void {
+  const watch = async () => import('./commands/watch.ts');
+  add(program, 'status', 'the running emulator', async () => (await watch()).status);
+  add(program, 'stop', 'stop the running emulator', async () => (await watch()).stop);
+  add(program, 'inbox', 'verification codes of live payments', async () => (await watch()).inbox);
+  add(program, 'logs', 'what happened', async () => (await watch()).logs).option(
+    '--follow',
+    'and what happens next',
+  );
+  add(
+    program,
+    'open [what] [ref]',
+    'open the dashboard, or "checkout" of a payment, in the browser',
+    async () => (await watch()).open,
+  );
+}
+
+/** Reads `500ms`, `2s`, `1m` or `1h` as milliseconds. */
+export function duration(text: string): number {
+  const [, number, unit] = /^(\d{1,9})(ms|s|m|h)$/.exec(text) ?? [];
+  if (!number) throw new InvalidArgumentError('Durations are written as 500ms, 2s, 1m or 1h.');
+  return Number(number) * { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit as 'ms' | 's' | 'm' | 'h'];
+}

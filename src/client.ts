@@ -1,0 +1,73 @@
+import { hc } from 'hono/client';
+import { type ErrorCode, GatewayError } from './domain/error.ts';
+import type { ControlRoutes } from './http/control/routes.ts';
+import type { ErrorBody } from './http/errors.ts';
+
+/** The control API of a running emulator, typed by its routes. */
+export type ControlClient = ReturnType<typeof controlClient>;
+
+/** How to reach a running emulator. */
+export interface Connection {
+  url: string;
+  controlToken?: string | undefined;
+}
+
+/** A typed client of `/_sim`. References with slashes and the like are encoded by `reference`. */
+export function controlClient({ url, controlToken }: Connection) {
+  return hc<ControlRoutes>(`${url.replace(/\/+$/, '')}/_sim`, {
+    headers: controlToken ? { Authorization: `Bearer ${controlToken}` } : {},
+  });
+}
+
+/** A payment reference (id or identifier, which may hold anything) as a path segment. */
+export function reference(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/** An answer whose body has a known type. */
+export interface TypedResponse<Body> {
+  ok: boolean;
+  status: number;
+  json(): Promise<Body>;
+}
+
+/** The body of an answer that succeeded. */
+export type Successful<Answer> = Answer extends TypedResponse<infer Body> ? Body : never;
+
+/**
+ * The body of an answer.
+ *
+ * @throws GatewayError with the code that the emulator answered; `no_server` when nothing answered
+ */
+export async function answered<Answer extends TypedResponse<unknown>>(
+  request: Promise<Answer>,
+  url: string,
+): Promise<Successful<Answer>> {
+  let answer: Answer;
+  try {
+    answer = await request;
+  } catch (error) {
+    throw noServer(url, error);
+  }
+  const body = await answer.json().catch(() => undefined);
+  if (answer.ok) return body as Successful<Answer>;
+  throw errorFrom(body, url);
+}
+
+/** The error that stands in a refused answer; `no_server` when whoever answered is no gateway-sim. */
+function errorFrom(body: unknown, url: string): GatewayError {
+  const { code, message, errors, remedy } = (body ?? {}) as Partial<ErrorBody>;
+  if (typeof message !== 'string' || code === undefined) return noServer(url);
+  return new GatewayError(code as ErrorCode, message, {
+    problems: errors ?? [message],
+    ...(remedy !== undefined && { remedy }),
+  });
+}
+
+/** Nothing that is a gateway-sim answers at this address. */
+export function noServer(url: string, cause?: unknown): GatewayError {
+  return new GatewayError('no_server', `no gateway-sim answers at ${url}`, {
+    remedy: 'Start one with: gateway-sim start. Or say where it is with --url or --data-dir.',
+    ...(cause !== undefined && { cause }),
+  });
+}

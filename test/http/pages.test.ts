@@ -1,0 +1,479 @@
+import { describe, expect, test } from 'vitest';
+import type { CheckoutProblem } from '../../src/domain/checkout.ts';
+import { DELIVERY_ORDERS } from '../../src/domain/settings.ts';
+import { OUTCOMES } from '../../src/domain/settle.ts';
+import { PAYMENT_STATUSES } from '../../src/domain/state.ts';
+import { checkoutPage, closedPage } from '../../src/http/pages/checkout.tsx';
+import { dashboardPage } from '../../src/http/pages/dashboard.tsx';
+import type { CheckoutView, ClosedView, DashboardView, PaymentSummary } from '../../src/http/pages/views.ts';
+
+const PATH = '/sandbox/initiate/payment/checkout';
+const STEPS = ['email', 'code'] as const;
+const LANGUAGES = ['en', 'fr'] as const;
+
+const PAYMENT: PaymentSummary = {
+  id: 'pay_1',
+  mode: 'sandbox',
+  merchantName: 'Demo Store',
+  siteLogo: 'https://shop.test/logo.png',
+  details: 'Two coffees',
+  amount: '$100.00',
+  identifier: 'order-1',
+};
+
+interface CheckoutChanges extends Partial<Omit<CheckoutView, 'payment'>> {
+  payment?: Partial<PaymentSummary>;
+}
+
+function checkout({ payment, ...changes }: CheckoutChanges = {}): string {
+  return checkoutPage({
+    language: 'en',
+    theme: 'light',
+    nonce: 'nonce-1',
+    step: 'email',
+    payment: { ...PAYMENT, ...payment },
+    path: PATH,
+    value: '',
+    email: changes.step === 'code' ? 'test_mode@mail.com' : '',
+    problem: null,
+    resent: false,
+    sandbox: { email: 'test_mode@mail.com', code: '222666' },
+    panel: { defaultDelivery: 'ipn-then-redirect' },
+    ...changes,
+  });
+}
+
+function live(changes: CheckoutChanges = {}): string {
+  return checkout({ ...changes, payment: { mode: 'live', ...changes.payment }, sandbox: null });
+}
+
+function closed(changes: Partial<ClosedView> = {}): string {
+  return closedPage({
+    language: 'en',
+    theme: 'light',
+    nonce: 'nonce-1',
+    reason: 'settled',
+    status: 'succeeded',
+    payment: PAYMENT,
+    backUrl: 'https://shop.test/back?a=1&b=2',
+    ...changes,
+  });
+}
+
+function dashboard(changes: Partial<DashboardView> = {}): string {
+  return dashboardPage({
+    language: 'en',
+    theme: 'light',
+    nonce: 'nonce-1',
+    version: '0.1.0',
+    baseUrl: 'http://127.0.0.1:4477',
+    publicKey: 'pub_sim_1',
+    secretKey: 'sec_sim_1',
+    sandboxEmail: 'test_mode@mail.com',
+    sandboxCode: '222666',
+    liveEmail: 'wallet@example.com',
+    dataDir: '/shop/.gateway-sim',
+    curl: "curl http://127.0.0.1:4477/sandbox/payment/initiate -d 'amount=100'",
+    payments: [],
+    counts: { pending: 0, succeeded: 0, canceled: 0, failed: 0, expired: 0 },
+    ...changes,
+  });
+}
+
+/** The forms of a page by the last part of their action; `fill` is the one that is sent by GET. */
+function forms(html: string): Record<string, string> {
+  const found = [...html.matchAll(/<form [^>]*method="(\w+)" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)];
+  return Object.fromEntries(
+    found.map(([form, method, action]) => [
+      method === 'get' ? 'fill' : (/\/(\w+)\?/.exec(action ?? '')?.[1] ?? ''),
+      form,
+    ]),
+  );
+}
+
+function form(html: string, name: string): string {
+  const found = forms(html)[name];
+  if (found === undefined) throw new Error(`the page has no form ${name}`);
+  return found;
+}
+
+/** The names of all buttons, in order. */
+function buttons(html: string): string[] {
+  return [...html.matchAll(/<button[^>]*>(.*?)<\/button>/gs)].map(([, name]) => name ?? '');
+}
+
+function idsOf(html: string): string[] {
+  return [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '');
+}
+
+const PAGES: [string, string][] = [
+  ['e-mail step', checkout()],
+  ['e-mail step with a problem', checkout({ problem: 'email_invalid', value: 'x' })],
+  ['code step in the sandbox', checkout({ step: 'code', problem: 'code_wrong' })],
+  ['code step in live mode', live({ step: 'code', resent: true })],
+  ['closed', closed()],
+  ['unknown', closed({ reason: 'unknown', status: null, payment: null, backUrl: null })],
+  ['empty dashboard', dashboard()],
+];
+
+describe.each(PAGES)('every page: %s', (_name, html) => {
+  test('is a whole document that is marked as an emulator', () => {
+    expect(html).toMatch(/^<!doctype html><html lang="en"/);
+    expect(html).toMatch(/<header class="mark"><strong>gateway-sim<\/strong>: local emulator, no real money/);
+    expect(html.match(/<h1/g)).toHaveLength(1);
+    expect(html.match(/<main/g)).toHaveLength(1);
+  });
+
+  test('has no script, and no style that the policy would block', () => {
+    expect(html).not.toMatch(/<script|javascript:| on\w+="| style="/i);
+    expect(html.match(/<style[^>]*>/g)).toEqual(['<style nonce="nonce-1">']);
+  });
+
+  test('brings its own icon, so that the browser asks for none', () => {
+    expect(html).toContain('<link rel="icon" href="data:image/svg+xml,');
+  });
+
+  test('has no id twice, and every reference to one leads somewhere', () => {
+    const ids = idsOf(html);
+    expect(new Set(ids).size).toBe(ids.length);
+    const references = [...html.matchAll(/ (?:for|aria-describedby|aria-labelledby)="([^"]*)"/g)];
+    for (const id of references.flatMap(([, list]) => (list ?? '').split(' '))) expect(ids).toContain(id);
+  });
+});
+
+describe('a checkout step', () => {
+  test.each([
+    {
+      step: 'email',
+      label: 'E-mail',
+      submit: 'Continue',
+      hints: ['type="email"', 'inputmode="email"', 'autocomplete="email"'],
+    },
+    {
+      step: 'code',
+      label: 'Verification code',
+      submit: 'Pay $100.00',
+      hints: ['inputmode="numeric"', 'autocomplete="one-time-code"'],
+    },
+  ] as const)(
+    '$step is one form with one labelled field whose first button submits',
+    ({ step, label, submit, hints }) => {
+      const main = form(checkout({ step }), step);
+      const fields = main.match(/<input[^>]*>/g) ?? [];
+      expect(fields).toHaveLength(1);
+      for (const hint of [`id="${step}"`, `name="${step}"`, ...hints]) expect(fields[0]).toContain(hint);
+      expect(main).toContain(`<label for="${step}">${label}</label>`);
+      expect(main).toContain(' novalidate');
+      expect(main).toContain('<button type="submit"');
+      expect(buttons(main)).toEqual([submit]);
+    },
+  );
+
+  test.each(STEPS)('%s has one button named Cancel, in a form that asks nothing', (step) => {
+    const html = live({ step });
+    expect(buttons(html).filter((name) => /cancel/i.test(name))).toEqual(['Cancel']);
+    expect(form(html, 'cancel')).not.toContain('<input');
+  });
+
+  test('posts below the path of the checkout, with the id encoded', () => {
+    const html = checkout({ payment: { id: 'pay&"1' } });
+    for (const name of ['email', 'cancel', 'panel']) {
+      expect(form(html, name)).toContain(`method="post" action="${PATH}/${name}?payment_id=pay%26%221"`);
+    }
+  });
+
+  test('code says who pays, and lets change the e-mail', () => {
+    const back = form(checkout({ step: 'code', email: 'a@b.test' }), 'back');
+    expect(back).toContain('<strong>a@b.test</strong>');
+    expect(buttons(back)).toEqual(['Change e-mail']);
+    expect(forms(checkout())).not.toHaveProperty('back');
+  });
+
+  test('a new code can be asked for in live mode only', () => {
+    expect(buttons(form(live({ step: 'code' }), 'resend'))).toEqual(['Send a new code']);
+    expect(forms(checkout({ step: 'code' }))).not.toHaveProperty('resend');
+    expect(forms(live())).not.toHaveProperty('resend');
+  });
+
+  test('says that a new code was sent', () => {
+    expect(live({ step: 'code', resent: true })).toMatch(/role="status">We sent a new code/);
+    expect(live({ step: 'code' })).not.toContain('role="status"');
+  });
+
+  test('lets the customer read first, and takes the focus once there is something to correct or confirm', () => {
+    expect(checkout()).not.toContain('autofocus');
+    expect(checkout({ value: 'test_mode@mail.com' })).toContain('autofocus');
+    expect(checkout({ problem: 'email_invalid' })).toContain('autofocus');
+    expect(checkout({ step: 'code' })).toContain('autofocus');
+  });
+
+  test.each(['light', 'dark'] as const)('has the %s theme that the merchant asked for', (theme) => {
+    const html = checkout({ theme });
+    expect(html).toContain(`<html lang="en" class="${theme}">`);
+    expect(html).toContain(`<meta name="color-scheme" content="${theme}"/>`);
+  });
+
+  test('shows the amount unbroken, and a very long one breakable between its groups', () => {
+    expect(checkout()).toContain('<span class="amount">$100.00</span>');
+    const long = checkout({ payment: { amount: '99,999,999,999,999,999,999.12345678\u00a0cfa' } });
+    expect(long).toContain('<span class="amount long">99,<wbr/>999,<wbr/>999,');
+  });
+});
+
+describe('a problem', () => {
+  const problems: [CheckoutProblem, (typeof STEPS)[number], string][] = [
+    ['email_invalid', 'email', 'E-mail'],
+    ['email_not_test', 'email', 'E-mail'],
+    ['wallet_unknown', 'email', 'E-mail'],
+    ['balance_too_small', 'email', 'E-mail'],
+    ['code_wrong', 'code', 'Verification code'],
+    ['code_expired', 'code', 'Verification code'],
+    ['wallet_unknown', 'code', 'Verification code'],
+    ['balance_too_small', 'code', 'Verification code'],
+  ];
+
+  test.each(problems)(
+    '%s on the %s step is announced, names the field, and keeps the form',
+    (problem, step, label) => {
+      const main = form(checkout({ step, problem, value: 'kept' }), step);
+      expect(main).toMatch(new RegExp(`<p [^>]*role="alert" id="${step}-problem">${label} `));
+      expect(main).toContain('aria-invalid="true"');
+      expect(main).toContain(`aria-describedby="${step}-problem ${step}-hint"`);
+      expect(main).toContain('value="kept"');
+    },
+  );
+
+  test('is in the title too, which is read first after the page has loaded', () => {
+    expect(checkout({ problem: 'email_invalid' })).toContain(
+      '<title>Error: Pay $100.00 to Demo Store</title>',
+    );
+  });
+
+  test('leaves no mark where there is none', () => {
+    expect(checkout()).not.toMatch(/role="alert"| aria-invalid=/);
+  });
+});
+
+describe('text of the merchant and the customer', () => {
+  const hostile = `"><script>alert(1)</script><img src=x onerror='x'>`;
+
+  test.each(STEPS)('is escaped wherever it stands on the %s step', (step) => {
+    const html = checkout({
+      step,
+      value: hostile,
+      email: hostile,
+      sandbox: { email: hostile, code: hostile },
+      payment: { merchantName: hostile, details: hostile, identifier: hostile, amount: hostile, id: hostile },
+    });
+    expect(html).not.toMatch(/<script|<img src=x/);
+  });
+
+  test('is escaped on closed pages and on the dashboard', () => {
+    const payment = { ...PAYMENT, merchantName: hostile, details: hostile, identifier: hostile };
+    expect(closed({ payment, backUrl: `https://shop.test/${hostile}` })).not.toMatch(/<script|<img src=x/);
+    const row = { id: '1', mode: 'live', status: 'pending', amount: hostile, createdAt: hostile } as const;
+    const rows = [{ ...row, identifier: hostile, checkoutUrl: hostile, warnings: [hostile] }];
+    expect(dashboard({ curl: hostile, payments: rows })).not.toMatch(/<script|<img src=x/);
+  });
+
+  test('cannot leave the address of the logo', () => {
+    const html = checkout({ payment: { siteLogo: 'https://shop.test/"onerror="alert(1)' } });
+    expect(html).toContain('<img src="https://shop.test/&quot;onerror=&quot;alert(1)" alt=""');
+  });
+});
+
+describe('the logo', () => {
+  test('is asked for without a referrer, and has a monogram to fall back on', () => {
+    const html = checkout();
+    expect(html).toContain('<img src="https://shop.test/logo.png" alt="" referrerpolicy="no-referrer"/>');
+    expect(html).toContain('<span class="monogram">D</span>');
+  });
+
+  test.each([
+    ['épicerie', 'É'],
+    ['  «1001» nuits', '1'],
+    ['', '•'],
+    ['😀', '•'],
+  ])('of %j is the monogram %s where the merchant gave none', (merchantName, monogram) => {
+    const html = checkout({ payment: { siteLogo: null, merchantName } });
+    expect(html).not.toContain('<img');
+    expect(html).toContain(`<span class="monogram">${monogram}</span>`);
+  });
+});
+
+describe('the sandbox', () => {
+  test.each([
+    ['email', 'test_mode@mail.com', 'Fill in test e-mail'],
+    ['code', '222666', 'Fill in test code'],
+  ] as const)(
+    'says on the %s step what it takes, and fills it in by a form of its own',
+    (step, value, button) => {
+      const html = checkout({ step });
+      expect(html).toContain('<strong>Test mode.</strong>');
+      expect(html).toContain(`<code>${value}</code>`);
+      const fill = form(html, 'fill');
+      expect(fill).toContain(`<form method="get" action="${PATH}">`);
+      expect(fill).toContain('<input type="hidden" name="payment_id" value="pay_1"/>');
+      expect(fill).toContain('<input type="hidden" name="fill" value="1"/>');
+      expect(buttons(fill)).toEqual([button]);
+    },
+  );
+
+  test.each(STEPS)('is not mentioned on the %s step in live mode', (step) => {
+    expect(live({ step })).not.toMatch(/Test mode|Fill in|222666/);
+  });
+});
+
+describe('the simulator panel', () => {
+  test('is a region of its own outside the page, with four outcomes and five delivery orders', () => {
+    const html = checkout({ panel: { defaultDelivery: 'ipn-twice' } });
+    expect(html).toMatch(/<\/main><aside class="panel" aria-label="Simulator, not part of the page">/);
+    const panel = form(html, 'panel');
+    for (const outcome of OUTCOMES) expect(panel).toContain(`name="outcome" value="${outcome}"`);
+    expect(buttons(panel)).toEqual(['Approve', 'Abort', 'Fail', 'Expire']);
+    expect([...panel.matchAll(/<option value="([^"]+)"/g)].map(([, order]) => order)).toEqual([
+      ...DELIVERY_ORDERS,
+    ]);
+    expect(panel.match(/<option[^>]* selected[^>]*>/g)).toEqual(['<option value="ipn-twice" selected="">']);
+  });
+
+  test('is gone when it is hidden', () => {
+    expect(checkout({ panel: null })).not.toMatch(/<aside|name="outcome"/);
+  });
+
+  test('tells where the code of a live payment is; without a panel the page itself does', () => {
+    const [page, panel] = live({ step: 'code' }).split('<aside');
+    expect(panel).toContain('<code>gateway-sim inbox</code>');
+    expect(page).not.toContain('gateway-sim inbox');
+    expect(live({ step: 'code', panel: null })).toContain(
+      'Read the code with <code>gateway-sim inbox</code>',
+    );
+    expect(checkout({ step: 'code' })).not.toContain('gateway-sim inbox');
+  });
+});
+
+describe('in French', () => {
+  test.each([
+    ['email', 'E-mail', ['Remplir l’e-mail de test', 'Continuer', 'Annuler']],
+    [
+      'code',
+      'Code de vérification',
+      ['Remplir le code de test', 'Modifier l’e-mail', 'Payer $100.00', 'Annuler'],
+    ],
+  ] as const)('the %s step has French labels and buttons', (step, label, names) => {
+    const html = checkout({ language: 'fr', step });
+    expect(html).toContain('<html lang="fr"');
+    expect(html).toContain(`<label for="${step}">${label}</label>`);
+    expect(buttons(html).slice(0, names.length)).toEqual([...names]);
+    expect(buttons(html).filter((name) => /annul/i.test(name))).toEqual(['Annuler']);
+  });
+
+  test('problems, closed pages and the dashboard are French too', () => {
+    expect(checkout({ language: 'fr', step: 'code', problem: 'code_wrong' })).toContain(
+      '>Code de vérification incorrect',
+    );
+    expect(closed({ language: 'fr' })).toContain('>Retour à Demo Store</a>');
+    expect(dashboard({ language: 'fr' })).toContain('Clé secrète');
+  });
+});
+
+describe('a closed page', () => {
+  test.each([
+    ['succeeded', 'Payment complete', 'already paid'],
+    ['canceled', 'Payment canceled', 'already canceled'],
+    ['failed', 'Payment failed', 'already failed'],
+  ] as const)('of a %s payment says so', (status, title, text) => {
+    const html = closed({ status });
+    expect(html).toContain(`<h1>${title}</h1>`);
+    expect(html).toContain(text);
+    expect(html).toContain('$100.00');
+    expect(html).not.toContain('<form');
+  });
+
+  test('says that the payment expired', () => {
+    const html = closed({ reason: 'expired', status: 'expired' });
+    expect(html).toContain('<h1>Payment expired</h1>');
+    expect(html).toContain('The time to pay is over.');
+  });
+
+  test('after settling just now says what happened, not that it was over before', () => {
+    expect(closed({ reason: 'stayed' })).toContain('Your payment to Demo Store went through.');
+    expect(closed({ reason: 'stayed', status: 'canceled' })).not.toContain('already');
+  });
+
+  test('of an unknown payment shows none', () => {
+    const html = closed({ reason: 'unknown', status: null, payment: null, backUrl: null });
+    expect(html).toContain('<h1>Payment not found</h1>');
+    expect(html).not.toMatch(/<a |<dl/);
+  });
+
+  test('leads back to the merchant where there is an address', () => {
+    expect(closed()).toMatch(
+      /<a class="button" href="https:\/\/shop.test\/back\?a=1&amp;b=2">Back to Demo Store<\/a>/,
+    );
+    expect(closed({ backUrl: null })).not.toContain('<a ');
+  });
+
+  test.each(LANGUAGES)('has a title and a text for every end in %s', (language) => {
+    for (const reason of ['settled', 'stayed'] as const) {
+      for (const status of PAYMENT_STATUSES)
+        expect(closed({ language, reason, status })).toMatch(/<\/h1><p>[^<]{10,}/);
+    }
+  });
+});
+
+describe('the dashboard', () => {
+  const row = {
+    id: 'pay_1',
+    identifier: 'order-1',
+    mode: 'sandbox',
+    status: 'pending',
+    amount: '$100.00',
+    createdAt: '2026-01-15T10:30:00.123Z',
+    checkoutUrl: 'http://127.0.0.1:4477/sandbox/initiate/payment/checkout?payment_id=pay_1',
+    warnings: ['identifier was used before'],
+  } as const;
+
+  test('shows all that it takes to connect, and a command to try', () => {
+    const html = dashboard();
+    const values = [
+      'http://127.0.0.1:4477',
+      'pub_sim_1',
+      'sec_sim_1',
+      'test_mode@mail.com',
+      '222666',
+      'wallet@example.com',
+    ];
+    for (const value of [...values, '/shop/.gateway-sim']) expect(html).toContain(`<code>${value}</code>`);
+    expect(html).toContain(
+      '<pre><code>curl http://127.0.0.1:4477/sandbox/payment/initiate -d &#39;amount=100&#39;</code></pre>',
+    );
+  });
+
+  test('says what to run while there is no payment', () => {
+    const html = dashboard();
+    expect(html).toContain('No payments yet');
+    expect(html).toContain('gateway-sim payments create --amount 100 --currency USD');
+    expect(html).not.toContain('<table');
+  });
+
+  test('lists payments with their warnings, counts and checkout', () => {
+    const counts = { pending: 1, succeeded: 7, canceled: 0, failed: 0, expired: 0 };
+    const html = dashboard({ payments: [row], counts });
+    expect(html).toContain(
+      '<th scope="row">order-1<span class="warning">identifier was used before</span></th>',
+    );
+    expect(html).toContain('<time datetime="2026-01-15T10:30:00.123Z">2026-01-15 10:30:00</time>');
+    expect(html).toContain(
+      `<a href="${row.checkoutUrl}">Open<span class="unseen"> the checkout of order-1</span></a>`,
+    );
+    expect(html).toContain('<span class="number">7</span> <span class="status succeeded">Succeeded</span>');
+    expect(html).not.toContain('No payments yet');
+  });
+
+  test('says where nothing is stored, and follows the theme of the system', () => {
+    const html = dashboard({ dataDir: null });
+    expect(html).toContain('<code>in memory only, gone when it stops</code>');
+    expect(html).toContain('<html lang="en" class="system">');
+  });
+});
