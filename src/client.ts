@@ -3,6 +3,11 @@ import { type ErrorCode, GatewayError } from './domain/error.ts';
 import type { ControlRoutes } from './http/control/routes.ts';
 import type { ErrorBody } from './http/errors.ts';
 
+export type { DeliveryView } from './http/control/ipns.ts';
+export type { PaymentView } from './http/control/payments.ts';
+export type { ActivityView } from './http/control/watch.ts';
+export type { InitiateAnswer } from './http/service/initiate.ts';
+
 /** The control API of a running emulator, typed by its routes. */
 export type ControlClient = ReturnType<typeof controlClient>;
 

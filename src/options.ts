@@ -1,7 +1,15 @@
 import { type ErrorDetails, GatewayError, nearestName } from './domain/error.ts';
 
 /** What a value of an option looks like, and so how its text is read. */
-export type OptionKind = 'text' | 'integer' | 'boolean' | 'choice' | 'list' | 'url' | 'structure';
+export type OptionKind =
+  | 'text'
+  | 'integer'
+  | 'boolean'
+  | 'choice'
+  | 'list'
+  | 'url'
+  | 'duration'
+  | 'structure';
 
 /** One option of `start`: a flag, an environment variable and a key of the configuration file in one. */
 export interface OptionSpec {
@@ -107,15 +115,17 @@ export type OptionName = keyof typeof START_OPTIONS;
 
 type ValueOf<Spec extends OptionSpec> = Spec['kind'] extends 'integer'
   ? number
-  : Spec['kind'] extends 'boolean'
-    ? boolean
-    : Spec['kind'] extends 'structure'
-      ? unknown
-      : Spec['kind'] extends 'list'
-        ? readonly string[]
-        : Spec extends { choices: readonly (infer Choice)[] }
-          ? Choice
-          : string;
+  : Spec['kind'] extends 'duration'
+    ? number | string
+    : Spec['kind'] extends 'boolean'
+      ? boolean
+      : Spec['kind'] extends 'structure'
+        ? unknown
+        : Spec['kind'] extends 'list'
+          ? readonly string[]
+          : Spec extends { choices: readonly (infer Choice)[] }
+            ? Choice
+            : string;
 
 /** The options of `start` as values; what is absent takes its default. */
 export type StartOptions = {
@@ -130,9 +140,11 @@ type Defaulted = {
 export type ResolvedOptions = {
   [Name in OptionName]: (typeof START_OPTIONS)[Name]['kind'] extends 'list'
     ? readonly string[]
-    : Name extends Defaulted
-      ? ValueOf<(typeof START_OPTIONS)[Name]>
-      : ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
+    : (typeof START_OPTIONS)[Name]['kind'] extends 'duration'
+      ? number
+      : Name extends Defaulted
+        ? ValueOf<(typeof START_OPTIONS)[Name]>
+        : ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
 };
 
 /** Where values come from, the strongest first. Keys are option names; texts are read by the option's kind. */
@@ -215,6 +227,12 @@ export function readValue(spec: OptionSpec, value: unknown, label: string): unkn
       }
       throw usage(`${label} must be a list of texts (got ${got})`);
     }
+    case 'duration': {
+      const milliseconds =
+        typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : parseDuration(value);
+      if (milliseconds !== undefined) return milliseconds;
+      throw usage(`${label} must be a duration such as 500ms, 2s, 1m or 1h (got ${got})`);
+    }
     case 'structure':
       // Only the configuration file holds these; the server checks them against their schema.
       return value;
@@ -228,4 +246,12 @@ export function readValue(spec: OptionSpec, value: unknown, label: string): unkn
       if (typeof value === 'string' && value) return value;
       throw usage(`${label} must be text (got ${got})`);
   }
+}
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Reads `500ms`, `2s`, `1m` or `1h` as milliseconds; undefined for anything else. */
+export function parseDuration(text: unknown): number | undefined {
+  const [, number, unit] = /^(\d{1,9})(ms|s|m|h)$/.exec(String(text)) ?? [];
+  return number === undefined ? undefined : Number(number) * UNITS[unit as keyof typeof UNITS];
 }

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { ActivityView } from '../http/control/watch.ts';
+import type { ActivityView } from '../client.ts';
 
 /** The lines that tell of one happening: `-->` arrives, `<--` leaves. Empty where there is nothing to tell. */
 export function activityLines(activity: ActivityView, colour: ChalkInstance): string[] {

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { environmentName, kebab, type OptionSpec, START_OPTIONS } from '../options.ts';
+import { environmentName, kebab, type OptionSpec, parseDuration, START_OPTIONS } from '../options.ts';
 import { invocationOf } from './invocation.ts';
 import { Output, type Shown } from './output.ts';
 import { VERSION } from './version.ts';
@@ -249,9 +249,10 @@ function addWatch(add: Add, program: Command): void {
   );
 }
 
-/** Reads `500ms`, `2s`, `1m` or `1h` as milliseconds. */
-export function duration(text: string): number {
-  const [, number, unit] = /^(\d{1,9})(ms|s|m|h)$/.exec(text) ?? [];
-  if (!number) throw new InvalidArgumentError('Durations are written as 500ms, 2s, 1m or 1h.');
-  return Number(number) * { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit as 'ms' | 's' | 'm' | 'h'];
+/** A duration as an argument of the command line, in milliseconds. */
+function duration(text: string): number {
+  const milliseconds = parseDuration(text);
+  if (milliseconds === undefined)
+    throw new InvalidArgumentError('Durations are written as 500ms, 2s, 1m or 1h.');
+  return milliseconds;
 }

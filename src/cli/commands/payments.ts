@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { InitiateAnswer, PaymentView } from '../../client.ts';
 import { reference } from '../../client.ts';
 import { GatewayError } from '../../domain/error.ts';
-import type { PaymentView } from '../../http/control/payments.ts';
-import type { InitiateAnswer } from '../../http/service/initiate.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
 import { pairs, type Shown, table } from '../output.ts';
 import type { Call } from '../program.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ActivityView } from '../../client.ts';
 import { noServer, reference } from '../../client.ts';
 import { GatewayError } from '../../domain/error.ts';
-import type { ActivityView } from '../../http/control/watch.ts';
 import { isAlive } from '../../store/folder.ts';
 import { connect, type ServerChoice } from '../connect.ts';
 import { activityLines } from '../lines.ts';
