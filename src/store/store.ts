@@ -40,6 +40,8 @@ export class Store {
   readonly #file: SnapshotFile | undefined;
   #journal: Journal | undefined;
   #pending: Pending[] = [];
+  #turns: (() => Promise<void>)[] = [];
+  #failures = 0;
   #writing: Promise<void> | undefined;
   #snapshotTimer: NodeJS.Timeout | undefined;
   #snapshotting: Promise<void> | undefined;
@@ -161,32 +163,55 @@ export class Store {
     });
   }
 
-  /** Writes batch after batch until nothing is pending. All that arrives during one write makes the next batch. */
+  /**
+   * Writes batch after batch until nothing is pending. All that arrives during one write makes the next batch. Between
+   * two batches there is a turn for whatever needs the journal to itself, so that steady load cannot keep it out.
+   */
   async #writeAll(): Promise<void> {
     // What else comes in this turn of the event loop belongs to the same batch.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    while (this.#pending.length && this.#journal) {
+    while (this.#pending.length || this.#turns.length) {
       const batch = this.#pending;
       this.#pending = [];
-      try {
-        await this.#journal.append(batch.map(({ line }) => line).join(''));
-      } catch (error) {
-        this.#giveUp(batch, error);
-        continue;
-      }
-      for (const { change, resolve } of batch) {
-        this.#tell(change);
-        resolve();
-      }
+      if (batch.length) await this.#writeBatch(batch);
+      await this.#turns.shift()?.();
+      this.#planSnapshot();
     }
     this.#writing = undefined;
-    this.#planSnapshot();
+  }
+
+  async #writeBatch(batch: readonly Pending[]): Promise<void> {
+    try {
+      await this.#journal?.append(batch.map(({ line }) => line).join(''));
+    } catch (error) {
+      this.#giveUp(batch, error);
+      return;
+    }
+    for (const { change, resolve } of batch) {
+      this.#tell(change);
+      resolve();
+    }
+  }
+
+  /** Does something between two batches: nothing is appended meanwhile. */
+  #betweenBatches<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#turns.push(async () => {
+        try {
+          resolve(await work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      this.#writing ??= this.#writeAll();
+    });
   }
 
   /** Later changes were made on top of the failed ones, so all that is not on disk is taken back, newest first. */
   #giveUp(batch: readonly Pending[], error: unknown): void {
     const lost = [...batch, ...this.#pending];
     this.#pending = [];
+    this.#failures++;
     for (const { undo } of lost.toReversed()) undo();
     const failure = new GatewayError('storage_failed', `the change could not be stored: ${reason(error)}`, {
       remedy: 'Nothing was changed. Make room in the data folder and try again.',
@@ -236,21 +261,22 @@ export class Store {
   async #writeSnapshot(): Promise<void> {
     const journal = this.#journal;
     if (!journal) return;
-    // Not by a call: whoever waits for the same write could commit again before the call is back. From here to the
-    // next `await`, nothing is pending.
-    while (this.#writing) await this.#writing;
-    const offset = journal.bytes;
-    this.#low.data = this.snapshot();
+    const failures = this.#failures;
+    const { offset, snapshot } = await this.#betweenBatches(() => ({
+      offset: journal.bytes,
+      snapshot: this.snapshot(),
+    }));
+    // The snapshot may hold changes that were still waiting for their batch: by the next turn they are in the journal,
+    // or taken back, and a snapshot that holds what was taken back is thrown away.
+    await this.#betweenBatches(() => {});
+    if (this.#failures !== failures) throw new Error('changes were taken back while the snapshot was made');
+    this.#low.data = snapshot;
     try {
       await this.#low.write();
     } finally {
       this.#low.data = emptySnapshot();
     }
-    // As above: an append beside the dropping would go to the file that is being replaced.
-    while (this.#writing) await this.#writing;
-    const dropped = journal.dropBefore(offset);
-    this.#writing = dropped.catch(() => {}).then(() => this.#writeAll());
-    await dropped;
+    await this.#betweenBatches(() => journal.dropBefore(offset));
   }
 
   /** Without a first snapshot, the journal's changes would be changes to nothing. */
