@@ -10,12 +10,19 @@ import {
   stepOf,
 } from './domain/checkout.ts';
 import { GatewayError } from './domain/error.ts';
+import { type FireRequest, fire, requireDelivery, resend } from './domain/fire.ts';
 import type { RandomBytes } from './domain/ids.ts';
 import { randomText } from './domain/ids.ts';
 import { addMerchant, fundWallet, newKeyPair, replaceKeys, requireMerchant } from './domain/merchant.ts';
 import { type InitiateInput, initiate, requirePayment, withEvent } from './domain/payment.ts';
 import type { Context, DeliveryOrder, Settings } from './domain/settings.ts';
-import { type PaymentOutcome, requirePending, type Settlement, settle } from './domain/settle.ts';
+import {
+  type PaymentOutcome,
+  REDIRECT_HEAD_START_MS,
+  requirePending,
+  type Settlement,
+  settle,
+} from './domain/settle.ts';
 import type {
   Delivery,
   Merchant,
@@ -31,6 +38,9 @@ import type { Store } from './store/store.ts';
 
 /** The redirect waits at most this long for the first attempt, in real time (chosen). */
 const REDIRECT_WAIT_MS = 3_000;
+
+/** Answers to `fire` come at the latest after this, in real time: clients give up at five minutes (chosen). */
+const LONGEST_FIRE_WAIT_MS = 240_000;
 
 /** What the use cases work with. */
 export interface GatewayParts {
@@ -182,13 +192,56 @@ export class Gateway {
     const last = settlement.deliveries.at(-1);
     const waits = awaitDelivery || order !== 'redirect-then-ipn';
     if (last && waits) {
-      await courier.firstAttempt(last.id, awaitDelivery ? settings.ipn.timeoutMs : REDIRECT_WAIT_MS);
+      const ownTime = settings.ipn.timeoutMs + REDIRECT_HEAD_START_MS;
+      await courier.firstAttempt(last.id, awaitDelivery ? ownTime : REDIRECT_WAIT_MS);
     }
     return {
       payment: this.state.payments.get(settlement.payment.id) ?? settlement.payment,
       delivery: last ? (this.state.deliveries.get(last.id) ?? last) : null,
       redirectUrl: settlement.redirectUrl,
     };
+  }
+
+  /**
+   * Sends a delivery once more and waits for that attempt.
+   *
+   * @param to another address, which makes a new delivery
+   * @throws GatewayError `not_found`, `invalid_fields`, or `forbidden` when the egress guard does not let it out
+   */
+  async resend(deliveryId: string, to?: string): Promise<Delivery> {
+    const { store, courier, context, settings } = this.#parts;
+    const before = requireDelivery(this.state, deliveryId);
+    // An attempt that is on its way now was not asked for by this resend.
+    if (courier.isUnderWay(deliveryId)) {
+      await courier.attemptAfter(before.attemptCount, deliveryId, settings.ipn.timeoutMs + REDIRECT_WAIT_MS);
+    }
+    const made = await store.commit((state) => resend(state, deliveryId, to, context()));
+    return this.#afterAttempt(made, settings.ipn.timeoutMs + REDIRECT_WAIT_MS);
+  }
+
+  /**
+   * Makes an IPN by hand and waits for its attempts, up to `LONGEST_FIRE_WAIT_MS`.
+   *
+   * @returns the deliveries, in the order in which they go out
+   * @throws GatewayError `not_found`, `invalid_fields`, or `forbidden` when the egress guard does not let it out
+   */
+  async fire(request: FireRequest): Promise<Delivery[]> {
+    const { store, context, settings } = this.#parts;
+    const made = await store.commit((state) => fire(state, request, context()));
+    const delay = (request.delayMs ?? 0) * made.length;
+    const limit = Math.min(delay + settings.ipn.timeoutMs + REDIRECT_WAIT_MS, LONGEST_FIRE_WAIT_MS);
+    return Promise.all(made.map((delivery) => this.#afterAttempt(delivery, limit)));
+  }
+
+  /** A delivery after its next attempt, or as it stands when time is up. */
+  async #afterAttempt({ id, attemptCount }: Delivery, limitMs: number): Promise<Delivery> {
+    await this.#parts.courier.attemptAfter(attemptCount, id, limitMs);
+    const delivery = requireDelivery(this.state, id);
+    if (delivery.state !== 'refused') return delivery;
+    throw new GatewayError('forbidden', `IPN ${id} was not let out: ${delivery.note}`, {
+      remedy:
+        'Start the emulator with the flag that lets it out, or with --forward-ipn to deliver IPNs somewhere else.',
+    });
   }
 
   /** Registers another merchant with a fresh pair of keys. */

@@ -1,4 +1,5 @@
 import { type ErrorDetails, GatewayError, nearestName } from './domain/error.ts';
+import { DELIVERY_ORDERS, IPN_FORMATS } from './domain/settings.ts';
 
 /** What a value of an option looks like, and so how its text is read. */
 export type OptionKind =
@@ -91,6 +92,55 @@ export const START_OPTIONS = {
     kind: 'list',
     placeholder: 'CODE[:symbol]',
     description: 'one more currency, such as NPR:Rs; repeatable',
+  },
+  delivery: {
+    kind: 'choice',
+    placeholder: 'order',
+    choices: DELIVERY_ORDERS,
+    default: 'ipn-then-redirect',
+    description: `order of IPN and redirect: ${DELIVERY_ORDERS.join(', ')}`,
+  },
+  ipnSchedule: {
+    kind: 'list',
+    placeholder: 'durations',
+    default: ['1s', '5s', '30s', '2m', '10m'],
+    description: 'waits before the second, third, … attempt of an IPN',
+  },
+  ipnRetries: {
+    kind: 'integer',
+    placeholder: 'number',
+    min: 0,
+    max: 100,
+    description:
+      'retries of an IPN: the first so many of the schedule, whose last wait repeats (default: all of it)',
+  },
+  ipnTimeout: {
+    kind: 'duration',
+    placeholder: 'duration',
+    default: '10s',
+    description: 'time that a receiver has for its answer',
+  },
+  ipnFormat: {
+    kind: 'choice',
+    choices: IPN_FORMATS,
+    default: 'form',
+    description: 'how an IPN is written: a form as deployments send it, or JSON',
+  },
+  amountFormat: {
+    kind: 'text',
+    placeholder: 'sent|stored|fixed:N',
+    default: 'sent',
+    description: 'data.amount of an IPN: as sent to initiate, with eight decimals, or with N decimals',
+  },
+  ipnOn: {
+    kind: 'list',
+    placeholder: 'canceled,failed,expired',
+    description: 'send an IPN for these too, not only on success',
+  },
+  forwardIpn: {
+    kind: 'url',
+    placeholder: 'url',
+    description: 'deliver every IPN of a payment here instead of to its ipn_url, which goes into a header',
   },
   allowIpnHost: {
     kind: 'list',
@@ -186,7 +236,8 @@ export function resolveOptions(sources: readonly OptionSource[]): ResolvedOption
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
     const source = sources.find(({ values }) => values[name] !== undefined);
     const fallback = spec.default ?? (spec.kind === 'list' ? [] : undefined);
-    resolved[name] = source ? readValue(spec, source.values[name], source.label(name)) : fallback;
+    const value = source?.values[name] ?? fallback;
+    resolved[name] = value === undefined ? undefined : readValue(spec, value, source?.label(name) ?? name);
   }
   return resolved as ResolvedOptions;
 }

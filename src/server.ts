@@ -7,10 +7,10 @@ import { Clock } from './clock.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/post.ts';
-import { GatewayError } from './domain/error.ts';
-import { createIds, type RandomBytes } from './domain/ids.ts';
+import { GatewayError, nearestName } from './domain/error.ts';
+import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
-import { DOCUMENTED_CURRENCIES, parseCurrency } from './domain/money.ts';
+import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
 import { type Context, type Settings, timestamp } from './domain/settings.ts';
 import type { Outcome, State, Wallet } from './domain/state.ts';
 import { Gateway } from './gateway.ts';
@@ -18,7 +18,8 @@ import { createApp } from './http/app.ts';
 import type { AppParts } from './http/environment.ts';
 import { asGatewayError, errorBody, statusOf } from './http/errors.ts';
 import { isLoopback } from './http/guard.ts';
-import type { ResolvedOptions } from './options.ts';
+import { parseDuration, type ResolvedOptions } from './options.ts';
+import { systemRandom } from './random.ts';
 import { DataFolder } from './store/folder.ts';
 import { readSnapshotFile, type Snapshot } from './store/snapshot.ts';
 import { Store } from './store/store.ts';
@@ -83,12 +84,15 @@ async function startOn(
   const store = folder
     ? await Store.open({ folder: folder.path, fsync: options.fsync }, initial)
     : await Store.inMemory(await initial());
-  const random: RandomBytes = (_purpose, length) => randomBytes(length);
+  const random = systemRandom();
   const clock = new Clock();
   const listening: { port?: number } = {};
-  const egress = new Egress(options.allowIpnHost, () =>
-    listening.port ? { port: listening.port } : undefined,
-  );
+  // Naming the address to forward to lets its host out.
+  const letOut = [
+    ...options.allowIpnHost,
+    ...(options.forwardIpn ? [new URL(options.forwardIpn).hostname] : []),
+  ];
+  const egress = new Egress(letOut, () => (listening.port ? { port: listening.port } : undefined));
   const settings = settingsOf(options, egress);
   const ids = createIds(random);
   const context = (): Context => ({ now: clock.now(), ids, settings });
@@ -169,16 +173,59 @@ function settingsOf(options: ResolvedOptions, egress: Egress): Settings {
     loose: options.loose,
     sandboxEmail: options.sandboxEmail,
     sandboxCode: options.sandboxCode,
-    ipn: {
-      format: 'form',
-      amountFormat: 'sent',
-      on: new Set(['succeeded']),
-      schedule: [1_000, 5_000, 30_000, 120_000, 600_000],
-      timeoutMs: 10_000,
-    },
-    delivery: 'ipn-then-redirect',
-    unreachable: (url) => egress.unreachable(url),
+    ipn: ipnSettings(options),
+    delivery: options.delivery,
+    unreachable: (url) => (options.forwardIpn === undefined ? egress.unreachable(url) : null),
   };
+}
+
+/** A wait of the schedule, and how long a receiver may take, at most. */
+const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
+const LONGEST_TIMEOUT_MS = 10 * 60_000;
+const SENT_ON_REQUEST = ['canceled', 'failed', 'expired'] as const;
+
+function ipnSettings(options: ResolvedOptions): Settings['ipn'] {
+  const amountFormat = parseAmountFormat(options.amountFormat);
+  if (!amountFormat) {
+    throw new GatewayError(
+      'usage',
+      `--amount-format must be sent, stored or fixed:N with N from 0 to 8 (got "${options.amountFormat}")`,
+    );
+  }
+  if (options.ipnTimeout < 1 || options.ipnTimeout > LONGEST_TIMEOUT_MS) {
+    throw new GatewayError('usage', '--ipn-timeout must be from 1ms to 10m');
+  }
+  const alsoOn = options.ipnOn.map((text) => {
+    const status = SENT_ON_REQUEST.find((name) => name === text);
+    if (status) return status;
+    const meant = nearestName(text, SENT_ON_REQUEST);
+    throw new GatewayError(
+      'usage',
+      `--ipn-on takes ${SENT_ON_REQUEST.join(', ')} (got "${text}")${meant ? `: did you mean ${meant}?` : ''}`,
+    );
+  });
+  return {
+    format: options.ipnFormat,
+    amountFormat,
+    on: new Set(['succeeded', ...alsoOn]),
+    schedule: scheduleOf(options),
+    timeoutMs: options.ipnTimeout,
+    forwardTo: options.forwardIpn ?? null,
+  };
+}
+
+function scheduleOf({ ipnSchedule, ipnRetries }: ResolvedOptions): number[] {
+  const waits = ipnSchedule.map((text) => {
+    const wait = parseDuration(text);
+    if (wait !== undefined && wait <= LONGEST_WAIT_MS) return wait;
+    throw new GatewayError(
+      'usage',
+      `--ipn-schedule must be durations such as 1s,5s,30s, each at most 720h (got "${text}")`,
+    );
+  });
+  const last = waits.length - 1;
+  if (ipnRetries === undefined) return waits;
+  return Array.from({ length: ipnRetries }, (_, index) => waits[Math.min(index, last)] ?? 0);
 }
 
 /** Brings a state in line with the options: pinned keys, and a wallet of each kind in every currency. */
@@ -231,6 +278,8 @@ async function listen(
     const server = createServer(
       { requestTimeout: 30_000, keepAliveTimeout: 65_000 },
       (incoming, outgoing) => {
+        // Here and not in the app: on a finished answer a header more is many times as expensive.
+        outgoing.setHeader('X-Gateway-Sim', '1');
         void listener(incoming, outgoing);
       },
     );
@@ -287,10 +336,7 @@ function refuseRequest(thrown: unknown, report: (error: unknown) => void): Respo
     ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
     : asGatewayError(thrown);
   if (!isMalformed) report(thrown);
-  return Response.json(errorBody(error, false), {
-    status: statusOf(error),
-    headers: { 'X-Gateway-Sim': '1' },
-  });
+  return Response.json(errorBody(error, false), { status: statusOf(error) });
 }
 
 /** What Node's parser refuses still gets an answer in the one error shape before the connection closes. */

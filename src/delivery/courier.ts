@@ -6,6 +6,7 @@ import type { Context } from '../domain/settings.ts';
 import { timestamp } from '../domain/settings.ts';
 import type { Change, Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
+import { asHeader, type Target, targetOf } from './forward.ts';
 import type { Poster } from './post.ts';
 
 /** So many attempts at one receiver at a time: a slow one holds up nobody but itself. */
@@ -86,10 +87,23 @@ export class Courier implements DueSource {
     await Promise.all(attempts);
   }
 
-  /** Resolves after the next attempt of a delivery is stored, or after `limitMs` of real time, whichever comes first. */
-  async firstAttempt(deliveryId: string, limitMs: number): Promise<void> {
+  /** Resolves after the first attempt of a delivery is stored, or after `limitMs` of real time, whichever comes first. */
+  firstAttempt(deliveryId: string, limitMs: number): Promise<void> {
+    return this.attemptAfter(0, deliveryId, limitMs);
+  }
+
+  /** Whether an attempt of a delivery is on its way right now. */
+  isUnderWay(deliveryId: string): boolean {
+    return this.#running.has(deliveryId);
+  }
+
+  /**
+   * Resolves after the attempt that follows the first `count` ones is stored, at once when that is so already or when
+   * none is due, or after `limitMs` of real time.
+   */
+  async attemptAfter(count: number, deliveryId: string, limitMs: number): Promise<void> {
     const delivery = this.#parts.store.state.deliveries.get(deliveryId);
-    if (!delivery || delivery.attemptCount > 0 || delivery.state !== 'pending') return;
+    if (!delivery || delivery.attemptCount > count || delivery.state !== 'pending') return;
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, limitMs);
@@ -123,7 +137,7 @@ export class Courier implements DueSource {
   }
 
   #enqueue(delivery: Delivery): void {
-    const { origin } = addressOf(delivery);
+    const { origin } = addressOf(this.#target(delivery).url);
     let lane = this.#lanes.get(origin);
     if (!lane) {
       lane = { waiting: new Set(), active: 0 };
@@ -170,21 +184,23 @@ export class Courier implements DueSource {
     const { store, poster, context, version } = this.#parts;
     const { signal } = this.#stopping;
     if (signal.aborted) return;
+    const { url, original } = this.#target(delivery);
     const number = delivery.attemptCount + 1;
     const startedAt = timestamp(context().now);
     const { report, refused } = await poster.post({
-      url: delivery.url,
+      url,
       body: delivery.body,
       timeoutMs: context().settings.ipn.timeoutMs,
       signal,
       headers: [
-        ['Host', addressOf(delivery).host],
+        ['Host', addressOf(url).host],
         ['Content-Type', delivery.contentType],
         ['Content-Length', String(Buffer.byteLength(delivery.body))],
         ['User-Agent', `gateway-sim/${version}`],
         ['X-Gateway-Sim', '1'],
         ['X-Gateway-Sim-Delivery', delivery.id],
         ['X-Gateway-Sim-Attempt', String(number)],
+        ...(original === null ? [] : [['X-Gateway-Sim-Original-Url', asHeader(original)] as const]),
         ['Connection', 'keep-alive'],
       ],
     });
@@ -200,6 +216,11 @@ export class Courier implements DueSource {
     }
   }
 
+  #target(delivery: Delivery): Target {
+    const { store, context } = this.#parts;
+    return targetOf(delivery, store.state, context().settings.ipn.forwardTo);
+  }
+
   #announce(deliveryId: string): void {
     const waiters = this.#waiters.get(deliveryId) ?? [];
     this.#waiters.delete(deliveryId);
@@ -212,7 +233,7 @@ function dueAt({ state, nextAttemptAt }: Delivery): number | undefined {
   return state === 'pending' && nextAttemptAt !== null ? Date.parse(nextAttemptAt) : undefined;
 }
 
-/** Where a delivery goes. An address that is none can only come from an edited state: its attempt will say so. */
-function addressOf({ url }: Delivery): { origin: string; host: string } {
+/** The parts of an address. One that is none can only come from an edited state: its attempt will say so. */
+function addressOf(url: string): { origin: string; host: string } {
   return URL.canParse(url) ? new URL(url) : { origin: '', host: '' };
 }

@@ -76,7 +76,7 @@ const CONTENT_TYPES = {
 } as const satisfies Record<IpnFormat, string>;
 
 /** The bytes of an IPN: a form with PHP-style nested names (observed), or JSON in which the amount stays a string. */
-export function encodeIpn(fields: IpnFields, format: IpnFormat): { contentType: string; body: string } {
+export function encodeIpn(fields: object, format: IpnFormat): { contentType: string; body: string } {
   const contentType = CONTENT_TYPES[format];
   if (format === 'json') return { contentType, body: JSON.stringify(fields) };
   const form = new URLSearchParams();
@@ -113,6 +113,7 @@ export function newDelivery(
     ...encodeIpn(fields, context.settings.ipn.format),
     signedText: fields.data.amount + fields.identifier,
     signedWith: merchant.publicKey,
+    once: false,
     attemptCount: 0,
     createdAt: now,
     nextAttemptAt: now,
@@ -142,21 +143,48 @@ export function recordAttempt(
   const updated: Delivery = {
     ...delivery,
     attemptCount: number,
-    ...verdict(report, number, refused, context),
+    ...verdict(report, delivery, refused, context),
   };
   return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
 }
 
 function verdict(
   report: AttemptReport,
-  number: number,
+  delivery: Delivery,
   refused: boolean,
   { settings, ids, now }: Context,
 ): Pick<Delivery, 'state' | 'nextAttemptAt' | 'note'> {
-  if (report.error === null) return { state: 'delivered', nextAttemptAt: null, note: null };
-  if (refused) return { state: 'refused', nextAttemptAt: null, note: report.error };
-  const wait = settings.ipn.schedule[number - 1];
-  if (wait === undefined) return { state: 'failed', nextAttemptAt: null, note: report.error };
+  const done = { nextAttemptAt: null, note: noteOf(report.error, delivery) };
+  if (report.error === null) return { ...done, state: 'delivered' };
+  if (refused) return { ...done, state: 'refused' };
+  const wait = settings.ipn.schedule[delivery.attemptCount];
+  if (wait === undefined || delivery.once) return { ...done, state: 'failed' };
   const shortened = Math.ceil(wait * (1 - JITTER * ids.fraction('jitter')));
-  return { state: 'pending', nextAttemptAt: timestamp(now + shortened), note: report.error };
+  const asked = retryAfter(report.responseHeaders, now);
+  return { ...done, state: 'pending', nextAttemptAt: timestamp(now + Math.max(shortened, asked)) };
+}
+
+/** What stays in a delivery's note, behind the last problem, once a resend had to sign it with another key. */
+export const SIGNED_ANEW = 'signed anew: the key pair was replaced after the first signature';
+
+function noteOf(problem: string | null, { note }: Delivery): string | null {
+  const parts = [problem, note?.endsWith(SIGNED_ANEW) ? SIGNED_ANEW : null];
+  return parts.filter((part) => part !== null).join('; ') || null;
+}
+
+/** A receiver that asks for more time than this gets this (chosen). */
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+/**
+ * How long a receiver asks to be left alone, in milliseconds: seconds, or a date, which is read against the answer's
+ * own `Date`, since the emulator's clock may stand elsewhere. It can put a retry off, never bring it forward (chosen).
+ */
+function retryAfter(headers: readonly (readonly [string, string])[], now: number): number {
+  const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1].trim();
+  const asked = header('retry-after') ?? '';
+  const sentAt = Date.parse(header('date') ?? '');
+  const wait = /^\d+$/.test(asked)
+    ? Number(asked) * 1_000
+    : Date.parse(asked) - (Number.isNaN(sentAt) ? now : sentAt);
+  return Number.isNaN(wait) ? 0 : Math.min(Math.max(wait, 0), LONGEST_RETRY_AFTER_MS);
 }

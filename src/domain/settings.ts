@@ -35,6 +35,8 @@ export interface Settings {
     schedule: readonly number[];
     /** Real time that a receiver has for its answer, in milliseconds. */
     timeoutMs: number;
+    /** Where every IPN of a payment goes instead of its ipn_url; null for the ipn_url itself. */
+    forwardTo: string | null;
   };
   delivery: DeliveryOrder;
   /** Why an IPN to this address would not be let out, or null: looked at without resolving any name. */

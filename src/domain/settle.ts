@@ -28,6 +28,9 @@ export const STATUS_AFTER = {
   expire: 'expired',
 } as const satisfies Record<PaymentOutcome, PaymentStatus>;
 
+/** With `redirect-then-ipn` the IPN is due so much later, on the emulator's clock, that the redirect is out first (chosen). */
+export const REDIRECT_HEAD_START_MS = 500;
+
 /** A settled payment, what goes out because of it, and where the browser goes. */
 export interface Settlement {
   payment: Payment;
@@ -138,7 +141,9 @@ function dueDeliveries(
   if (order === 'redirect-only' || !context.settings.ipn.on.has(status)) return [];
   const make = () =>
     newDelivery(payment, IPN_STATUS[status], holder ?? payment.customerName, merchant, context);
-  return order === 'ipn-twice' ? [make(), make()] : [make()];
+  if (order === 'ipn-twice') return [make(), make()];
+  const head = order === 'redirect-then-ipn' ? REDIRECT_HEAD_START_MS : 0;
+  return [{ ...make(), nextAttemptAt: timestamp(context.now + head) }];
 }
 
 /**

@@ -132,8 +132,10 @@ export const deliverySchema = z.object({
   body: text,
   /** What was signed, for people who compare; the key itself is not repeated here. */
   signedText: text,
-  /** The public key of the pair whose secret signed: tells a resend whether the pair was replaced meanwhile. */
+  /** The public key of the pair whose secret signed; empty for one that was tampered with: it is never signed anew. */
   signedWith: text,
+  /** Made by hand: attempted once, not by the schedule. */
+  once: z._default(z.boolean(), false),
   attemptCount: count,
   createdAt: time,
   nextAttemptAt: z.nullable(dueTime),

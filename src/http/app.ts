@@ -13,10 +13,6 @@ import { mountInitiate } from './service/initiate.ts';
 /** The whole HTTP side: the only list of routes, in the order in which they are tried. */
 export function createApp(parts: AppParts, report: (error: unknown) => void): Hono<AppEnvironment> {
   const app = new Hono<AppEnvironment>();
-  app.use(async (c, next) => {
-    await next();
-    c.header('X-Gateway-Sim', '1');
-  });
   app.use(watch(parts));
   mountInitiate(app, parts);
   mountCheckout(app, parts);

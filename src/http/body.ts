@@ -20,7 +20,7 @@ export interface PostedFields {
  * @throws GatewayError `body_too_large`, without reading on; `unparseable_body` when the client breaks off
  */
 export async function readBody(c: Context): Promise<Buffer> {
-  if (Number(c.req.header('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  if (Number(header(c, 'content-length')) > MAX_BODY_BYTES) throw tooLarge();
   const incoming = (c.env as Partial<HttpBindings> | undefined)?.incoming;
   if (incoming) return readIncoming(incoming);
   const body = Buffer.from(await c.req.arrayBuffer());
@@ -40,10 +40,13 @@ function readIncoming(incoming: HttpBindings['incoming']): Promise<Buffer> {
         reject(tooLarge());
       }
     };
-    incoming.on('data', onData);
-    incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     const brokenOff = () =>
       reject(new GatewayError('unparseable_body', 'the client broke off before the body was complete'));
+    incoming.on('data', onData);
+    incoming.on('end', () => {
+      incoming.off('close', brokenOff);
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
     incoming.on('error', brokenOff);
     incoming.on('close', brokenOff);
   });
@@ -53,9 +56,15 @@ function tooLarge(): GatewayError {
   return new GatewayError('body_too_large', `the body may have at most ${MAX_BODY_BYTES} bytes (1 MiB)`);
 }
 
+/** A header as Node parsed it; hono would build all of them anew to find one. */
+function header(c: Context, name: 'content-type' | 'content-length'): string {
+  const incoming = (c.env as Partial<HttpBindings> | undefined)?.incoming;
+  return (incoming ? incoming.headers[name] : c.req.header(name)) ?? '';
+}
+
 /** The media type of a request, in lower case and without parameters. */
 function mediaType(c: Context): string {
-  return (c.req.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return header(c, 'content-type').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 /**
@@ -75,7 +84,7 @@ export async function readFields(c: Context): Promise<PostedFields> {
       const body = await readBody(c);
       return {
         text: body.toString('utf8'),
-        fields: await parseMultipart(body, c.req.header('content-type') ?? ''),
+        fields: await parseMultipart(body, header(c, 'content-type')),
       };
     }
     case 'application/json':

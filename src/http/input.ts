@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import { GatewayError, nearestName } from '../domain/error.ts';
+import { parseDuration } from '../options.ts';
 import { readJsonBody } from './body.ts';
 import type { AppEnvironment } from './environment.ts';
 
@@ -15,6 +16,19 @@ export function jsonInput<Schema extends z.ZodMiniObject>(
 ): MiddlewareHandler<AppEnvironment, string, Input<'json', Schema>> {
   return async (c, next) => {
     const { fields } = await readJsonBody(c);
+    c.req.addValidatedData('json', parseInput(schema, fields) as object);
+    await next();
+  };
+}
+
+/** Like `jsonInput` for a request that may come without any body, which stands for an empty object. */
+export function optionalJsonInput<Schema extends z.ZodMiniObject>(
+  schema: Schema,
+): MiddlewareHandler<AppEnvironment, string, Input<'json', Schema>> {
+  return async (c, next) => {
+    const hasBody =
+      Number(c.req.header('content-length')) > 0 || c.req.header('transfer-encoding') !== undefined;
+    const fields = hasBody ? (await readJsonBody(c)).fields : {};
     c.req.addValidatedData('json', parseInput(schema, fields) as object);
     await next();
   };
@@ -73,6 +87,18 @@ export function wholeNumber(min: number, max: number) {
       }),
     ),
     z.transform((value) => Number(value)),
+  );
+}
+
+/** A duration such as `500ms` or `2s`, at most `maxMs`, as milliseconds. */
+export function durationText(maxMs: number) {
+  return z.pipe(
+    z.string().check(
+      z.refine((text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= maxMs, {
+        error: `must be a duration such as 500ms, 2s, 1m or 1h, at most ${maxMs / 3_600_000}h`,
+      }),
+    ),
+    z.transform((text) => parseDuration(text) ?? 0),
   );
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { CODE_LIFETIME_MS } from '../domain/checkout.ts';
 import { InitiateRequest } from '../domain/payment.ts';
-import { DeliveryQuery } from './control/ipns.ts';
+import { DeliveryQuery, FireInput, ResendInput } from './control/ipns.ts';
 import { FundInput, MerchantInput } from './control/merchants.ts';
 import { PaymentQuery, SettleInput } from './control/payments.ts';
 import { EventQuery, RequestQuery } from './control/watch.ts';
@@ -82,6 +82,13 @@ const OPERATIONS: readonly Operation[] = [
   control('post', '/_sim/payments/{ref}/settle', 'Settle a pending payment.', { body: SettleInput }),
   control('get', '/_sim/ipns', 'Deliveries with every attempt, newest first.', { query: DeliveryQuery }),
   control('get', '/_sim/ipns/{id}', 'One delivery.'),
+  control('post', '/_sim/ipns/{id}/resend', 'Send a delivery once more; answers after the attempt.', {
+    body: ResendInput,
+  }),
+  control('post', '/_sim/ipns', 'Make an IPN by hand; answers after the attempts.', {
+    body: FireInput,
+    status: 201,
+  }),
   control('get', '/_sim/merchants', 'Merchants with their keys.'),
   control('post', '/_sim/merchants', 'Register a merchant.', { body: MerchantInput, status: 201 }),
   control('post', '/_sim/merchants/{id}/keys', 'Generate a new pair of keys; the old one stops working.'),

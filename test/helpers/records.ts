@@ -52,6 +52,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
       on: new Set(['succeeded']),
       schedule: [1_000, 5_000, 30_000, 120_000, 600_000],
       timeoutMs: 10_000,
+      forwardTo: null,
       ...ipn,
     },
     delivery: 'ipn-then-redirect',

@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { GatewayError } from '../../domain/error.ts';
+import { requireDelivery, requireTampering } from '../../domain/fire.ts';
 import { requirePayment } from '../../domain/payment.ts';
+import { IPN_FORMATS } from '../../domain/settings.ts';
 import { type Attempt, DELIVERY_STATES, type Delivery, type State } from '../../domain/state.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
-import { queryInput, wholeNumber } from '../input.ts';
+import { durationText, jsonInput, optionalJsonInput, queryInput, wholeNumber } from '../input.ts';
 
 /** A delivery as the control API shows it: the record with every attempt in it. */
 export type DeliveryView = Omit<Delivery, 'attemptCount' | 'signedWith'> & {
@@ -24,6 +25,24 @@ export const DeliveryQuery = z.strictObject({
   state: z.optional(z.enum(DELIVERY_STATES)),
   limit: z.optional(wholeNumber(1, 1_000)),
   cursor: z.optional(wholeNumber(0, 2 ** 31)),
+});
+
+/** Where a delivery is sent once more; default: where it was sent before. */
+export const ResendInput = z.strictObject({ to: z.optional(z.string()) });
+
+/** An IPN made by hand. `payment` is an id or an identifier; without it the IPN tells of a payment that never was. */
+export const FireInput = z.strictObject({
+  payment: z.optional(z.string()),
+  to: z.optional(z.string()),
+  identifier: z.optional(z.string()),
+  amount: z.optional(z.string()),
+  currency: z.optional(z.string()),
+  status: z.optional(z.string()),
+  format: z.optional(z.enum(IPN_FORMATS)),
+  set: z.optional(z.record(z.string(), z.string())),
+  tamper: z.optional(z.string()),
+  times: z.optional(wholeNumber(1, 1_000)),
+  delay: z.optional(durationText(24 * 3_600_000)),
 });
 
 /** Routes below `/_sim/ipns`. */
@@ -46,13 +65,18 @@ export function ipnRoutes({ gateway }: AppParts) {
     })
     .get('/:id', (c) =>
       c.json(deliveryView(requireDelivery(gateway.state, c.req.param('id')), gateway.state)),
-    );
-}
-
-function requireDelivery(state: State, id: string): Delivery {
-  const delivery = state.deliveries.get(id);
-  if (delivery) return delivery;
-  throw new GatewayError('not_found', `no IPN delivery has the id "${id}"`, {
-    remedy: 'GET /_sim/ipns lists what there is.',
-  });
+    )
+    .post('/:id/resend', optionalJsonInput(ResendInput), async (c) => {
+      const delivery = await gateway.resend(c.req.param('id'), c.req.valid('json').to);
+      return c.json(deliveryView(delivery, gateway.state));
+    })
+    .post('/', jsonInput(FireInput), async (c) => {
+      const { delay, tamper, ...request } = c.req.valid('json');
+      const deliveries = await gateway.fire({
+        ...request,
+        delayMs: delay,
+        tamper: tamper === undefined ? undefined : requireTampering(tamper),
+      });
+      return c.json({ data: deliveries.map((delivery) => deliveryView(delivery, gateway.state)) }, 201);
+    });
 }

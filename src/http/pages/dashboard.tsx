@@ -36,7 +36,8 @@ function Dashboard({ view, words }: DashboardProps) {
         <section class="box" aria-labelledby="try">
           <h2 id="try">{dashboard.tryIt}</h2>
           <p>{dashboard.tryItNote}</p>
-          <pre>
+          {/* Scrolls sideways on a phone, like the table below. */}
+          <pre tabindex={0}>
             <code>{view.curl}</code>
           </pre>
         </section>

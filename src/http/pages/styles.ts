@@ -95,7 +95,7 @@ h1 { font-weight: inherit; font-size: inherit; }
   display: block; font-size: 40px; line-height: 1.15; font-weight: 650; letter-spacing: -.02em;
   font-variant-numeric: tabular-nums;
 }
-.amount.long { font-size: 24px; letter-spacing: -.01em; }
+.amount.long { font-size: 24px; letter-spacing: -.01em; text-wrap: balance; }
 .facts { margin-top: 20px; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 6px 16px; font-size: 15px; }
 .facts dt { color: var(--soft); }
 .step { padding: 24px; display: grid; gap: 12px; align-content: start; }
@@ -123,6 +123,7 @@ h1 { font-weight: inherit; font-size: inherit; }
   color: var(--on-note); display: grid; gap: 12px;
 }
 .panel a { color: inherit; display: inline-block; padding: 13px 0; margin: -13px 0; }
+.panel code { font-weight: 600; }
 .panel form { display: grid; gap: 6px 12px; align-items: center; }
 .panel label { font-weight: 400; }
 .panel select, .panel button {
@@ -181,8 +182,8 @@ dt { color: var(--soft); font-size: 15px; }
 code { font-size: 13px; }
 dd code, pre { user-select: all; }
 pre {
-  padding: 14px; background: var(--tint); border: 1px solid var(--line); border-radius: 10px; white-space: pre-wrap;
-  line-height: 1.6;
+  padding: 14px; background: var(--tint); border: 1px solid var(--line); border-radius: 10px; line-height: 1.6;
+  white-space: pre; overflow-x: auto; overflow-wrap: normal;
 }
 .heading { display: flex; align-items: center; justify-content: space-between; gap: 16px; }
 .heading a { display: inline-flex; align-items: center; min-height: 44px; }

@@ -22,7 +22,7 @@ export interface InitiateAnswer {
 export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void {
   for (const mode of ['live', 'sandbox'] as const) {
     app.options(INITIATE_PATHS[mode], (c) => {
-      openToAll(c);
+      c.header('Access-Control-Allow-Origin', '*');
       c.header('Access-Control-Allow-Methods', 'POST, OPTIONS');
       c.header(
         'Access-Control-Allow-Headers',
@@ -35,13 +35,8 @@ export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void 
   }
 }
 
-function openToAll(c: AppContext): void {
-  c.header('Access-Control-Allow-Origin', '*');
-}
-
 async function answerInitiate(c: AppContext, parts: AppParts, mode: Mode): Promise<Response> {
   const exchange = c.get('exchange');
-  openToAll(c);
   try {
     const { fields, text } = await readFields(c);
     exchange.requestBody = text;
@@ -50,8 +45,9 @@ async function answerInitiate(c: AppContext, parts: AppParts, mode: Mode): Promi
     exchange.notes = payment.warnings;
     const body = JSON.stringify(answer(payment, parts));
     exchange.responseBody = body;
-    return c.body(body, 200, { 'Content-Type': 'application/json' });
+    return c.body(body, 200, { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' });
   } catch (thrown) {
+    c.header('Access-Control-Allow-Origin', '*');
     const error = asGatewayError(thrown);
     if (error.remedy) exchange.notes = [error.remedy];
     exchange.responseBody = JSON.stringify(errorBody(error, false));

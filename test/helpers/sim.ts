@@ -1,0 +1,50 @@
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished } from 'vitest';
+import { resolveOptions, type StartOptions } from '../../src/options.ts';
+import { startServer } from '../../src/server.ts';
+
+/** An emulator in this process, in memory and on a free port, spoken to over HTTP like any other. */
+export interface Sim {
+  url: string;
+  publicKey: string;
+  secretKey: string;
+  /** Initiates a payment as a merchant does and returns its checkout URL. */
+  initiate: (fields: Record<string, string>, mode?: 'sandbox' | 'live') => Promise<string>;
+  /** The body of a GET below `/_sim`. */
+  control: <Body>(path: string) => Promise<Body>;
+}
+
+const FIXTURES = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
+
+/** Starts an emulator for the test that asks; it is stopped when that test is over. A fault of ours fails the test. */
+export async function startSim(options: StartOptions = {}): Promise<Sim> {
+  const faults: unknown[] = [];
+  const values = { port: 0, inMemory: true, ...options };
+  const server = await startServer(resolveOptions([{ label: (name) => name, values }]), {
+    version: '0.0.0-test',
+    fixtures: FIXTURES,
+    report: (error) => faults.push(error),
+  });
+  onTestFinished(async () => {
+    await server.stop();
+    expect(faults).toEqual([]);
+  });
+  const { url, publicKey, secretKey } = server;
+  return {
+    url,
+    publicKey,
+    secretKey,
+    initiate: async (fields, mode = 'sandbox') => {
+      const path = mode === 'live' ? '/payment/initiate' : '/sandbox/payment/initiate';
+      const body = new URLSearchParams({ public_key: publicKey, ...fields });
+      const response = await fetch(url + path, { method: 'POST', body });
+      const answer = (await response.json()) as { url?: string };
+      expect(answer).toMatchObject({ success: 'ok' });
+      return answer.url ?? '';
+    },
+    control: async <Body>(path: string) => {
+      const response = await fetch(`${url}/_sim${path}`);
+      return (await response.json()) as Body;
+    },
+  };
+}
