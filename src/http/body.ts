@@ -1,11 +1,10 @@
-import busboy from '@fastify/busboy';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { GatewayError } from '../domain/error.ts';
+import { parseMultipart } from './multipart.ts';
 
 /** No request that this interface knows is anywhere near this large (chosen). */
 export const MAX_BODY_BYTES = 2 ** 20;
-const MAX_PARTS = 1_000;
 
 /** The fields of a posted body as one object. */
 export interface PostedFields {
@@ -84,7 +83,7 @@ export async function readFields(c: Context): Promise<PostedFields> {
       const body = await readBody(c);
       return {
         text: body.toString('utf8'),
-        fields: await parseMultipart(body, header(c, 'content-type')),
+        fields: Object.fromEntries(parseMultipart(body, header(c, 'content-type'))),
       };
     }
     case 'application/json':
@@ -141,34 +140,4 @@ function wellFormed(object: object): Record<string, unknown> {
       typeof value === 'string' ? value.toWellFormed() : value,
     ]),
   );
-}
-
-function parseMultipart(body: Buffer, contentType: string): Promise<Record<string, unknown>> {
-  return new Promise((resolve, reject) => {
-    const fields: [string, string][] = [];
-    const fail = (error: unknown) =>
-      reject(
-        new GatewayError(
-          'unparseable_body',
-          `the body is not valid multipart/form-data: ${(error as Error).message}`,
-          {
-            cause: error,
-          },
-        ),
-      );
-    try {
-      const parser = new busboy.Busboy({
-        headers: { 'content-type': contentType },
-        limits: { parts: MAX_PARTS, fieldSize: MAX_BODY_BYTES },
-      });
-      parser.on('field', (name, value) => fields.push([name, value]));
-      // A file is no field of this interface; its bytes are read past.
-      parser.on('file', (_name, stream) => stream.resume());
-      parser.on('error', fail);
-      parser.on('finish', () => resolve(Object.fromEntries(fields)));
-      parser.end(body);
-    } catch (error) {
-      fail(error);
-    }
-  });
 }

@@ -104,7 +104,11 @@ export function unknownRoute(method: string, path: string, routes: readonly Know
 }
 
 function methodsOf(path: string, routes: readonly KnownRoute[]): string {
-  return [...new Set(routes.filter((route) => route.path === path).map(({ method }) => method))].join('/');
+  return [
+    ...new Set(
+      routes.filter((route) => route.path === path && route.method !== 'OPTIONS').map(({ method }) => method),
+    ),
+  ].join('/');
 }
 
 function matches(pattern: string, path: string): boolean {

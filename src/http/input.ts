@@ -26,8 +26,8 @@ export function optionalJsonInput<Schema extends z.ZodMiniObject>(
   schema: Schema,
 ): MiddlewareHandler<AppEnvironment, string, Input<'json', Schema>> {
   return async (c, next) => {
-    const hasBody =
-      Number(c.req.header('content-length')) > 0 || c.req.header('transfer-encoding') !== undefined;
+    const signs = ['content-type', 'content-length', 'transfer-encoding'].map((name) => c.req.header(name));
+    const hasBody = c.req.header('content-length') !== '0' && signs.some((value) => value !== undefined);
     const fields = hasBody ? (await readJsonBody(c)).fields : {};
     c.req.addValidatedData('json', parseInput(schema, fields) as object);
     await next();

@@ -446,7 +446,7 @@ describe('the dashboard', () => {
     ];
     for (const value of [...values, '/shop/.gateway-sim']) expect(html).toContain(`<code>${value}</code>`);
     expect(html).toContain(
-      '<pre><code>curl http://127.0.0.1:4477/sandbox/payment/initiate -d &#39;amount=100&#39;</code></pre>',
+      '<pre tabindex="0"><code>curl http://127.0.0.1:4477/sandbox/payment/initiate -d &#39;amount=100&#39;</code></pre>',
     );
   });
 

@@ -77,6 +77,9 @@ export function ipnRoutes({ gateway }: AppParts) {
         delayMs: delay,
         tamper: tamper === undefined ? undefined : requireTampering(tamper),
       });
-      return c.json({ data: deliveries.map((delivery) => deliveryView(delivery, gateway.state)) }, 201);
+      const data = deliveries.map((delivery) => deliveryView(delivery, gateway.state));
+      const [first] = data;
+      if (first && data.length === 1) return c.json(first, 201);
+      return c.json({ data, nextCursor: null }, 201);
     });
 }
