@@ -1,5 +1,5 @@
 import { type ErrorDetails, GatewayError, nearestName } from './domain/error.ts';
-import { DELIVERY_ORDERS, IPN_FORMATS } from './domain/settings.ts';
+import { DELIVERY_ORDERS, IPN_FORMATS, parseDuration } from './domain/settings.ts';
 
 /** What a value of an option looks like, and so how its text is read. */
 export type OptionKind =
@@ -297,12 +297,4 @@ export function readValue(spec: OptionSpec, value: unknown, label: string): unkn
       if (typeof value === 'string' && value) return value;
       throw usage(`${label} must be text (got ${got})`);
   }
-}
-
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** Reads `500ms`, `2s`, `1m` or `1h` as milliseconds; undefined for anything else. */
-export function parseDuration(text: unknown): number | undefined {
-  const [, number, unit] = /^(\d{1,9})(ms|s|m|h)$/.exec(String(text)) ?? [];
-  return number === undefined ? undefined : Number(number) * UNITS[unit as keyof typeof UNITS];
 }

@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { ActivityLog } from './activity.ts';
 import { Clock } from './clock.ts';
 import { Courier } from './delivery/courier.ts';
@@ -9,16 +6,18 @@ import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/post.ts';
 import { GatewayError, nearestName } from './domain/error.ts';
 import { createIds } from './domain/ids.ts';
-import { defaultMerchant } from './domain/merchant.ts';
+import { defaultMerchant, findWallet } from './domain/merchant.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
-import { type Context, type Settings, timestamp } from './domain/settings.ts';
+import { unique } from './domain/payment.ts';
+import { type Context, parseDuration, type Settings, timestamp } from './domain/settings.ts';
 import type { Outcome, State, Wallet } from './domain/state.ts';
+import { readTerms, type WalletTerms } from './domain/terms.ts';
 import { Gateway } from './gateway.ts';
 import { createApp } from './http/app.ts';
 import type { AppParts } from './http/environment.ts';
-import { asGatewayError, errorBody, statusOf } from './http/errors.ts';
 import { isLoopback } from './http/guard.ts';
-import { parseDuration, type ResolvedOptions } from './options.ts';
+import { close, listen, portOf } from './http/listener.ts';
+import type { ResolvedOptions } from './options.ts';
 import { systemRandom } from './random.ts';
 import { DataFolder } from './store/folder.ts';
 import { readSnapshotFile, type Snapshot } from './store/snapshot.ts';
@@ -49,9 +48,6 @@ export interface RunningServer {
   /** Answers what is under way, stores everything, lets go of port and folder. */
   stop: () => Promise<void>;
 }
-
-/** Receivers' answers and open pages get this long to end on a stop, in real time. */
-const DRAIN_MS = 1_500;
 
 /**
  * Builds and starts an emulator; resolves when it answers.
@@ -166,10 +162,11 @@ async function startOn(
 }
 
 function settingsOf(options: ResolvedOptions, egress: Egress): Settings {
-  const currencies = [...DOCUMENTED_CURRENCIES, ...options.currency.map(parseCurrency)];
+  const terms = readTerms(options);
+  const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
   return {
     currencies: new Map(currencies.map((currency) => [currency.code, currency])),
-    charges: { payment: { percent: '2', fixed: '0' } },
+    charges: terms.charges,
     loose: options.loose,
     sandboxEmail: options.sandboxEmail,
     sandboxCode: options.sandboxCode,
@@ -233,7 +230,10 @@ function prepare(state: State, options: ResolvedOptions, settings: Settings): Ou
   const merchant = defaultMerchant(state);
   const { publicKey = merchant.publicKey, secretKey = merchant.secretKey } = options;
   const repinned = publicKey !== merchant.publicKey || secretKey !== merchant.secretKey;
-  const wallets = [...settings.currencies.keys()].flatMap((currency) => missingWallets(state, currency));
+  const wallets = [
+    ...[...settings.currencies.keys()].flatMap((currency) => missingWallets(state, currency)),
+    ...configuredWallets(state, readTerms(options).wallets, settings),
+  ];
   return {
     change: {
       ...(repinned && { merchants: [{ ...merchant, publicKey, secretKey }] }),
@@ -253,114 +253,37 @@ function missingWallets(state: State, currency: string): Wallet[] {
     .map((wallet) => ({ ...wallet, id: wallet.id.replace(/[a-z]+$/, currency.toLowerCase()), currency }));
 }
 
-function portOf(server: Server | undefined): number {
-  return (server?.address() as AddressInfo | null)?.port ?? 0;
+/** The wallets of the configuration that are not there yet: a restart must not fill up what was spent. */
+function configuredWallets(state: State, wanted: readonly WalletTerms[], settings: Settings): Wallet[] {
+  const made: Wallet[] = [];
+  for (const terms of wanted) {
+    if (!settings.currencies.has(terms.currency)) {
+      const known = [...settings.currencies.keys()].join(', ');
+      throw new GatewayError(
+        'usage',
+        `wallets: the currency ${terms.currency} of ${terms.email} is unknown; known: ${known}`,
+        { remedy: 'Add it to "currencies" of the configuration, or with --currency.' },
+      );
+    }
+    const isTheirs = ({ email, currency }: WalletTerms) =>
+      email.toLowerCase() === terms.email.toLowerCase() && currency === terms.currency;
+    if (findWallet(state, terms.email, terms.currency) || made.some(isTheirs)) continue;
+    const name = terms.email.split('@', 1)[0]?.replace(/[^A-Za-z0-9]+/g, '-') ?? '';
+    const id = unique(numbered(`wal_${name}`, `_${terms.currency.toLowerCase()}`), (id) =>
+      [...state.wallets.values(), ...made].every((wallet) => wallet.id !== id),
+    );
+    made.push({ id, ...terms });
+  }
+  return made;
+}
+
+/** `wal_ada_usd`, `wal_ada2_usd`, `wal_ada3_usd`, … */
+function numbered(start: string, end: string): () => string {
+  let count = 0;
+  return () => `${start}${++count === 1 ? '' : count}${end}`;
 }
 
 function urlOf(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
-type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
-
-/** Listens on the host, and on ::1 too when that is 127.0.0.1: `localhost` means either. */
-async function listen(
-  options: ResolvedOptions,
-  fetch: Fetch,
-  report: (error: unknown) => void,
-): Promise<Server[]> {
-  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
-    hostname: options.host,
-    errorHandler: (thrown) => refuseRequest(thrown, report),
-  });
-  const make = () => {
-    const server = createServer(
-      { requestTimeout: 30_000, keepAliveTimeout: 65_000 },
-      (incoming, outgoing) => {
-        // Here and not in the app: on a finished answer a header more is many times as expensive.
-        outgoing.setHeader('X-Gateway-Sim', '1');
-        void listener(incoming, outgoing);
-      },
-    );
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-      answerMalformed(error, socket as Socket),
-    );
-    return server;
-  };
-  const server = make();
-  await bind(server, options.port, options.host);
-  if (options.host !== '127.0.0.1') return [server];
-  const second = make();
-  const { port } = server.address() as AddressInfo;
-  try {
-    await bind(second, port, '::1');
-    return [server, second];
-  } catch (error) {
-    // A machine without IPv6, or with that port taken there, still has its IPv4 loopback.
-    if (error instanceof GatewayError) return [server];
-    throw error;
-  }
-}
-
-function bind(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(bindError(error, port, host)));
-    server.listen({ port, host }, () => resolve());
-  });
-}
-
-function bindError(error: NodeJS.ErrnoException, port: number, host: string): GatewayError {
-  if (error.code === 'EADDRINUSE') {
-    return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another process`, {
-      remedy: 'Choose another one with --port (0 takes a free one), or stop what has it: gateway-sim stop.',
-      cause: error,
-    });
-  }
-  if (error.code === 'EACCES') {
-    return new GatewayError('port_in_use', `port ${port} on ${host} may not be used without more rights`, {
-      remedy: 'Choose a port above 1023 with --port.',
-      cause: error,
-    });
-  }
-  return new GatewayError('usage', `cannot listen on ${host}: ${error.message}`, {
-    remedy: 'Give an address of this machine with --host.',
-    cause: error,
-  });
-}
-
-/** What hono never sees: a request whose address or Host header makes no sense. */
-function refuseRequest(thrown: unknown, report: (error: unknown) => void): Response {
-  const isMalformed = thrown instanceof Error && thrown.name === 'RequestError';
-  const error = isMalformed
-    ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
-    : asGatewayError(thrown);
-  if (!isMalformed) report(thrown);
-  return Response.json(errorBody(error, false), { status: statusOf(error) });
-}
-
-/** What Node's parser refuses still gets an answer in the one error shape before the connection closes. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, reason] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'the headers are too large']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'the request was not complete in time']
-        : ['400 Bad Request', 'the request is not valid HTTP'];
-  const body = JSON.stringify(errorBody(new GatewayError('unparseable_body', reason), false));
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Gateway-Sim: 1\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await closed;
-  clearTimeout(force);
 }

@@ -53,6 +53,8 @@ const DOORS: Record<string, Doors> = {
       'store/folder.ts',
       'domain/error.ts',
       'domain/settings.ts',
+      'domain/fire.ts',
+      'domain/verify.ts',
       '../package.json',
     ],
     types: ['domain'],

@@ -4,8 +4,11 @@ import { GatewayError } from '../domain/error.ts';
 import type { AttemptReport } from '../domain/ipn.ts';
 import type { Egress } from './egress.ts';
 
-/** So much of an answer's body is kept. */
+/** So much of an answer's body is kept, */
 const KEPT_BODY_BYTES = 64 * 1024;
+/** and only so much once one process has kept this in all: a talkative receiver must not fill memory and disk. */
+const KEPT_BODY_BYTES_LATER = 1024;
+const KEPT_IN_ALL_BYTES = 64 * 2 ** 20;
 
 /** One POST to a receiver. */
 export interface PostRequest {
@@ -32,6 +35,7 @@ interface Answer {
 /** Sends IPNs over kept-alive connections. Every failure is a result, none is thrown. */
 export class Poster {
   readonly #egress: Egress;
+  #keptBytes = 0;
   readonly #agents = {
     'http:': new http.Agent({ keepAlive: true }),
     'https:': new https.Agent({ keepAlive: true }),
@@ -84,7 +88,10 @@ export class Poster {
     );
     request.signal.addEventListener('abort', abort, { once: true });
     try {
-      return await answerOf(outgoing, request.body);
+      const limit = this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER;
+      const answer = await answerOf(outgoing, request.body, limit);
+      this.#keptBytes += answer.body.length;
+      return answer;
     } catch (error) {
       // The receiver closed a kept-alive connection just as it was used again: that is no attempt yet.
       const stale = outgoing.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
@@ -112,7 +119,7 @@ function closedEarly(): Error {
   return Object.assign(new Error('closed before the end of the answer'), { code: 'ECONNRESET' });
 }
 
-function answerOf(outgoing: http.ClientRequest, body: string): Promise<Answer> {
+function answerOf(outgoing: http.ClientRequest, body: string, limit: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
     outgoing.on('error', reject);
     // Nobody asked to switch protocols: an answer like any other, and no connection to keep.
@@ -131,12 +138,12 @@ function answerOf(outgoing: http.ClientRequest, body: string): Promise<Answer> {
       const chunks: Buffer[] = [];
       let kept = 0;
       incoming.on('data', (chunk: Buffer) => {
-        if (kept < KEPT_BODY_BYTES) chunks.push(chunk);
+        if (kept < limit) chunks.push(chunk);
         kept += chunk.length;
       });
       incoming.on('error', reject);
       incoming.on('end', () => {
-        const bytes = Buffer.concat(chunks).subarray(0, KEPT_BODY_BYTES);
+        const bytes = Buffer.concat(chunks).subarray(0, limit);
         resolve({
           status: incoming.statusCode ?? 0,
           headers: pairs(incoming.rawHeaders),

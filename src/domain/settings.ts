@@ -55,3 +55,11 @@ export interface Context {
 export function timestamp(now: number): string {
   return new Date(now).toISOString();
 }
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Reads `500ms`, `2s`, `1m` or `1h` as milliseconds; undefined for anything else. */
+export function parseDuration(text: unknown): number | undefined {
+  const [, number, unit] = /^(\d{1,9})(ms|s|m|h)$/.exec(String(text)) ?? [];
+  return number === undefined ? undefined : Number(number) * UNITS[unit as keyof typeof UNITS];
+}

@@ -159,7 +159,7 @@ export const attemptSchema = z.object({
   requestBody: text,
   responseStatus: z.nullable(count),
   responseHeaders: headerList,
-  /** The first 64 KiB. */
+  /** The first 64 KiB; the first KiB once the emulator has kept 64 MiB of them. */
   responseBody: z.nullable(text),
   /** What went wrong, in words; null when the receiver answered 2xx in time. */
   error: z.nullable(text),

@@ -17,14 +17,26 @@ function bare(host: string): string {
 }
 
 /**
- * Guards `/_sim`: the Host header must be one of ours (or a page on a rebound name could read the keys), no other
- * site's page may ask in a browser's name, and where the emulator can be reached from outside the token is needed.
+ * Guards `/_sim`: the Host header must be one of ours (or a page on a rebound name could read the keys), and no other
+ * site's page may ask in a browser's name.
  */
-export function controlGuard(facts: ServerFacts): MiddlewareHandler<AppEnvironment> {
+export function siteGuard(facts: ServerFacts): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
     requireKnownHost(c, facts);
     refuseCrossSite(c, facts, { allowNavigation: true });
-    requireToken(c, facts);
+    await next();
+  };
+}
+
+/** Guards what tells or changes something: where the emulator can be reached from outside, the token is needed. */
+export function tokenGuard(facts: ServerFacts): MiddlewareHandler<AppEnvironment> {
+  return async (c, next) => {
+    if (!hasToken(c, facts)) {
+      throw new GatewayError('unauthorized', 'the control token is missing or wrong', {
+        remedy:
+          'Send Authorization: Bearer <control token>; it is in the ready event and in server.json of the data folder.',
+      });
+    }
     await next();
   };
 }
@@ -76,14 +88,15 @@ function isOwnOrigin(origin: string, c: AppContext, facts: ServerFacts): boolean
   return host === new URL(c.req.url).host || host === new URL(facts.baseUrl()).host;
 }
 
-function requireToken(c: AppContext, { controlToken }: ServerFacts): void {
-  if (controlToken === null) return;
+/** Whether a request may see what `/_sim` tells: no token is asked for, or it came as a bearer or in the cookie. */
+export function hasToken(c: AppContext, facts: ServerFacts): boolean {
   const given = bearer(c) ?? cookieToken(c);
-  if (given !== undefined && sameSecret(given, controlToken)) return;
-  throw new GatewayError('unauthorized', 'the control token is missing or wrong', {
-    remedy:
-      'Send Authorization: Bearer <control token>; it is in the ready event and in server.json of the data folder.',
-  });
+  return facts.controlToken === null || (given !== undefined && isToken(given, facts));
+}
+
+/** Whether a text is the control token. */
+export function isToken(given: string, { controlToken }: ServerFacts): boolean {
+  return controlToken !== null && sameSecret(given, controlToken);
 }
 
 function cookieToken(c: AppContext): string | undefined {

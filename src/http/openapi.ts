@@ -29,6 +29,7 @@ const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 const CheckoutQuery = z.object({ payment_id: z.string() });
 const EmailForm = z.object({ email: z.string() });
+const TokenForm = z.object({ token: z.string() });
 const CodeForm = z.object({ code: z.string() });
 const PanelForm = z.object({ outcome: SettleInput.shape.outcome, delivery: SettleInput.shape.delivery });
 
@@ -103,7 +104,31 @@ const OPERATIONS: readonly Operation[] = [
     type: 'text/event-stream',
   }),
   control('post', '/_sim/shutdown', 'Stop gracefully.'),
+  uiPage('/_sim', 'The dashboard. Asks for the control token where one is needed.', [401]),
+  uiPage('/_sim/ui/paid', 'Stands in for the success_url of a merchant that has none.'),
+  uiPage('/_sim/ui/canceled', 'Stands in for the cancel_url of a merchant that has none.'),
+  uiPage('/_sim/ui/logo.svg', 'Stands in for the site_logo of a merchant that has none.', [], 'image/svg+xml'),
+  {
+    method: 'post',
+    path: '/_sim/ui/token',
+    summary: 'The dashboard takes the control token and keeps it in a cookie.',
+    source: 'chosen',
+    body: { types: [FORM], schema: TokenForm },
+    answer: seeOther,
+    errors: [401, 403],
+  },
 ];
+
+function uiPage(path: string, summary: string, errors: number[] = [], type = 'text/html'): Operation {
+  return {
+    method: 'get',
+    path,
+    summary,
+    source: 'chosen',
+    answer: { ...page, type },
+    errors: [...errors, 403],
+  };
+}
 
 function step(mode: 'live' | 'sandbox', name: string, summary: string, form?: z.ZodMiniType): Operation {
   return {

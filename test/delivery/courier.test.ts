@@ -422,6 +422,18 @@ describe('a slow receiver', () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
+  it('with 2,000 deliveries waiting for it leaves 2,000 to a healthy one alone', async () => {
+    const hanging = await startReceiver(['hang']);
+    const healthy = await startReceiver();
+    const make = deliveries();
+    const both = Array.from({ length: 2_000 }, () => [make(hanging.url), make(healthy.url)] as const);
+    const { store, until } = await running(both.flat());
+    for (const [, delivery] of both) await until(delivery.id, isDone);
+    expect(healthy.requests).toHaveLength(2_000);
+    expect(hanging.requests).toHaveLength(16);
+    for (const [delivery] of both) expect(store.state.deliveries.get(delivery.id)).toBe(delivery);
+  });
+
   it('gets the next as soon as it has answered one, until all are there', async () => {
     const receiver = await startReceiver();
     const make = deliveries();

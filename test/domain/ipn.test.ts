@@ -8,6 +8,7 @@ import {
   ipnFields,
   newDelivery,
   recordAttempt,
+  SIGNED_ANEW,
   sign,
 } from '../../src/domain/ipn.ts';
 import type { SettingsChanges } from '../helpers/records.ts';
@@ -240,6 +241,7 @@ describe('a new delivery', () => {
       ...encodeIpn(fields, 'form'),
       signedText: '100.00order-1',
       signedWith: 'pub_sim_0123456789',
+      once: false,
       attemptCount: 0,
       createdAt: '2026-01-15T10:30:00.123Z',
       nextAttemptAt: '2026-01-15T10:30:00.123Z',
@@ -365,6 +367,51 @@ describe('an attempt', () => {
       recordAttempt(filled, delivery.id, SERVER_ERROR, withFraction(fraction)).result?.nextAttemptAt;
     expect(next(0)).toBe('2026-01-15T10:30:01.123Z');
     expect(next(0.5)).toBe('2026-01-15T10:30:01.073Z');
+  });
+
+  it.each<[string, Record<string, string>, number, string]>([
+    ['2', {}, 2_000, 'seconds'],
+    [' 7 ', {}, 7_000, 'seconds with blanks'],
+    ['0', {}, 1_000, 'less than the schedule says'],
+    ['3600', {}, 3_600_000, 'an hour'],
+    ['999999999999', {}, 3_600_000, 'more than an hour'],
+    ['9'.repeat(400), {}, 3_600_000, 'more than a number holds'],
+    ['Thu, 15 Jan 2026 10:30:30 GMT', {}, 29_877, 'a date, by the clock of the emulator'],
+    [
+      'Thu, 01 Jan 2099 00:00:10 GMT',
+      { Date: 'Thu, 01 Jan 2099 00:00:00 GMT' },
+      10_000,
+      "a date, by the answer's own",
+    ],
+    ['Thu, 15 Jan 2015 10:30:30 GMT', {}, 1_000, 'a date in the past'],
+    ['soon', {}, 1_000, 'nonsense'],
+    ['-5', {}, 1_000, 'a negative number'],
+    ['', {}, 1_000, 'nothing'],
+  ])('that was answered with Retry-After %j %j is repeated after %d ms: %s', (asked, more, wait) => {
+    const { filled, delivery } = held();
+    const headers = Object.entries({ 'Retry-AFTER': asked, ...more });
+    const report = { ...SERVER_ERROR, responseStatus: 429, responseHeaders: headers };
+    const using = withFraction(0, { ipn: { schedule: [1_000] } });
+    const next = recordAttempt(filled, delivery.id, report, using).result?.nextAttemptAt;
+    expect(Date.parse(next ?? '') - NOW).toBe(wait);
+  });
+
+  it('is not repeated because of Retry-After when the schedule is used up, or when it was made by hand', () => {
+    const { filled, delivery } = held();
+    const report = { ...SERVER_ERROR, responseHeaders: [['Retry-After', '1']] as [string, string][] };
+    const usedUp = context({ ipn: { schedule: [] } });
+    expect(recordAttempt(filled, delivery.id, report, usedUp).result?.state).toBe('failed');
+    filled.apply({ deliveries: [{ ...delivery, once: true }] });
+    expect(recordAttempt(filled, delivery.id, report, context()).result?.state).toBe('failed');
+  });
+
+  it('of a delivery that was signed anew keeps saying so', () => {
+    const { filled, delivery } = held();
+    filled.apply({ deliveries: [{ ...delivery, note: SIGNED_ANEW }] });
+    const failed = applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));
+    expect(failed?.note).toBe(`${SERVER_ERROR.error}; ${SIGNED_ANEW}`);
+    const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
+    expect(after?.note).toBe(SIGNED_ANEW);
   });
 
   it('of a delivery that a reset took away changes nothing', () => {

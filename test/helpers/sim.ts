@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { ActivityLog } from '../../src/activity.ts';
+import { createApp } from '../../src/http/app.ts';
+import type { AppParts } from '../../src/http/environment.ts';
 import { resolveOptions, type StartOptions } from '../../src/options.ts';
-import { startServer } from '../../src/server.ts';
+import { type RunningServer, startServer } from '../../src/server.ts';
 
 /** An emulator in this process, in memory and on a free port, spoken to over HTTP like any other. */
 export interface Sim {
@@ -12,11 +15,17 @@ export interface Sim {
   initiate: (fields: Record<string, string>, mode?: 'sandbox' | 'live') => Promise<string>;
   /** The body of a GET below `/_sim`. */
   control: <Body>(path: string) => Promise<Body>;
+  /** What runs, for what cannot be seen over HTTP. */
+  server: RunningServer;
 }
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
 
-/** Starts an emulator for the test that asks; it is stopped when that test is over. A fault of ours fails the test. */
+/**
+ * Starts an emulator for the test that asks; it is stopped when that test is over. A fault of ours fails the test.
+ *
+ * @param options those of `start`; with `inMemory: false` and a `dataDir` it keeps its state there
+ */
 export async function startSim(options: StartOptions = {}): Promise<Sim> {
   const faults: unknown[] = [];
   const values = { port: 0, inMemory: true, ...options };
@@ -46,5 +55,30 @@ export async function startSim(options: StartOptions = {}): Promise<Sim> {
       const response = await fetch(`${url}/_sim${path}`);
       return (await response.json()) as Body;
     },
+    server,
   };
+}
+
+/** The app around a gateway that fails at everything it is asked to, and what it reports. */
+export function brokenApp(): { app: ReturnType<typeof createApp>; reported: unknown[] } {
+  const fail = () => {
+    throw new Error('the details');
+  };
+  const gateway = new Proxy({} as AppParts['gateway'], {
+    get: (_, name) => (name === 'now' ? () => 0 : fail()),
+  });
+  const reported: unknown[] = [];
+  const facts: AppParts['facts'] = {
+    version: '0.0.0-test',
+    options: resolveOptions([]),
+    dataDir: null,
+    pid: 0,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    baseUrl: () => 'http://localhost',
+    controlToken: null,
+    stopped: new AbortController().signal,
+    stop: async () => {},
+  };
+  const app = createApp({ gateway, activity: new ActivityLog(), facts }, (error) => reported.push(error));
+  return { app, reported };
 }

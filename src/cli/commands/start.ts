@@ -113,13 +113,13 @@ function announce(server: RunningServer, options: ResolvedOptions, output: Outpu
     output.line(`ready ${url}`);
     return;
   }
-  output.line(banner(server, options, output, dashboardUrl));
+  output.line(output.commands(banner(server, options, output, dashboardUrl)));
 }
 
 function banner(
   server: RunningServer,
   options: ResolvedOptions,
-  { colour, commands }: Output,
+  { colour }: Output,
   dashboardUrl: string,
 ): string {
   const { parts, url, publicKey, secretKey, dataDir, controlToken } = server;

@@ -1,0 +1,140 @@
+import * as z from 'zod/mini';
+import { GatewayError, nearestName } from './error.ts';
+import { type Currency, isAmount, type Rate } from './money.ts';
+import { isEmail } from './payment.ts';
+
+/*
+ * What only the configuration file (and the library) can say, because it has no flag: charges, currencies, wallets.
+ * All of it is chosen; the service interface knows no way to set any of it.
+ */
+
+/** A wallet that the configuration asks for; it is made where its owner has none in that currency. */
+export interface WalletTerms {
+  email: string;
+  holder: string;
+  currency: string;
+  balance: string;
+}
+
+/** What a configuration says about money, complete and checked. */
+export interface Terms {
+  charges: { payment: Rate };
+  currencies: readonly Currency[];
+  wallets: readonly WalletTerms[];
+}
+
+/** Decimal text, or a JSON number that is one as it stands. */
+function decimal(isValid: (text: string) => boolean, expected: string) {
+  return z.pipe(
+    z
+      .union([z.string(), z.number()], { error: expected })
+      .check(z.refine((value) => isValid(String(value)), { error: expected })),
+    z.transform((value) => String(value)),
+  );
+}
+
+function text(max: number) {
+  const expected = `must be text of 1 to ${max} characters`;
+  return z
+    .string({ error: expected })
+    .check(z.refine((value) => value.trim() !== '' && value.length <= max, { error: expected }));
+}
+
+const percent = decimal(
+  (value) => /^\d{1,3}(\.\d{1,4})?$/.test(value) && Number(value) <= 100,
+  'must be a percentage from 0 to 100 as decimal text, such as "2.5"',
+);
+const balance = decimal(
+  (value) => isAmount(value) || /^0(\.0{1,8})?$/.test(value),
+  'must be 0 or a plain decimal amount as text, such as "250.00"',
+);
+const code = z
+  .string({ error: 'must be a currency code' })
+  .check(z.regex(/^[A-Z0-9]{2,4}$/, 'must be two to four upper-case letters or digits, such as "NPR"'));
+const decimals = 'must be a whole number from 0 to 8';
+
+const Charges = z.strictObject({
+  payment: z.optional(z.strictObject({ percent: z.optional(percent), fixed: z.optional(balance) })),
+});
+const CurrencyTerms = z.strictObject({
+  code,
+  name: z.optional(text(60)),
+  symbol: z.optional(text(8)),
+  decimals: z.optional(
+    z.int({ error: decimals }).check(z.refine((value) => value >= 0 && value <= 8, { error: decimals })),
+  ),
+});
+const WalletSchema = z.strictObject({
+  email: z
+    .string({ error: 'must be an e-mail address' })
+    .check(z.refine(isEmail, { error: 'must be an e-mail address' })),
+  holder: text(60),
+  currency: code,
+  balance,
+});
+
+/** Nobody needs more by hand; thousands belong into a state file. */
+const MAX_ENTRIES = 1_000;
+
+function listOf<Schema extends z.ZodMiniType>(schema: Schema) {
+  return z
+    .array(schema, { error: 'must be a list' })
+    .check(z.maxLength(MAX_ENTRIES, `may have at most ${MAX_ENTRIES} entries`));
+}
+
+const SCHEMAS = { charges: Charges, currencies: listOf(CurrencyTerms), wallets: listOf(WalletSchema) };
+
+/** The keys that may stand at some place of each structure, for "did you mean". */
+const KEYS = {
+  charges: ['payment', 'percent', 'fixed'],
+  currencies: Object.keys(CurrencyTerms.shape),
+  wallets: Object.keys(WalletSchema.shape),
+} as const satisfies Record<keyof typeof SCHEMAS, readonly string[]>;
+
+/**
+ * Reads the structures of a configuration. What is absent is empty; the default charge is 2 % (chosen).
+ *
+ * @throws GatewayError `usage`, naming every key that is wrong and the known key nearest to an unknown one
+ */
+export function readTerms(given: { charges?: unknown; currencies?: unknown; wallets?: unknown }): Terms {
+  const payment = given.charges === undefined ? undefined : checked('charges', given.charges).payment;
+  const currencies = given.currencies === undefined ? [] : checked('currencies', given.currencies);
+  return {
+    charges: {
+      payment: payment
+        ? { percent: payment.percent ?? '0', fixed: payment.fixed ?? '0' }
+        : { percent: '2', fixed: '0' },
+    },
+    currencies: currencies.map(({ code, name = code, symbol = code, decimals = 2 }) => ({
+      code,
+      name,
+      symbol,
+      decimals,
+    })),
+    wallets: given.wallets === undefined ? [] : checked('wallets', given.wallets),
+  };
+}
+
+function checked<Name extends keyof typeof SCHEMAS>(
+  name: Name,
+  value: unknown,
+): z.output<(typeof SCHEMAS)[Name]> {
+  const parsed = SCHEMAS[name].safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data as z.output<(typeof SCHEMAS)[Name]>;
+  const problems = parsed.error.issues.flatMap((issue) => inWords(name, issue));
+  throw new GatewayError('usage', problems[0] ?? `${name} is not valid`, { problems });
+}
+
+function inWords(name: keyof typeof SCHEMAS, issue: z.core.$ZodIssue): string[] {
+  const at = [name, ...issue.path].join('.');
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const meant = nearestName(key, KEYS[name]);
+      const hint = meant ? `: did you mean ${meant}?` : `; known: ${KEYS[name].join(', ')}`;
+      return `unknown key ${at}.${key}${hint}`;
+    });
+  }
+  if (issue.input === undefined) return [`${at} is required`];
+  if (issue.code === 'invalid_type' && issue.expected === 'object') return [`${at} must be an object`];
+  return [`${at} ${issue.message}`];
+}

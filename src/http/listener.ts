@@ -1,0 +1,151 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { GatewayError } from '../domain/error.ts';
+import type { ResolvedOptions } from '../options.ts';
+import { asGatewayError, errorBody, statusOf } from './errors.ts';
+
+/** Receivers' answers and open pages get this long to end on a stop, in real time. */
+const DRAIN_MS = 1_500;
+
+/** The port that a server was given. */
+export function portOf(server: Server | undefined): number {
+  return (server?.address() as AddressInfo | null)?.port ?? 0;
+}
+
+type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
+
+/**
+ * Listens on the host, and on ::1 too when that is 127.0.0.1: `localhost` means either.
+ *
+ * @throws GatewayError `port_in_use`, or `usage` for an address that is not of this machine
+ */
+export async function listen(
+  options: ResolvedOptions,
+  fetch: Fetch,
+  report: (error: unknown) => void,
+): Promise<Server[]> {
+  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
+    hostname: options.host,
+    errorHandler: (thrown) => refuseRequest(thrown, report),
+  });
+  const make = () => {
+    const server = createServer(
+      // A request without Host is refused below with a body, which Node's own refusal does not have.
+      { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
+      (incoming, outgoing) => {
+        // Here and not in the app: on a finished answer a header more is many times as expensive.
+        outgoing.setHeader('X-Gateway-Sim', '1');
+        if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
+          refuse(outgoing, 400, 'the request has no Host header');
+        else void listener(incoming, outgoing);
+      },
+    );
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+      answerMalformed(error, socket as Socket),
+    );
+    // Node would close the connection of the one and refuse the other without a word of who did.
+    server.on('connect', (_, socket) => {
+      socket.on('error', () => socket.destroy());
+      endRaw(socket, '405 Method Not Allowed', 'gateway-sim is no proxy: it takes no CONNECT');
+    });
+    server.on('checkExpectation', (_, outgoing) =>
+      refuse(outgoing, 417, 'the Expect header is not understood'),
+    );
+    return server;
+  };
+  const server = make();
+  await bind(server, options.port, options.host);
+  if (options.host !== '127.0.0.1') return [server];
+  const second = make();
+  const { port } = server.address() as AddressInfo;
+  try {
+    await bind(second, port, '::1');
+    return [server, second];
+  } catch (error) {
+    // A machine without IPv6, or with that port taken there, still has its IPv4 loopback.
+    if (error instanceof GatewayError) return [server];
+    throw error;
+  }
+}
+
+function bind(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(bindError(error, port, host)));
+    server.listen({ port, host }, () => resolve());
+  });
+}
+
+function bindError(error: NodeJS.ErrnoException, port: number, host: string): GatewayError {
+  if (error.code === 'EADDRINUSE') {
+    return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another process`, {
+      remedy: 'Choose another one with --port (0 takes a free one), or stop what has it: gateway-sim stop.',
+      cause: error,
+    });
+  }
+  if (error.code === 'EACCES') {
+    return new GatewayError('port_in_use', `port ${port} on ${host} may not be used without more rights`, {
+      remedy: 'Choose a port above 1023 with --port.',
+      cause: error,
+    });
+  }
+  return new GatewayError('usage', `cannot listen on ${host}: ${error.message}`, {
+    remedy: 'Give an address of this machine with --host.',
+    cause: error,
+  });
+}
+
+/** What hono never sees: a request whose address or Host header makes no sense. */
+function refuseRequest(thrown: unknown, report: (error: unknown) => void): Response {
+  const isMalformed = thrown instanceof Error && thrown.name === 'RequestError';
+  const error = isMalformed
+    ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
+    : asGatewayError(thrown);
+  if (!isMalformed) report(thrown);
+  return Response.json(errorBody(error, false), { status: statusOf(error) });
+}
+
+/** What Node's parser refuses still gets an answer in the one error shape before the connection closes. */
+function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, reason] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'the headers are too large']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'the request was not complete in time']
+        : ['400 Bad Request', 'the request is not valid HTTP'];
+  endRaw(socket, status, reason);
+}
+
+/** Refuses a request that does not go as far as hono, and closes the connection. */
+function refuse(outgoing: ServerResponse, status: number, reason: string): void {
+  const body = JSON.stringify(errorBody(new GatewayError('unparseable_body', reason), false));
+  outgoing.writeHead(status, {
+    'X-Gateway-Sim': '1',
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  });
+  outgoing.end(body);
+}
+
+/** Answers where there is no response to write to, and closes the connection. */
+function endRaw(socket: Duplex, status: string, reason: string): void {
+  const body = JSON.stringify(errorBody(new GatewayError('unparseable_body', reason), false));
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Gateway-Sim: 1\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Lets a server answer what is under way, at most `DRAIN_MS` long, and closes it. */
+export async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(force);
+}

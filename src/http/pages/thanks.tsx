@@ -1,0 +1,58 @@
+import { renderDocument } from './layout.tsx';
+import { CHECKOUT_STYLES } from './styles.ts';
+import type { PageView } from './views.ts';
+
+/** The pages that stand in for a merchant's own when `payments create` is given no addresses. */
+export const THANKS = ['paid', 'canceled'] as const;
+export type Thanks = (typeof THANKS)[number];
+
+const TEXTS = {
+  en: {
+    paid: { title: 'Thank you for your payment', text: 'A real merchant would confirm the order here.' },
+    canceled: { title: 'Payment canceled', text: 'A real merchant would show the cart again here.' },
+    note: {
+      paid: "This page stands in for the merchant's success_url.",
+      canceled: "This page stands in for the merchant's cancel_url.",
+    },
+  },
+  fr: {
+    paid: { title: 'Merci pour votre paiement', text: 'Un vrai marchand confirmerait ici la commande.' },
+    canceled: { title: 'Paiement annulé', text: 'Un vrai marchand montrerait ici de nouveau le panier.' },
+    note: {
+      paid: 'Cette page tient lieu du success_url du marchand.',
+      canceled: 'Cette page tient lieu du cancel_url du marchand.',
+    },
+  },
+} as const satisfies Record<PageView['language'], unknown>;
+
+const END = {
+  paid: { status: 'succeeded', path: 'M5 12.5l4.5 4.5L19 7.5' },
+  canceled: { status: 'canceled', path: 'M7 7l10 10M17 7L7 17' },
+} as const satisfies Record<Thanks, { status: string; path: string }>;
+
+/** A thank-you page, as a whole HTML document. It tells nothing about any payment: anybody may open it. */
+export function thanksPage(which: Thanks, view: PageView): string {
+  const texts = TEXTS[view.language];
+  const { title, text } = texts[which];
+  const { status, path } = END[which];
+  return renderDocument({
+    view,
+    theme: 'system',
+    title,
+    styles: CHECKOUT_STYLES,
+    children: (
+      <main class="card closed">
+        <svg class={`end ${status}`} viewBox="0 0 24 24" aria-hidden="true">
+          <path d={path} />
+        </svg>
+        <h1>{title}</h1>
+        <p>{text}</p>
+        <p>{texts.note[which]}</p>
+      </main>
+    ),
+  });
+}
+
+/** The logo of a merchant that has none of its own. */
+export const LOGO_SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#0b6b53"/><path d="M18 25h28l-3 22H21z" fill="#fff"/><path d="M25 29v-7a7 7 0 0 1 14 0v7" fill="none" stroke="#fff" stroke-width="3"/></svg>';

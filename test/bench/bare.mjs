@@ -1,0 +1,19 @@
+// What everything is measured against: node:http that reads a form and answers as many bytes as initiate does.
+import { createServer } from 'node:http';
+
+const answer = JSON.stringify({
+  success: 'ok',
+  message: 'Payment initiated. Redirect to url.',
+  url: 'http://127.0.0.1:4477/sandbox/initiate/payment/checkout?payment_id=pay_0123456789abcdefghijklmn',
+});
+
+const server = createServer((request, response) => {
+  const chunks = [];
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    Buffer.concat(chunks).toString();
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length });
+    response.end(answer);
+  });
+});
+server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ port: server.address().port })));

@@ -1,0 +1,232 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { composeIpn, inventedFields, TAMPERINGS } from '../../src/domain/fire.ts';
+import { sign } from '../../src/domain/ipn.ts';
+import { type Verdict, verify } from '../../src/domain/verify.ts';
+import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
+
+const KEYS = {
+  secretKey: SECRET_KEY,
+  others: new Map([
+    ['the public key', PUBLIC_KEY],
+    ['the secret key of the merchant "shop-2"', 'sec_sim_shop_2'],
+  ]),
+};
+
+interface Made {
+  amount?: string;
+  identifier?: string;
+  status?: string;
+  signature: string;
+}
+
+/** The body of an IPN as deployments send it, with any signature. */
+function form({ amount = '100', identifier = 'order-1', status = 'success', signature }: Made): string {
+  return new URLSearchParams({ status, signature, identifier, 'data[amount]': amount }).toString();
+}
+
+const hmac = (text: string, key = SECRET_KEY) => createHmac('sha256', key).update(text).digest();
+const upper = (text: string, key?: string) => hmac(text, key).toString('hex').toUpperCase();
+
+function checked(made: Made, keys = KEYS): Verdict {
+  return verify(form(made), keys);
+}
+
+function onlyReason(verdict: Verdict): string {
+  expect(verdict.valid).toBe(false);
+  expect(verdict.authentic).toBe(false);
+  expect(verdict.reasons).toHaveLength(1);
+  return verdict.reasons[0] ?? '';
+}
+
+describe('an IPN that is as it should be', () => {
+  it.each(['form', 'json'] as const)('is valid as %s', (format) => {
+    const fields = inventedFields({ identifier: 'order-1', amount: '100.00' }, { trx: 'TRX', now: NOW });
+    const { body } = composeIpn(fields, SECRET_KEY, { format });
+    expect(verify(body, KEYS)).toMatchObject({
+      valid: true,
+      authentic: true,
+      reasons: [],
+      identifier: 'order-1',
+      amount: '100.00',
+      status: 'success',
+      signedText: '100.00order-1',
+    });
+  });
+
+  it('is valid with literal, unencoded brackets and a newline that an editor put behind it', () => {
+    const body = `status=success&identifier=order-1&data[amount]=49.9&signature=${upper('49.9order-1')}\n`;
+    expect(verify(body, KEYS).valid).toBe(true);
+  });
+
+  it('is valid whatever amount and identifier it has', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (amount, identifier) => {
+        const signature = sign(amount, identifier, SECRET_KEY);
+        const { valid } = checked({ amount, identifier, signature });
+        expect(valid).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is valid with an amount that a JSON number carries unharmed', () => {
+    const json = { status: 'success', identifier: 'o', signature: upper('49.9o'), data: { amount: 49.9 } };
+    expect(verify(JSON.stringify(json), KEYS).valid).toBe(true);
+  });
+});
+
+describe('a wrong signature is explained:', () => {
+  it('lower case', () => {
+    const reason = onlyReason(checked({ signature: upper('100order-1').toLowerCase() }));
+    expect(reason).toContain('case');
+  });
+
+  it('mixed case and blanks', () => {
+    const signature = ` ${upper('100order-1').replace(/A/g, 'a')}`;
+    expect(onlyReason(checked({ signature }))).toMatch(/letter case and blanks/);
+  });
+
+  it.each([
+    ['100', '100.00'],
+    ['100.00', '100'],
+    ['49.9', '49.90'],
+    ['49.90', '49.9'],
+    ['100.00000000', '100.00'],
+    ['1234.5', '1,234.50'],
+    ['49.90', '4990'],
+  ])('the amount %s signed as %s', (amount, signed) => {
+    const reason = onlyReason(checked({ amount, signature: upper(`${signed}order-1`) }));
+    expect(reason).toMatch(/re-rendered/);
+    expect(reason).toContain(`${signed} was signed, but data.amount is ${amount}`);
+  });
+
+  it('identifier and amount swapped', () => {
+    expect(onlyReason(checked({ signature: upper('order-1100') }))).toMatch(
+      /swapped: the amount comes first/,
+    );
+  });
+
+  it.each([':', '|', ' ', '-'])('a separator %j in between', (separator) => {
+    expect(onlyReason(checked({ signature: upper(`100${separator}order-1`) }))).toMatch(/separator/);
+  });
+
+  it.each([
+    ['a newline', `${SECRET_KEY}\n`],
+    ['a newline', `${SECRET_KEY}\r\n`],
+    ['a blank', `${SECRET_KEY} `],
+    ['a blank', ` ${SECRET_KEY}`],
+    ['a quotation mark', `"${SECRET_KEY}"`],
+  ])('%s around the secret key that signed', (what, key) => {
+    expect(onlyReason(checked({ signature: upper('100order-1', key) }))).toContain(`signed with ${what}`);
+  });
+
+  it.each([`${SECRET_KEY}\n`, ` ${SECRET_KEY}`])(
+    'a blank or newline around the secret key given: %j',
+    (key) => {
+      const reason = onlyReason(checked({ signature: upper('100order-1') }, { ...KEYS, secretKey: key }));
+      expect(reason).toMatch(/given here has a blank or a newline/);
+    },
+  );
+
+  it('the public key as the key', () => {
+    expect(onlyReason(checked({ signature: upper('100order-1', PUBLIC_KEY) }))).toContain('the public key');
+  });
+
+  it("another merchant's key", () => {
+    const reason = onlyReason(checked({ signature: upper('100order-1', 'sec_sim_shop_2') }));
+    expect(reason).toContain('the secret key of the merchant "shop-2"');
+  });
+
+  it.each([
+    ['base64', hmac('100order-1').toString('base64')],
+    ['base64url', hmac('100order-1').toString('base64url')],
+    [
+      'base64 whose plus signs a form made blanks',
+      hmac('100order-1').toString('base64').replaceAll('+', ' '),
+    ],
+    ['base64 of the hexadecimal text', Buffer.from(upper('100order-1')).toString('base64')],
+  ])('%s instead of hexadecimal', (_, signature) => {
+    expect(onlyReason(checked({ signature }))).toMatch(/base64: it must be upper-case hexadecimal/);
+  });
+
+  it.each(['100.00', '100'])('a JSON number %s that lost its zeros when the body was parsed', (written) => {
+    const signature = upper('100.00order-1');
+    const body = `{"status":"success","identifier":"order-1","signature":"${signature}","data":{"charge":1,"amount":${written}}}`;
+    const reason = onlyReason(verify(body, KEYS));
+    expect(reason).toMatch(/JSON number.*loses its zeros/);
+    expect(reason).toContain('100.00 was signed, 100 is left');
+  });
+
+  it('two mistakes at once, both named', () => {
+    const signature = upper('100.00order-1', PUBLIC_KEY).toLowerCase();
+    const { reasons } = checked({ signature });
+    expect(reasons).toHaveLength(3);
+    expect(reasons.join('\n')).toMatch(/re-rendered[\s\S]*public key[\s\S]*case/);
+  });
+
+  it('as none of the known ones when it is none, with what it must be', () => {
+    const verdict = checked({ signature: upper('100order-1', 'quite another key') });
+    expect(onlyReason(verdict)).toMatch(/none of|neither/);
+    expect(verdict).toMatchObject({ expected: upper('100order-1'), signedText: '100order-1' });
+  });
+
+  it('never with the secret key in it', () => {
+    const bodies = ['x', upper('100order-1', `${SECRET_KEY}\n`), upper('order-1100')];
+    for (const signature of bodies) {
+      expect(JSON.stringify(checked({ signature }))).not.toContain(SECRET_KEY);
+    }
+  });
+});
+
+describe('what is wrong beside the signature is said:', () => {
+  it.each(['canceled', 'failed', 'Success', ''])('a status %j', (status) => {
+    const verdict = checked({ status, signature: upper('100order-1') });
+    expect(verdict).toMatchObject({ valid: false, authentic: true });
+    expect(verdict.reasons).toEqual([expect.stringContaining(`status is "${status}"`)]);
+  });
+
+  it.each(['signature', 'identifier', 'data[amount]', 'status'])('a missing %s', (name) => {
+    const body = new URLSearchParams(form({ signature: upper('100order-1') }));
+    body.delete(name);
+    const { valid, reasons } = verify(body.toString(), KEYS);
+    expect(valid).toBe(false);
+    expect(reasons[0]).toBe(`${name.replace('[', '.').replace(']', '')} is missing`);
+  });
+
+  it.each([
+    ['', /empty/],
+    ['{"status":', /looks like JSON but is not valid/],
+    ['[]', /signature is missing/],
+    ['hello', /neither the form nor the JSON/],
+    ['{"data":null,"signature":7}', /signature is missing/],
+  ])('a body that is no IPN: %j', (body, reason) => {
+    const { valid, reasons } = verify(body, KEYS);
+    expect(valid).toBe(false);
+    expect(reasons[0]).toMatch(reason);
+  });
+
+  it('without ever throwing, whatever comes', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), (body) => {
+        expect(verify(body, KEYS).valid).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('every tampering', () => {
+  it.each(TAMPERINGS.filter((name) => name !== 'currency'))('with the %s is found out', (tamper) => {
+    const fields = inventedFields({ amount: '100.00' }, { trx: 'TRX', now: NOW });
+    const { body } = composeIpn(fields, SECRET_KEY, { format: 'form', tamper });
+    expect(verify(body, KEYS).valid).toBe(false);
+  });
+
+  it('with the currency is for the receiver to find out: nothing signs the currency', () => {
+    const fields = inventedFields({ currency: 'EUR' }, { trx: 'TRX', now: NOW });
+    const { body } = composeIpn(fields, SECRET_KEY, { format: 'form', tamper: 'currency' });
+    expect(new URLSearchParams(body).get('data[currency][code]')).toBe('GNF');
+    expect(verify(body, KEYS).valid).toBe(true);
+  });
+});

@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { fields } from '../helpers/records.ts';
+import { startSim } from '../helpers/sim.ts';
+
+const MIB = 2 ** 20;
+const PATH = '/sandbox/payment/initiate';
+const FORM = 'application/x-www-form-urlencoded';
+
+interface Answer {
+  status: number;
+  body: string;
+  /** Whether the whole body had been taken over before the answer came. */
+  sentAll: boolean;
+}
+
+/** Posts a body of so many bytes over an agent of its own choice, as `node:http` and its many users do. */
+function post(url: string, bytes: number, chunked: boolean, agent: Agent): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, {
+      method: 'POST',
+      agent,
+      headers: { 'Content-Type': FORM, ...(!chunked && { 'Content-Length': bytes }) },
+    });
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming: IncomingMessage) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () =>
+        resolve({
+          status: incoming.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString(),
+          sentAll: outgoing.writableFinished,
+        }),
+      );
+      incoming.on('error', reject);
+    });
+    outgoing.end(Buffer.alloc(bytes, 'a'));
+  });
+}
+
+/** Writes everything first and reads only then, as blocking clients do. Resolves with all that came back. */
+function postBlocking(port: number, bytes: number, chunked: boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.pause();
+    const head = `POST ${PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${FORM}\r\nConnection: close\r\n`;
+    const body = Buffer.alloc(bytes, 'a');
+    socket.write(
+      chunked
+        ? `${head}Transfer-Encoding: chunked\r\n\r\n${bytes.toString(16)}\r\n`
+        : `${head}Content-Length: ${bytes}\r\n\r\n`,
+    );
+    let text = '';
+    socket.write(body, () => {
+      if (chunked) socket.write('\r\n0\r\n\r\n');
+      socket.on('data', (chunk) => {
+        text += chunk.toString('latin1');
+      });
+    });
+    socket.on('error', (error) => reject(new Error(`${error.message} after: ${text}`)));
+    socket.on('close', () => resolve(text));
+  });
+}
+
+const SIZES = [
+  ['just over 1 MiB', MIB + 1],
+  ['10 MiB', 10 * MIB],
+] as const;
+const ENCODINGS = [
+  ['with a Content-Length', false],
+  ['in chunks', true],
+] as const;
+const OVERSIZED = SIZES.flatMap(([size, bytes]) =>
+  ENCODINGS.map(([how, chunked]) => [`${size} ${how}`, bytes, chunked] as const),
+);
+
+describe('a body that is too large', () => {
+  it.each(OVERSIZED)('%s gets its 413 over a connection that is kept alive', async (_, bytes, chunked) => {
+    const sim = await startSim();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const answer = await post(sim.url + PATH, bytes, chunked, agent);
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.body)).toMatchObject({
+      error: 'true',
+      message: expect.stringContaining('1 MiB') as string,
+    });
+    const next = await post(sim.url + PATH, 10, false, agent);
+    expect(next.status).toBe(200);
+    agent.destroy();
+  });
+
+  it.each(OVERSIZED)('%s gets its 413 even from a client that reads late', async (_, bytes, chunked) => {
+    const sim = await startSim();
+    const text = await postBlocking(sim.server.port, bytes, chunked);
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+    expect(text).toContain('1 MiB');
+  });
+
+  it.each(OVERSIZED)('%s gets its 413 from fetch', async (_, bytes, chunked) => {
+    const sim = await startSim();
+    const body = chunked ? new Blob([Buffer.alloc(bytes, 'a')]).stream() : Buffer.alloc(bytes, 'a');
+    const init = { method: 'POST', headers: { 'Content-Type': FORM }, body, duplex: 'half' } as RequestInit;
+    expect((await fetch(sim.url + PATH, init)).status).toBe(413);
+  });
+
+  it('of exactly 1 MiB is read', async () => {
+    const sim = await startSim();
+    const agent = new Agent();
+    expect((await post(sim.url + PATH, MIB, false, agent)).status).toBe(200);
+    agent.destroy();
+  });
+
+  it('is refused by the control API and the checkout, too', async () => {
+    const sim = await startSim();
+    const checkout = await sim.initiate(sandboxFields());
+    const id = new URL(checkout).searchParams.get('payment_id');
+    const big = 'a'.repeat(2 * MIB);
+    const json = { 'Content-Type': 'application/json' };
+    const form = { 'Content-Type': FORM };
+    const answers = await Promise.all([
+      fetch(`${sim.url}/_sim/payments/${id}/settle`, { method: 'POST', headers: json, body: big }),
+      fetch(checkout.replace('checkout?', 'checkout/email?'), { method: 'POST', headers: form, body: big }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([413, 413]);
+  });
+});
+
+function sandboxFields(changes: Record<string, unknown> = {}): Record<string, string> {
+  const { public_key: _, ...others } = fields(changes);
+  return others as Record<string, string>;
+}
+
+async function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${name}:\\s*(\\d+) kB`).exec(text)?.[1]) / 1024;
+}
+
+describe.runIf(process.platform === 'linux')('the memory of the process', () => {
+  it.each(ENCODINGS)('grows by less than 60 MiB while 10 MiB %s are refused', async (_, chunked) => {
+    const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder() });
+    const agent = new Agent({ keepAlive: true });
+    await post(ready.url + PATH, 100, chunked, agent);
+    const before = await memoryOf(ready.pid, 'VmHWM');
+    for (let round = 0; round < 5; round++) {
+      const { status } = await post(ready.url + PATH, 10 * MIB, chunked, agent);
+      expect(status).toBe(413);
+    }
+    agent.destroy();
+    expect((await memoryOf(ready.pid, 'VmHWM')) - before).toBeLessThan(60);
+  });
+
+  it('stays under 250 MiB after 3,000 hostile bodies', { timeout: 60_000 }, async () => {
+    const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder() });
+    const hostile = (number: number): [type: string, body: string] => {
+      switch (number % 6) {
+        case 0:
+          return ['application/json', `${'['.repeat(40_000)}`];
+        case 1:
+          return ['application/json', `{"__proto__":{"a":1},"constructor":${'{"a":'.repeat(5_000)}`];
+        case 2:
+          return [FORM, Array.from({ length: 5_000 }, (_, index) => `k${number}_${index}=%ff`).join('&')];
+        case 3:
+          return ['multipart/form-data; boundary=x', `--x\r\n${'A: b\r\n'.repeat(5_000)}`];
+        case 4:
+          return ['text/plain', 'x'.repeat(60_000)];
+        default:
+          return [FORM, new URLSearchParams(hostileFields(ready.publicKey, number)).toString()];
+      }
+    };
+    for (let from = 0; from < 3_000; from += 20) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, async (_, index) => {
+          const [type, body] = hostile(from + index);
+          const init = { method: 'POST', headers: { 'Content-Type': type }, body };
+          const response = await fetch(ready.url + PATH, init);
+          await response.arrayBuffer();
+          return response.status;
+        }),
+      );
+      expect(answers.every((status) => status < 500)).toBe(true);
+    }
+    expect(await memoryOf(ready.pid, 'VmRSS')).toBeLessThan(250);
+  });
+});
+
+/** An initiate that is accepted although it carries 200 fields of 200 characters that nobody knows. */
+function hostileFields(publicKey: string, number: number): Record<string, string> {
+  const unknown = Array.from({ length: 200 }, (_, index) => [`field${index}`, '€'.repeat(200)]);
+  return {
+    ...(fields({ public_key: publicKey, identifier: `hostile-${number}` }) as Record<string, string>),
+    ...(Object.fromEntries(unknown) as Record<string, string>),
+  };
+}

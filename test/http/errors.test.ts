@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { rawExchange } from '../helpers/raw.ts';
+import { brokenApp, startSim } from '../helpers/sim.ts';
+
+const HOST = 'Host: 127.0.0.1\r\n';
+const CLOSE = 'Connection: close\r\n';
+
+/** What no well-behaved client sends, and the statuses that are right for it. */
+const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] = [
+  ['a garbage request line', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', [400]],
+  ['words', 'hello there\r\n\r\n', [400]],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400, 505]],
+  ['an unknown HTTP version', `GET / HTTP/9.9\r\n${HOST}\r\n`, [400, 505]],
+  ['an unknown method', `BREW / HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 405]],
+  ['CONNECT', `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`, [400, 404, 405]],
+  ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404, 405]],
+  ['no Host', `GET /_sim/livez HTTP/1.1\r\n${CLOSE}\r\n`, [400]],
+  ['an empty Host', `GET /_sim/livez HTTP/1.1\r\nHost:\r\n${CLOSE}\r\n`, [200, 400]],
+  ['a Host that is no name', `GET / HTTP/1.1\r\nHost: a b\r\n${CLOSE}\r\n`, [400]],
+  ['a Host with a path in it', `GET / HTTP/1.1\r\nHost: a/b\r\n${CLOSE}\r\n`, [400]],
+  ['a Host of brackets', `GET / HTTP/1.1\r\nHost: [[\r\n${CLOSE}\r\n`, [400]],
+  ['a Host with a huge port', `GET / HTTP/1.1\r\nHost: a:99999999\r\n${CLOSE}\r\n`, [400]],
+  ['two Hosts', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.test\r\n${CLOSE}\r\n`, [302, 400]],
+  ['headers of 100 KiB', `GET / HTTP/1.1\r\n${HOST}X: ${'x'.repeat(102_400)}\r\n\r\n`, [431]],
+  ['a target of 100 KiB', `GET /${'x'.repeat(102_400)} HTTP/1.1\r\n${HOST}\r\n`, [431]],
+  ['a header without a colon', `GET / HTTP/1.1\r\n${HOST}nonsense\r\n\r\n`, [400]],
+  ['a NUL in a header', `GET / HTTP/1.1\r\n${HOST}X: a\0b\r\n\r\n`, [400]],
+  ['a NUL in the target', `GET /a\0b HTTP/1.1\r\n${HOST}\r\n`, [400]],
+  ['an encoded NUL in the path', `GET /a%00b HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
+  ['a bad escape in the path', `GET /%zz HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
+  ['a cut escape in the path', `GET /_sim/payments/%E0%A4 HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
+  ['a bad escape in a reference', `GET /_sim/payments/%ff%fe HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
+  [
+    'a bad escape in the query',
+    `GET /initiate/payment/checkout?payment_id=%E0%A4%A HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
+    [404],
+  ],
+  [
+    'a NUL in the query',
+    `GET /initiate/payment/checkout?payment_id=%00 HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
+    [404],
+  ],
+  ['bytes above ASCII in the path', `GET /\xe9\xff HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
+  ['an absolute target', `GET http://evil.test/_sim/status HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 403]],
+  ['an absolute target of ftp', `GET ftp://evil.test/ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
+  ['a double slash', `GET //evil.test/_sim HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
+  [
+    'a Content-Length that is no number',
+    `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Length: ten\r\n\r\n`,
+    [400],
+  ],
+  [
+    'a negative Content-Length',
+    `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Length: -1\r\n\r\n`,
+    [400],
+  ],
+  [
+    'both lengths at once',
+    `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    [400],
+  ],
+  [
+    'a chunk size that is no number',
+    `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    [400],
+  ],
+  [
+    'an unknown Expect',
+    `POST /payment/initiate HTTP/1.1\r\n${HOST}${CLOSE}Expect: miracles\r\nContent-Length: 0\r\n\r\n`,
+    [415, 417],
+  ],
+  [
+    'an upgrade to WebSocket',
+    `GET / HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
+    [302, 400],
+  ],
+];
+
+describe('malformed HTTP', () => {
+  it.each(MALFORMED)('with %s gets an answer that says who gave it', async (_, request, statuses) => {
+    const { server } = await startSim();
+    const answer = await rawExchange(server.port, request);
+    expect(answer).toMatchObject({ headers: { 'x-gateway-sim': '1' } });
+    expect(statuses).toContain(answer.status);
+    const isPage = answer.headers['content-type']?.startsWith('text/html');
+    if (answer.status >= 400 && !isPage) expect(JSON.parse(answer.body)).toMatchObject({ error: 'true' });
+    expect((await fetch(`${server.url}/_sim/livez`)).status).toBe(200);
+  });
+});
+
+describe('a request that no route answers', () => {
+  it.each([
+    ['POST', '/payment/initate', '/payment/initiate'],
+    ['POST', '/sandbox/payments/initiate', '/sandbox/payment/initiate'],
+    ['GET', '/_sim/payment', '/_sim/payments'],
+    ['GET', '/initiate/payment/chekout', '/initiate/payment/checkout'],
+  ])('%s %s is a 404 in the error shape that names %s', async (method, path, nearest) => {
+    const { url } = await startSim();
+    const response = await fetch(url + path, { method });
+    const body = (await response.json()) as { message: string };
+    expect(response.status).toBe(404);
+    expect(response.headers.get('x-gateway-sim')).toBe('1');
+    expect(body).toMatchObject({ error: 'true', errors: [body.message] });
+    expect(body.message).toContain(nearest);
+  });
+
+  it('says under /sandbox/api/cards that cards exist in live mode only', async () => {
+    const { url } = await startSim();
+    const response = await fetch(`${url}/sandbox/api/cards/save`, { method: 'POST' });
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain('live mode only');
+  });
+
+  it.each([
+    ['GET', '/payment/initiate', ['OPTIONS', 'POST']],
+    ['PUT', '/sandbox/payment/initiate', ['OPTIONS', 'POST']],
+    ['HEAD', '/payment/initiate', ['OPTIONS', 'POST']],
+    ['DELETE', '/initiate/payment/checkout', ['GET', 'POST']],
+    ['GET', '/initiate/payment/checkout/email', ['POST']],
+    ['POST', '/_sim/status', ['GET']],
+    ['PATCH', '/_sim/payments/x/settle', ['POST']],
+    ['POST', '/', ['GET']],
+  ])('%s %s is a 405 with the methods in Allow', async (method, path, allowed) => {
+    const { url } = await startSim();
+    const response = await fetch(url + path, { method });
+    expect(response.status).toBe(405);
+    const allow = response.headers.get('allow')?.split(', ') ?? [];
+    expect(allow).toEqual(expect.arrayContaining(allowed));
+    if (method !== 'HEAD') expect(await response.json()).toMatchObject({ error: 'true' });
+  });
+
+  it('with HEAD answers what GET would, without a body', async () => {
+    const { url } = await startSim();
+    for (const path of ['/_sim', '/_sim/status', '/nowhere']) {
+      const head = await fetch(url + path, { method: 'HEAD' });
+      expect([path, head.status]).toEqual([path, (await fetch(url + path)).status]);
+      expect(await head.text()).toBe('');
+    }
+  });
+
+  it('from / is led to the dashboard', async () => {
+    const { url } = await startSim();
+    const response = await fetch(url, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/_sim']);
+  });
+});
+
+describe('a fault of ours', () => {
+  it.each([
+    'POST /payment/initiate',
+    'GET /_sim/payments',
+    'GET /initiate/payment/checkout?payment_id=pay_1',
+  ])('on %s is a 500 in the error shape, reported, without its details', async (request) => {
+    const [method = '', path = ''] = request.split(' ');
+    const { app, reported } = brokenApp();
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const response = await app.request(path, {
+      method,
+      ...(method === 'POST' && { headers: form, body: 'a=1' }),
+    });
+    const text = await response.text();
+    expect(response.status).toBe(500);
+    expect(JSON.parse(text)).toMatchObject({ error: 'true' });
+    expect(JSON.parse(text)).not.toHaveProperty('success');
+    expect(text).not.toContain('the details');
+    expect(reported).toEqual([expect.objectContaining({ message: 'the details' })]);
+  });
+});

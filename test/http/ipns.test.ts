@@ -1,0 +1,474 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { DeliveryView } from '../../src/http/control/ipns.ts';
+import type { ErrorBody } from '../../src/http/errors.ts';
+import type { StartOptions } from '../../src/options.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { fields } from '../helpers/records.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+/** A documentation address (RFC 5737): never let out, and never reached if it were. */
+const PUBLIC_URL = 'http://203.0.113.9/ipn';
+
+interface Settled {
+  payment: { status: string };
+  delivery: DeliveryView | null;
+  redirectUrl: string | null;
+}
+
+async function post<Body>(sim: Sim, path: string, body?: object): Promise<{ status: number; body: Body }> {
+  const response = await fetch(`${sim.url}/_sim${path}`, {
+    method: 'POST',
+    ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Body };
+}
+
+/** An emulator with one pending payment, order-1, whose IPN goes to `ipnUrl`. */
+async function withPayment(ipnUrl: string, options: StartOptions = {}): Promise<Sim> {
+  const sim = await startSim({ ipnSchedule: ['10ms', '10ms'], ...options });
+  const { public_key: _, ...rest } = fields({ ipn_url: ipnUrl });
+  await sim.initiate(rest as Record<string, string>);
+  return sim;
+}
+
+async function settle(sim: Sim, input: object = {}): Promise<Settled> {
+  const { status, body } = await post<Settled>(sim, '/payments/order-1/settle', {
+    outcome: 'approve',
+    ...input,
+  });
+  expect(status).toBe(200);
+  return body;
+}
+
+const show = (sim: Sim, id: string) => sim.control<DeliveryView>(`/ipns/${id}`);
+
+/** The delivery once nothing of it is due any more. */
+async function done(sim: Sim, id: string): Promise<DeliveryView> {
+  for (;;) {
+    const delivery = await show(sim, id);
+    if (delivery.state !== 'pending') return delivery;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function delivered(settled: Settled): DeliveryView {
+  if (settled.delivery) return settled.delivery;
+  throw new Error('no delivery was made');
+}
+
+describe('an IPN that is answered 500, 500 and 200', () => {
+  it('arrives three times with identical bytes, and the log shows both sides of all three', async () => {
+    const receiver = await startReceiver([
+      { status: 500, body: 'first failure' },
+      { status: 500, headers: { 'X-Why': 'still down' }, body: 'second failure' },
+      { status: 200, body: 'OK' },
+    ]);
+    const sim = await withPayment(`${receiver.url}/ipn?order=1`);
+    const { id } = delivered(await settle(sim));
+    const delivery = await done(sim, id);
+    expect(delivery.state).toBe('delivered');
+    expect(receiver.requests.map(({ body, url }) => ({ body, url }))).toEqual(
+      Array(3).fill({ body: delivery.body, url: '/ipn?order=1' }),
+    );
+    expect(
+      delivery.attempts.map(({ number, requestBody, responseStatus, responseBody }) => ({
+        ...{ number, requestBody, responseStatus, responseBody },
+      })),
+    ).toEqual([
+      { number: 1, requestBody: delivery.body, responseStatus: 500, responseBody: 'first failure' },
+      { number: 2, requestBody: delivery.body, responseStatus: 500, responseBody: 'second failure' },
+      { number: 3, requestBody: delivery.body, responseStatus: 200, responseBody: 'OK' },
+    ]);
+    expect(delivery.attempts[1]?.responseHeaders).toContainEqual(['X-Why', 'still down']);
+    expect(delivery.attempts[1]?.requestHeaders).toContainEqual(['X-Gateway-Sim-Attempt', '2']);
+  });
+});
+
+describe('the order of IPN and redirect', () => {
+  it('ipn-then-redirect: the answer has the first attempt', async () => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(receiver.url);
+    const settled = await settle(sim, { delivery: 'ipn-then-redirect' });
+    expect(delivered(settled).attempts).toHaveLength(1);
+    expect(settled.redirectUrl).toBe(fields()['success_url']);
+  });
+
+  it('redirect-then-ipn: the answer is out half a second of the clock before the IPN is due', async () => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(receiver.url);
+    const settled = await settle(sim, { delivery: 'redirect-then-ipn' });
+    const { attempts, createdAt, nextAttemptAt } = delivered(settled);
+    expect(attempts).toEqual([]);
+    expect(Date.parse(nextAttemptAt ?? '') - Date.parse(createdAt)).toBe(500);
+    expect(settled.redirectUrl).toBe(fields()['success_url']);
+    await receiver.request(1);
+  });
+
+  it('redirect-then-ipn with awaitDelivery waits for the attempt all the same', async () => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(receiver.url);
+    const settled = await settle(sim, { delivery: 'redirect-then-ipn', awaitDelivery: true });
+    expect(delivered(settled).state).toBe('delivered');
+  });
+
+  it('ipn-only: the browser stays', async () => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(receiver.url);
+    const settled = await settle(sim, { delivery: 'ipn-only' });
+    expect(settled.redirectUrl).toBeNull();
+    expect(delivered(settled).state).toBe('delivered');
+  });
+
+  it('redirect-only: there is no delivery', async () => {
+    const sim = await withPayment(PUBLIC_URL);
+    const settled = await settle(sim, { delivery: 'redirect-only' });
+    expect(settled).toMatchObject({ delivery: null, redirectUrl: fields()['success_url'] });
+    expect(await sim.control('/ipns')).toMatchObject({ data: [] });
+  });
+
+  it('ipn-twice: two deliveries of the same fields, one after the other; the answer has the last', async () => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(receiver.url);
+    const last = delivered(await settle(sim, { delivery: 'ipn-twice' }));
+    const { data } = await sim.control<{ data: DeliveryView[] }>('/ipns?payment=order-1');
+    expect(data.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+    expect(data[0]?.id).toBe(last.id);
+    expect(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).toEqual(
+      data.map(({ id }) => id).reverse(),
+    );
+    expect(receiver.requests[0]?.body).toBe(receiver.requests[1]?.body);
+  });
+
+  it('is that of the server when settling names none', async () => {
+    const sim = await withPayment(PUBLIC_URL, { delivery: 'redirect-only' });
+    expect((await settle(sim)).delivery).toBeNull();
+  });
+
+  it('lets the redirect go after 3 s at the latest, while the attempt is still open', async () => {
+    const receiver = await startReceiver(['hang']);
+    const sim = await withPayment(receiver.url, { ipnTimeout: '60s' });
+    const settled = await settle(sim);
+    expect(delivered(settled)).toMatchObject({ state: 'pending', attempts: [] });
+    expect(settled.redirectUrl).toBe(fields()['success_url']);
+    expect(receiver.requests).toHaveLength(1);
+  });
+});
+
+describe('the options of start', () => {
+  it('write the IPN as JSON, with the amount as a database gives it back', async () => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(receiver.url, { ipnFormat: 'json', amountFormat: 'stored' });
+    await settle(sim);
+    const [got] = receiver.requests;
+    expect(got?.headers['content-type']).toBe('application/json');
+    expect(JSON.parse(got?.body ?? '')).toMatchObject({
+      data: { amount: '100.00000000' },
+      signature: createHmac('sha256', sim.secretKey)
+        .update('100.00000000order-1')
+        .digest('hex')
+        .toUpperCase(),
+    });
+  });
+
+  it.each([
+    { options: { ipnRetries: 0 }, attempts: 1 },
+    { options: { ipnRetries: 1 }, attempts: 2 },
+    { options: {}, attempts: 3 },
+    { options: { ipnRetries: 5 }, attempts: 6 },
+  ])('make $attempts attempts with $options and a schedule of two waits', async ({ options, attempts }) => {
+    const receiver = await startReceiver([{ status: 500 }]);
+    const sim = await withPayment(receiver.url, options);
+    const delivery = await done(sim, delivered(await settle(sim)).id);
+    expect(delivery).toMatchObject({ state: 'failed', nextAttemptAt: null });
+    expect(delivery.attempts).toHaveLength(attempts);
+    expect(receiver.requests).toHaveLength(attempts);
+  });
+
+  it('give a receiver its time', async () => {
+    const receiver = await startReceiver(['hang']);
+    const sim = await withPayment(receiver.url, { ipnTimeout: '50ms', ipnRetries: 0 });
+    const delivery = await done(sim, delivered(await settle(sim)).id);
+    expect(delivery.note).toMatch(/within 0\.05 s$/);
+  });
+
+  it.each([
+    ['cancel', 'canceled'],
+    ['fail', 'failed'],
+    ['expire', 'expired'],
+  ])('send an IPN on %s when asked to, and none else', async (outcome, status) => {
+    const receiver = await startReceiver();
+    const asked = await withPayment(receiver.url, { ipnOn: [status] });
+    expect(delivered(await settle(asked, { outcome }))).toMatchObject({ status, state: 'delivered' });
+    const unasked = await withPayment(receiver.url);
+    expect((await settle(unasked, { outcome })).delivery).toBeNull();
+    expect(new URLSearchParams(receiver.requests[0]?.body).get('status')).toBe(status);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it.each<[StartOptions, RegExp]>([
+    [{ ipnSchedule: ['1s', 'soon'] }, /--ipn-schedule must be durations.*"soon"/],
+    [{ ipnSchedule: ['721h'] }, /--ipn-schedule.*at most 720h/],
+    [{ ipnTimeout: '0s' }, /--ipn-timeout must be from 1ms to 10m/],
+    [{ ipnTimeout: '11m' }, /--ipn-timeout/],
+    [{ amountFormat: 'fixed:9' }, /--amount-format must be sent, stored or fixed:N/],
+    [{ ipnOn: ['cancelled'] }, /--ipn-on takes canceled, failed, expired.*did you mean canceled/],
+    [{ forwardIpn: 'localhost:3000' }, /forwardIpn must be an absolute http or https address/],
+    [{ ipnRetries: 101 }, /ipnRetries must be a whole number from 0 to 100/],
+  ])('refuse %j by name', async (options, message) => {
+    await expect(startSim(options)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+describe('--forward-ipn', () => {
+  it.each([
+    ['/local', '?order=1&q=%C3%A9', '/local?order=1&q=%C3%A9'],
+    ['/local?from=sim', '?order=1', '/local?from=sim&order=1'],
+    ['/local', '', '/local'],
+  ])('to %s takes an IPN for %j along as %s and keeps the ipn_url in a header', async (to, query, got) => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(PUBLIC_URL + query, { forwardIpn: receiver.url + to });
+    const delivery = delivered(await settle(sim));
+    expect(delivery).toMatchObject({ state: 'delivered', url: PUBLIC_URL + query });
+    expect(delivery.attempts[0]?.url).toBe(receiver.url + got);
+    expect(receiver.requests[0]).toMatchObject({
+      url: got,
+      headers: { host: `127.0.0.1:${receiver.port}`, 'x-gateway-sim-original-url': PUBLIC_URL + query },
+    });
+  });
+
+  it('leaves alone what is sent by hand to an address of its own', async () => {
+    const [forwarded, named] = [await startReceiver(), await startReceiver()];
+    const sim = await withPayment(PUBLIC_URL, { forwardIpn: forwarded.url });
+    const { id } = delivered(await settle(sim));
+    await post(sim, `/ipns/${id}/resend`, { to: `${named.url}/mine` });
+    expect(named.requests.map(({ url }) => url)).toEqual(['/mine']);
+    expect(named.requests[0]?.headers).not.toHaveProperty('x-gateway-sim-original-url');
+    expect(forwarded.requests).toHaveLength(1);
+  });
+
+  it('lets its own host out, which the guard would refuse, and warns of no ipn_url', async () => {
+    const receiver = await startReceiver();
+    // The unspecified address leads to this machine, but is no loopback address.
+    const unspecified = receiver.url.replace('127.0.0.1', '0.0.0.0');
+    const guarded = await withPayment(unspecified);
+    expect(delivered(await settle(guarded)).state).toBe('refused');
+    const sim = await withPayment(PUBLIC_URL, { forwardIpn: unspecified });
+    expect(delivered(await settle(sim)).state).toBe('delivered');
+    const { data } = await sim.control<{ data: { warnings: string[] }[] }>('/payments');
+    expect(data[0]?.warnings).toEqual([]);
+  });
+});
+
+describe('POST /_sim/ipns/:id/resend', () => {
+  it('is one more attempt on the same delivery with the same bytes, and answers after it', async () => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(receiver.url);
+    const first = delivered(await settle(sim));
+    const { status, body } = await post<DeliveryView>(sim, `/ipns/${first.id}/resend`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id: first.id, body: first.body, state: 'delivered', note: null });
+    expect(body.attempts.map(({ number }) => number)).toEqual([1, 2]);
+    expect(receiver.requests[1]?.body).toBe(receiver.requests[0]?.body);
+  });
+
+  it('brings a failed delivery to its end', async () => {
+    const receiver = await startReceiver([{ status: 500 }, { status: 200 }]);
+    const sim = await withPayment(receiver.url, { ipnRetries: 0 });
+    const { id } = await done(sim, delivered(await settle(sim)).id);
+    const { body } = await post<DeliveryView>(sim, `/ipns/${id}/resend`, {});
+    expect(body).toMatchObject({ state: 'delivered', note: null });
+  });
+
+  it.each(['form', 'json'] as const)(
+    'signs a %s anew when the key pair was replaced meanwhile, and says so',
+    async (ipnFormat) => {
+      const receiver = await startReceiver();
+      const sim = await withPayment(receiver.url, { ipnFormat });
+      const { id, body: before, merchantId } = delivered(await settle(sim));
+      const { body: keys } = await post<{ secretKey: string }>(sim, `/merchants/${merchantId}/keys`);
+      const { body: after } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
+      const signature = createHmac('sha256', keys.secretKey)
+        .update('100.00order-1')
+        .digest('hex')
+        .toUpperCase();
+      expect(after).toMatchObject({ state: 'delivered', note: expect.stringContaining('signed anew') });
+      expect(after.body).toBe(before.replace(/[0-9A-F]{64}/, signature));
+      expect(receiver.requests.map(({ body }) => body)).toEqual([before, after.body]);
+      const { body: third } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
+      expect(third.body).toBe(after.body);
+    },
+  );
+
+  it('to another address makes a new delivery of the same bytes and leaves the old one alone', async () => {
+    const [one, two] = [await startReceiver(), await startReceiver()];
+    const sim = await withPayment(one.url);
+    const first = delivered(await settle(sim));
+    const { body: second } = await post<DeliveryView>(sim, `/ipns/${first.id}/resend`, {
+      to: `${two.url}/x`,
+    });
+    expect(second.id).not.toBe(first.id);
+    expect(second).toMatchObject({ paymentId: first.paymentId, url: `${two.url}/x`, state: 'delivered' });
+    expect(second.attempts).toHaveLength(1);
+    expect(two.requests[0]?.body).toBe(first.body);
+    expect(await show(sim, first.id)).toEqual(first);
+  });
+
+  it('of a refused delivery says which flag lets it out', async () => {
+    const sim = await withPayment(PUBLIC_URL);
+    const { id, state } = delivered(await settle(sim));
+    expect(state).toBe('refused');
+    const { status, body } = await post<ErrorBody>(sim, `/ipns/${id}/resend`);
+    expect({ status, code: body.code }).toEqual({ status: 403, code: 'forbidden' });
+    expect(body.message).toContain('--allow-ipn-host 203.0.113.9');
+    expect(body.remedy).toContain('--forward-ipn');
+    expect((await show(sim, id)).attempts).toHaveLength(2);
+  });
+
+  it('waits for an attempt under way to end, and makes its own after it', async () => {
+    const receiver = await startReceiver(['hang', { body: 'second' }]);
+    const sim = await withPayment(receiver.url, { ipnTimeout: '200ms', ipnSchedule: ['1h'] });
+    const settling = settle(sim);
+    const { headers } = await receiver.request(1);
+    const id = String(headers['x-gateway-sim-delivery']);
+    const { body } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
+    await settling;
+    expect(body.attempts.map(({ responseBody }) => responseBody)).toEqual([null, 'second']);
+    expect(body.state).toBe('delivered');
+  });
+
+  it.each([
+    ['ipn_nope', {}, 404, /no IPN delivery has the id "ipn_nope"/],
+    [':id', { to: 'localhost:3000' }, 422, /to must be an absolute http or https address/],
+    [':id', { to: 'ftp://localhost/' }, 422, /to must be an absolute http or https address/],
+    [':id', { too: 'x' }, 422, /unknown field too: did you mean to\?/],
+  ])('%s with %j is refused with %d', async (id, input, status, message) => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(receiver.url);
+    const made = delivered(await settle(sim));
+    const answer = await post<ErrorBody>(sim, `/ipns/${id.replace(':id', made.id)}/resend`, input);
+    expect(answer.status).toBe(status);
+    expect(answer.body.message).toMatch(message);
+    expect(receiver.requests).toHaveLength(1);
+  });
+});
+
+describe('POST /_sim/ipns', () => {
+  const signed = (sim: Sim, text: string) =>
+    createHmac('sha256', sim.secretKey).update(text).digest('hex').toUpperCase();
+
+  it('fires an invented IPN, signed, attempted once and answered for after the attempt', async () => {
+    const receiver = await startReceiver([{ status: 500, body: 'no' }]);
+    const sim = await startSim({ ipnSchedule: ['1ms'] });
+    const { status, body } = await post<DeliveryView>(sim, '/ipns', {
+      to: `${receiver.url}/x`,
+      identifier: 'inv-1',
+      amount: '7.50',
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      paymentId: null,
+      identifier: 'inv-1',
+      state: 'failed',
+      nextAttemptAt: null,
+    });
+    expect(body.attempts.map(({ responseBody }) => responseBody)).toEqual(['no']);
+    const sent = new URLSearchParams(receiver.requests[0]?.body);
+    expect(sent.get('signature')).toBe(signed(sim, '7.50inv-1'));
+    expect(sent.get('data[currency][code]')).toBe('USD');
+  });
+
+  it('fires one for a payment, to its ipn_url, as settling would', async () => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(`${receiver.url}/ipn?order=1`);
+    await settle(sim);
+    const { body } = await post<DeliveryView>(sim, '/ipns', { payment: 'order-1' });
+    expect(body.paymentId).not.toBeNull();
+    expect(receiver.requests[1]?.url).toBe('/ipn?order=1');
+    expect(receiver.requests[1]?.body).toBe(receiver.requests[0]?.body);
+  });
+
+  it('overrides any field before it signs', async () => {
+    const receiver = await startReceiver();
+    const sim = await startSim();
+    await post(sim, '/ipns', {
+      to: receiver.url,
+      format: 'json',
+      status: 'pending',
+      set: { 'data.amount': 'abc', identifier: 'x', 'data.charge': '1', 'data.extra.deep': 'yes' },
+    });
+    expect(JSON.parse(receiver.requests[0]?.body ?? '')).toMatchObject({
+      status: 'pending',
+      identifier: 'x',
+      signature: signed(sim, 'abcx'),
+      data: { amount: 'abc', charge: '1', extra: { deep: 'yes' } },
+    });
+  });
+
+  it('fires the same bytes so many times', async () => {
+    const receiver = await startReceiver();
+    const sim = await startSim();
+    const { body } = await post<{ data: DeliveryView[] }>(sim, '/ipns', { to: receiver.url, times: 3 });
+    expect(body.data.map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered']);
+    expect(new Set(receiver.requests.map((request) => request.body)).size).toBe(1);
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  it('waits as long as it is told before each', async () => {
+    const receiver = await startReceiver();
+    const sim = await startSim();
+    const { body } = await post<{ data: DeliveryView[] }>(sim, '/ipns', {
+      to: receiver.url,
+      times: 2,
+      delay: '40ms',
+    });
+    const waits = body.data.map(({ createdAt, attempts }) =>
+      attempts.map(({ startedAt }) => Date.parse(startedAt) - Date.parse(createdAt)),
+    );
+    expect(waits[0]?.[0]).toBeGreaterThanOrEqual(40);
+    expect(waits[1]?.[0]).toBeGreaterThanOrEqual(80);
+  });
+
+  it('never signs anew what it was told to falsify', async () => {
+    const receiver = await startReceiver();
+    const sim = await startSim();
+    const { body } = await post<DeliveryView>(sim, '/ipns', { to: receiver.url, tamper: 'secret' });
+    const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
+    expect(again).toMatchObject({ body: body.body, note: null });
+  });
+
+  it('never posts to the emulator itself', async () => {
+    const sim = await startSim({ allowIpnHost: ['127.0.0.1'] });
+    const { status, body } = await post<ErrorBody>(sim, '/ipns', { to: `${sim.url}/ipn` });
+    expect(status).toBe(403);
+    expect(body.message).toContain('is the emulator itself');
+  });
+
+  it.each([
+    [{}, 422, /to is required/],
+    [{ to: 'nowhere' }, 422, /to must be an absolute http or https address/],
+    [{ to: PUBLIC_URL }, 403, /--allow-ipn-host 203\.0\.113\.9/],
+    [{ to: ':url', payment: 'nope' }, 404, /no payment has the id or identifier "nope"/],
+    [{ to: ':url', tamper: 'amuont' }, 422, /tamper must be one of .*did you mean amount\?/],
+    [{ to: ':url', amount: '1e5' }, 422, /amount must be a plain decimal/],
+    [{ to: ':url', currency: 'usd' }, 422, /currency must be an upper-case code/],
+    [{ to: ':url', set: { data: 'x' } }, 422, /it is a group of fields; set data\.payment_trx/],
+    [{ to: ':url', set: { 'status.x': 'x' } }, 422, /status is a single value/],
+    [{ to: ':url', set: { '__proto__.x': 'x' } }, 422, /set takes field names/],
+    [{ to: ':url', times: 0 }, 422, /times must be a whole number from 1 to 1000/],
+    [{ to: ':url', delay: 'soon' }, 422, /delay must be a duration/],
+    [{ to: ':url', format: 'xml' }, 422, /format must be one of form, json/],
+    [{ to: ':url', ammount: '1' }, 422, /unknown field ammount: did you mean amount\?/],
+  ])('%j is refused with %d', async (input, status, message) => {
+    const receiver = await startReceiver();
+    const sim = await startSim();
+    const to = 'to' in input ? { to: input.to === ':url' ? receiver.url : input.to } : {};
+    const answer = await post<ErrorBody>(sim, '/ipns', { ...input, ...to });
+    expect(answer.status).toBe(status);
+    expect(answer.body.message).toMatch(message);
+    expect(receiver.requests).toEqual([]);
+  });
+});
