@@ -24,6 +24,8 @@ export type Activity =
   | { seq: number; type: 'payment'; payment: Payment }
   | { seq: number; type: 'delivery'; delivery: Delivery; attempt: Attempt | null }
   | { seq: number; type: 'message'; message: Message }
+  /** Something about the emulator itself: its clock was moved, a fault was set. */
+  | { seq: number; type: 'notice'; at: string; text: string }
   | { seq: number; type: 'reset' };
 
 type Untold<T> = T extends unknown ? Omit<T, 'seq'> : never;
@@ -59,6 +61,11 @@ export class ActivityLog {
     const numbered = { id: ++this.#exchangeId, ...exchange };
     remember(this.#exchanges, numbered);
     this.#tell({ type: 'request', exchange: numbered });
+  }
+
+  /** Tells of something about the emulator itself. */
+  notice(at: string, text: string): void {
+    this.#tell({ type: 'notice', at, text });
   }
 
   /** The remembered exchanges, newest first. */

@@ -100,6 +100,16 @@ export const START_OPTIONS = {
     default: 'ipn-then-redirect',
     description: `order of IPN and redirect: ${DELIVERY_ORDERS.join(', ')}`,
   },
+  seed: {
+    kind: 'text',
+    placeholder: 'text',
+    description: 'make ids, codes, card numbers and jitter repeat (never keys and tokens)',
+  },
+  paymentExpires: {
+    kind: 'duration',
+    placeholder: 'duration',
+    description: 'expire a payment that is still pending after this long (default: never)',
+  },
   ipnSchedule: {
     kind: 'list',
     placeholder: 'durations',
@@ -158,6 +168,10 @@ export const START_OPTIONS = {
     kind: 'structure',
     description: 'more currencies as [{"code", "name", "symbol", "decimals"}]',
   },
+  faults: {
+    kind: 'structure',
+    description: 'fault rules to start with, as [{"route": "initiate", "status": 503, "times": 2}]',
+  },
   wallets: { kind: 'structure', description: 'more wallets as [{"email", "holder", "currency", "balance"}]' },
 } as const satisfies Record<string, OptionSpec>;
 
@@ -191,7 +205,9 @@ export type ResolvedOptions = {
   [Name in OptionName]: (typeof START_OPTIONS)[Name]['kind'] extends 'list'
     ? readonly string[]
     : (typeof START_OPTIONS)[Name]['kind'] extends 'duration'
-      ? number
+      ? Name extends Defaulted
+        ? number
+        : number | undefined
       : Name extends Defaulted
         ? ValueOf<(typeof START_OPTIONS)[Name]>
         : ValueOf<(typeof START_OPTIONS)[Name]> | undefined;

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { ActivityLog } from './activity.ts';
+import { CardDesk } from './cards.ts';
 import { Clock } from './clock.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/post.ts';
 import { GatewayError, nearestName } from './domain/error.ts';
+import { FaultRules, Faults } from './domain/fault.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant, findWallet } from './domain/merchant.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
@@ -12,13 +14,15 @@ import { unique } from './domain/payment.ts';
 import { type Context, parseDuration, type Settings, timestamp } from './domain/settings.ts';
 import type { Outcome, State, Wallet } from './domain/state.ts';
 import { readTerms, type WalletTerms } from './domain/terms.ts';
+import { Expiry } from './expiry.ts';
 import { Gateway } from './gateway.ts';
 import { createApp } from './http/app.ts';
 import type { AppParts } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
+import { parseInput } from './http/input.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import type { ResolvedOptions } from './options.ts';
-import { systemRandom } from './random.ts';
+import { seededRandom, systemRandom } from './random.ts';
 import { DataFolder } from './store/folder.ts';
 import { readSnapshotFile, type Snapshot } from './store/snapshot.ts';
 import { Store } from './store/store.ts';
@@ -90,11 +94,13 @@ async function startOn(
   ];
   const egress = new Egress(letOut, () => (listening.port ? { port: listening.port } : undefined));
   const settings = settingsOf(options, egress);
-  const ids = createIds(random);
+  const ids = createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
   const context = (): Context => ({ now: clock.now(), ids, settings });
   await store.commit((state) => prepare(state, options, settings));
   const poster = new Poster(egress);
-  const courier = new Courier({ store, clock, poster, context, version });
+  const faults = new Faults(() => ids.fraction('fault'));
+  if (options.faults !== undefined) faults.replace(parseInput(FaultRules, { faults: options.faults }).faults);
+  const courier = new Courier({ store, clock, poster, context, version, faults });
   const gateway = new Gateway({ store, clock, courier, settings, context, random });
   const activity = new ActivityLog();
   activity.follow(store);
@@ -116,6 +122,9 @@ async function startOn(
   };
   const parts: AppParts = {
     gateway,
+    cards: new CardDesk(store, context),
+    clock,
+    faults,
     activity,
     facts: {
       version,
@@ -134,6 +143,7 @@ async function startOn(
   const servers = await listen(options, (request, env) => app.fetch(request, env), report);
   listening.port = portOf(servers[0]);
   courier.start();
+  new Expiry({ store, clock, gateway }).start();
   const url = urlOf(options.host, listening.port);
   await folder?.announce({ url, pid: process.pid, controlToken });
   const { publicKey, secretKey } = defaultMerchant(store.state);
@@ -172,14 +182,21 @@ function settingsOf(options: ResolvedOptions, egress: Egress): Settings {
     sandboxCode: options.sandboxCode,
     ipn: ipnSettings(options),
     delivery: options.delivery,
+    paymentExpiresMs: paymentExpiry(options),
     unreachable: (url) => (options.forwardIpn === undefined ? egress.unreachable(url) : null),
   };
 }
 
-/** A wait of the schedule, and how long a receiver may take, at most. */
+/** A wait of the schedule or for a payment, and how long a receiver may take, at most. */
 const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 const LONGEST_TIMEOUT_MS = 10 * 60_000;
 const SENT_ON_REQUEST = ['canceled', 'failed', 'expired'] as const;
+
+function paymentExpiry({ paymentExpires }: ResolvedOptions): number | null {
+  if (paymentExpires === undefined) return null;
+  if (paymentExpires >= 1 && paymentExpires <= LONGEST_WAIT_MS) return paymentExpires;
+  throw new GatewayError('usage', '--payment-expires must be from 1ms to 720h');
+}
 
 function ipnSettings(options: ResolvedOptions): Settings['ipn'] {
   const amountFormat = parseAmountFormat(options.amountFormat);

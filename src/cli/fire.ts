@@ -8,8 +8,7 @@ import {
   requireAddress,
   requireTampering,
 } from '../domain/fire.ts';
-import { IPN_FORMATS } from '../domain/settings.ts';
-import { parseDuration } from '../domain/settings.ts';
+import { IPN_FORMATS, parseDuration } from '../domain/settings.ts';
 import { type Answer, send } from './post.ts';
 import { VERSION } from './version.ts';
 

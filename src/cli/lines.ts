@@ -34,6 +34,8 @@ export function activityLines(activity: ActivityView, colour: ChalkInstance): st
       const { sentAt, email, code, identifier } = activity.message;
       return [`${clockTime(sentAt)}  <--  code ${colour.bold(code)} to ${email}  ${identifier}`];
     }
+    case 'notice':
+      return [`${clockTime(activity.at)}  ${colour.yellow('!')}    ${activity.text}`];
     case 'reset':
       return ['state reset'];
   }

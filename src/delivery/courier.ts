@@ -1,13 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import TinyQueue from 'tinyqueue';
 import type { Clock, DueSource } from '../clock.ts';
-import { recordAttempt } from '../domain/ipn.ts';
+import { effectsInWords, type FaultRule, type Faults } from '../domain/fault.ts';
+import { putOff, recordAttempt, recordExtraAttempt } from '../domain/ipn.ts';
 import type { Context } from '../domain/settings.ts';
 import { timestamp } from '../domain/settings.ts';
 import type { Change, Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
+import { IpnFaults } from './fault.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
-import type { Poster } from './post.ts';
+import type { Poster, PostRequest, PostResult } from './post.ts';
 
 /** So many attempts at one receiver at a time: a slow one holds up nobody but itself. */
 const PER_RECEIVER = 16;
@@ -37,6 +39,8 @@ export interface CourierParts {
   context: () => Context;
   /** The version that the User-Agent names. */
   version: string;
+  /** What is to go wrong on purpose. */
+  faults?: Faults;
 }
 
 /**
@@ -45,6 +49,7 @@ export interface CourierParts {
  */
 export class Courier implements DueSource {
   readonly #parts: CourierParts;
+  readonly #faults: IpnFaults | undefined;
   readonly #due = new TinyQueue<Due>([], (a, b) => a.at - b.at || a.turn - b.turn);
   #planned = 0;
   readonly #lanes = new Map<string, Lane>();
@@ -57,6 +62,7 @@ export class Courier implements DueSource {
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
+    this.#faults = parts.faults && new IpnFaults(parts.faults);
     // Every attempt under way listens; the default limit would warn the user of a leak from the 11th on.
     setMaxListeners(IN_ALL, this.#stopping.signal);
   }
@@ -70,21 +76,32 @@ export class Courier implements DueSource {
   }
 
   nextDue(): number | undefined {
-    return this.#stopping.signal.aborted ? undefined : this.#due.peek()?.at;
+    if (this.#stopping.signal.aborted) return undefined;
+    // What was delivered or moved meanwhile is due no more: it must not be told as the next thing.
+    for (let next = this.#due.peek(); next; next = this.#due.peek()) {
+      if (this.#stands(next)) return next.at;
+      this.#due.pop();
+    }
+    return undefined;
   }
 
   async runDue(now: number): Promise<void> {
     const attempts: Promise<void>[] = [];
-    for (let next = this.#due.peek(); next && next.at <= now; next = this.#due.peek()) {
-      this.#due.pop();
-      const delivery = this.#parts.store.state.deliveries.get(next.deliveryId);
-      const at = delivery && dueAt(delivery);
-      // A resend or a reset may have changed the plan meanwhile: the record decides, not the queue.
-      if (!delivery || at === undefined || at > next.at || this.#running.has(delivery.id)) continue;
+    for (let at = this.nextDue(); at !== undefined && at <= now; at = this.nextDue()) {
+      const due = this.#due.pop();
+      const delivery = this.#parts.store.state.deliveries.get(due?.deliveryId ?? '');
+      if (!delivery || this.#running.has(delivery.id)) continue;
       attempts.push(this.#attempted(delivery.id));
       this.#enqueue(delivery);
     }
     await Promise.all(attempts);
+  }
+
+  /** Whether a plan still holds. A resend or a reset may have changed it: the record decides, not the queue. */
+  #stands({ at, deliveryId }: Due): boolean {
+    const delivery = this.#parts.store.state.deliveries.get(deliveryId);
+    const due = delivery && dueAt(delivery);
+    return due !== undefined && due <= at;
   }
 
   /** Resolves after the first attempt of a delivery is stored, or after `limitMs` of real time, whichever comes first. */
@@ -154,7 +171,7 @@ export class Courier implements DueSource {
       const turn = delivery?.paymentId ?? deliveryId;
       if (this.#busy.has(turn)) continue;
       lane.waiting.delete(deliveryId);
-      if (!delivery || delivery.state !== 'pending') this.#announce(deliveryId);
+      if (delivery?.state !== 'pending') this.#announce(deliveryId);
       else void this.#run(lane, delivery, turn);
     }
   }
@@ -181,17 +198,35 @@ export class Courier implements DueSource {
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
-    const { store, poster, context, version } = this.#parts;
+    const { store, context } = this.#parts;
     const { signal } = this.#stopping;
     if (signal.aborted) return;
-    const { url, original } = this.#target(delivery);
-    const number = delivery.attemptCount + 1;
+    const fault = this.#faults?.take(delivery);
     const startedAt = timestamp(context().now);
-    const { report, refused } = await poster.post({
+    try {
+      if (fault && (await this.#putOff(delivery, fault))) return;
+      const { report, refused } = await this.#post(delivery, delivery.attemptCount + 1, fault);
+      // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
+      if (signal.aborted) return;
+      await store.commit((state) =>
+        recordAttempt(state, delivery.id, { ...report, startedAt, refused }, context()),
+      );
+      if (fault?.duplicate && report.error === null) await this.#duplicate(delivery, fault);
+      await this.#letOvertakenGo(delivery);
+    } catch {
+      this.#due.push({ at: context().now + STORE_RETRY_MS, turn: this.#planned++, deliveryId: delivery.id });
+      this.#parts.clock.wake();
+    }
+  }
+
+  #post(delivery: Delivery, number: number, fault: FaultRule | undefined): Promise<PostResult> {
+    const { poster, context, version } = this.#parts;
+    const { url, original } = this.#target(delivery);
+    const request: PostRequest = {
       url,
       body: delivery.body,
       timeoutMs: context().settings.ipn.timeoutMs,
-      signal,
+      signal: this.#stopping.signal,
       headers: [
         ['Host', addressOf(url).host],
         ['Content-Type', delivery.contentType],
@@ -203,17 +238,37 @@ export class Courier implements DueSource {
         ...(original === null ? [] : [['X-Gateway-Sim-Original-Url', asHeader(original)] as const]),
         ['Connection', 'keep-alive'],
       ],
-    });
-    // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
-    if (signal.aborted) return;
-    try {
-      await store.commit((state) =>
-        recordAttempt(state, delivery.id, { ...report, startedAt, refused }, context()),
-      );
-    } catch {
-      this.#due.push({ at: context().now + STORE_RETRY_MS, turn: this.#planned++, deliveryId: delivery.id });
-      this.#parts.clock.wake();
-    }
+    };
+    return fault && this.#faults ? this.#faults.post(poster, request, fault) : poster.post(request);
+  }
+
+  /** Lets a delivery wait when a fault rule wants it so, and tells whether it did. */
+  async #putOff(delivery: Delivery, fault: FaultRule): Promise<boolean> {
+    const wait = this.#faults?.putOffMs(delivery, fault);
+    if (wait === undefined) return false;
+    await this.#moveDue(delivery.id, wait, `put off by a fault rule: ${effectsInWords(fault)}`);
+    return true;
+  }
+
+  async #letOvertakenGo(delivery: Delivery): Promise<void> {
+    const overtaken = this.#faults?.overtakenBy(delivery);
+    if (overtaken !== undefined) await this.#moveDue(overtaken, 0, 'a fault rule let another IPN go first');
+  }
+
+  #moveDue(deliveryId: string, wait: number, why: string): Promise<unknown> {
+    const { store, context } = this.#parts;
+    return store.commit((state) => putOff(state, deliveryId, context().now + wait, why));
+  }
+
+  /** The same bytes once more, right behind the first. */
+  async #duplicate(delivery: Delivery, fault: FaultRule): Promise<void> {
+    const { store, context } = this.#parts;
+    const startedAt = timestamp(context().now);
+    const { report } = await this.#post(delivery, delivery.attemptCount + 2, fault);
+    if (this.#stopping.signal.aborted) return;
+    await store.commit((state) =>
+      recordExtraAttempt(state, delivery.id, { ...report, startedAt }, context()),
+    );
   }
 
   #target(delivery: Delivery): Target {

@@ -10,6 +10,12 @@ export interface Ids {
   delivery(): string;
   attempt(): string;
   message(): string;
+  card(): string;
+  cardTransaction(): string;
+  /** The nine digits of a card number that are not given. */
+  cardDigits(): string;
+  /** A card verification code of three digits. */
+  cvc(): string;
   /** A verification code of six digits. */
   code(): string;
   /** A number from 0 up to 1, for the jitter of retries. */
@@ -17,6 +23,7 @@ export interface Ids {
 }
 
 const LOWER = '0123456789abcdefghjkmnpqrstvwxyz';
+const DIGITS = '0123456789';
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
 /** Text of `length` characters out of an alphabet, one random byte each. */
@@ -41,6 +48,10 @@ export function createIds(random: RandomBytes): Ids {
     delivery: () => `ipn_${randomText(random, 'delivery', 16)}`,
     attempt: () => `att_${randomText(random, 'attempt', 16)}`,
     message: () => `msg_${randomText(random, 'message', 16)}`,
+    card: () => `card_${randomText(random, 'card', 20)}`,
+    cardTransaction: () => `ctx_${randomText(random, 'cardTransaction', 16)}`,
+    cardDigits: () => randomText(random, 'cardDigits', 9, DIGITS),
+    cvc: () => randomText(random, 'cvc', 3, DIGITS),
     code: () => String(randomBelow(random, 'code', 1_000_000)).padStart(6, '0'),
     fraction: (purpose) => randomBelow(random, purpose, 1_000_000) / 1_000_000,
   };

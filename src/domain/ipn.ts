@@ -148,6 +148,36 @@ export function recordAttempt(
   return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
 }
 
+/** Rule: a delivery goes out at another time than planned. */
+export function putOff(
+  state: State,
+  deliveryId: string,
+  at: number,
+  why: string,
+): Outcome<Delivery | undefined> {
+  const delivery = state.deliveries.get(deliveryId);
+  if (delivery?.state !== 'pending') return { change: {}, result: undefined };
+  const moved = { ...delivery, nextAttemptAt: timestamp(at), note: noteOf(why, delivery) };
+  return { change: { deliveries: [moved] }, result: moved };
+}
+
+/** Rule: an attempt beyond those that count, such as a duplicate, is kept and decides nothing. */
+export function recordExtraAttempt(
+  state: State,
+  deliveryId: string,
+  facts: AttemptReport & { startedAt: string },
+  context: Context,
+): Outcome<Attempt | undefined> {
+  const delivery = state.deliveries.get(deliveryId);
+  if (!delivery) return { change: {}, result: undefined };
+  const number = delivery.attemptCount + 1;
+  const attempt: Attempt = { id: context.ids.attempt(), deliveryId, number, ...facts };
+  return {
+    change: { attempts: [attempt], deliveries: [{ ...delivery, attemptCount: number }] },
+    result: attempt,
+  };
+}
+
 function verdict(
   report: AttemptReport,
   delivery: Delivery,

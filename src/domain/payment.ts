@@ -47,7 +47,7 @@ function shorten(text: string): string {
 type Problem = (value: string) => string | undefined;
 
 /** A required text: present, not empty, and without the problem that `problem` looks for. */
-function required(name: string, problem: Problem, meta: { description: string; maxLength?: number }) {
+export function required(name: string, problem: Problem, meta: { description: string; maxLength?: number }) {
   return z
     .string({
       error: ({ input }) => (input === undefined ? `${name} is required` : `${name} must be text`),
@@ -59,8 +59,8 @@ function required(name: string, problem: Problem, meta: { description: string; m
     .register(z.globalRegistry, meta);
 }
 
-/** At most `max` characters. Under `--loose` the value is taken whole, however long. */
-function atMost(max: number, loose: boolean): Problem {
+/** At most `max` characters. When loose the value is taken whole, however long. */
+export function atMost(max: number, loose: boolean): Problem {
   return (value) => {
     if (loose || value.length <= max) return undefined;
     const length = characters(value);
@@ -68,7 +68,8 @@ function atMost(max: number, loose: boolean): Problem {
   };
 }
 
-function emailProblem(max: number, loose: boolean): Problem {
+/** A valid e-mail address of at most `max` characters. */
+export function emailProblem(max: number, loose: boolean): Problem {
   const length = atMost(max, loose);
   return (value) =>
     length(value) ??
@@ -164,7 +165,7 @@ export function initiate(state: State, input: InitiateInput, mode: Mode, context
     customerName: request.customer_name,
     customerEmail: request.customer_email,
     createdAt: timestamp(now),
-    expiresAt: null,
+    expiresAt: settings.paymentExpiresMs === null ? null : timestamp(now + settings.paymentExpiresMs),
     settledAt: null,
     settledBy: null,
     payerEmail: null,

@@ -1,6 +1,7 @@
 import type { Ids } from './ids.ts';
-import type { AmountFormat, Currency, Rate } from './money.ts';
+import type { AmountFormat, Currency } from './money.ts';
 import type { PaymentStatus } from './state.ts';
+import type { Charges } from './terms.ts';
 
 /** Order of the IPN against the redirect (chosen; the first is what deployments do). */
 export const DELIVERY_ORDERS = [
@@ -20,7 +21,7 @@ export type IpnFormat = (typeof IPN_FORMATS)[number];
 export interface Settings {
   /** The currencies that initiate accepts, by code. */
   currencies: ReadonlyMap<string, Currency>;
-  charges: { payment: Rate };
+  charges: Charges;
   /** Accept what many published clients send although the service interface forbids it. */
   loose: boolean;
   /** The only e-mail and code that a sandbox checkout takes. */
@@ -39,6 +40,8 @@ export interface Settings {
     forwardTo: string | null;
   };
   delivery: DeliveryOrder;
+  /** A pending payment expires so many milliseconds after it was initiated; null: never. */
+  paymentExpiresMs: number | null;
   /** Why an IPN to this address would not be let out, or null: looked at without resolving any name. */
   unreachable(url: string): string | null;
 }

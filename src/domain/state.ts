@@ -166,6 +166,48 @@ export const attemptSchema = z.object({
 });
 export type Attempt = z.infer<typeof attemptSchema>;
 
+/** All states of a card. `canceled` is documented and final; the names of the others are chosen. */
+export const CARD_STATUSES = ['active', 'inactive', 'canceled'] as const;
+export type CardStatus = (typeof CARD_STATUSES)[number];
+
+export const cardSchema = z.object({
+  id: text,
+  merchantId: text,
+  title: text,
+  nameOnCard: text,
+  email: text,
+  number: text,
+  cvc: text,
+  expiryMonth: count,
+  expiryYear: text,
+  currency: text,
+  /** What the card was created with; funding leaves it alone. */
+  amount: money,
+  charges: money,
+  availableBalance: money,
+  status: z.enum(CARD_STATUSES),
+  createdAt: time,
+  updatedAt: time,
+});
+export type Card = z.infer<typeof cardSchema>;
+
+export const cardTransactionSchema = z.object({
+  id: text,
+  cardId: text,
+  currency: text,
+  beforeCharge: money,
+  amount: money,
+  charge: money,
+  /** `-` pays from the card (documented), `+` adds to it (chosen). */
+  type: z.enum(['-', '+']),
+  details: text,
+  /** `make_payment` is documented, `add_fund` is chosen. */
+  remark: z.enum(['make_payment', 'add_fund']),
+  createdAt: time,
+  updatedAt: time,
+});
+export type CardTransaction = z.infer<typeof cardTransactionSchema>;
+
 /** The collections of the state, by the name they have in the file. Order matters for reading people only. */
 export const COLLECTION_SCHEMAS = {
   merchants: merchantSchema,
@@ -174,6 +216,8 @@ export const COLLECTION_SCHEMAS = {
   messages: messageSchema,
   deliveries: deliverySchema,
   attempts: attemptSchema,
+  cards: cardSchema,
+  cardTransactions: cardTransactionSchema,
 } as const;
 
 export type CollectionName = keyof typeof COLLECTION_SCHEMAS;
@@ -318,8 +362,12 @@ export class State {
   readonly messages = new Collection<Message>();
   readonly deliveries = new Collection<Delivery>();
   readonly attempts = new Collection<Attempt>();
+  readonly cards = new Collection<Card>();
+  readonly cardTransactions = new Collection<CardTransaction>();
   readonly #paymentIndex = new PaymentIndex(this.payments);
   readonly #attemptsOf = new Map<string, string[]>();
+  readonly #transactionsOf = new Map<string, string[]>();
+  readonly #cardNumbers = new Set<string>();
   readonly #deliveriesOf = new Map<string, string[]>();
 
   /** Puts every record of a change in its collection, and tells how to take that back. */
@@ -353,6 +401,9 @@ export class State {
   ): void {
     if (name === 'payments') this.#paymentIndex.note(record as Payment, previous as Payment | undefined);
     if (previous) return;
+    if (name === 'cardTransactions')
+      push(this.#transactionsOf, (record as CardTransaction).cardId, record.id);
+    if (name === 'cards') this.#cardNumbers.add((record as Card).number);
     if (name === 'attempts') push(this.#attemptsOf, (record as Attempt).deliveryId, record.id);
     if (name === 'deliveries') push(this.#deliveriesOf, (record as Delivery).paymentId ?? '', record.id);
   }
@@ -380,6 +431,16 @@ export class State {
   /** The attempts of a delivery, in order. */
   attemptsOf(deliveryId: string): Attempt[] {
     return this.#records(this.attempts, this.#attemptsOf.get(deliveryId));
+  }
+
+  /** The transactions of a card, newest first. */
+  transactionsOf(cardId: string): CardTransaction[] {
+    return this.#records(this.cardTransactions, this.#transactionsOf.get(cardId)).reverse();
+  }
+
+  /** Whether some card has this number. */
+  hasCardNumber(number: string): boolean {
+    return this.#cardNumbers.has(number);
   }
 
   /** The deliveries of a payment, oldest first. */

@@ -16,9 +16,16 @@ export interface WalletTerms {
   balance: string;
 }
 
+/** What is taken from payments, from a new card, and from what a card pays. */
+export interface Charges {
+  payment: Rate;
+  card: Rate;
+  cardTransaction: Rate;
+}
+
 /** What a configuration says about money, complete and checked. */
 export interface Terms {
-  charges: { payment: Rate };
+  charges: Charges;
   currencies: readonly Currency[];
   wallets: readonly WalletTerms[];
 }
@@ -53,9 +60,8 @@ const code = z
   .check(z.regex(/^[A-Z0-9]{2,4}$/, 'must be two to four upper-case letters or digits, such as "NPR"'));
 const decimals = 'must be a whole number from 0 to 8';
 
-const Charges = z.strictObject({
-  payment: z.optional(z.strictObject({ percent: z.optional(percent), fixed: z.optional(balance) })),
-});
+const RateTerms = z.optional(z.strictObject({ percent: z.optional(percent), fixed: z.optional(balance) }));
+const ChargeTerms = z.strictObject({ payment: RateTerms, card: RateTerms, cardTransaction: RateTerms });
 const CurrencyTerms = z.strictObject({
   code,
   name: z.optional(text(60)),
@@ -82,28 +88,28 @@ function listOf<Schema extends z.ZodMiniType>(schema: Schema) {
     .check(z.maxLength(MAX_ENTRIES, `may have at most ${MAX_ENTRIES} entries`));
 }
 
-const SCHEMAS = { charges: Charges, currencies: listOf(CurrencyTerms), wallets: listOf(WalletSchema) };
+const SCHEMAS = { charges: ChargeTerms, currencies: listOf(CurrencyTerms), wallets: listOf(WalletSchema) };
 
 /** The keys that may stand at some place of each structure, for "did you mean". */
 const KEYS = {
-  charges: ['payment', 'percent', 'fixed'],
+  charges: ['payment', 'card', 'cardTransaction', 'percent', 'fixed'],
   currencies: Object.keys(CurrencyTerms.shape),
   wallets: Object.keys(WalletSchema.shape),
 } as const satisfies Record<keyof typeof SCHEMAS, readonly string[]>;
 
 /**
- * Reads the structures of a configuration. What is absent is empty; the default charge is 2 % (chosen).
+ * Reads the structures of a configuration. What is absent is empty; the default charges are 2 % of a payment, 1 % of a new card, 0 of what it pays (chosen).
  *
  * @throws GatewayError `usage`, naming every key that is wrong and the known key nearest to an unknown one
  */
 export function readTerms(given: { charges?: unknown; currencies?: unknown; wallets?: unknown }): Terms {
-  const payment = given.charges === undefined ? undefined : checked('charges', given.charges).payment;
+  const charges = given.charges === undefined ? {} : checked('charges', given.charges);
   const currencies = given.currencies === undefined ? [] : checked('currencies', given.currencies);
   return {
     charges: {
-      payment: payment
-        ? { percent: payment.percent ?? '0', fixed: payment.fixed ?? '0' }
-        : { percent: '2', fixed: '0' },
+      payment: rate(charges.payment, '2'),
+      card: rate(charges.card, '1'),
+      cardTransaction: rate(charges.cardTransaction, '0'),
     },
     currencies: currencies.map(({ code, name = code, symbol = code, decimals = 2 }) => ({
       code,
@@ -113,6 +119,12 @@ export function readTerms(given: { charges?: unknown; currencies?: unknown; wall
     })),
     wallets: given.wallets === undefined ? [] : checked('wallets', given.wallets),
   };
+}
+
+/** A rate as configured; a part that is absent is 0. Without any, so many percent. */
+function rate(terms: z.output<typeof RateTerms>, defaultPercent: string): Rate {
+  if (terms === undefined) return { percent: defaultPercent, fixed: '0' };
+  return { percent: terms.percent ?? '0', fixed: terms.fixed ?? '0' };
 }
 
 function checked<Name extends keyof typeof SCHEMAS>(

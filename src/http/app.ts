@@ -1,10 +1,12 @@
 import { Hono } from 'hono';
+import { injectFaults } from './control/faults.ts';
 import { mountOpenPages, mountPages } from './control/pages.ts';
 import { controlRoutes } from './control/routes.ts';
 import { watch } from './control/watch.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
+import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
 
@@ -12,8 +14,10 @@ import { mountInitiate } from './service/initiate.ts';
 export function createApp(parts: AppParts, report: (error: unknown) => void): Hono<AppEnvironment> {
   const app = new Hono<AppEnvironment>();
   app.use(watch(parts));
+  app.use(injectFaults(parts));
   mountInitiate(app, parts);
   mountCheckout(app, parts);
+  mountCards(app, parts);
   app.get('/', (c) => c.redirect('/_sim'));
   app.get('/_sim/livez', (c) => c.json({ status: 'live' }));
   app.get('/_sim/readyz', (c) => c.json({ status: 'ready' }));

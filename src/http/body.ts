@@ -19,6 +19,18 @@ export interface PostedFields {
  * @throws GatewayError `body_too_large`, without reading on; `unparseable_body` when the client breaks off
  */
 export async function readBody(c: Context): Promise<Buffer> {
+  return kept.get(c) ?? takeBody(c);
+}
+
+/** Bodies that were read before their handler asked for them: from a connection they can be read once only. */
+const kept = new WeakMap<Context, Promise<Buffer>>();
+
+/** Reads the body so that whoever asks for it later gets it, or its error, too. */
+export function keepBody(c: Context): void {
+  kept.set(c, takeBody(c));
+}
+
+async function takeBody(c: Context): Promise<Buffer> {
   if (Number(header(c, 'content-length')) > MAX_BODY_BYTES) throw tooLarge();
   const incoming = (c.env as Partial<HttpBindings> | undefined)?.incoming;
   if (incoming) return readIncoming(incoming);
@@ -33,21 +45,23 @@ function readIncoming(incoming: HttpBindings['incoming']): Promise<Buffer> {
     let size = 0;
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      chunks.push(chunk);
-      if (size > MAX_BODY_BYTES) {
-        incoming.off('data', onData).pause();
-        reject(tooLarge());
-      }
+      if (size > MAX_BODY_BYTES) refuse(tooLarge());
+      else chunks.push(chunk);
+    };
+    const onEnd = () => {
+      letGo();
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     };
     const brokenOff = () =>
-      reject(new GatewayError('unparseable_body', 'the client broke off before the body was complete'));
-    incoming.on('data', onData);
-    incoming.on('end', () => {
-      incoming.off('close', brokenOff);
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-    });
-    incoming.on('error', brokenOff);
-    incoming.on('close', brokenOff);
+      refuse(new GatewayError('unparseable_body', 'the client broke off before the body was complete'));
+    const refuse = (error: GatewayError) => {
+      letGo();
+      incoming.pause();
+      reject(error);
+    };
+    const letGo = () =>
+      incoming.off('data', onData).off('end', onEnd).off('error', brokenOff).off('close', brokenOff);
+    incoming.on('data', onData).on('end', onEnd).on('error', brokenOff).on('close', brokenOff);
   });
 }
 

@@ -1,6 +1,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { ActivityLog } from '../activity.ts';
+import type { CardDesk } from '../cards.ts';
+import type { Clock } from '../clock.ts';
+import type { Faults } from '../domain/fault.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ResolvedOptions } from '../options.ts';
 
@@ -24,7 +27,10 @@ export interface ServerFacts {
 
 /** All that the routes work with. */
 export interface AppParts {
+  cards: CardDesk;
   gateway: Gateway;
+  clock: Clock;
+  faults: Faults;
   activity: ActivityLog;
   facts: ServerFacts;
 }
@@ -34,6 +40,8 @@ export interface ExchangeNotes {
   requestBody?: string;
   responseBody?: string;
   paymentId?: string;
+  /** The status for the log, where the answer did not go out by the usual way. */
+  status?: number;
   notes?: readonly string[];
 }
 

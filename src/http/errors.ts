@@ -83,7 +83,9 @@ interface KnownRoute {
 
 /** The error for a path or method that no route answers: 405 where the path is known, else 404 naming the nearest. */
 export function unknownRoute(method: string, path: string, routes: readonly KnownRoute[]): GatewayError {
-  const methods = new Set(routes.filter((route) => matches(route.path, path)).map((route) => route.method));
+  const literal = routes.filter((route) => route.path === path);
+  const fitting = literal.length ? literal : routes.filter((route) => matches(route.path, path));
+  const methods = new Set(fitting.map((route) => route.method));
   if (methods.size) {
     const allow = [...methods].sort();
     return new GatewayError(

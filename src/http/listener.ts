@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
@@ -26,7 +26,12 @@ export async function listen(
   fetch: Fetch,
   report: (error: unknown) => void,
 ): Promise<Server[]> {
-  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
+  const answer = async (request: Request, env: HttpBindings) => {
+    const response = await fetch(request, env);
+    if (!env.incoming.complete) await discardRest(env.incoming);
+    return response;
+  };
+  const listener = getRequestListener((request, env) => answer(request, env as HttpBindings), {
     hostname: options.host,
     errorHandler: (thrown) => refuseRequest(thrown, report),
   });
@@ -68,6 +73,32 @@ export async function listen(
     if (error instanceof GatewayError) return [server];
     throw error;
   }
+}
+
+/** So much of a body that nobody wanted is taken over, and for so long in real time, before the answer goes out. */
+const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
+const MAX_DISCARD_MS = 2_000;
+
+/**
+ * Takes over what is left of a body. Closing a connection while the client still sends resets it, and a client that
+ * reads late, as blocking ones do, would never see the answer.
+ */
+function discardRest(incoming: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_DISCARDED_BYTES) done();
+    };
+    const done = () => {
+      clearTimeout(timer);
+      incoming.off('data', onData).off('end', done).off('error', done).off('close', done);
+      resolve();
+    };
+    const timer = setTimeout(done, MAX_DISCARD_MS);
+    if (incoming.destroyed) return done();
+    incoming.on('data', onData).on('end', done).on('error', done).on('close', done).resume();
+  });
 }
 
 function bind(server: Server, port: number, host: string): Promise<void> {

@@ -107,7 +107,12 @@ const OPERATIONS: readonly Operation[] = [
   uiPage('/_sim', 'The dashboard. Asks for the control token where one is needed.', [401]),
   uiPage('/_sim/ui/paid', 'Stands in for the success_url of a merchant that has none.'),
   uiPage('/_sim/ui/canceled', 'Stands in for the cancel_url of a merchant that has none.'),
-  uiPage('/_sim/ui/logo.svg', 'Stands in for the site_logo of a merchant that has none.', [], 'image/svg+xml'),
+  uiPage(
+    '/_sim/ui/logo.svg',
+    'Stands in for the site_logo of a merchant that has none.',
+    [],
+    'image/svg+xml',
+  ),
   {
     method: 'post',
     path: '/_sim/ui/token',

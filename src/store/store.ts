@@ -224,7 +224,8 @@ export class Store {
     for (const listener of this.#listeners) listener(change);
   }
 
-  #recordCount(): number {
+  /** How many records there are in all. */
+  get size(): number {
     return COLLECTION_NAMES.reduce((sum, name) => sum + this.#state[name].size, 0);
   }
 
@@ -234,7 +235,7 @@ export class Store {
     if (this.#journal.bytes > Math.max(LARGE_JOURNAL_BYTES, this.#file?.size ?? 0)) {
       // At once: a timer that every batch sets anew would never fire under load.
       void this.#trySnapshot();
-    } else if (this.#recordCount() <= SMALL_STATE) {
+    } else if (this.size <= SMALL_STATE) {
       this.#snapshotTimer = setTimeout(() => void this.#trySnapshot(), SNAPSHOT_DELAY_MS);
       this.#snapshotTimer.unref();
     }

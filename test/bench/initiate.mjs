@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { initiateRequest, load } from './load.mjs';
-import { bytesInUse, inFolder, timed, withBare, withSim } from './processes.mjs';
+import { bytesInUse, inFolder, processorMs, timed, withBare, withSim } from './processes.mjs';
 import { atLeast, atMost, fact, median, perSecond } from './rows.mjs';
 
 const ROUNDS = 5;
@@ -11,19 +11,20 @@ const COUNT = 15_000;
 const MANY = 100_000;
 const KINDS = ['urlencoded', 'multipart'];
 
-/** One round on a server that is warm: requests per second and p99. */
-async function round({ port, publicKey }, kind, count = COUNT) {
+/** One round on a server that is warm: requests per second, p99, and the server's processor time per request. */
+async function round(server, kind) {
+  const { port, publicKey = 'pub_sim_example_not_a_real_key' } = server;
   const request = initiateRequest({ port, publicKey, kind });
   await load({ port, request, count: WARM_UP });
-  return load({ port, request, count, first: WARM_UP });
+  const before = processorMs(server);
+  const measured = await load({ port, request, count: COUNT, first: WARM_UP });
+  return { ...measured, processorUs: ((processorMs(server) - before) / COUNT) * 1_000 };
 }
 
 export async function throughput() {
   const rounds = [];
   for (let number = 0; number < ROUNDS; number++) {
-    const bare = await withBare(({ port }) =>
-      round({ port, publicKey: 'pub_sim_example_not_a_real_key' }, 'urlencoded'),
-    );
+    const bare = await withBare((server) => round(server, 'urlencoded'));
     const measured = { bare };
     for (const kind of KINDS)
       measured[kind] = await inFolder((folder) => withSim(folder, (sim) => round(sim, kind)));
@@ -31,10 +32,14 @@ export async function throughput() {
   }
   const rate = (name) => median(rounds.map((measured) => measured[name].rate));
   const ratio = (name) => median(rounds.map((measured) => measured[name].rate / measured.bare.rate));
+  const processor = ['bare', ...KINDS].map(
+    (name) => `${name} ${median(rounds.map((measured) => measured[name].processorUs)).toFixed(0)} us`,
+  );
   return [
     fact('bare node:http', perSecond(rate('bare'))),
     atLeast('initiate urlencoded, of bare', ratio('urlencoded'), 0.75, '', perSecond(rate('urlencoded'))),
     atLeast('initiate multipart, of bare', ratio('multipart'), 0.4, '', perSecond(rate('multipart'))),
+    fact('processor time per request', processor.join(', ')),
   ];
 }
 

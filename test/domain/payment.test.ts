@@ -25,6 +25,7 @@ import {
   records,
   SECRET_KEY,
   type SettingsChanges,
+  settings,
   state,
 } from '../helpers/records.ts';
 
@@ -142,7 +143,10 @@ describe('a valid initiate', () => {
 
   it('takes the charge from the settings', () => {
     expect(
-      accepted({ amount: '10' }, { charges: { payment: { percent: '2.5', fixed: '0.3' } } }).charge,
+      accepted(
+        { amount: '10' },
+        { charges: { ...settings().charges, payment: { percent: '2.5', fixed: '0.3' } } },
+      ).charge,
     ).toBe('0.55');
   });
 

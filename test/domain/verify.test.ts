@@ -154,7 +154,9 @@ describe('a wrong signature is explained:', () => {
   it.each(['100.00', '100'])('a JSON number %s that lost its zeros when the body was parsed', (written) => {
     const signature = upper('100.00order-1');
     const body = `{"status":"success","identifier":"order-1","signature":"${signature}","data":{"charge":1,"amount":${written}}}`;
-    const reason = onlyReason(verify(body, KEYS));
+    const verdict = verify(body, KEYS);
+    expect(verdict).toMatchObject({ signedText: '100order-1', expected: upper('100order-1') });
+    const reason = onlyReason(verdict);
     expect(reason).toMatch(/JSON number.*loses its zeros/);
     expect(reason).toContain('100.00 was signed, 100 is left');
   });

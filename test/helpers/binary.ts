@@ -43,13 +43,17 @@ export interface RunOptions {
   cwd: string;
   /** Beside PATH and HOME, the only variables that the process sees. */
   env?: Record<string, string>;
+  /** What the process reads from its stdin; without it there is nothing to read. */
+  input?: string;
 }
 
 /** Runs the real binary; whatever of it is left when the test is over is killed by its id. */
-export function launch(args: readonly string[], { cwd, env = {} }: RunOptions): Running {
+export function launch(args: readonly string[], { cwd, env = {}, input }: RunOptions): Running {
   const { PATH = '', HOME = '' } = process.env;
-  const spawned: SpawnOptions = { cwd, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] };
+  const stdin = input === undefined ? 'ignore' : 'pipe';
+  const spawned: SpawnOptions = { cwd, env: { PATH, HOME, ...env }, stdio: [stdin, 'pipe', 'pipe'] };
   const child = spawn(process.execPath, [BINARY, ...args], spawned);
+  child.stdin?.end(input);
   let stdout = '';
   let stderr = '';
   const onChange = new Set<() => void>();

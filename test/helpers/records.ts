@@ -30,6 +30,10 @@ export function countingIds(): Ids {
     delivery: () => `ipn_${next(16)}`,
     attempt: () => `att_${next(16)}`,
     message: () => `msg_${next(16)}`,
+    card: () => `card_${next(20)}`,
+    cardTransaction: () => `ctx_${next(16)}`,
+    cardDigits: () => next(9),
+    cvc: () => next(3).slice(-3),
     code: () => next(6),
     fraction: () => 0,
   };
@@ -42,7 +46,11 @@ export interface SettingsChanges extends Partial<Omit<Settings, 'ipn'>> {
 export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
   return {
     currencies: new Map(DOCUMENTED_CURRENCIES.map((currency) => [currency.code, currency])),
-    charges: { payment: { percent: '2', fixed: '0' } },
+    charges: {
+      payment: { percent: '2', fixed: '0' },
+      card: { percent: '1', fixed: '0' },
+      cardTransaction: { percent: '0', fixed: '0' },
+    },
     loose: false,
     sandboxEmail: 'test_mode@mail.com',
     sandboxCode: '222666',
@@ -56,6 +64,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
       ...ipn,
     },
     delivery: 'ipn-then-redirect',
+    paymentExpiresMs: null,
     unreachable: () => null,
     ...changes,
   };

@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { ActivityLog } from '../../src/activity.ts';
+import { Clock } from '../../src/clock.ts';
+import { Faults } from '../../src/domain/fault.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppParts } from '../../src/http/environment.ts';
 import { resolveOptions, type StartOptions } from '../../src/options.ts';
@@ -79,6 +81,10 @@ export function brokenApp(): { app: ReturnType<typeof createApp>; reported: unkn
     stopped: new AbortController().signal,
     stop: async () => {},
   };
-  const app = createApp({ gateway, activity: new ActivityLog(), facts }, (error) => reported.push(error));
+  const cards = new Proxy({} as AppParts['cards'], { get: fail });
+  const app = createApp(
+    { gateway, cards, clock: new Clock(), faults: new Faults(() => 0), activity: new ActivityLog(), facts },
+    (error) => reported.push(error),
+  );
   return { app, reported };
 }

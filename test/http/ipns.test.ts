@@ -185,6 +185,15 @@ describe('the options of start', () => {
     expect(receiver.requests).toHaveLength(attempts);
   });
 
+  it('repeat the last wait of the schedule for retries beyond it', async () => {
+    const receiver = await startReceiver([{ status: 500 }]);
+    const sim = await withPayment(receiver.url, { ipnSchedule: ['1h'], ipnRetries: 2 });
+    const { id } = delivered(await settle(sim));
+    const { body } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
+    const second = body.attempts[1]?.startedAt ?? '';
+    expect(Date.parse(body.nextAttemptAt ?? '') - Date.parse(second)).toBeGreaterThan(50 * 60_000);
+  });
+
   it('give a receiver its time', async () => {
     const receiver = await startReceiver(['hang']);
     const sim = await withPayment(receiver.url, { ipnTimeout: '50ms', ipnRetries: 0 });

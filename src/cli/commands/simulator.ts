@@ -18,13 +18,22 @@ async function findMerchant(server: Server, name: unknown) {
   );
 }
 
-async function merchantOf({ options }: Call): Promise<{ server: Server; merchant: Keys }> {
-  const server = await connect(options as ServerChoice);
-  const merchant = await findMerchant(server, options['merchant']);
-  if (merchant) return { server, merchant };
-  throw new GatewayError('not_found', `no merchant is called "${options['merchant']}"`, {
+/**
+ * The merchant with this name or id, else the default one.
+ *
+ * @throws GatewayError `not_found`
+ */
+export async function requireMerchant(server: Server, name: unknown) {
+  const merchant = await findMerchant(server, name);
+  if (merchant) return merchant;
+  throw new GatewayError('not_found', `no merchant is called "${name}"`, {
     remedy: 'gateway-sim keys generate --merchant <name> makes one.',
   });
+}
+
+async function merchantOf({ options }: Call): Promise<{ server: Server; merchant: Keys }> {
+  const server = await connect(options as ServerChoice);
+  return { server, merchant: await requireMerchant(server, options['merchant']) };
 }
 
 function shownKeys({ name, publicKey, secretKey }: Keys, notices: readonly string[] = []): Shown {

@@ -124,7 +124,7 @@ function banner(
 ): string {
   const { parts, url, publicKey, secretKey, dataDir, controlToken } = server;
   const { state } = parts.gateway;
-  const stored = `${state.payments.size} payments, ${state.deliveries.size} IPNs`;
+  const stored = `${state.payments.size} payments, ${state.cards.size} cards`;
   const liveEmail = state.wallets.values().next().value?.email ?? 'none';
   const facts: [string, string][] = [
     ['Base URL', options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url],
@@ -134,6 +134,9 @@ function banner(
     ...(controlToken ? [['Control token', controlToken] as [string, string]] : []),
     ['Sandbox', `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`],
     ['Live', `e-mail ${liveEmail}   code: gateway-sim inbox`],
+    ...(options.seed === undefined
+      ? []
+      : [['Seed', `${options.seed}   ids, codes and card numbers repeat`] satisfies [string, string]]),
     [
       'State',
       dataDir ? `${relative('', dataDir) || '.'}/db.json  (${stored})` : 'in memory, gone when this stops',

@@ -1,6 +1,9 @@
 import { Hono } from 'hono';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { openApiDocument } from '../openapi.ts';
+import { cardRoutes } from './cards.ts';
+import { clockRoutes } from './clock.ts';
+import { faultRoutes } from './faults.ts';
 import { ipnRoutes } from './ipns.ts';
 import { merchantRoutes, walletRoutes } from './merchants.ts';
 import { paymentRoutes } from './payments.ts';
@@ -15,6 +18,9 @@ export function controlRoutes(parts: AppParts) {
     .route('/ipns', ipnRoutes(parts))
     .route('/merchants', merchantRoutes(parts))
     .route('/wallets', walletRoutes(parts))
+    .route('/cards', cardRoutes(parts))
+    .route('/clock', clockRoutes(parts))
+    .route('/faults', faultRoutes(parts))
     .route('/', watchRoutes(parts))
     .route('/', simulatorRoutes(parts));
 }

@@ -1,6 +1,8 @@
 import { Hono } from 'hono';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/state.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
+import { clockView } from './clock.ts';
+import { faultView } from './faults.ts';
 
 /** How many payments there are of each status. */
 export function paymentCounts({ gateway }: AppParts): Record<PaymentStatus, number> {
@@ -30,11 +32,14 @@ export function simulatorRoutes(parts: AppParts) {
         dataDir: facts.dataDir,
         pid: facts.pid,
         startedAt: facts.startedAt,
+        clock: clockView(parts.clock.read()),
+        faults: parts.faults.list.map(faultView),
         counts: {
           payments: paymentCounts(parts),
           deliveries: gateway.state.deliveries.size,
           merchants: gateway.state.merchants.size,
           wallets: gateway.state.wallets.size,
+          cards: gateway.state.cards.size,
         },
         options: {
           ...options,

@@ -26,14 +26,20 @@ export function watch({ activity, gateway }: AppParts): MiddlewareHandler<AppEnv
       method: c.req.method,
       target: target(c),
       requestHeaders: requestHeaders(c),
-      requestBody: notes.requestBody?.slice(0, KEPT_BODY_CHARACTERS) ?? null,
-      status: c.res.status,
+      requestBody: notes.requestBody === undefined ? null : beginning(notes.requestBody),
+      status: notes.status ?? c.res.status,
       responseBody: notes.responseBody ?? null,
       durationMs: Math.round((performance.now() - started) * 10) / 10,
       paymentId: notes.paymentId ?? null,
       notes: notes.notes ?? [],
     });
   };
+}
+
+/** The beginning of a long text. A mere slice would keep the whole of it in memory. */
+function beginning(text: string): string {
+  if (text.length <= KEPT_BODY_CHARACTERS) return text;
+  return Buffer.from(text.slice(0, KEPT_BODY_CHARACTERS)).toString();
 }
 
 function target(c: AppContext): string {
@@ -52,6 +58,7 @@ export type ActivityView =
   | { seq: number; type: 'payment'; payment: PaymentView }
   | { seq: number; type: 'delivery'; delivery: DeliveryView }
   | { seq: number; type: 'message'; message: InboxMessage }
+  | { seq: number; type: 'notice'; at: string; text: string }
   | { seq: number; type: 'reset' };
 
 /** A verification code in the emulated inbox. */
@@ -73,6 +80,8 @@ export function activityView(activity: Activity, { gateway, facts }: AppParts): 
       return { seq, type: 'delivery', delivery: deliveryView(activity.delivery, gateway.state) };
     case 'message':
       return { seq, type: 'message', message: inboxMessage(activity.message) };
+    case 'notice':
+      return activity;
     case 'reset':
       return { seq, type: 'reset' };
   }

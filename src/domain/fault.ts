@@ -1,0 +1,308 @@
+import * as z from 'zod/mini';
+import { nearestName } from './error.ts';
+import { parseDuration } from './settings.ts';
+
+/*
+ * Fault rules make the emulator misbehave on purpose. All of this is chosen; none of it acts unless somebody sets it,
+ * and none of it is stored.
+ */
+
+/** What a rule can be set on, beside a path: the service's routes by name (both modes), and the outgoing IPNs. */
+export const FAULT_ROUTES = ['initiate', 'checkout', 'cards', 'ipn'] as const;
+export type FaultRoute = (typeof FAULT_ROUTES)[number];
+
+/** Nobody waits longer for an answer, and an IPN that comes later is lost to whoever tests with it. */
+const LONGEST_LATENCY = '10m';
+const LONGEST_DELAY = '24h';
+
+const isDuration = (text: string, longest: string) =>
+  (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= (parseDuration(longest) ?? 0);
+
+function duration(longest: string) {
+  const expected = `must be a duration such as 500ms, 2s or 1m, at most ${longest}`;
+  return z.string().check(z.refine((text) => isDuration(text, longest), { error: expected }));
+}
+
+function whole(min: number, max: number) {
+  const expected = `must be a whole number from ${min} to ${max}`;
+  return z
+    .number()
+    .check(z.refine((value) => Number.isInteger(value) && value >= min && value <= max, { error: expected }));
+}
+
+function latencyProblem(text: string): string | undefined {
+  const parts = text.split('..');
+  if (parts.length > 2 || !parts.every((part) => isDuration(part, LONGEST_LATENCY))) {
+    return `must be a duration such as 2s, or a range such as 100ms..2s, at most ${LONGEST_LATENCY}`;
+  }
+  const [low, high] = parts.map(parseDuration);
+  return high !== undefined && Number(low) > high
+    ? 'must be a range from the shorter to the longer'
+    : undefined;
+}
+
+const pattern = z
+  .string()
+  .check(
+    z.refine((text) => text !== '' && text.length <= 200, { error: 'must be text of 1 to 200 characters' }),
+  );
+const latency = z.string().check((field) => {
+  const message = latencyProblem(field.value);
+  if (message) field.issues.push({ code: 'custom', input: field.value, message });
+});
+/** Effects are switched on; leaving them out switches them off. */
+const on = z.optional(z.literal(true));
+
+const FIELDS = {
+  /** initiate, checkout, cards, ipn, or a path in which * stands for anything. */
+  route: z.string(),
+  /** Acts on so large a part of what matches; default: on all of it. */
+  probability: z.optional(
+    z
+      .number()
+      .check(z.refine((value) => value > 0 && value <= 1, { error: 'must be greater than 0 and at most 1' })),
+  ),
+  /** Acts so many times and is spent then; default: as long as it is set. */
+  times: z.optional(whole(1, 1_000_000)),
+  /** Acts only where this matches the merchant's identifier (or the card's id); * stands for anything. */
+  identifier: z.optional(pattern),
+  /** Answers with this status. For an IPN: as if the receiver had answered so; nothing is sent. */
+  status: z.optional(whole(200, 599)),
+  /** Retry-After of that answer; the status is 429 then unless another is given. */
+  retryAfter: z.optional(duration(LONGEST_DELAY)),
+  /** Waits first, in real time. */
+  latency: z.optional(latency),
+  /** Closes the connection without an answer. For an IPN: it is lost, and the attempt has failed. */
+  drop: on,
+  /** Half of the body, and then the end of the connection. For an IPN: only half of its body is sent. */
+  truncate: on,
+  /** A JSON body loses its first colon, a form its first equals sign. */
+  malformed: on,
+  /** IPN: goes out a second time after it was received. */
+  duplicate: on,
+  /** IPN: goes out so much later, on the emulator's clock. */
+  delay: z.optional(duration(LONGEST_DELAY)),
+  /** IPN: the next IPN overtakes it. */
+  reorder: on,
+  /** IPN: the first digit of the signature is another one. */
+  corruptSignature: on,
+};
+
+const CONDITIONS = ['route', 'probability', 'times', 'identifier'];
+const EFFECTS = Object.keys(FIELDS).filter((name) => !CONDITIONS.includes(name));
+const IPN_ONLY = ['duplicate', 'delay', 'reorder', 'corruptSignature'] as const;
+/** Each of these decides alone what comes back, or when it goes out. */
+const ALTERNATIVES = [
+  ['status', 'drop', 'truncate', 'malformed'],
+  ['retryAfter', 'drop', 'truncate', 'malformed'],
+  ['delay', 'reorder'],
+] as const;
+
+/** One fault rule, as it stands in a request, in the configuration file and in the list. */
+export const FaultRule = z.strictObject(FIELDS).check((rule) => {
+  for (const [field, message] of contradictions(rule.value)) {
+    rule.issues.push({ code: 'custom', input: rule.value, path: [field], message });
+  }
+});
+export type FaultRule = z.infer<typeof FaultRule>;
+
+/** Every rule at once: the body of a PUT, and what the configuration file says. */
+export const FaultRules = z.strictObject({ faults: z.array(FaultRule).check(z.maxLength(100)) });
+
+function* contradictions(rule: { [Name in keyof FaultRule]: FaultRule[Name] }): Generator<[string, string]> {
+  const problem = routeProblem(rule.route);
+  if (problem) yield ['route', problem];
+  const given = new Map<string, unknown>(Object.entries(rule).filter(([, value]) => value !== undefined));
+  if (!EFFECTS.some((name) => given.has(name))) {
+    yield ['route', `needs something that goes wrong there: one of ${EFFECTS.join(', ')}`];
+  }
+  for (const name of IPN_ONLY) {
+    if (given.has(name) && rule.route !== 'ipn') yield [name, 'is for the route ipn only'];
+  }
+  if (rule.malformed && rule.route === 'checkout') yield ['malformed', 'is not for pages: use truncate'];
+  for (const group of ALTERNATIVES) {
+    const [first, second] = group.filter((name) => given.has(name));
+    if (first && second) yield [second, `cannot go together with ${first}`];
+  }
+}
+
+function routeProblem(route: string): string | undefined {
+  if (route.startsWith('/')) {
+    return /^\/_sim(\/|$)/.test(route)
+      ? 'must not be below /_sim: the way to end a fault stays open'
+      : undefined;
+  }
+  if (FAULT_ROUTES.some((name) => name === route)) return undefined;
+  const meant = nearestName(route, FAULT_ROUTES);
+  const hint = meant ? `: did you mean ${meant}?` : '';
+  return `must be ${FAULT_ROUTES.join(', ')} or a path such as /api/cards/* (got "${route.slice(0, 60)}")${hint}`;
+}
+
+/** A rule and how often it has acted. */
+export interface ActiveFault {
+  rule: FaultRule;
+  used: number;
+}
+
+/** What a rule may act on: a request to the service, or an IPN. */
+export interface FaultSubject {
+  /** The name of the route, where it has one. */
+  route: FaultRoute | null;
+  /** The path of a request; null for an IPN. */
+  path: string | null;
+  identifier?: string | undefined;
+}
+
+/** Whether a rule has acted as often as it was to. */
+export function isSpent({ rule, used }: ActiveFault): boolean {
+  return rule.times !== undefined && used >= rule.times;
+}
+
+/** Whether a rule is set on this request or IPN, whatever its identifier. */
+function concerns({ route }: FaultRule, subject: FaultSubject): boolean {
+  if (!route.startsWith('/')) return route === subject.route;
+  return subject.path !== null && globMatches(route, subject.path);
+}
+
+/** Whether a text fits a pattern in which each * stands for anything, nothing included. Linear in both. */
+export function globMatches(glob: string, text: string): boolean {
+  const [first = '', ...others] = glob.split('*');
+  const last = others.pop();
+  if (last === undefined) return glob === text;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+/** The rules in force. The first that matches acts, alone. */
+export class Faults {
+  readonly #fraction: () => number;
+  #active: ActiveFault[] = [];
+
+  /** @param fraction numbers from 0 up to 1 for probabilities and ranges; with a seed they repeat */
+  constructor(fraction: () => number) {
+    this.#fraction = fraction;
+  }
+
+  /** The rules in the order in which they are tried, spent ones included. */
+  get list(): readonly ActiveFault[] {
+    return this.#active;
+  }
+
+  /** Whether any rule can still act. */
+  get areOn(): boolean {
+    return this.#active.some((fault) => !isSpent(fault));
+  }
+
+  /** These rules and no others, counted from nought. */
+  replace(rules: readonly FaultRule[]): void {
+    this.#active = rules.map((rule) => ({ rule, used: 0 }));
+  }
+
+  /** One rule, in the place of the one on the same route and identifiers, else behind the others. */
+  set(rule: FaultRule): ActiveFault {
+    const fault = { rule, used: 0 };
+    const index = this.#active.findIndex(
+      ({ rule: other }) => other.route === rule.route && other.identifier === rule.identifier,
+    );
+    if (index < 0) this.#active.push(fault);
+    else this.#active[index] = fault;
+    return fault;
+  }
+
+  /** Takes all rules away, or those on one route, and tells how many. */
+  clear(route?: string): number {
+    const before = this.#active.length;
+    this.#active = route === undefined ? [] : this.#active.filter(({ rule }) => rule.route !== route);
+    return before - this.#active.length;
+  }
+
+  /** Whether it takes the identifier to know which rule acts. */
+  needsIdentifier(subject: FaultSubject): boolean {
+    return this.#active.some((fault) => {
+      const { rule } = fault;
+      return rule.identifier !== undefined && !isSpent(fault) && concerns(rule, subject);
+    });
+  }
+
+  /** The rule that acts now, which counts as one use of it; undefined when none does. */
+  take(subject: FaultSubject): FaultRule | undefined {
+    const acting = this.#active.find((fault) => this.#acts(fault, subject));
+    if (!acting) return undefined;
+    acting.used++;
+    return acting.rule;
+  }
+
+  #acts(fault: ActiveFault, subject: FaultSubject): boolean {
+    const { rule } = fault;
+    if (isSpent(fault) || !concerns(rule, subject)) return false;
+    if (rule.identifier !== undefined && !globMatches(rule.identifier, subject.identifier ?? ''))
+      return false;
+    return rule.probability === undefined || this.#fraction() < rule.probability;
+  }
+
+  /** How long a rule makes its subject wait, in milliseconds of real time. */
+  latencyOf({ latency }: FaultRule): number {
+    if (latency === undefined) return 0;
+    const [low = 0, high = low] = latency.split('..').map((part) => parseDuration(part) ?? 0);
+    return low === high ? low : Math.round(low + this.#fraction() * (high - low));
+  }
+}
+
+/** The status that a rule answers with; undefined when it answers with none of its own. */
+export function statusOfFault({ status, retryAfter }: FaultRule): number | undefined {
+  return status ?? (retryAfter === undefined ? undefined : 429);
+}
+
+/** The Retry-After of a rule in whole seconds, as the header has it; undefined when it sends none. */
+export function retryAfterSeconds({ retryAfter }: FaultRule): string | undefined {
+  return retryAfter === undefined ? undefined : String(Math.ceil((parseDuration(retryAfter) ?? 0) / 1_000));
+}
+
+/** A body as a rule spoils it. */
+export function spoilt(body: string, rule: FaultRule, isJson: boolean): string {
+  if (rule.truncate) return body.slice(0, Math.floor(body.length / 2));
+  return rule.malformed ? body.replace(isJson ? ':' : '=', '') : body;
+}
+
+/** The body of an IPN with another first digit in its signature; JSON and form alike. */
+export function corruptSignature(body: string): string {
+  return body.replace(
+    /((?:^|&)signature=|"signature":")(.)/,
+    (_, name: string, digit: string) => `${name}${digit === '0' ? '1' : '0'}`,
+  );
+}
+
+/** What a rule does, such as `status 503, latency 100ms..2s`. */
+export function effectsInWords(rule: FaultRule): string {
+  const words: (string | false | undefined)[] = [
+    rule.latency && `latency ${rule.latency}`,
+    statusOfFault(rule) !== undefined && `status ${statusOfFault(rule)}`,
+    rule.retryAfter && `Retry-After ${rule.retryAfter}`,
+    rule.drop && 'connection dropped',
+    rule.truncate && 'body truncated',
+    rule.malformed && 'body malformed',
+    rule.duplicate && 'sent twice',
+    rule.delay && `delayed by ${rule.delay}`,
+    rule.reorder && 'overtaken by the next',
+    rule.corruptSignature && 'signature corrupted',
+  ];
+  return words.filter(Boolean).join(', ');
+}
+
+/** A rule as one line for people, such as `initiate: status 503, 2 times (1 left)`. */
+export function faultInWords(fault: ActiveFault): string {
+  const { rule, used } = fault;
+  const conditions = [
+    rule.identifier !== undefined && `identifier ${rule.identifier}`,
+    rule.probability !== undefined && `probability ${rule.probability}`,
+    rule.times !== undefined &&
+      `${rule.times} times (${isSpent(fault) ? 'spent' : `${rule.times - used} left`})`,
+  ];
+  return [`${rule.route}: ${effectsInWords(rule)}`, ...conditions].filter(Boolean).join(', ');
+}

@@ -1,0 +1,158 @@
+import type { Hono } from 'hono';
+import { CARDS_PER_PAGE } from '../../cards.ts';
+import { maskedCardNumber, parseCardMessage, requireCard, ToggleRequest } from '../../domain/card.ts';
+import { GatewayError } from '../../domain/error.ts';
+import { findByPublicKey, findBySecretKey } from '../../domain/merchant.ts';
+import type { Card, CardTransaction, Merchant } from '../../domain/state.ts';
+import { readJsonBody } from '../body.ts';
+import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
+import { bearer } from '../guard.ts';
+
+/** Paths of the card endpoints (documented). */
+export const CARD_PATHS = {
+  list: '/api/cards',
+  create: '/api/cards/save',
+  read: '/api/cards/:id',
+  toggle: '/api/cards/toggle',
+  cancel: '/api/cards/cancel/:id',
+} as const;
+
+/** Words that stand where an id would, and the method that they do answer. */
+const RESERVED: Readonly<Record<string, string>> = { save: 'POST', toggle: 'PUT', cancel: 'PUT' };
+
+/** Mounts the five card endpoints. Cards exist in live mode only (documented). */
+export function mountCards(app: Hono<AppEnvironment>, { gateway, cards }: AppParts): void {
+  const merchantOf = (c: AppContext) => requireMerchant(c, gateway.state);
+  app.get(CARD_PATHS.list, (c) => {
+    const { cards: records, ...page } = cards.page(merchantOf(c), pageNumber(c));
+    return answer(c, {
+      success: 'ok',
+      data: records.map(cardRecord),
+      current_page: page.page,
+      per_page: CARDS_PER_PAGE,
+      last_page: page.lastPage,
+      total: page.total,
+    });
+  });
+  app.post(CARD_PATHS.create, async (c) => {
+    const merchant = merchantOf(c);
+    const card = await cards.issue(merchant, await fieldsOf(c));
+    return answer(c, done('Virtual card created.', card));
+  });
+  app.put(CARD_PATHS.toggle, async (c) => {
+    const merchant = merchantOf(c);
+    const { card_id: id, active } = parseCardMessage(ToggleRequest, await fieldsOf(c));
+    const card = await cards.trigger(merchant, id, active ? 'activate' : 'block');
+    return answer(c, done(active ? 'Virtual card activated.' : 'Virtual card blocked.', card));
+  });
+  app.put(CARD_PATHS.cancel, async (c) => {
+    const card = await cards.trigger(merchantOf(c), cardId(c), 'cancel');
+    return answer(c, done('Virtual card canceled.', card));
+  });
+  app.get(CARD_PATHS.read, (c) => {
+    const merchant = merchantOf(c);
+    const only = RESERVED[c.req.param('id')];
+    if (only) {
+      throw new GatewayError('method_not_allowed', `${c.req.path} does not answer GET: use ${only}`, {
+        allow: [only],
+      });
+    }
+    const card = requireCard(gateway.state, cardId(c), merchant);
+    const transactions = gateway.state.transactionsOf(card.id).map(transactionRecord);
+    return answer(c, {
+      success: 'ok',
+      message: 'Virtual card found.',
+      data: { ...cardRecord(card), transactions },
+    });
+  });
+}
+
+function answer(c: AppContext, body: object): Response {
+  c.get('exchange').responseBody = JSON.stringify(body);
+  return c.json(body);
+}
+
+function done(message: string, card: Card) {
+  return { success: 'ok', message, data: cardRecord(card) };
+}
+
+async function fieldsOf(c: AppContext): Promise<Record<string, unknown>> {
+  const { fields, text } = await readJsonBody(c);
+  c.get('exchange').requestBody = text;
+  return fields;
+}
+
+/** The merchant whose secret key the request carries; checked before anything else of it is read. */
+function requireMerchant(c: AppContext, state: AppParts['gateway']['state']): Merchant {
+  const key = bearer(c);
+  if (key === undefined) {
+    throw new GatewayError(
+      'unauthorized',
+      'the header Authorization: Bearer <secret key> is missing or malformed',
+    );
+  }
+  const merchant = findBySecretKey(state, key);
+  if (merchant) return merchant;
+  throw new GatewayError('unauthorized', 'Invalid api key', {
+    remedy: findByPublicKey(state, key)
+      ? 'lint: the public key was sent as the bearer token; cards need the secret key'
+      : 'gateway-sim keys show prints the keys of this emulator; keys generate replaces them',
+  });
+}
+
+const MAX_CARD_ID = 40;
+
+function cardId(c: AppContext): string {
+  const id = c.req.param('id') ?? '';
+  if ([...id].length <= MAX_CARD_ID) return id;
+  throw new GatewayError('invalid_fields', `card_id may have at most ${MAX_CARD_ID} characters`);
+}
+
+function pageNumber(c: AppContext): number {
+  const text = c.req.queries('page')?.at(-1) ?? '1';
+  if (/^\d{1,300}$/.test(text) && /[1-9]/.test(text)) return Number(text);
+  throw new GatewayError('invalid_fields', `page must be a positive integer (got "${text.slice(0, 40)}")`);
+}
+
+/** ISO 8601 UTC with microseconds and Z (documented); our clock counts milliseconds. */
+function microseconds(at: string): string {
+  return at.replace('Z', '000Z');
+}
+
+/** A card as section 2.1 of the service interface has it; money is a JSON number there. */
+export function cardRecord(card: Card) {
+  return {
+    id: card.id,
+    amount: Number(card.amount),
+    charges: Number(card.charges),
+    available_balance: Number(card.availableBalance),
+    title: card.title,
+    masked_card_number: maskedCardNumber(card.number),
+    card_number: card.number,
+    name_on_card: card.nameOnCard,
+    email: card.email,
+    cvc: card.cvc,
+    expiry_month: card.expiryMonth,
+    expiry_year: card.expiryYear,
+    status: card.status,
+    created_at: microseconds(card.createdAt),
+    updated_at: microseconds(card.updatedAt),
+    currency: card.currency,
+  };
+}
+
+/** A transaction as section 2.2 of the service interface has it. */
+export function transactionRecord(transaction: CardTransaction) {
+  return {
+    id: transaction.id,
+    currency_code: transaction.currency,
+    before_charge: Number(transaction.beforeCharge),
+    amount: Number(transaction.amount),
+    charge: Number(transaction.charge),
+    type: transaction.type,
+    details: transaction.details,
+    remark: transaction.remark,
+    created_at: microseconds(transaction.createdAt),
+    updated_at: microseconds(transaction.updatedAt),
+  };
+}

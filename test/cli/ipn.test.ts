@@ -1,0 +1,382 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sign } from '../../src/domain/ipn.ts';
+import type { Verdict } from '../../src/domain/verify.ts';
+import type { DeliveryView } from '../../src/http/control/ipns.ts';
+import { launch, type Running, run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
+
+const SECRET = 'sec_sim_9876543210';
+const FAST = ['--ipn-schedule', '20ms,20ms'];
+
+type Gateway = Awaited<ReturnType<typeof startBinary>>;
+
+async function initiate({ ready }: Gateway, fields: { identifier: string; ipn_url: string }): Promise<void> {
+  const body = new URLSearchParams({
+    ...{ public_key: ready.publicKey, currency: 'USD', amount: '100.00', details: 'Two books' },
+    ...{ success_url: 'http://127.0.0.1:9/paid', cancel_url: 'http://127.0.0.1:9/canceled' },
+    ...{ site_logo: 'http://127.0.0.1:9/logo.png', customer_name: 'Ada', customer_email: 'ada@example.com' },
+    ...fields,
+  });
+  const answer = await fetch(`${ready.url}/sandbox/payment/initiate`, { method: 'POST', body });
+  expect(await answer.json()).toMatchObject({ success: 'ok' });
+}
+
+function settle({ ready }: Gateway, identifier: string, delivery: string): Promise<Response> {
+  return fetch(`${ready.url}/_sim/payments/${identifier}/settle`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ outcome: 'approve', delivery }),
+  });
+}
+
+/** A running emulator, and the options with which commands find it. */
+async function running(args: readonly string[] = []) {
+  const cwd = await temporaryFolder();
+  const gateway = await startBinary(['--in-memory', '--quiet', ...FAST, ...args], { cwd });
+  return { gateway, cwd, options: { cwd, env: { GATEWAY_SIM_URL: gateway.ready.url } } };
+}
+
+function body(made: { signature: string; amount?: string; status?: string }): string {
+  const { signature, amount = '100.00', status = 'success' } = made;
+  return new URLSearchParams({ status, signature, identifier: 'order-1', 'data[amount]': amount }).toString();
+}
+
+const GOOD = body({ signature: sign('100.00', 'order-1', SECRET) });
+
+describe('killing the server with deliveries due', () => {
+  it('loses none: all arrive after a restart', async () => {
+    const cwd = await temporaryFolder();
+    let restarted = false;
+    const received = new Set<string | null>();
+    const all = gate();
+    const receiver = await startReceiver(({ body }) => {
+      if (!restarted) return 'hang';
+      received.add(new URLSearchParams(body).get('identifier'));
+      if (received.size === identifiers.length) all.open();
+      return {};
+    });
+    const first = await startBinary(['--quiet'], { cwd });
+    const identifiers = Array.from({ length: 12 }, (_, index) => `order-${index}`);
+    for (const identifier of identifiers) await initiate(first, { identifier, ipn_url: receiver.url });
+    // Not due yet or on their way to a receiver that hangs: either way none is done when the kill comes.
+    await Promise.all(identifiers.map((identifier) => settle(first, identifier, 'redirect-then-ipn')));
+    first.child.kill('SIGKILL');
+    await first.ended;
+    restarted = true;
+    await startBinary(['--quiet'], { cwd });
+    await all.opened;
+    expect(received).toEqual(new Set(identifiers));
+  });
+});
+
+describe('ipn list, show and resend', () => {
+  it('show every attempt with both sides and send a delivery once more', async () => {
+    const receiver = await startReceiver([{ status: 500, body: 'broken' }, { body: 'OK' }]);
+    const { gateway, options } = await running();
+    await initiate(gateway, { identifier: 'order-1', ipn_url: receiver.url });
+    await settle(gateway, 'order-1', 'ipn-then-redirect');
+    await receiver.request(2);
+    const list = await runJson<{ data: DeliveryView[] }>(['ipn', '--payment', 'order-1'], options);
+    const { id = '' } = list.body.data[0] ?? {};
+    const resent = await runJson<DeliveryView>(['ipn', 'resend', id], options);
+    expect(resent.code).toBe(0);
+    expect(resent.body).toMatchObject({ id, state: 'delivered' });
+    expect(resent.body.attempts.map(({ responseBody }) => responseBody)).toEqual(['broken', 'OK', 'OK']);
+    const shown = await run(['ipn', 'show', id], options);
+    expect(shown.stdout).toContain('> X-Gateway-Sim-Attempt: 3');
+    expect(shown.stdout).toContain(`> ${resent.body.body}`);
+    expect(shown.stdout).toContain('< HTTP 500');
+    expect(shown.stdout).toContain('< broken');
+    expect((await run(['ipn', 'list'], options)).stdout).toContain(id);
+  });
+
+  it('of what is refused says which flag lets it out, and exits 2', async () => {
+    const { gateway, options } = await running();
+    await initiate(gateway, { identifier: 'order-1', ipn_url: 'http://203.0.113.9/ipn' });
+    await settle(gateway, 'order-1', 'ipn-then-redirect');
+    const { body: list } = await runJson<{ data: DeliveryView[] }>(['ipn', 'list'], options);
+    const { code, stderr } = await run(['ipn', 'resend', list.data[0]?.id ?? ''], options);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--allow-ipn-host 203.0.113.9');
+  });
+
+  it.each([
+    [['resend', 'ipn_nope'], 4, /no IPN delivery has the id "ipn_nope"/],
+    [['show', 'ipn_nope'], 4, /no IPN delivery/],
+    [['list', '--state', 'lost'], 2, /state must be one of pending, delivered, failed, refused/],
+  ])('%j exits %d', async (args, code, message) => {
+    const { options } = await running();
+    const finished = await run(['ipn', ...args], options);
+    expect(finished).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
+  });
+});
+
+describe('ipn fire', () => {
+  it('sends one through the server, which lists it', async () => {
+    const receiver = await startReceiver();
+    const { gateway, options } = await running();
+    const args = ['ipn', 'fire', '--to', `${receiver.url}/x`, '--amount', '7.50', '--set', 'data.charge=1'];
+    const fired = await runJson<DeliveryView>(args, options);
+    expect(fired).toMatchObject({ code: 0, body: { state: 'delivered' } });
+    const sent = new URLSearchParams(receiver.requests[0]?.body);
+    expect(sent.get('data[charge]')).toBe('1');
+    expect(sent.get('signature')).toBe(sign('7.50', sent.get('identifier') ?? '', gateway.ready.secretKey));
+    const { body: list } = await runJson<{ data: DeliveryView[] }>(['ipn'], options);
+    expect(list.data.map(({ id }) => id)).toEqual([fired.body.id]);
+  });
+
+  it('needs no server when the secret is given', async () => {
+    const receiver = await startReceiver([{ status: 400, body: 'no' }]);
+    const cwd = await temporaryFolder();
+    const args = ['ipn', 'fire', '--to', `${receiver.url}/x?y=1`, '--secret', SECRET, '--times', '2'];
+    const { code, body: fired } = await runJson<{ data: DeliveryView[] }>([...args, '--format', 'json'], {
+      cwd,
+    });
+    expect(code).toBe(0);
+    expect(fired.data.map(({ state, attempts }) => [state, attempts[0]?.responseBody])).toEqual([
+      ['failed', 'no'],
+      ['failed', 'no'],
+    ]);
+    const [got, again] = receiver.requests;
+    expect(got?.url).toBe('/x?y=1');
+    expect(got?.headers).toMatchObject({ 'content-type': 'application/json', 'x-gateway-sim': '1' });
+    expect(got?.body).toBe(again?.body);
+    const { signature, identifier, data } = JSON.parse(got?.body ?? '');
+    expect(signature).toBe(sign(data.amount, identifier, SECRET));
+  });
+
+  it.each(['signature', 'amount', 'identifier', 'status', 'case', 'secret'])(
+    'with --tamper %s is what verify refuses',
+    async (tamper) => {
+      const receiver = await startReceiver();
+      const cwd = await temporaryFolder();
+      await run(['ipn', 'fire', '--to', receiver.url, '--secret', SECRET, '--tamper', tamper], { cwd });
+      const got = receiver.requests[0]?.body ?? '';
+      expect((await run(['ipn', 'verify', got, '--secret', SECRET], { cwd })).code).toBe(1);
+    },
+  );
+
+  it.each([
+    [['--to', 'ftp://x/'], /to must be an absolute http or https address/],
+    [[], /to is required/],
+    [['--to', 'http://127.0.0.1:9', '--tamper', 'amuont'], /did you mean amount\?/],
+    [['--to', 'http://127.0.0.1:9', '--payment', 'order-1'], /--payment is known to the server only/],
+    [['--to', 'http://127.0.0.1:9', '--times', '0'], /--times must be a whole number from 1 to 1000/],
+    [['--to', 'http://127.0.0.1:9', '--delay', 'soon'], /--delay must be a duration/],
+    [['--to', 'http://127.0.0.1:9', '--format', 'xml'], /--format must be one of form, json/],
+    [['--to', 'http://127.0.0.1:9', '--set', 'nothing'], /name=value/],
+  ])('with %j exits 2 and says why', async (args, message) => {
+    const cwd = await temporaryFolder();
+    const finished = await run(['ipn', 'fire', '--secret', SECRET, ...args], { cwd });
+    expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+    expect(finished.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it('exits 1 with --require-delivery when nobody received it', async () => {
+    const cwd = await temporaryFolder();
+    const receiver = await startReceiver(['drop']);
+    const args = ['ipn', 'fire', '--to', receiver.url, '--secret', SECRET];
+    expect((await run(args, { cwd })).code).toBe(0);
+    const required = await run([...args, '--require-delivery'], { cwd });
+    expect(required).toMatchObject({ code: 1, stderr: expect.stringContaining('1 of 1 IPNs not delivered') });
+  });
+});
+
+describe('ipn verify', () => {
+  it.each([
+    ['as an argument', [GOOD], undefined],
+    ['with --body', ['--body', GOOD], undefined],
+    ['on stdin', [], GOOD],
+    ['on stdin, named -', ['--body', '-'], `${GOOD}\n`],
+    ['in a file', ['@ipn.txt'], undefined],
+  ])('finds a good IPN %s valid and exits 0', async (_, args, input) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'ipn.txt'), `${GOOD}\n`);
+    const options = { cwd, ...(input !== undefined && { input }) };
+    const { code, body: verdict } = await runJson<Verdict>(
+      ['ipn', 'verify', ...args, '--secret', SECRET],
+      options,
+    );
+    expect(code).toBe(0);
+    expect(verdict).toMatchObject({ valid: true, identifier: 'order-1' });
+  });
+
+  it('says why a bad one is not, and exits 1', async () => {
+    const cwd = await temporaryFolder();
+    const bad = body({ signature: sign('100.00', 'order-1', SECRET).toLowerCase() });
+    const { code, stdout, stderr } = await run(['ipn', 'verify', bad, '--secret', SECRET], { cwd });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^not valid\n.*case/);
+    expect(stderr).toContain('not valid');
+  });
+
+  it("takes the running emulator's key, and knows its public key and its other merchants", async () => {
+    const { gateway, options } = await running();
+    const good = body({ signature: sign('100.00', 'order-1', gateway.ready.secretKey) });
+    expect((await run(['ipn', 'verify', good], options)).code).toBe(0);
+    const made = await runJson<{ secretKey: string }>(['keys', 'generate', '--merchant', 'shop-2'], options);
+    const other = body({ signature: sign('100.00', 'order-1', made.body.secretKey) });
+    expect((await run(['ipn', 'verify', other], options)).stdout).toContain('of the merchant "shop-2"');
+    expect((await run(['ipn', 'verify', other, '--merchant', 'shop-2'], options)).code).toBe(0);
+  });
+
+  it.each([
+    [['@nope.txt', '--secret', SECRET], 2, /nope\.txt cannot be read/],
+    [['--secret', SECRET], 2, /the body to verify is empty/],
+    [['a', '--body', 'b', '--secret', SECRET], 2, /takes the body once/],
+    [['a', '--secret', ''], 2, /--secret must not be empty/],
+    [['a', '--data-dir', 'nowhere'], 3, /--secret/],
+    [['{"status":', '--secret', SECRET], 1, /not valid/],
+  ])('%j exits %d', async (args, code, message) => {
+    const cwd = await temporaryFolder();
+    const finished = await run(['ipn', 'verify', ...args], { cwd });
+    expect(finished).toMatchObject({ code, stderr: expect.stringMatching(message) });
+    expect(finished.stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+interface Heard {
+  event: string;
+  url: string;
+  answered: number;
+  verdict: Verdict;
+}
+
+/** `ipn listen` on a free port, ready. */
+async function listening(args: readonly string[]): Promise<Running & { url: string; heard: () => Heard[] }> {
+  const cwd = await temporaryFolder();
+  const listener = launch(['ipn', 'listen', '--port', '0', '--secret', SECRET, '--json', ...args], { cwd });
+  await listener.until((stdout) => stdout.includes('\n'));
+  const lines = () =>
+    listener
+      .stdout()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Heard);
+  const [ready] = lines();
+  return { ...listener, url: ready?.url ?? '', heard: () => lines().slice(1) };
+}
+
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+describe('ipn listen', () => {
+  it('verifies what comes, prints it, and stops on SIGTERM', async () => {
+    const listener = await listening([]);
+    const good = await fetch(`${listener.url}/ipn?order=1`, { method: 'POST', headers: FORM, body: GOOD });
+    expect([good.status, await good.text()]).toEqual([200, 'OK\n']);
+    const bad = body({ signature: 'x' });
+    expect((await fetch(listener.url, { method: 'POST', headers: FORM, body: bad })).status).toBe(400);
+    expect((await fetch(listener.url)).status).toBe(405);
+    expect(listener.heard().map(({ url, answered, verdict }) => [url, answered, verdict.valid])).toEqual([
+      ['/ipn?order=1', 200, true],
+      ['/', 400, false],
+      ['/', 405, false],
+    ]);
+    listener.child.kill('SIGTERM');
+    expect(await listener.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('answers 200 to an authentic IPN of another status', async () => {
+    const listener = await listening([]);
+    const canceled = body({ status: 'canceled', signature: sign('100.00', 'order-1', SECRET) });
+    const answer = await fetch(listener.url, { method: 'POST', headers: FORM, body: canceled });
+    expect(answer.status).toBe(200);
+    expect(listener.heard()[0]?.verdict).toMatchObject({ valid: false, authentic: true });
+  });
+
+  it('passes bytes and headers on unchanged and answers what is answered there', async () => {
+    const receiver = await startReceiver([
+      {
+        status: 418,
+        headers: { 'X-Mine': 'yes', 'Content-Type': 'text/html' },
+        body: Buffer.from([0, 255, 10]),
+      },
+    ]);
+    const listener = await listening(['--forward-to', `${receiver.url}/ipn?mine=1`]);
+    const answer = await fetch(`${listener.url}/other?order=1`, {
+      method: 'POST',
+      headers: { ...FORM, 'X-Gateway-Sim-Delivery': 'ipn_1' },
+      body: `${GOOD}&x=%zz+`,
+    });
+    expect([answer.status, answer.headers.get('x-mine')]).toEqual([418, 'yes']);
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(Buffer.from([0, 255, 10]));
+    expect(receiver.requests[0]).toMatchObject({
+      method: 'POST',
+      url: '/ipn?mine=1&order=1',
+      body: `${GOOD}&x=%zz+`,
+      headers: {
+        'content-type': FORM['Content-Type'],
+        'x-gateway-sim-delivery': 'ipn_1',
+        host: `127.0.0.1:${receiver.port}`,
+      },
+    });
+  });
+
+  it('answers 502 in words when nobody is there to pass it on to', async () => {
+    const receiver = await startReceiver();
+    await receiver.close();
+    const listener = await listening(['--forward-to', receiver.url]);
+    const answer = await fetch(listener.url, { method: 'POST', headers: FORM, body: GOOD });
+    expect([answer.status, await answer.text()]).toEqual([
+      502,
+      expect.stringContaining('connection refused'),
+    ]);
+  });
+
+  it('answers 413 to more than 1 MiB and goes on', async () => {
+    const listener = await listening([]);
+    const large = await fetch(listener.url, { method: 'POST', body: 'x'.repeat(2 ** 20 + 1) });
+    expect(large.status).toBe(413);
+    expect((await fetch(listener.url, { method: 'POST', headers: FORM, body: GOOD })).status).toBe(200);
+  });
+
+  it('goes along when the keys of its emulator are replaced', async () => {
+    const { gateway, options } = await running();
+    const listener = launch(['ipn', 'listen', '--port', '0', '--json'], options);
+    await listener.until((stdout) => stdout.includes('\n'));
+    const { url } = JSON.parse(listener.stdout()) as { url: string };
+    await initiate(gateway, { identifier: 'order-1', ipn_url: url });
+    await run(['keys', 'generate'], options);
+    const { body: settled } = await runJson<{ delivery: DeliveryView }>(['pay', '--approve'], options);
+    expect(settled.delivery.state).toBe('delivered');
+  });
+
+  it.each([
+    [['--port', 'x'], 2, /--port must be a whole number from 0 to 65535/],
+    [['--forward-to', 'localhost:3000'], 2, /--forward-to must be an absolute http or https address/],
+  ])('%j exits %d', async (args, code, message) => {
+    const cwd = await temporaryFolder();
+    const finished = await run(['ipn', 'listen', '--secret', SECRET, ...args], { cwd });
+    expect(finished).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
+  });
+
+  it('exits 5 when its port is in use', async () => {
+    const receiver = await startReceiver();
+    const cwd = await temporaryFolder();
+    const args = ['ipn', 'listen', '--secret', SECRET, '--port', String(receiver.port)];
+    const finished = await run(args, { cwd });
+    expect(finished).toMatchObject({ code: 5, stderr: expect.stringContaining('is in use') });
+  });
+});
+
+describe('start', () => {
+  it('refuses bad IPN options by their flag and exits 2', async () => {
+    const cwd = await temporaryFolder();
+    for (const [flag, value] of [
+      ['--ipn-schedule', '1s,later'],
+      ['--ipn-retries', 'many'],
+      ['--ipn-timeout', '10'],
+      ['--ipn-format', 'xml'],
+      ['--amount-format', 'fixed'],
+      ['--ipn-on', 'sucess'],
+      ['--delivery', 'ipn-first'],
+      ['--forward-ipn', 'here'],
+    ] as const) {
+      const finished = await run(['start', '--in-memory', '--port', '0', flag, value], { cwd });
+      expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(flag) });
+    }
+  });
+});

@@ -1,0 +1,245 @@
+import Big from 'big.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  CARD_TRANSITIONS,
+  CARD_TRIGGERS,
+  chargeCard,
+  fundCard,
+  issueCard,
+  maskedCardNumber,
+  parseCardMessage,
+  requireCard,
+  ToggleRequest,
+  testCardNumber,
+  triggerCard,
+} from '../../src/domain/card.ts';
+import { CARD_STATUSES, type Card } from '../../src/domain/state.ts';
+import { context, merchant, NOW, state } from '../helpers/records.ts';
+
+const FIELDS = {
+  currency_code: 'USD',
+  title: 'Travel',
+  name_on_card: 'Ada Example',
+  email: 'ada@example.com',
+  amount: '100',
+};
+
+function issued(changes: Record<string, unknown> = {}): Card {
+  return issueCard(state(), merchant(), { ...FIELDS, ...changes }, context()).result;
+}
+
+function luhn(number: string): boolean {
+  let sum = 0;
+  for (const [index, digit] of [...number].reverse().entries()) {
+    const value = Number(digit) * (index % 2 ? 2 : 1);
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum % 10 === 0;
+}
+
+describe('a new card', () => {
+  it('is active and holds its amount less the charges', () => {
+    expect(issued({ amount: '250.00' })).toMatchObject({
+      status: 'active',
+      amount: '250.00',
+      charges: '2.50',
+      availableBalance: '247.5',
+      currency: 'USD',
+      expiryMonth: 1,
+      expiryYear: '2029',
+      createdAt: new Date(NOW).toISOString(),
+    });
+  });
+
+  it('takes its amount as a JSON number too', () => {
+    expect(issued({ amount: 99.9 }).amount).toBe('99.9');
+  });
+
+  it.each([
+    ['currency_code is required', { currency_code: undefined }],
+    ['currency_code may have at most 3 characters', { currency_code: 'USDT' }],
+    ['not an active currency', { currency_code: 'XYZ' }],
+    ['not an active currency', { currency_code: 'usd' }],
+    ['title is required', { title: '' }],
+    ['title may have at most 255 characters (got 256)', { title: 'x'.repeat(256) }],
+    ['name_on_card must be text', { name_on_card: 5 }],
+    ['email must be a valid e-mail', { email: 'nobody' }],
+    ['amount is required', { amount: null }],
+    ['amount must be a plain decimal', { amount: '-1' }],
+    ['amount must be a plain decimal', { amount: 0 }],
+    ['amount must be a plain decimal', { amount: '1e3' }],
+    ['amount must be a plain decimal', { amount: 1e21 }],
+    ['amount must be a plain decimal', { amount: '12345678901' }],
+    ['amount must be a plain decimal', { amount: '1.00001' }],
+    ['amount must be text', { amount: true }],
+  ])('is refused: %s', (message, changes) => {
+    expect(() => issued(changes)).toThrowError(
+      expect.objectContaining({ code: 'invalid_fields', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('counts a title in characters, not in bytes', () => {
+    expect(issued({ title: '😀'.repeat(255) }).title).toHaveLength(510);
+  });
+
+  it('is refused with all problems at once', () => {
+    expect(() => parseCardMessage(ToggleRequest, { active: 'true' })).toThrowError(
+      expect.objectContaining({
+        problems: ['card_id is required', 'active must be true or false, as a JSON boolean without quotes'],
+      }),
+    );
+  });
+});
+
+describe('a card number', () => {
+  it('is Luhn-valid, 16 digits, in the range of no issuer', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^\d{9}$/), (digits) => {
+        const number = testCardNumber(digits);
+        expect(number).toMatch(/^999900\d{10}$/);
+        expect(luhn(number)).toBe(true);
+      }),
+    );
+  });
+
+  it('shows only its last four digits when it is masked', () => {
+    expect(maskedCardNumber('9999001234567890')).toBe('************7890');
+  });
+
+  it('is drawn again when another card has it', () => {
+    const current = state();
+    const digits = ['000000001', '000000001', '000000002'];
+    const once = context();
+    const ids = { ...once.ids, cardDigits: () => digits.shift() ?? '' };
+    const first = issueCard(current, merchant(), FIELDS, { ...once, ids });
+    current.apply(first.change);
+    const second = issueCard(current, merchant(), FIELDS, { ...once, ids }).result;
+    expect([first.result.number, second.number]).toEqual([
+      testCardNumber('000000001'),
+      testCardNumber('000000002'),
+    ]);
+  });
+});
+
+describe('the states of a card', () => {
+  const grid = CARD_STATUSES.flatMap((status) =>
+    CARD_TRIGGERS.map((trigger) => ({ status, trigger, next: CARD_TRANSITIONS[status][trigger] })),
+  );
+
+  it.each(grid)('$status + $trigger → $next', ({ status, trigger, next }) => {
+    const card = { ...issued(), status };
+    const later = NOW + 1_000;
+    if (next === null) {
+      expect(() => triggerCard(card, trigger, later)).toThrowError(
+        expect.objectContaining({ code: 'wrong_state' }),
+      );
+      return;
+    }
+    const { change, result } = triggerCard(card, trigger, later);
+    expect(result.status).toBe(next);
+    expect(change).toEqual(next === status ? {} : { cards: [result] });
+    expect(result.updatedAt).toBe(next === status ? card.updatedAt : new Date(later).toISOString());
+  });
+});
+
+describe('a charge', () => {
+  it('lowers the balance by its amount and makes a transaction', () => {
+    const { card, transaction } = chargeCard(
+      issued(),
+      { amount: '12.50', details: 'Coffee' },
+      context(),
+    ).result;
+    expect(card).toMatchObject({ availableBalance: '86.5', amount: '100' });
+    expect(transaction).toMatchObject({
+      type: '-',
+      remark: 'make_payment',
+      amount: '12.50',
+      beforeCharge: '12.50',
+      charge: '0.00',
+      details: 'Coffee',
+    });
+  });
+
+  it.each([
+    ['an inactive card', { status: 'inactive' as const }, { amount: '1' }, 'wrong_state', 'is inactive'],
+    ['a canceled card', { status: 'canceled' as const }, { amount: '1' }, 'wrong_state', 'is canceled'],
+    ['too small a balance', {}, { amount: '99.01' }, 'insufficient_funds', 'too small'],
+    ['another currency', {}, { amount: '1', currency: 'EUR' }, 'insufficient_funds', 'is in USD, not in EUR'],
+    ['what is no amount', {}, { amount: '0' }, 'invalid_fields', 'greater than 0'],
+  ])('is refused on %s', (_, changes, input, code, message) => {
+    expect(() => chargeCard({ ...issued(), ...changes }, input, context())).toThrowError(
+      expect.objectContaining({ code, message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('may take the balance to exactly zero', () => {
+    expect(chargeCard(issued(), { amount: '99' }, context()).result.card.availableBalance).toBe('0');
+  });
+});
+
+describe('funding', () => {
+  it('raises the balance and leaves the amount alone', () => {
+    const { card, transaction } = fundCard(issued(), { amount: '20' }, context()).result;
+    expect(card).toMatchObject({ availableBalance: '119', amount: '100', charges: '1.00' });
+    expect(transaction).toMatchObject({ type: '+', remark: 'add_fund' });
+  });
+
+  it('is refused on a canceled card, and where the balance would no longer be exact', () => {
+    expect(() => fundCard({ ...issued(), status: 'canceled' }, { amount: '1' }, context())).toThrow(
+      'takes no money',
+    );
+    const rich = { ...issued(), availableBalance: '9999999999' };
+    expect(() => fundCard(rich, { amount: '1' }, context())).toThrow('too large');
+  });
+});
+
+it('the balance is always amount less charges, less spending with its charges, plus funding', () => {
+  const money = fc.integer({ min: 1, max: 5_000_000 }).map((cents) => new Big(cents).div(100).toFixed(2));
+  const rate = fc.record({
+    percent: fc.constantFrom('0', '1', '2.5', '0.333'),
+    fixed: fc.constantFrom('0', '0.3'),
+  });
+  const movement = fc.record({ kind: fc.constantFrom('charge', 'fund'), amount: money });
+  fc.assert(
+    fc.property(
+      money,
+      rate,
+      rate,
+      fc.array(movement, { maxLength: 20 }),
+      (amount, card, cardTransaction, moves) => {
+        const given = context({ charges: { payment: card, card, cardTransaction } });
+        let current: Card;
+        try {
+          current = issueCard(state(), merchant(), { ...FIELDS, amount }, given).result;
+        } catch {
+          return;
+        }
+        let expected = new Big(current.amount).minus(current.charges);
+        for (const { kind, amount: moved } of moves) {
+          try {
+            const rule = kind === 'charge' ? chargeCard : fundCard;
+            const { card: after, transaction } = rule(current, { amount: moved }, given).result;
+            const spent = new Big(transaction.amount).plus(transaction.charge);
+            expected = transaction.type === '-' ? expected.minus(spent) : expected.plus(transaction.amount);
+            current = after;
+          } catch (error) {
+            expect(error).toMatchObject({ code: expect.stringMatching(/insufficient_funds|invalid_fields/) });
+          }
+          expect(new Big(current.availableBalance).eq(expected)).toBe(true);
+          expect(expected.gte(0)).toBe(true);
+        }
+      },
+    ),
+  );
+});
+
+it("another merchant's card does not exist", () => {
+  const current = state();
+  const { change, result } = issueCard(current, merchant(), FIELDS, context());
+  current.apply(change);
+  expect(requireCard(current, result.id, merchant())).toEqual(result);
+  expect(() => requireCard(current, result.id, { ...merchant(), id: 'mer_other' })).toThrowError(
+    expect.objectContaining({ code: 'not_found' }),
+  );
+});
