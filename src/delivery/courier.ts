@@ -56,6 +56,8 @@ export class Courier implements DueSource {
   /** Payments with an attempt under way: attempts of one payment never overtake each other. */
   readonly #busy = new Set<string>();
   readonly #running = new Set<string>();
+  /** Deliveries that became due while an attempt of them was under way. */
+  readonly #cameTooSoon = new Set<string>();
   readonly #waiters = new Map<string, (() => void)[]>();
   readonly #stopping = new AbortController();
   #active = 0;
@@ -90,7 +92,11 @@ export class Courier implements DueSource {
     for (let at = this.nextDue(); at !== undefined && at <= now; at = this.nextDue()) {
       const due = this.#due.pop();
       const delivery = this.#parts.store.state.deliveries.get(due?.deliveryId ?? '');
-      if (!delivery || this.#running.has(delivery.id)) continue;
+      if (!delivery) continue;
+      if (this.#running.has(delivery.id)) {
+        this.#cameTooSoon.add(delivery.id);
+        continue;
+      }
       attempts.push(this.#attempted(delivery.id));
       this.#enqueue(delivery);
     }
@@ -145,6 +151,14 @@ export class Courier implements DueSource {
     if (at !== undefined) this.#due.push({ at, turn: this.#planned++, deliveryId: delivery.id });
   }
 
+  /** Plans what became due before its last attempt was wound up: without this it would be forgotten. */
+  #planAgain(deliveryId: string): void {
+    if (!this.#cameTooSoon.delete(deliveryId)) return;
+    const delivery = this.#parts.store.state.deliveries.get(deliveryId);
+    if (delivery) this.#plan(delivery);
+    this.#parts.clock.wake();
+  }
+
   #attempted(deliveryId: string): Promise<void> {
     return new Promise((resolve) => {
       const list = this.#waiters.get(deliveryId);
@@ -188,6 +202,7 @@ export class Courier implements DueSource {
       this.#active--;
       this.#busy.delete(turn);
       this.#running.delete(delivery.id);
+      this.#planAgain(delivery.id);
       this.#announce(delivery.id);
       this.#pump(lane);
       for (const [origin, other] of this.#lanes) {

@@ -113,7 +113,7 @@ function* contradictions(rule: { [Name in keyof FaultRule]: FaultRule[Name] }): 
   const problem = routeProblem(rule.route);
   if (problem) yield ['route', problem];
   const given = new Map<string, unknown>(Object.entries(rule).filter(([, value]) => value !== undefined));
-  if (!EFFECTS.some((name) => given.has(name))) {
+  if (!problem && !EFFECTS.some((name) => given.has(name))) {
     yield ['route', `needs something that goes wrong there: one of ${EFFECTS.join(', ')}`];
   }
   for (const name of IPN_ONLY) {

@@ -4,7 +4,7 @@ import { mountOpenPages, mountPages } from './control/pages.ts';
 import { controlRoutes } from './control/routes.ts';
 import { watch } from './control/watch.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
-import { answerError, asGatewayError, unknownRoute } from './errors.ts';
+import { answerError, asGatewayError, errorBody, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
@@ -41,6 +41,9 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
 function explain(c: AppContext, thrown: unknown): Response {
   const error = asGatewayError(thrown);
   const exchange = c.get('exchange');
-  if (exchange) exchange.notes = [error.message];
+  if (exchange) {
+    exchange.notes = error.remedy === undefined ? [error.message] : [error.message, error.remedy];
+    exchange.responseBody = JSON.stringify(errorBody(error, false));
+  }
   return answerError(c, error);
 }

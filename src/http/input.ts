@@ -53,8 +53,19 @@ export function queryInput<Schema extends z.ZodMiniObject>(
 export function parseInput<Schema extends z.ZodMiniObject>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data as z.output<Schema>;
-  const problems = parsed.error.issues.flatMap((issue) => inWords(issue, Object.keys(schema.shape)));
+  const problems = parsed.error.issues.flatMap((issue) => inWords(issue, knownAt(schema, issue.path)));
   throw new GatewayError('invalid_fields', problems[0] ?? 'the input is not valid', { problems });
+}
+
+/** The fields that a schema knows at the place of an issue, which may be inside a list. */
+function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] {
+  let here: z.core.$ZodType | undefined = schema;
+  for (const step of path) {
+    if (here instanceof z.ZodMiniOptional) here = here._zod.def.innerType;
+    if (here instanceof z.ZodMiniArray) here = here._zod.def.element;
+    else if (here instanceof z.ZodMiniObject) here = here._zod.def.shape[String(step)];
+  }
+  return here instanceof z.ZodMiniObject ? Object.keys(here._zod.def.shape) : [];
 }
 
 function inWords(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
@@ -63,7 +74,8 @@ function inWords(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
         const meant = nearestName(key, known);
-        return `unknown field ${key}${meant ? `: did you mean ${meant}?` : `; known: ${known.join(', ')}`}`;
+        const name = [...issue.path, key].join('.');
+        return `unknown field ${name}${meant ? `: did you mean ${meant}?` : `; known: ${known.join(', ')}`}`;
       });
     case 'invalid_value':
       return [`${path} must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`];

@@ -1,11 +1,14 @@
 import * as z from 'zod/mini';
+import { CardRequest, ToggleRequest } from '../domain/card.ts';
 import { CODE_LIFETIME_MS } from '../domain/checkout.ts';
 import { InitiateRequest } from '../domain/payment.ts';
+import { CardQuery, CardTransactionInput } from './control/cards.ts';
 import { DeliveryQuery, FireInput, ResendInput } from './control/ipns.ts';
 import { FundInput, MerchantInput } from './control/merchants.ts';
 import { PaymentQuery, SettleInput } from './control/payments.ts';
 import { EventQuery, RequestQuery } from './control/watch.ts';
 import type { ServerFacts } from './environment.ts';
+import { CARD_PATHS } from './service/cards.ts';
 import { INITIATE_PATHS } from './service/initiate.ts';
 import { CHECKOUT_PATHS } from './urls.ts';
 
@@ -30,6 +33,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const CheckoutQuery = z.object({ payment_id: z.string() });
 const EmailForm = z.object({ email: z.string() });
 const TokenForm = z.object({ token: z.string() });
+const CardListQuery = z.object({ page: z.optional(z.string()) });
 const CodeForm = z.object({ code: z.string() });
 const PanelForm = z.object({ outcome: SettleInput.shape.outcome, delivery: SettleInput.shape.delivery });
 
@@ -74,6 +78,17 @@ const OPERATIONS: readonly Operation[] = [
     step(mode, 'cancel', 'The customer cancels.'),
     step(mode, 'panel', 'The simulator panel settles the payment.', PanelForm),
   ]),
+  card('get', CARD_PATHS.list, 'List virtual cards, newest first.', { query: CardListQuery }),
+  card('post', CARD_PATHS.create, 'Create a virtual card.', { body: CardRequest }),
+  card('get', CARD_PATHS.read, 'Get a virtual card with its transactions.'),
+  card('put', CARD_PATHS.toggle, 'Activate or block a virtual card.', { body: ToggleRequest }),
+  card('put', CARD_PATHS.cancel, 'Cancel a virtual card: that is final.'),
+  control('get', '/_sim/cards', 'Cards of all merchants, newest first.', { query: CardQuery }),
+  control('get', '/_sim/cards/{id}', 'A card with its transactions.'),
+  control('post', '/_sim/cards/{id}/transactions', 'Charge or fund a card.', {
+    body: CardTransactionInput,
+    status: 201,
+  }),
   control('get', '/_sim/livez', 'Whether the process answers.'),
   control('get', '/_sim/readyz', 'Whether state is loaded and requests are taken.'),
   control('get', '/_sim/status', 'Version, address, counts, options in force, process.'),
@@ -145,6 +160,27 @@ function step(mode: 'live' | 'sandbox', name: string, summary: string, form?: z.
     ...(form && { body: { types: [FORM], schema: form } }),
     answer: seeOther,
     errors: [403, 404, 409, 410, 422],
+  };
+}
+
+/** A card endpoint: the routes and messages are documented, the answers chosen. */
+function card(
+  method: Operation['method'],
+  route: string,
+  summary: string,
+  more: { query?: z.ZodMiniObject; body?: z.ZodMiniType } = {},
+): Operation {
+  const path = route.replace(':id', '{id}');
+  const { query, body } = more;
+  return {
+    method,
+    path,
+    summary,
+    source: 'documented',
+    ...(query && { query }),
+    ...(body && { body: { types: [JSON_TYPE], schema: body } }),
+    answer: { status: 200, description: summary, type: JSON_TYPE },
+    errors: [401, ...(body ? [400, 413, 415] : []), ...(path === CARD_PATHS.list ? [] : [404, 409]), 422],
   };
 }
 

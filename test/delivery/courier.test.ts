@@ -339,6 +339,27 @@ describe('a stop', () => {
   });
 });
 
+describe('a delivery that becomes due while an attempt of it is under way', () => {
+  it('is attempted again as soon as that one has ended', async () => {
+    const held = gate();
+    const receiver = await startReceiver([{ status: 500, after: held.opened }, {}]);
+    const delivery = deliveries()(receiver.url);
+    const { store, courier, until } = await running([delivery], { ipn: { schedule: [3_600_000] } });
+    await receiver.request(1);
+    // The attempt is stored, and the delivery made due again, before the courier hears the end of the first.
+    const commit = store.commit.bind(store);
+    vi.spyOn(store, 'commit').mockImplementationOnce(async (rule) => {
+      const result = await commit(rule);
+      const failed = store.state.deliveries.get(delivery.id);
+      if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
+      await courier.runDue(Date.now());
+      return result;
+    });
+    held.open();
+    expect(await until(delivery.id, isDone)).toMatchObject({ state: 'delivered', attemptCount: 2 });
+  });
+});
+
 describe('the deliveries of one payment', () => {
   it('never overlap and keep their order, while other payments go on', async () => {
     const held = gate();

@@ -1,8 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
-import { ActivityLog } from '../../src/activity.ts';
-import { Clock } from '../../src/clock.ts';
-import { Faults } from '../../src/domain/fault.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppParts } from '../../src/http/environment.ts';
 import { resolveOptions, type StartOptions } from '../../src/options.ts';
@@ -61,8 +58,9 @@ export async function startSim(options: StartOptions = {}): Promise<Sim> {
   };
 }
 
-/** The app around a gateway that fails at everything it is asked to, and what it reports. */
-export function brokenApp(): { app: ReturnType<typeof createApp>; reported: unknown[] } {
+/** An app around a gateway that fails at everything it is asked to, and what it reports. */
+export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; reported: unknown[] }> {
+  const { server } = await startSim();
   const fail = () => {
     throw new Error('the details');
   };
@@ -70,21 +68,5 @@ export function brokenApp(): { app: ReturnType<typeof createApp>; reported: unkn
     get: (_, name) => (name === 'now' ? () => 0 : fail()),
   });
   const reported: unknown[] = [];
-  const facts: AppParts['facts'] = {
-    version: '0.0.0-test',
-    options: resolveOptions([]),
-    dataDir: null,
-    pid: 0,
-    startedAt: '2026-01-01T00:00:00.000Z',
-    baseUrl: () => 'http://localhost',
-    controlToken: null,
-    stopped: new AbortController().signal,
-    stop: async () => {},
-  };
-  const cards = new Proxy({} as AppParts['cards'], { get: fail });
-  const app = createApp(
-    { gateway, cards, clock: new Clock(), faults: new Faults(() => 0), activity: new ActivityLog(), facts },
-    (error) => reported.push(error),
-  );
-  return { app, reported };
+  return { app: createApp({ ...server.parts, gateway }, (error) => reported.push(error)), reported };
 }

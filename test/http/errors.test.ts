@@ -152,7 +152,7 @@ describe('a fault of ours', () => {
     'GET /initiate/payment/checkout?payment_id=pay_1',
   ])('on %s is a 500 in the error shape, reported, without its details', async (request) => {
     const [method = '', path = ''] = request.split(' ');
-    const { app, reported } = brokenApp();
+    const { app, reported } = await brokenApp();
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const response = await app.request(path, {
       method,

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { type Ready, run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+interface CardBody {
+  id: string;
+  status: string;
+  availableBalance: string;
+  amount: string;
+  charges: string;
+  transactions: { type: string; amount: string; charge: string }[];
+}
+
+async function started() {
+  const cwd = await temporaryFolder();
+  const running = await startBinary(['--quiet'], { cwd });
+  return { cwd, running, cards: (...args: string[]) => runJson<CardBody>(['cards', ...args], { cwd }) };
+}
+
+async function listAll({ url, secretKey }: Ready): Promise<string[]> {
+  const ids: string[] = [];
+  for (const page of [1, 2, 3, 4]) {
+    const response = await fetch(`${url}/api/cards?page=${page}`, {
+      headers: { Authorization: `Bearer ${secretKey}` },
+    });
+    const { data, last_page: last } = (await response.json()) as {
+      data: { id: string }[];
+      last_page: number;
+    };
+    expect(last).toBe(3);
+    ids.push(...data.map(({ id }) => id));
+  }
+  return ids;
+}
+
+describe('gateway-sim cards', () => {
+  it('walks a card through its life, to the cent, and all of it survives a kill', async () => {
+    const { cwd, running, cards } = await started();
+    const { id } = (await cards('create', '--amount', '100', '--title', 'Travel')).body;
+    expect((await cards('show', id)).body).toMatchObject({
+      status: 'active',
+      charges: '1.00',
+      availableBalance: '99',
+    });
+    expect((await cards('charge', id, '--amount', '12.50', '--details', 'Coffee')).code).toBe(0);
+    expect((await cards('block', id)).body.status).toBe('inactive');
+    const refused = await run(['cards', 'charge', id, '--amount', '1'], { cwd });
+    expect([refused.code, refused.stderr.includes('inactive')]).toEqual([4, true]);
+    expect((await cards('activate', id)).body.status).toBe('active');
+    expect((await cards('fund', id, '--amount', '0.01')).code).toBe(0);
+    expect((await cards('cancel', id)).body.status).toBe('canceled');
+    const final = await run(['cards', 'activate', id], { cwd });
+    expect([final.code, final.stderr.includes('canceled')]).toEqual([4, true]);
+    for (let count = 0; count < 39; count++) {
+      await fetch(`${running.ready.url}/api/cards/save`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${running.ready.secretKey}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({
+          currency_code: 'EUR',
+          title: 'x',
+          name_on_card: 'y',
+          email: 'a@b.co',
+          amount: 5,
+        }),
+      });
+    }
+    const before = await listAll(running.ready);
+    expect(new Set(before).size).toBe(40);
+
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const again = await startBinary(['--quiet'], { cwd });
+    expect(await listAll(again.ready)).toEqual(before);
+    const { body } = await cards('show', id);
+    expect(body).toMatchObject({ status: 'canceled', amount: '100', availableBalance: '86.51' });
+    expect(body.transactions.map(({ type, amount }) => type + amount)).toEqual(['+0.01', '-12.50']);
+  });
+
+  it.each([
+    ['too small a balance', ['--amount', '99.01'], 4, 'too small'],
+    ['another currency', ['--amount', '1', '--currency', 'EUR'], 4, 'not in EUR'],
+    ['what is no amount', ['--amount', 'ten'], 2, 'plain decimal'],
+  ])('refuses a charge: %s', async (_, args, code, message) => {
+    const { cwd, cards } = await started();
+    const { id } = (await cards('create')).body;
+    const refused = await run(['cards', 'charge', id, ...args], { cwd });
+    expect([refused.code, refused.stderr.includes(message), refused.stdout]).toEqual([code, true, '']);
+  });
+
+  it('says that a card is unknown, and lists nothing where there is nothing', async () => {
+    const { cwd, cards } = await started();
+    expect((await cards('list')).body).toEqual({ data: [], nextCursor: null });
+    const unknown = await run(['cards', 'show', 'nope/nope'], { cwd });
+    expect([unknown.code, unknown.stderr.includes('no card')]).toEqual([4, true]);
+  });
+
+  it('keeps the cards of another merchant apart', async () => {
+    const { cwd, cards } = await started();
+    await run(['keys', 'generate', '--merchant', 'Other'], { cwd });
+    const { id } = (await cards('create', '--merchant', 'Other')).body;
+    expect((await cards('list', '--merchant', 'Demo Shop')).body).toEqual({ data: [], nextCursor: null });
+    expect((await cards('block', id)).body.status).toBe('inactive');
+  });
+});

@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import { startSim } from '../helpers/sim.ts';
+
+const CARD = {
+  currency_code: 'USD',
+  title: 'Travel',
+  name_on_card: 'Ada Example',
+  email: 'ada@example.com',
+  amount: '250.00',
+};
+
+type Body = Record<string, unknown> & { data: Record<string, unknown>; message: string; errors: string[] };
+
+async function cardsOf(options: Parameters<typeof startSim>[0] = {}) {
+  const sim = await startSim(options);
+  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(sim.url + path, {
+      method,
+      headers: { Authorization: `Bearer ${sim.secretKey}`, 'Content-Type': 'application/json', ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
+  };
+  const create = async (changes: object = {}) =>
+    (await call('POST', '/api/cards/save', { ...CARD, ...changes })).body.data;
+  const move = async (id: unknown, transaction: object) => {
+    const response = await fetch(`${sim.url}/_sim/cards/${id}/transactions`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(transaction),
+    });
+    return { status: response.status, body: (await response.json()) as { message: string } };
+  };
+  return { sim, call, create, move };
+}
+
+describe('a card on the wire', () => {
+  it('has exactly the documented fields and types', async () => {
+    const { create } = await cardsOf();
+    const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    expect(await create()).toEqual({
+      id: expect.stringMatching(/^.{1,40}$/),
+      amount: 250,
+      charges: 2.5,
+      available_balance: 247.5,
+      title: 'Travel',
+      masked_card_number: expect.stringMatching(/^\*{12}\d{4}$/),
+      card_number: expect.stringMatching(/^\d{16}$/),
+      name_on_card: 'Ada Example',
+      email: 'ada@example.com',
+      cvc: expect.stringMatching(/^\d{3}$/),
+      expiry_month: expect.any(Number),
+      expiry_year: expect.stringMatching(/^\d{4}$/),
+      status: 'active',
+      created_at: stamp,
+      updated_at: stamp,
+      currency: 'USD',
+    });
+  });
+
+  it('is read with its transactions, newest first', async () => {
+    const { call, create, move } = await cardsOf();
+    const { id } = await create();
+    await move(id, { type: 'charge', amount: '12.50', details: 'Coffee' });
+    await move(id, { type: 'fund', amount: '5' });
+    const { status, body } = await call('GET', `/api/cards/${id}`);
+    expect([status, body['success']]).toEqual([200, 'ok']);
+    expect(body.data).toMatchObject({ id, available_balance: 240, amount: 250 });
+    expect(body.data['transactions']).toMatchObject([
+      { type: '+', remark: 'add_fund', amount: 5, charge: 0, currency_code: 'USD' },
+      { type: '-', remark: 'make_payment', amount: 12.5, before_charge: 12.5, details: 'Coffee' },
+    ]);
+  });
+
+  it('is activated, blocked and canceled, and stays canceled', async () => {
+    const { call, create } = await cardsOf();
+    const { id } = await create();
+    const toggle = (active: boolean) => call('PUT', '/api/cards/toggle', { card_id: id, active });
+    expect((await toggle(false)).body.data['status']).toBe('inactive');
+    const blocked = (await toggle(false)).body.data;
+    expect((await toggle(true)).body.data['status']).toBe('active');
+    expect(blocked['status']).toBe('inactive');
+    expect((await call('PUT', `/api/cards/cancel/${id}`)).body.data['status']).toBe('canceled');
+    expect((await toggle(true)).status).toBe(409);
+    expect((await call('PUT', `/api/cards/cancel/${id}`)).status).toBe(409);
+  });
+});
+
+describe('the list of cards', () => {
+  it('pages through forty cards, newest first and without overlap', async () => {
+    const { call, create } = await cardsOf();
+    const ids: unknown[] = [];
+    for (let count = 0; count < 40; count++) ids.unshift((await create({ title: `Card ${count}` }))['id']);
+    const pages = await Promise.all(
+      ['', '?page=2', '?page=3', '?page=4'].map((query) => call('GET', `/api/cards${query}`)),
+    );
+    expect(pages.map(({ body }) => (body.data as unknown as unknown[]).length)).toEqual([15, 15, 10, 0]);
+    expect(
+      pages.flatMap(({ body }) => (body.data as unknown as { id: string }[]).map(({ id }) => id)),
+    ).toEqual(ids);
+    const { data: _, ...envelope } = pages[1]?.body ?? {};
+    expect(envelope).toEqual({ success: 'ok', current_page: 2, per_page: 15, last_page: 3, total: 40 });
+  });
+
+  it('is an empty first page where there are no cards', async () => {
+    const { call } = await cardsOf();
+    expect((await call('GET', '/api/cards')).body).toEqual({
+      success: 'ok',
+      data: [],
+      current_page: 1,
+      per_page: 15,
+      last_page: 1,
+      total: 0,
+    });
+  });
+
+  it.each(['0', '-1', 'abc', '1.5', '', '1e3', ' 1'])('refuses the page %j', async (page) => {
+    const { call } = await cardsOf();
+    const { status, body } = await call('GET', `/api/cards?page=${encodeURIComponent(page)}`);
+    expect([status, body.message.includes('page')]).toEqual([422, true]);
+  });
+
+  it('takes a huge page as one past the end', async () => {
+    const { call } = await cardsOf();
+    expect((await call('GET', '/api/cards?page=99999999999999999999')).body.data).toEqual([]);
+  });
+});
+
+describe('who may ask', () => {
+  it.each([
+    ['no header', {}],
+    ['another scheme', { Authorization: 'Basic abc' }],
+    ['no token', { Authorization: 'Bearer ' }],
+    ['a wrong key', { Authorization: 'Bearer sec_sim_wrong' }],
+    ['the public key', { Authorization: 'Bearer pub_sim_example_not_a_real_key' }],
+  ])('is told 401 before the body is looked at: %s', async (_, headers) => {
+    const { sim } = await cardsOf();
+    const response = await fetch(`${sim.url}/api/cards/save`, {
+      method: 'POST',
+      headers: headers as Record<string, string>,
+      body: '{',
+    });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({
+      error: 'true',
+      message: expect.any(String),
+      errors: [expect.any(String)],
+    });
+  });
+
+  it('may write the scheme in any case', async () => {
+    const { sim, call } = await cardsOf();
+    expect(
+      (await call('GET', '/api/cards', undefined, { Authorization: `bEARER ${sim.secretKey}` })).status,
+    ).toBe(200);
+  });
+
+  it('finds in the log that the public key was sent', async () => {
+    const { sim, call } = await cardsOf();
+    await call('GET', '/api/cards', undefined, { Authorization: `Bearer ${sim.publicKey}` });
+    const { data } = await sim.control<{ data: { notes: string[] }[] }>('/requests');
+    expect(data[0]?.notes.join()).toContain('public key');
+  });
+
+  it('sees no card of another merchant, and nothing with a key that was replaced', async () => {
+    const { sim, call, create } = await cardsOf();
+    const { id } = await create();
+    const made = await fetch(`${sim.url}/_sim/merchants`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'Other' }),
+    });
+    const other = (await made.json()) as { id: string; secretKey: string };
+    const asOther = { Authorization: `Bearer ${other.secretKey}` };
+    expect((await call('GET', `/api/cards/${id}`, undefined, asOther)).status).toBe(404);
+    expect((await call('PUT', `/api/cards/cancel/${id}`, undefined, asOther)).status).toBe(404);
+    expect((await call('PUT', '/api/cards/toggle', { card_id: id, active: false }, asOther)).status).toBe(
+      404,
+    );
+    expect((await call('GET', '/api/cards', undefined, asOther)).body['total']).toBe(0);
+    await fetch(`${sim.url}/_sim/merchants/${other.id}/keys`, { method: 'POST' });
+    expect((await call('GET', '/api/cards', undefined, asOther)).status).toBe(401);
+  });
+});
+
+describe('bad input', () => {
+  it.each([
+    ['not JSON', '{', {}, 400],
+    ['a list', '[]', {}, 400],
+    ['another content type', 'a=1', { 'Content-Type': 'text/plain' }, 415],
+    ['nothing of what is required', '{}', {}, 422],
+    ['a currency that is not active', JSON.stringify({ ...CARD, currency_code: 'XXX' }), {}, 422],
+    ['a long title', JSON.stringify({ ...CARD, title: 'x'.repeat(256) }), {}, 422],
+    ['more than 1 MiB', JSON.stringify({ ...CARD, title: 'x'.repeat(2 ** 20) }), {}, 413],
+  ])('is refused and changes nothing: %s', async (_, body, headers, status) => {
+    const { call } = await cardsOf();
+    const answer = await call('POST', '/api/cards/save', body, headers as Record<string, string>);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ error: 'true', message: answer.body.errors[0] });
+    expect(answer.body).not.toHaveProperty('success');
+    expect((await call('GET', '/api/cards')).body['total']).toBe(0);
+  });
+
+  it.each([
+    ['GET', '/api/cards/nope', 404],
+    ['GET', '/api/cards/a%2Fb', 404],
+    ['GET', '/api/cards/%25', 404],
+    ['GET', `/api/cards/${'x'.repeat(41)}`, 422],
+    ['PUT', '/api/cards/cancel/nope', 404],
+    ['GET', '/api/cards/save', 405],
+    ['GET', '/api/cards/toggle', 405],
+    ['GET', '/api/cards/cancel/x', 405],
+    ['DELETE', '/api/cards/save', 405],
+    ['DELETE', '/api/cards/x', 405],
+    ['POST', '/api/cards', 405],
+    ['GET', '/sandbox/api/cards', 404],
+    ['POST', '/sandbox/api/cards/save', 404],
+  ])('%s %s is answered %i in the one error shape', async (method, path, status) => {
+    const { call } = await cardsOf();
+    const answer = await call(method, path);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ error: 'true', errors: [answer.body.message] });
+    if (status === 405) expect(answer.headers.get('allow')).toMatch(/GET|POST|PUT/);
+    if (path.startsWith('/sandbox')) expect(answer.body.message).toContain('live mode only');
+  });
+
+  it('a toggle with active as text is told what is expected', async () => {
+    const { call, create } = await cardsOf();
+    const { id } = await create();
+    const { status, body } = await call('PUT', '/api/cards/toggle', { card_id: id, active: 'false' });
+    expect([status, body.message]).toEqual([
+      422,
+      'active must be true or false, as a JSON boolean without quotes',
+    ]);
+  });
+});
+
+describe('the simulator side', () => {
+  it('declines a charge with a message of its own, keeps it in the request log, and makes no transaction', async () => {
+    const { sim, call, create, move } = await cardsOf();
+    const { id } = await create();
+    await call('PUT', '/api/cards/toggle', { card_id: id, active: false });
+    const declined = await move(id, { type: 'charge', amount: '1' });
+    expect([declined.status, declined.body.message.includes('inactive')]).toEqual([409, true]);
+    const { data } = await sim.control<{ data: { notes: string[]; status: number }[] }>('/requests');
+    expect(data[0]).toMatchObject({ status: 409, notes: [expect.stringContaining('declined')] });
+    expect((await sim.control<{ transactions: unknown[] }>(`/cards/${id}`)).transactions).toEqual([]);
+  });
+});
+
+it('a seed repeats ids and card numbers, but never keys', async () => {
+  const first = await cardsOf({ seed: 'abc' });
+  const second = await cardsOf({ seed: 'abc' });
+  const other = await cardsOf({ seed: 'abd' });
+  const stable = ({ id, card_number, cvc }: Record<string, unknown>) => ({ id, card_number, cvc });
+  const cards = [await first.create(), await second.create(), await other.create()].map(stable);
+  expect(cards[0]).toEqual(cards[1]);
+  expect(cards[0]).not.toEqual(cards[2]);
+  const keys = await Promise.all(
+    [first, second].map(async ({ sim }) => {
+      const response = await fetch(`${sim.url}/_sim/merchants/mer_demo/keys`, { method: 'POST' });
+      return ((await response.json()) as { secretKey: string }).secretKey;
+    }),
+  );
+  expect(keys[0]).not.toBe(keys[1]);
+});

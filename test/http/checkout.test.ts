@@ -1,0 +1,413 @@
+import { describe, expect, it } from 'vitest';
+import type { StartOptions } from '../../src/options.ts';
+import { rawExchange } from '../helpers/raw.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
+import { fields } from '../helpers/records.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+type Mode = 'sandbox' | 'live';
+const MODES: Mode[] = ['sandbox', 'live'];
+const SANDBOX = { email: 'test_mode@mail.com', code: '222666' };
+
+/** A checkout as a browser without JavaScript and without patience for redirects. */
+interface Checkout {
+  sim: Sim;
+  url: string;
+  id: string;
+  /** Posts one of its forms. */
+  step: (name: string, form?: Record<string, string>, headers?: Record<string, string>) => Promise<Response>;
+  status: () => Promise<string>;
+}
+
+async function checkoutOf(
+  sim: Sim,
+  changes: Record<string, string> = {},
+  mode: Mode = 'sandbox',
+): Promise<Checkout> {
+  const { public_key: _, ...others } = fields() as Record<string, string>;
+  const url = await sim.initiate({ ...others, ipn_url: 'http://127.0.0.1:9/ipn', ...changes }, mode);
+  const id = new URL(url).searchParams.get('payment_id') ?? '';
+  return {
+    sim,
+    url,
+    id,
+    step: (name, form = {}, headers = {}) =>
+      fetch(url.replace('/checkout?', `/checkout/${name}?`), {
+        method: 'POST',
+        redirect: 'manual',
+        headers,
+        body: new URLSearchParams(form),
+      }),
+    status: async () => (await sim.control<{ status: string }>(`/payments/${id}`)).status,
+  };
+}
+
+/** Goes through the steps; live codes come from the inbox. */
+async function pay(checkout: Checkout, mode: Mode): Promise<Response> {
+  const email = mode === 'sandbox' ? SANDBOX.email : 'wallet@example.com';
+  const entered = await checkout.step('email', { email });
+  expect([entered.status, entered.headers.get('location')]).toEqual([
+    303,
+    new URL(checkout.url).pathname + new URL(checkout.url).search,
+  ]);
+  return checkout.step('code', { code: mode === 'sandbox' ? SANDBOX.code : await newestCode(checkout.sim) });
+}
+
+async function newestCode(sim: Sim): Promise<string> {
+  const { data } = await sim.control<{ data: { code: string }[] }>('/inbox');
+  return data[0]?.code ?? '';
+}
+
+async function startWithReceiver(options: StartOptions = {}) {
+  const receiver = await startReceiver();
+  return { receiver, sim: await startSim(options) };
+}
+
+describe.each(MODES)('the %s checkout', (mode) => {
+  it('asks for e-mail and code, notifies the merchant, and redirects to success_url', async () => {
+    const { receiver, sim } = await startWithReceiver();
+    const checkout = await checkoutOf(
+      sim,
+      { ipn_url: `${receiver.url}/ipn`, success_url: 'http://localhost/ok' },
+      mode,
+    );
+    const first = await fetch(checkout.url);
+    expect([first.status, await first.text()]).toEqual([200, expect.stringContaining('name="email"')]);
+    const left = await pay(checkout, mode);
+    expect([left.status, left.headers.get('location')]).toEqual([303, 'http://localhost/ok']);
+    expect(receiver.requests).toHaveLength(1);
+    expect(await checkout.status()).toBe('succeeded');
+  });
+
+  it.each(['email', 'code'])('cancels at the %s step', async (step) => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, { cancel_url: 'http://localhost/cart' }, mode);
+    if (step === 'code') {
+      await checkout.step('email', { email: mode === 'sandbox' ? SANDBOX.email : 'wallet@example.com' });
+    }
+    const left = await checkout.step('cancel');
+    expect([left.status, left.headers.get('location')]).toEqual([303, 'http://localhost/cart']);
+    expect(await checkout.status()).toBe('canceled');
+  });
+
+  it('answers a POST to its address like a GET', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, mode);
+    const nonce = /nonce(-|=")[^"']+/g;
+    const get = await fetch(checkout.url);
+    const post = await fetch(checkout.url, { method: 'POST', body: new URLSearchParams() });
+    expect(post.status).toBe(200);
+    expect((await post.text()).replace(nonce, '')).toBe((await get.text()).replace(nonce, ''));
+  });
+
+  it('has a page of its own for a payment that is over, for GET and POST, at every step', async () => {
+    const sim = await startSim();
+    const endings = [
+      ['approve', 409, 'http://localhost/ok'],
+      ['cancel', 409, 'http://localhost/cart'],
+      ['fail', 409, 'http://localhost/cart'],
+      ['expire', 410, 'http://localhost/cart'],
+    ] as const;
+    for (const [outcome, status, back] of endings) {
+      const urls = { success_url: 'http://localhost/ok', cancel_url: 'http://localhost/cart' };
+      const checkout = await checkoutOf(sim, urls, mode);
+      await checkout.step('panel', { outcome, delivery: 'redirect-only' });
+      const answers = await Promise.all([
+        fetch(checkout.url),
+        fetch(checkout.url, { method: 'POST', body: new URLSearchParams() }),
+        checkout.step('email', SANDBOX),
+        checkout.step('code', SANDBOX),
+        checkout.step('cancel'),
+        checkout.step('resend'),
+        checkout.step('back'),
+        checkout.step('panel', { outcome: 'approve' }),
+      ]);
+      expect([outcome, ...answers.map((answer) => answer.status)]).toEqual([
+        outcome,
+        ...answers.map(() => status),
+      ]);
+      for (const answer of answers) {
+        expect(answer.headers.get('content-type')).toContain('text/html');
+        expect(await answer.text()).toContain(`href="${back}"`);
+      }
+    }
+  });
+
+  it('has a page for a payment it does not know, for GET and POST, at every step', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, mode);
+    const other = await checkoutOf(sim, {}, mode === 'live' ? 'sandbox' : 'live');
+    const path = checkout.url.split('?')[0];
+    for (const query of [
+      '',
+      '?payment_id=',
+      '?payment_id=pay_nope',
+      `?payment_id=${other.id}`,
+      '?payment_id=order-1',
+    ]) {
+      for (const step of ['', '/email', '/code', '/cancel', '/resend', '/back', '/panel']) {
+        const answer = await fetch(`${path}${step}${query}`, {
+          method: 'POST',
+          body: new URLSearchParams({ outcome: 'approve' }),
+        });
+        expect([step, query, answer.status]).toEqual([step, query, 404]);
+        expect(answer.headers.get('content-type')).toContain('text/html');
+      }
+      expect((await fetch(path + query)).status).toBe(404);
+    }
+    expect([await checkout.status(), await other.status()]).toEqual(['pending', 'pending']);
+  });
+
+  it('settles once however often and in however many tabs it is submitted', async () => {
+    const { receiver, sim } = await startWithReceiver();
+    const checkout = await checkoutOf(sim, { ipn_url: `${receiver.url}/ipn` }, mode);
+    await checkout.step('email', { email: mode === 'sandbox' ? SANDBOX.email : 'wallet@example.com' });
+    const code = mode === 'sandbox' ? SANDBOX.code : await newestCode(sim);
+    const answers = await Promise.all([
+      ...Array.from({ length: 5 }, () => checkout.step('code', { code })),
+      checkout.step('cancel'),
+      checkout.step('panel', { outcome: 'fail' }),
+    ]);
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 303)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(6);
+    const { data } = await sim.control<{ data: unknown[] }>('/ipns');
+    expect(data.length).toBeLessThanOrEqual(1);
+  });
+
+  it('takes no form from a page of another site', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, mode);
+    const foreign: Record<string, string>[] = [
+      { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.test' },
+      { 'Sec-Fetch-Site': 'same-site', Origin: 'http://localhost:1' },
+      { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' },
+      { Origin: 'https://evil.test' },
+      { Origin: 'null' },
+    ];
+    for (const headers of foreign) {
+      for (const step of ['cancel', 'panel', 'email']) {
+        const answer = await checkout.step(step, { outcome: 'approve', ...SANDBOX }, headers);
+        expect([headers, step, answer.status]).toEqual([headers, step, 403]);
+      }
+      const arrival = await fetch(checkout.url, { method: 'POST', headers, body: new URLSearchParams() });
+      expect(arrival.status).toBe(200);
+    }
+    expect(await checkout.status()).toBe('pending');
+    const own = { 'Sec-Fetch-Site': 'same-origin', Origin: sim.url };
+    expect((await checkout.step('cancel', {}, own)).status).toBe(303);
+  });
+
+  it('lets its forms end on the address of the merchant, and nothing in from elsewhere but the logo', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, mode);
+    const policy = (await fetch(checkout.url)).headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toMatch(/form-action 'self' http: https:/);
+    expect(policy).toMatch(/img-src http: https: data:/);
+    expect(policy).not.toContain('script-src');
+  });
+});
+
+/** Addresses as merchants give them; each must reach the browser byte for byte. */
+const ADDRESSES = [
+  'http://localhost?paid=1',
+  'http://localhost:3000/?a=1&b=%20c%2F&a=2#top',
+  'http://localhost/caf\u00e9/\u00ff?q=\u00fc',
+  'http://localhost/\u65e5\u672c\u8a9e?q=\u20ac',
+  'http://localhost/\u{1f600}',
+  'http://localhost/%E0%A4%A?x=%zz',
+  'HTTP://LOCALHOST:80/../a/./b//c',
+  'http://user:word@localhost/a;b,c\'"<>`{}|\\^[]',
+];
+
+describe('the redirect to the merchant', () => {
+  it.each(ADDRESSES)('goes to %s byte for byte', async (address) => {
+    const sim = await startSim();
+    for (const [outcome, name] of [
+      ['approve', 'success_url'],
+      ['cancel', 'cancel_url'],
+    ]) {
+      const checkout = await checkoutOf(sim, { [name ?? '']: address });
+      const { pathname, search } = new URL(checkout.url);
+      const form = `outcome=${outcome}&delivery=redirect-only`;
+      const answer = await rawExchange(
+        sim.server.port,
+        `POST ${pathname}/panel${search} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${form.length}\r\n\r\n${form}`,
+      );
+      expect(answer.status).toBe(303);
+      expect(Buffer.from(answer.headers['location'] ?? '', 'latin1').toString('utf8')).toBe(address);
+    }
+  });
+
+  it('waits for the first attempt of the IPN', async () => {
+    const { opened, open } = gate();
+    const receiver = await startReceiver([{ after: opened }]);
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, { ipn_url: `${receiver.url}/ipn` });
+    const order: string[] = [];
+    const leaving = pay(checkout, 'sandbox').then(() => order.push('redirect'));
+    await receiver.request(1);
+    order.push('IPN');
+    open();
+    await leaving;
+    expect(order).toEqual(['IPN', 'redirect']);
+    const { data } = await sim.control<{ data: { state: string }[] }>('/ipns');
+    expect(data.map(({ state }) => state)).toEqual(['delivered']);
+  });
+});
+
+describe('the sandbox checkout', () => {
+  it.each([
+    ['email', 'nobody@example.com'],
+    ['email', 'not an address'],
+    ['email', ''],
+    ['code', '000000'],
+    ['code', ''],
+  ])('says so when the %s is %j, and the payment stays pending', async (step, value) => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim);
+    if (step === 'code') await checkout.step('email', SANDBOX);
+    const answer = await checkout.step(step, { [step]: value });
+    const html = await answer.text();
+    expect(answer.status).toBe(422);
+    expect(html).toContain('role="alert"');
+    expect(html).toContain(`name="${step}"`);
+    expect(await checkout.status()).toBe('pending');
+  });
+
+  it('takes the e-mail and code of --sandbox-email and --sandbox-code only', async () => {
+    const sim = await startSim({ sandboxEmail: 'me@test.example', sandboxCode: 'letmein' });
+    const checkout = await checkoutOf(sim);
+    expect((await checkout.step('email', SANDBOX)).status).toBe(422);
+    expect((await checkout.step('email', { email: 'me@test.example' })).status).toBe(303);
+    expect((await checkout.step('code', SANDBOX)).status).toBe(422);
+    expect((await checkout.step('code', { code: 'letmein' })).status).toBe(303);
+  });
+
+  it('fills the test values in when asked to', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim);
+    expect(await (await fetch(`${checkout.url}&fill=1`)).text()).toContain(`value="${SANDBOX.email}"`);
+    await checkout.step('email', SANDBOX);
+    expect(await (await fetch(`${checkout.url}&fill=1`)).text()).toContain(`value="${SANDBOX.code}"`);
+  });
+
+  it('changes no wallet and no balance', async () => {
+    const sim = await startSim();
+    const before = JSON.stringify([await sim.control('/wallets'), await sim.control('/merchants')]);
+    await pay(await checkoutOf(sim), 'sandbox');
+    expect(JSON.stringify([await sim.control('/wallets'), await sim.control('/merchants')])).toBe(before);
+  });
+
+  it('asks for the e-mail first when a code is posted before it', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim);
+    const answer = await checkout.step('code', SANDBOX);
+    expect([answer.status, await checkout.status()]).toEqual([303, 'pending']);
+  });
+});
+
+describe('the simulator panel', () => {
+  it('is on the page unless --no-panel', async () => {
+    for (const panel of [true, false]) {
+      const sim = await startSim({ panel });
+      const checkout = await checkoutOf(sim);
+      expect((await (await fetch(checkout.url)).text()).includes('/checkout/panel?')).toBe(panel);
+      const answer = await checkout.step('panel', { outcome: 'approve', delivery: 'redirect-only' });
+      expect(answer.status).toBe(panel ? 303 : 404);
+      expect(await checkout.status()).toBe(panel ? 'succeeded' : 'pending');
+    }
+  });
+
+  it('refuses an outcome that there is not', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim);
+    const answer = await checkout.step('panel', { outcome: 'explode' });
+    expect([answer.status, await checkout.status()]).toEqual([422, 'pending']);
+  });
+
+  it('stays on a page of its own with the order ipn-only', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim);
+    const answer = await checkout.step('panel', { outcome: 'approve', delivery: 'ipn-only' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([200, null]);
+  });
+});
+
+describe('the live checkout', () => {
+  it.each([
+    ['an unknown wallet', 'nobody@example.com', '100'],
+    ['a wallet that holds too little', 'poor@example.com', '100'],
+    ['what is no address', 'nobody', '100'],
+  ])('refuses %s and sends no code', async (_, email, amount) => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, { amount }, 'live');
+    const answer = await checkout.step('email', { email });
+    expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining('role="alert"')]);
+    expect(await newestCode(sim)).toBe('');
+    expect(await checkout.status()).toBe('pending');
+  });
+
+  it('debits the wallet and credits the merchant with the amount less the charge', async () => {
+    const { receiver, sim } = await startWithReceiver();
+    const balance = async () => {
+      const { data } = await sim.control<{ data: { id: string; balance: string }[] }>('/wallets');
+      return Number(data.find(({ id }) => id === 'wal_rich_usd')?.balance);
+    };
+    const before = await balance();
+    const checkout = await checkoutOf(sim, { amount: '100.00', ipn_url: `${receiver.url}/ipn` }, 'live');
+    await pay(checkout, 'live');
+    expect(before - (await balance())).toBe(100);
+    const { data } = await sim.control<{ data: { balances: Record<string, string> }[] }>('/merchants');
+    expect(Number(data[0]?.balances['USD'])).toBe(98);
+  });
+
+  it('replaces the code when it is sent again', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, 'live');
+    await checkout.step('email', { email: 'wallet@example.com' });
+    const old = await newestCode(sim);
+    const again = await checkout.step('resend');
+    expect(again.status).toBe(303);
+    expect(await (await fetch(sim.url + again.headers.get('location'))).text()).toContain('role="status"');
+    const fresh = await newestCode(sim);
+    expect(fresh).toMatch(/^\d{6}$/);
+    if (old !== fresh) expect((await checkout.step('code', { code: old })).status).toBe(422);
+    expect((await checkout.step('code', { code: fresh })).status).toBe(303);
+  });
+
+  it('goes back to the first step, where another e-mail can be entered', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, 'live');
+    await checkout.step('email', { email: 'wallet@example.com' });
+    expect((await checkout.step('back')).status).toBe(303);
+    expect(await (await fetch(checkout.url)).text()).toContain('name="email"');
+  });
+});
+
+describe('the thank-you pages of payments create', () => {
+  it.each(['paid', 'canceled'])('%s is a page that tells nothing', async (which) => {
+    const sim = await startSim();
+    const answer = await fetch(`${sim.url}/_sim/ui/${which}`);
+    const html = await answer.text();
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('text/html'),
+    ]);
+    expect(html).not.toContain(sim.publicKey);
+    expect(html).toMatch(/<h1>.+<\/h1>/);
+  });
+
+  it('come with a logo', async () => {
+    const sim = await startSim();
+    const answer = await fetch(`${sim.url}/_sim/ui/logo.svg`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    expect(await answer.text()).toMatch(/^<svg .*<\/svg>$/);
+  });
+
+  it('can be reached from another machine without the token', async () => {
+    const sim = await startSim({ host: '0.0.0.0', controlToken: 'the-token' });
+    expect((await fetch(`${sim.url}/_sim/ui/paid`)).status).toBe(200);
+  });
+});

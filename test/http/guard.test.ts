@@ -1,0 +1,199 @@
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { startSim } from '../helpers/sim.ts';
+
+/** A GET with headers that fetch would not let through, such as Host and Sec-Fetch-Site. */
+function get(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<{ status: number; text: string; cookies: string[]; location: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, method, headers }, (incoming) => {
+      let text = '';
+      incoming.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      incoming.on('end', () =>
+        resolve({
+          status: incoming.statusCode ?? 0,
+          text,
+          cookies: incoming.headers['set-cookie'] ?? [],
+          location: incoming.headers.location ?? '',
+        }),
+      );
+    });
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
+}
+
+const NAVIGATION = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
+
+describe('the Host header of a request to /_sim', () => {
+  const HOSTS: [host: string, status: number][] = [
+    ['127.0.0.1', 200],
+    ['localhost:1234', 200],
+    ['LOCALHOST', 200],
+    ['shop.localhost', 200],
+    ['[::1]:80', 200],
+    ['127.9.9.9', 200],
+    ['evil.test', 403],
+    ['evil.test:4477', 403],
+    ['localhost.evil.test', 403],
+    ['127.0.0.1.evil.test', 403],
+    ['192.168.1.7', 403],
+    ['public.example.test', 403],
+    ['mine.example.test', 403],
+  ];
+
+  it.each(HOSTS)('%s is answered %i', async (host, status) => {
+    const { server } = await startSim();
+    for (const path of ['/_sim', '/_sim/status', '/_sim/ui/paid', '/_sim/openapi.json']) {
+      expect([path, (await get(server.port, path, { Host: host })).status]).toEqual([path, status]);
+    }
+  });
+
+  it('may be that of --public-url or --allow-host', async () => {
+    const { server } = await startSim({
+      publicUrl: 'https://public.example.test',
+      allowHost: ['mine.example.test'],
+    });
+    for (const [host, status] of [
+      ['public.example.test', 200],
+      ['mine.example.test:99', 200],
+      ['evil.test', 403],
+    ] as const) {
+      expect([host, (await get(server.port, '/_sim/status', { Host: host })).status]).toEqual([host, status]);
+    }
+  });
+
+  it('that is refused comes with the flag to use', async () => {
+    const { server } = await startSim();
+    expect((await get(server.port, '/_sim/status', { Host: 'evil.test' })).text).toContain(
+      '--allow-host evil.test',
+    );
+  });
+
+  it('may be anything for livez, readyz and the service', async () => {
+    const { server } = await startSim({ host: '0.0.0.0', controlToken: 't' });
+    const headers = { Host: 'evil.test', Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site' };
+    for (const [path, status] of [
+      ['/_sim/livez', 200],
+      ['/_sim/readyz', 200],
+      ['/initiate/payment/checkout?payment_id=x', 404],
+    ] as const) {
+      expect([path, (await get(server.port, path, headers)).status]).toEqual([path, status]);
+    }
+  });
+});
+
+describe('a request to /_sim that a page made a browser send', () => {
+  const CASES: [what: string, headers: Record<string, string>, api: number, page: number][] = [
+    ['no browser at all', {}, 200, 200],
+    ['the dashboard', { 'Sec-Fetch-Site': 'same-origin' }, 200, 200],
+    ['the address bar', { 'Sec-Fetch-Site': 'none', ...NAVIGATION }, 200, 200],
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 403, 403],
+    ['another port of this host', { 'Sec-Fetch-Site': 'same-site' }, 403, 403],
+    ['an image of another site', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'image' }, 403, 403],
+    [
+      'a frame of another site',
+      { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe' },
+      403,
+      403,
+    ],
+    ['a link on another site', { 'Sec-Fetch-Site': 'cross-site', ...NAVIGATION }, 403, 200],
+    ['an old browser on another site', { Origin: 'https://evil.test' }, 403, 403],
+    ['a sandboxed frame', { Origin: 'null' }, 403, 403],
+  ];
+
+  it.each(CASES)('from %s', async (_, headers, api, page) => {
+    const { server } = await startSim();
+    const Host = `127.0.0.1:${server.port}`;
+    expect((await get(server.port, '/_sim/status', { Host, ...headers })).status).toBe(api);
+    expect((await get(server.port, '/_sim', { Host, ...headers })).status).toBe(page);
+  });
+
+  it('may be a post only from a page of ours', async () => {
+    const { server, url } = await startSim();
+    const Host = `127.0.0.1:${server.port}`;
+    const foreign = { Host, Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site', ...NAVIGATION };
+    expect((await get(server.port, '/_sim/shutdown', foreign, 'POST')).status).toBe(403);
+    expect((await get(server.port, '/_sim/ui/token', foreign, 'POST')).status).toBe(403);
+    expect((await fetch(`${url}/_sim/livez`)).status).toBe(200);
+  });
+});
+
+describe('an emulator that other machines can reach', () => {
+  const options = { host: '0.0.0.0', controlToken: 'the-token' };
+  const GUARDED = [
+    '/_sim/status',
+    '/_sim/payments',
+    '/_sim/merchants',
+    '/_sim/openapi.json',
+    '/_sim/events',
+    '/_sim/nowhere',
+  ];
+
+  it.each([
+    [{}, 401],
+    [{ Authorization: 'Bearer wrong' }, 401],
+    [{ Authorization: 'Basic the-token' }, 401],
+    [{ Authorization: 'the-token' }, 401],
+    [{ Cookie: 'gateway_sim_token=wrong' }, 401],
+    [{ Cookie: 'gateway_sim_token=%zz' }, 401],
+    [{ Authorization: 'Bearer the-token' }, 200],
+    [{ Authorization: 'bearer the-token' }, 200],
+    [{ Cookie: 'a=b; gateway_sim_token=the-token' }, 200],
+  ] as [Record<string, string>, number][])(
+    'asks for the control token: %j is answered %i',
+    async (headers, status) => {
+      const { server } = await startSim(options);
+      const answer = await get(server.port, '/_sim/status', headers);
+      expect(answer.status).toBe(status);
+      expect(answer.text).not.toContain('the-token');
+    },
+  );
+
+  it('asks for it on every route, and makes one up where none is given', async () => {
+    const { server } = await startSim({ host: '0.0.0.0' });
+    expect(server.controlToken).toMatch(/^[\w-]{20,}$/);
+    for (const path of GUARDED) {
+      expect([path, (await get(server.port, path)).status]).toEqual([path, 401]);
+    }
+    const headers = { Authorization: `Bearer ${server.controlToken}` };
+    expect((await get(server.port, '/_sim/status', headers)).status).toBe(200);
+  });
+
+  it('asks for none on a loopback address, even when one is given', async () => {
+    const { server } = await startSim({ controlToken: 'the-token' });
+    expect(server.controlToken).toBeNull();
+    expect((await get(server.port, '/_sim/status')).status).toBe(200);
+  });
+
+  it('asks once on the dashboard and keeps the answer in a cookie of its own', async () => {
+    const { server, url, publicKey } = await startSim(options);
+    const asked = await get(server.port, '/_sim');
+    expect(asked.status).toBe(401);
+    expect(asked.text).toContain('name="token"');
+    expect(asked.text).not.toContain(publicKey);
+    const send = (token: string) =>
+      fetch(`${url}/_sim/ui/token`, {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({ token }),
+      });
+    const wrong = await send('wrong');
+    expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(await wrong.text()).toContain('role="alert"');
+    const right = await send(' the-token ');
+    expect([right.status, right.headers.get('location')]).toEqual([303, '/_sim']);
+    const cookie = right.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/; HttpOnly/);
+    expect(cookie).toMatch(/; SameSite=Strict/);
+    const [pair = ''] = cookie.split(';');
+    const shown = await get(server.port, '/_sim', { Cookie: pair });
+    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(publicKey)]);
+  });
+});
