@@ -3,7 +3,9 @@ import { type ErrorCode, GatewayError } from './domain/error.ts';
 import type { ControlRoutes } from './http/control/routes.ts';
 import type { ErrorBody } from './http/errors.ts';
 
+export type { TimelineEntry } from './domain/timeline.ts';
 export type { CardView } from './http/control/cards.ts';
+export type { ClockView } from './http/control/clock.ts';
 export type { DeliveryView } from './http/control/ipns.ts';
 export type { PaymentView } from './http/control/payments.ts';
 export type { ActivityView } from './http/control/watch.ts';

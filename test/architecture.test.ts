@@ -45,7 +45,11 @@ const DOORS: Record<string, Doors> = {
   delivery: { rooms: ['domain', 'store', 'clock'], packages: ['tinyqueue'], node: ['*'] },
   random: { rooms: [], types: ['domain'], node: ['node:crypto'] },
   gateway: { rooms: ['domain', 'store', 'delivery', 'clock'] },
-  expiry: { rooms: ['clock', 'domain/error.ts'], types: ['domain', 'store', 'gateway'], packages: ['tinyqueue'] },
+  expiry: {
+    rooms: ['clock', 'domain/error.ts'],
+    types: ['domain', 'store', 'gateway'],
+    packages: ['tinyqueue'],
+  },
   options: { rooms: ['domain'] },
   activity: { rooms: ['domain', 'clock'], types: ['store'] },
   http: { rooms: ['gateway', 'domain', 'clock', 'options', 'activity'], packages: ['*'], node: ['*'] },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EXIT_CODES } from '../src/cli/output.ts';
+import { CARD_TRANSITIONS, CARD_TRIGGERS } from '../src/domain/card.ts';
 import { kebab, START_OPTIONS } from '../src/options.ts';
 import { temporaryFolder } from './helpers/folder.ts';
 import { startReceiver } from './helpers/receiver.ts';
@@ -161,4 +162,28 @@ describe('the README tells of', () => {
     );
     for (const [, anchor] of README.matchAll(/\]\(#([\w-]+)\)/g)) expect(anchors).toContain(anchor);
   });
+});
+
+test('the states of a card are those of the table', () => {
+  for (const [status, next] of Object.entries(CARD_TRANSITIONS)) {
+    const cells = CARD_TRIGGERS.map((trigger) =>
+      next[trigger] === null ? 'refused' : `\`${next[trigger]}\``,
+    );
+    expect(README).toContain(`| \`${status}\` | ${cells.join(' | ')} |`);
+  }
+});
+
+test.runIf(isInstalled('curl'))('the curl session of the virtual cards runs as it stands', async () => {
+  const sim = await startSim();
+  const session = codeBelow('Virtual cards', 'sh')
+    .replace(/^URL=.*$/m, `URL=${sim.url}`)
+    .replaceAll('npx gateway-sim', `'${process.execPath}' bin/gateway-sim.js --url $URL`);
+  const { stdout } = await promisify(execFile)('sh', ['-ec', session], {
+    cwd: new URL('..', import.meta.url),
+  });
+  expect(stdout).toContain('"available_balance":86.5');
+  expect(stdout).toContain('"remark":"make_payment"');
+  expect(stdout).toContain('"status":"inactive"');
+  expect(stdout).toContain('"status":"canceled"');
+  expect(stdout).toContain('"total":1');
 });

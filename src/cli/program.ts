@@ -66,6 +66,7 @@ function build(invocation: string): Command {
   addIpn(add, program);
   addSimulator(add, program);
   addCards(add, program);
+  addTrouble(add, program);
   addWatch(add, program);
   for (const command of [program, ...everyCommand(program)]) prepare(command, command === program);
   return program;
@@ -184,7 +185,9 @@ function addPayments(add: Add, program: Command): void {
     .option('--identifier <identifier>', 'only those of this identifier')
     .option('--limit <number>', 'at most so many (default: 50)')
     .option('--cursor <cursor>', 'go on where the last list ended');
-  add(group, 'show <ref>', 'one payment and its story', async () => (await payments()).show);
+  add(group, 'show <ref>', 'one payment and its whole story', async () => (await payments()).show)
+    .option('--curl', 'its IPNs as curl commands, ready to paste')
+    .option('--har', 'its IPNs as a HAR 1.2 document');
   add(group, 'create', 'initiate a payment as a merchant would', async () => (await payments()).create)
     .option('--amount <amount>', 'amount as decimal text', '100.00')
     .option('--currency <code>', 'currency code', 'USD')
@@ -326,6 +329,45 @@ function addCards(add: Add, program: Command): void {
     'after',
     '\nExamples:\n  gateway-sim cards create --amount 250 --title Travel\n  gateway-sim cards charge <id> --amount 12.50 --details "Coffee"',
   );
+}
+
+function addTrouble(add: Add, program: Command): void {
+  const faults = async () => import('./commands/faults.ts');
+  const group = program.command('faults').description('make things go wrong on purpose');
+  add(group, 'list', 'the rules in force', async () => (await faults()).list);
+  add(
+    group,
+    'set <route>',
+    'set a rule on initiate, checkout, cards, ipn or a path',
+    async () => (await faults()).set,
+  )
+    .option('--status <code>', 'answer with this status (ipn: as if the receiver did)')
+    .option('--retry-after <duration>', 'with this Retry-After; the status is 429 unless given')
+    .option('--latency <duration>', 'wait first: 2s, or a range such as 100ms..2s')
+    .option('--drop', 'close the connection without an answer (ipn: it is lost)')
+    .option('--truncate', 'send half of the body')
+    .option('--malformed', 'spoil the JSON')
+    .option('--duplicate', 'ipn: send it twice')
+    .option('--delay <duration>', "ipn: send it so much later, on the emulator's clock")
+    .option('--reorder', 'ipn: let the next one overtake it')
+    .option('--corrupt-signature', 'ipn: falsify the signature')
+    .option('--times <number>', 'so many times (default: until cleared)')
+    .option('--probability <number>', 'only this part of the time, such as 0.2')
+    .option('--identifier <pattern>', 'only for these identifiers, such as order-*')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  gateway-sim faults set initiate --status 503 --times 2\n  gateway-sim faults set ipn --drop --probability 0.2\n  gateway-sim faults set /api/cards/* --latency 100ms..2s',
+    );
+  add(group, 'clear [route]', 'take away all rules, or those on a route', async () => (await faults()).clear);
+  const clock = async () => import('./commands/clock.ts');
+  const time = program.command('clock').description('the time of the emulator');
+  add(time, 'show', 'what time it is, and what is due next', async () => (await clock()).show);
+  add(time, 'advance <duration>', 'move forward and run what falls due', async () => (await clock()).advance)
+    // A negative duration is a mistake to be explained, not an unknown option.
+    .allowUnknownOption()
+    .addHelpText('after', '\nExample:\n  gateway-sim clock advance 2h');
+  add(time, 'freeze [time]', 'stand still, now or at a time to come', async () => (await clock()).freeze);
+  add(time, 'resume', 'go on from there', async () => (await clock()).resume);
 }
 
 function addWatch(add: Add, program: Command): void {

@@ -30,7 +30,7 @@ const PAGE_RANK = 1;
 /** The whole story of a payment in order: initiate, pages, settling, every attempt with both sides, redirect. */
 export function timeline(payment: Payment, state: State): TimelineEntry[] {
   const entries: TimelineEntry[] = [
-    entry(payment.createdAt, 'initiated', { warnings: initialWarnings(payment) }),
+    entry(payment.createdAt, 'initiated', { warnings: payment.warnings }),
     ...payment.history.map(({ at, event, detail }) => entry(at, event, { detail })),
     ...state.deliveriesOf(payment.id).flatMap((delivery) => deliveryEntries(delivery, state)),
   ];
@@ -38,16 +38,8 @@ export function timeline(payment: Payment, state: State): TimelineEntry[] {
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : rank(a) - rank(b)));
 }
 
-function entry(
-  at: string,
-  event: TimelineEntry['event'],
-  more: Partial<TimelineEntry> = {},
-): TimelineEntry {
+function entry(at: string, event: TimelineEntry['event'], more: Partial<TimelineEntry> = {}): TimelineEntry {
   return { at, event, detail: null, warnings: [], deliveryId: null, attempt: null, ...more };
-}
-
-function initialWarnings({ warnings }: Payment): readonly string[] {
-  return warnings;
 }
 
 function deliveryEntries(delivery: Delivery, state: State): TimelineEntry[] {

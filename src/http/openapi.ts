@@ -1,8 +1,11 @@
 import * as z from 'zod/mini';
 import { CardRequest, ToggleRequest } from '../domain/card.ts';
 import { CODE_LIFETIME_MS } from '../domain/checkout.ts';
+import { FaultRule, FaultRules } from '../domain/fault.ts';
 import { InitiateRequest } from '../domain/payment.ts';
 import { CardQuery, CardTransactionInput } from './control/cards.ts';
+import { ClockInput } from './control/clock.ts';
+import { ClearQuery } from './control/faults.ts';
 import { DeliveryQuery, FireInput, ResendInput } from './control/ipns.ts';
 import { FundInput, MerchantInput } from './control/merchants.ts';
 import { PaymentQuery, SettleInput } from './control/payments.ts';
@@ -110,6 +113,22 @@ const OPERATIONS: readonly Operation[] = [
   control('post', '/_sim/merchants/{id}/keys', 'Generate a new pair of keys; the old one stops working.'),
   control('get', '/_sim/wallets', 'Wallets of live mode.'),
   control('post', '/_sim/wallets/{id}/fund', 'Put money into a wallet.', { body: FundInput }),
+  control('get', '/_sim/clock', "The emulator's time, and when the next thing is due."),
+  control('post', '/_sim/clock', 'Advance, freeze or resume time; answers when what fell due has run.', {
+    body: ClockInput,
+  }),
+  control('get', '/_sim/faults', 'Fault rules in the order in which they are tried, with their uses.'),
+  control(
+    'post',
+    '/_sim/faults',
+    'Set one rule, in the place of the one on the same route and identifiers.',
+    {
+      body: FaultRule,
+      status: 201,
+    },
+  ),
+  control('put', '/_sim/faults', 'Set these rules and no others.', { body: FaultRules }),
+  control('delete', '/_sim/faults', 'Take all rules away, or those on one route.', { query: ClearQuery }),
   control('get', '/_sim/inbox', 'Verification codes that were "sent", newest first.'),
   control('get', '/_sim/requests', 'Requests to the service and their answers, newest first.', {
     query: RequestQuery,

@@ -33,8 +33,14 @@ async function startReceiver() {
     lastBody: () => body,
     close: () => new Promise((resolve) => server.close(resolve)),
     reached: (count) =>
-      new Promise((resolve) => {
-        onArrival = () => arrivals.length >= count && resolve();
+      new Promise((resolve, reject) => {
+        const give = () => reject(new Error(`${arrivals.length} of ${count} IPNs arrived within a minute`));
+        const limit = setTimeout(give, 60_000);
+        onArrival = () => {
+          if (arrivals.length < count) return;
+          clearTimeout(limit);
+          resolve();
+        };
         onArrival();
       }),
   };
@@ -65,7 +71,8 @@ const settleRequest = (port, reference, delivery) =>
 async function courierRate() {
   const refused = await closedUrl();
   return inFolder(async (folder) => {
-    const options = ['--ipn-schedule', '1s'];
+    // Tried again each second, so that none is given up before the receiver is there.
+    const options = ['--ipn-schedule', '1s', '--ipn-retries', '100'];
     await withSim(
       folder,
       async ({ port, publicKey }) => {

@@ -235,6 +235,16 @@ describe('bad input', () => {
   });
 });
 
+it('no card number, card code or key stands in the request log', async () => {
+  const { sim, call, create } = await cardsOf();
+  const card = await create();
+  await call('GET', '/api/cards');
+  const log = JSON.stringify(await sim.control('/requests'));
+  expect(log).toContain('Travel');
+  for (const secret of [`"${card['cvc']}"`, card['card_number'], sim.secretKey])
+    expect(log).not.toContain(secret);
+});
+
 describe('the simulator side', () => {
   it('declines a charge with a message of its own, keeps it in the request log, and makes no transaction', async () => {
     const { sim, call, create, move } = await cardsOf();

@@ -74,6 +74,8 @@ function dashboard(changes: Partial<DashboardView> = {}): string {
     liveEmail: 'wallet@example.com',
     dataDir: '/shop/.gateway-sim',
     curl: "curl http://127.0.0.1:4477/sandbox/payment/initiate -d 'amount=100'",
+    faults: [],
+    clock: null,
     payments: [],
     counts: { pending: 0, succeeded: 0, canceled: 0, failed: 0, expired: 0 },
     ...changes,

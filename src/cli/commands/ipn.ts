@@ -3,6 +3,7 @@ import type { DeliveryView } from '../../client.ts';
 import { reference } from '../../client.ts';
 import { GatewayError } from '../../domain/error.ts';
 import { type Verdict, type VerifyKeys, verify as verifyIpn } from '../../domain/verify.ts';
+import { bothSides } from '../attempt.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
 import { type FiredIpn, fireWithoutServer } from '../fire.ts';
 import { pairs, type Shown, table } from '../output.ts';
@@ -94,23 +95,6 @@ function deliveryText(delivery: FiredIpn): string {
     ...(nextAttemptAt ? [['Next', nextAttemptAt] as const] : []),
     ...(note && note !== last?.error ? [['Note', note] as const] : []),
   ]);
-}
-
-/** An attempt as it was on the wire: what went out, what came back. */
-function bothSides(attempt: DeliveryView['attempts'][number]): string {
-  const { number, startedAt, durationMs, url, error } = attempt;
-  const lines = (headers: readonly (readonly [string, string])[]) => headers.map((pair) => pair.join(': '));
-  return [
-    `Attempt ${number} at ${startedAt}, ${durationMs} ms`,
-    ...[`POST ${url}`, ...lines(attempt.requestHeaders), '', attempt.requestBody].map(
-      (line) => `  > ${line}`,
-    ),
-    ...(attempt.responseStatus === null
-      ? []
-      : [`HTTP ${attempt.responseStatus}`, ...lines(attempt.responseHeaders), '', attempt.responseBody ?? '']
-    ).map((line) => `  < ${line}`),
-    ...(error === null ? [] : [`  ! ${error}`]),
-  ].join('\n');
 }
 
 /** `gateway-sim ipn verify`: exit code 1 when the IPN is not valid. */

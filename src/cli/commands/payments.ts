@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InitiateAnswer, PaymentView } from '../../client.ts';
+import type { DeliveryView, InitiateAnswer, PaymentView } from '../../client.ts';
 import { reference } from '../../client.ts';
 import { GatewayError } from '../../domain/error.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
+import { curlCommand } from '../curl.ts';
+import { harOf } from '../har.ts';
 import { pairs, type Shown, table } from '../output.ts';
 import type { Call } from '../program.ts';
+import { storyText } from '../story.ts';
+import { VERSION } from '../version.ts';
 
 const OUTCOMES = ['approve', 'cancel', 'fail', 'expire'] as const;
 type SettleInput = Parameters<Server['client']['payments'][':ref']['settle']['$post']>[0]['json'];
@@ -132,20 +136,35 @@ export async function list({ options }: Call): Promise<Shown> {
   };
 }
 
-/** `gateway-sim payments show` */
+/** `gateway-sim payments show`: the record and its story, or its deliveries for other tools. */
 export async function show({ args: [ref = ''], options }: Call): Promise<Shown> {
+  if (options['curl'] && options['har'])
+    throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
   const server = await connect(options as ServerChoice);
   const payment = await server.ask(server.client.payments[':ref'].$get({ param: { ref: reference(ref) } }));
-  const { timeline, warnings, ...record } = payment;
+  if (options['curl']) return shownAsCurl(await deliveriesOf(server, payment.id));
+  if (options['har']) {
+    const har = harOf(await deliveriesOf(server, payment.id), VERSION);
+    return { json: har, text: JSON.stringify(har, undefined, 2) };
+  }
+  const { timeline, warnings: _, ...record } = payment;
   const facts = Object.entries(record).map(([name, value]): [string, string] => [name, String(value ?? '-')]);
-  const story = timeline.map(({ at, event, detail }) => [at, event, detail ?? '']);
-  const text = [
-    pairs(facts),
-    ...warnings.map((warning) => `! ${warning}`),
-    '',
-    table(['At', 'Event', 'Detail'], story),
-  ];
-  return { json: payment, text: text.join('\n') };
+  return { json: payment, text: [pairs(facts), '', storyText(timeline)].join('\n') };
+}
+
+/** The deliveries of a payment, oldest first. */
+async function deliveriesOf(server: Server, payment: string): Promise<DeliveryView[]> {
+  const page = await server.ask(server.client.ipns.$get({ query: { payment, limit: '1000' } }));
+  return page.data.toReversed();
+}
+
+function shownAsCurl(deliveries: readonly DeliveryView[]): Shown {
+  const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
+  return {
+    json: { data: commands, nextCursor: null },
+    text: commands.map(({ curl }) => curl).join('\n\n'),
+    notices: commands.length ? [] : ['This payment has no IPN yet: settling it sends one.'],
+  };
 }
 
 /** `gateway-sim payments create`: initiates as a merchant would, over the service's own route. */

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../domain/error.ts';
+import { faultView } from '../../http/control/faults.ts';
 import { activityView } from '../../http/control/watch.ts';
 import {
   environmentSource,
@@ -35,6 +36,8 @@ export async function start({ options: flags, output }: Call): Promise<undefined
       output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),
   });
   for (const notice of server.notices) output.notice(`gateway-sim: ${notice}`);
+  for (const fault of server.parts.faults.list)
+    output.notice(`gateway-sim: FAULT ON  ${faultView(fault).summary}`);
   announce(server, options, output);
   follow(server, output);
   stopOnSignals(server, output);
@@ -148,6 +151,7 @@ function banner(
     `${colour.bold('gateway-sim')} ${parts.facts.version}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
     '',
     pairs(facts.map(([name, value]) => [name.padEnd(12), value])),
+    ...parts.faults.list.map((fault) => colour.red(`FAULT ON      ${faultView(fault).summary}`)),
     '',
     `Try it        ${example}`,
     'Ctrl-C stops. gateway-sim --help lists everything.',

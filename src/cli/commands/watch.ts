@@ -24,6 +24,10 @@ export async function status({ options }: Call): Promise<Shown> {
     ['Started', facts.startedAt],
     ['Payments', counts.join(', ')],
     ['IPNs', String(facts.counts.deliveries)],
+    ['Clock', `${facts.clock.now}${facts.clock.frozen ? '  (frozen)' : ''}`],
+    ...facts.faults
+      .filter(({ spent }) => !spent)
+      .map(({ summary }): [string, string] => ['FAULT ON', summary]),
   ]);
   return { json: facts, text };
 }

@@ -1,5 +1,8 @@
+import type { ClockReading } from '../../clock.ts';
+import { faultInWords, isSpent } from '../../domain/fault.ts';
 import { defaultMerchant } from '../../domain/merchant.ts';
 import { type Currency, formatAmount } from '../../domain/money.ts';
+import { timestamp } from '../../domain/settings.ts';
 import type { AppParts } from '../environment.ts';
 import type { DashboardView, PageView } from '../pages/views.ts';
 import { INITIATE_PATHS } from '../service/initiate.ts';
@@ -27,6 +30,8 @@ export function dashboardView(parts: AppParts, page: PageView): DashboardView {
     liveEmail: state.wallets.values().next().value?.email ?? '',
     dataDir: facts.dataDir,
     curl: sampleCurl(baseUrl, merchant.publicKey),
+    faults: parts.faults.list.filter((fault) => !isSpent(fault)).map(faultInWords),
+    clock: movedClock(parts.clock.read()),
     payments: state.payments
       .page(SHOWN_PAYMENTS, undefined, () => true)
       .data.map((payment) => ({
@@ -41,6 +46,13 @@ export function dashboardView(parts: AppParts, page: PageView): DashboardView {
       })),
     counts: paymentCounts(parts),
   };
+}
+
+/** A clock that is less than this away from real time counts as real: reading two clocks takes a moment. */
+const UNMOVED_MS = 100;
+
+function movedClock({ now, frozen, ahead }: ClockReading): DashboardView['clock'] {
+  return frozen || Math.abs(ahead) > UNMOVED_MS ? { now: timestamp(now), frozen } : null;
 }
 
 /** A command that initiates a sandbox payment as a merchant would, ready to paste. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type MiddlewareHandler } from 'hono';
+import * as z from 'zod/mini';
 import {
   type ActiveFault,
   effectsInWords,
@@ -17,7 +18,7 @@ import { timestamp } from '../../domain/settings.ts';
 import { MODES } from '../../domain/state.ts';
 import { keepBody, readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
-import { jsonInput } from '../input.ts';
+import { jsonInput, queryInput } from '../input.ts';
 import { INITIATE_PATHS } from '../service/initiate.ts';
 import { CHECKOUT_PATHS } from '../urls.ts';
 
@@ -33,6 +34,9 @@ export type FaultView = FaultRule & { used: number; spent: boolean; summary: str
 export function faultView(fault: ActiveFault): FaultView {
   return { ...fault.rule, used: fault.used, spent: isSpent(fault), summary: faultInWords(fault) };
 }
+
+/** Which rules to take away: those on one route, written as it was set; default: all. */
+export const ClearQuery = z.strictObject({ route: z.optional(z.string()) });
 
 /** Routes below `/_sim/faults`. */
 export function faultRoutes({ faults, activity, gateway }: AppParts) {
@@ -51,8 +55,8 @@ export function faultRoutes({ faults, activity, gateway }: AppParts) {
       if (!faults.list.length) say('all faults are off');
       return c.json(list());
     })
-    .delete('/', (c) => {
-      const cleared = faults.clear(c.req.query('route'));
+    .delete('/', queryInput(ClearQuery), (c) => {
+      const cleared = faults.clear(c.req.valid('query').route);
       if (cleared) say(faults.areOn ? `${cleared} fault rules are off` : 'all faults are off');
       return c.json({ cleared, ...list() });
     });

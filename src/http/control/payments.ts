@@ -4,6 +4,7 @@ import { requirePayment } from '../../domain/payment.ts';
 import { DELIVERY_ORDERS } from '../../domain/settings.ts';
 import { OUTCOMES } from '../../domain/settle.ts';
 import { MODES, PAYMENT_STATUSES, type Payment } from '../../domain/state.ts';
+import { timeline } from '../../domain/timeline.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { jsonInput, queryInput, wholeNumber } from '../input.ts';
 import { checkoutUrl } from '../urls.ts';
@@ -16,13 +17,6 @@ export type PaymentView = Omit<Payment, 'history' | 'messageId'> & { checkoutUrl
 export function paymentView(payment: Payment, baseUrl: string): PaymentView {
   const { history: _history, messageId: _messageId, ...record } = payment;
   return { ...record, checkoutUrl: checkoutUrl(payment, baseUrl) };
-}
-
-/** One step in the story of a payment. */
-export interface TimelineEntry {
-  at: string;
-  event: string;
-  detail: string | null;
 }
 
 /** Filters of the list of payments. */
@@ -70,21 +64,4 @@ export function paymentRoutes({ gateway, facts }: AppParts) {
         redirectUrl: settled.redirectUrl,
       });
     });
-}
-
-function timeline(payment: Payment, state: AppParts['gateway']['state']): TimelineEntry[] {
-  const initiated: TimelineEntry = {
-    at: payment.createdAt,
-    event: 'initiated',
-    detail: payment.warnings.length ? payment.warnings.join('; ') : null,
-  };
-  const attempts = state.deliveriesOf(payment.id).flatMap((delivery) =>
-    state.attemptsOf(delivery.id).map((attempt) => ({
-      at: attempt.startedAt,
-      event: 'ipn_attempted',
-      detail: `${delivery.id} attempt ${attempt.number}: ${attempt.error ?? `answered ${attempt.responseStatus}`}`,
-    })),
-  );
-  const events = [...payment.history, ...attempts];
-  return [initiated, ...events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))];
 }

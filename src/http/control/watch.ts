@@ -87,7 +87,7 @@ export function activityView(activity: Activity, { gateway, facts }: AppParts): 
   }
 }
 
-/** An exchange without any merchant's secret key, control token or cookie in it. */
+/** An exchange without any merchant's secret key, bearer token, cookie, card number or card code in it. */
 function maskedExchange(exchange: Exchange, state: State): Exchange {
   const headers = Object.entries(exchange.requestHeaders).map(([name, value]) =>
     ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
@@ -95,7 +95,11 @@ function maskedExchange(exchange: Exchange, state: State): Exchange {
   let body = exchange.requestBody;
   for (const { secretKey } of state.merchants.values())
     body = body?.replaceAll(secretKey, masked(secretKey)) ?? null;
-  return { ...exchange, requestBody: body, requestHeaders: Object.fromEntries(headers) };
+  const responseBody =
+    exchange.responseBody
+      ?.replace(/"card_number":"\d*(\d{4})"/g, '"card_number":"…$1"')
+      .replace(/"cvc":"\d+"/g, '"cvc":"…"') ?? null;
+  return { ...exchange, requestBody: body, responseBody, requestHeaders: Object.fromEntries(headers) };
 }
 
 /** Filters of the request log. */

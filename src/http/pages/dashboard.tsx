@@ -31,6 +31,7 @@ function Dashboard({ view, words }: DashboardProps) {
         </h1>
         <p>{dashboard.intro}</p>
       </div>
+      <Trouble view={view} words={words} />
       <div class="columns">
         <Connect view={view} words={words} />
         <section class="box" aria-labelledby="try">
@@ -50,6 +51,30 @@ function Dashboard({ view, words }: DashboardProps) {
         {view.payments.length > 0 ? <Payments view={view} words={words} /> : <NoPayments words={words} />}
       </section>
     </main>
+  );
+}
+
+/** What makes this emulator behave unlike the others: impossible to overlook while it is so. */
+function Trouble({ view, words }: DashboardProps) {
+  const { faults, clock } = words.dashboard;
+  if (!view.faults.length && !view.clock) return null;
+  return (
+    <section class="box alarm" role="status" aria-label={view.faults.length ? faults.title : undefined}>
+      {view.faults.length > 0 && (
+        <>
+          <h2>{faults.title}</h2>
+          <ul>
+            {view.faults.map((fault) => (
+              <li>
+                <code>{fault}</code>
+              </li>
+            ))}
+          </ul>
+          <p>{faults.note}</p>
+        </>
+      )}
+      {view.clock && <p>{clock(view.clock.now.slice(0, 19).replace('T', ' '), view.clock.frozen)}</p>}
+    </section>
   );
 }
 

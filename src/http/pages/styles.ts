@@ -175,6 +175,8 @@ h3 { font-size: 16px; }
   min-width: 0; padding: 20px; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
   display: grid; gap: 12px; align-content: start; grid-template-columns: minmax(0, 1fr);
 }
+.alarm { border: 2px solid var(--note-line); }
+.alarm ul { padding-left: 20px; }
 dl { display: grid; }
 dl > div { display: grid; gap: 0 12px; padding: 7px 0; border-top: 1px solid var(--line); }
 dl > div:first-child { border-top: 0; }

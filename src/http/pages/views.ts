@@ -75,6 +75,10 @@ export interface DashboardView extends PageView {
   dataDir: string | null;
   /** A ready command that initiates a sandbox payment. */
   curl: string;
+  /** Fault rules that can still act, in words. */
+  faults: readonly string[];
+  /** The time on a clock that was moved or stands still; null while it is real time. */
+  clock: { now: string; frozen: boolean } | null;
   payments: readonly PaymentRow[];
   counts: Readonly<Record<PaymentStatus, number>>;
 }

@@ -78,6 +78,8 @@ export interface Wording {
     open: string;
     openOf: (identifier: string) => string;
     empty: { title: string; note: string };
+    faults: { title: string; note: string };
+    clock: (now: string, frozen: boolean) => string;
   };
 }
 
@@ -208,6 +210,11 @@ export const WORDING = {
         title: 'No payments yet',
         note: 'Run the command above, or let the emulator act as the merchant:',
       },
+      faults: {
+        title: 'Faults are on',
+        note: 'Requests or IPNs go wrong on purpose. This ends it: gateway-sim faults clear',
+      },
+      clock: (now, frozen) => `The clock ${frozen ? 'stands still at' : 'was moved: here it is'} ${now}`,
     },
   },
   fr: {
@@ -341,6 +348,12 @@ export const WORDING = {
         title: 'Aucun paiement pour l’instant',
         note: 'Lancez la commande ci-dessus, ou laissez l’émulateur jouer le marchand\u00a0:',
       },
+      faults: {
+        title: 'Des pannes sont actives',
+        note: 'Des requêtes ou des IPN échouent exprès. Pour y mettre fin\u00a0: gateway-sim faults clear',
+      },
+      clock: (now, frozen) =>
+        frozen ? `L’horloge est arrêtée à ${now}` : `L’horloge a été avancée\u00a0: il est ici ${now}`,
     },
   },
 } satisfies Record<'en' | 'fr', Wording>;

@@ -1,0 +1,76 @@
+import { STATUS_CODES } from 'node:http';
+import type { DeliveryView } from '../client.ts';
+
+type Attempt = DeliveryView['attempts'][number];
+type Headers = Attempt['requestHeaders'];
+
+/**
+ * Deliveries as a HAR 1.2 document, an entry for each attempt in the order of their start, for the tools that read
+ * such files. What was not measured is -1, as the format wants it; an attempt without an answer has the status 0.
+ */
+export function harOf(deliveries: readonly DeliveryView[], version: string) {
+  const attempts = deliveries.flatMap((delivery) =>
+    delivery.attempts.map((attempt) => ({ delivery, attempt })),
+  );
+  attempts.sort((a, b) => Date.parse(a.attempt.startedAt) - Date.parse(b.attempt.startedAt));
+  return {
+    log: {
+      version: '1.2',
+      creator: { name: 'gateway-sim', version },
+      entries: attempts.map(({ delivery, attempt }) => entry(delivery, attempt)),
+    },
+  };
+}
+
+function entry(delivery: DeliveryView, attempt: Attempt) {
+  const { number, startedAt, durationMs, error } = attempt;
+  const comment = `${delivery.id} attempt ${number}${error === null ? '' : `: ${error}`}`;
+  return {
+    startedDateTime: startedAt,
+    time: durationMs,
+    request: request(attempt),
+    response: response(attempt),
+    cache: {},
+    timings: { send: 0, wait: durationMs, receive: 0 },
+    comment,
+  };
+}
+
+function request({ url, requestHeaders, requestBody }: Attempt) {
+  const query = URL.canParse(url) ? [...new URL(url).searchParams] : [];
+  return {
+    method: 'POST',
+    url,
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: named(requestHeaders),
+    queryString: named(query),
+    postData: { mimeType: header(requestHeaders, 'content-type'), params: [], text: requestBody },
+    headersSize: -1,
+    bodySize: Buffer.byteLength(requestBody),
+  };
+}
+
+function response({ responseStatus, responseHeaders, responseBody }: Attempt) {
+  const text = responseBody ?? '';
+  const status = responseStatus ?? 0;
+  return {
+    status,
+    statusText: STATUS_CODES[status] ?? '',
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: named(responseHeaders),
+    content: { size: Buffer.byteLength(text), mimeType: header(responseHeaders, 'content-type'), text },
+    redirectURL: header(responseHeaders, 'location'),
+    headersSize: -1,
+    bodySize: responseStatus === null ? -1 : Buffer.byteLength(text),
+  };
+}
+
+function named(entries: readonly (readonly [string, string])[]): { name: string; value: string }[] {
+  return entries.map(([name, value]) => ({ name, value }));
+}
+
+function header(headers: Headers, wanted: string): string {
+  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+}
