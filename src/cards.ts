@@ -1,4 +1,5 @@
 import {
+  type CardInput,
   type CardMovement,
   type CardTrigger,
   chargeCard,
@@ -55,8 +56,8 @@ export class CardDesk {
   }
 
   /** A merchant creates a card. */
-  issue(merchant: Merchant, fields: Readonly<Record<string, unknown>>): Promise<Card> {
-    return this.#store.commit((state) => issueCard(state, merchant, fields, this.#context()));
+  issue(merchant: Merchant, input: CardInput): Promise<Card> {
+    return this.#store.commit((state) => issueCard(state, merchant, input, this.#context()));
   }
 
   /** A merchant activates, blocks or cancels a card of its own. */

@@ -49,8 +49,12 @@ export class Clock {
 
   /** How the clock stands. */
   read(): ClockReading {
-    const now = this.now();
-    return { now, frozen: this.#frozen, ahead: now - Date.now(), nextDue: this.#nextDue() ?? null };
+    return {
+      now: this.now(),
+      frozen: this.#frozen,
+      ahead: this.#held === undefined ? this.#ahead : this.#held - Date.now(),
+      nextDue: this.#nextDue() ?? null,
+    };
   }
 
   /** Adds something that waits. It calls `wake` whenever its next instant may have come nearer. */

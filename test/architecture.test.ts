@@ -27,6 +27,7 @@ const EVERY_ROOM_BUT_CLI = [
   'clock',
   'random',
   'gateway',
+  'cards',
   'expiry',
   'http',
   'options',
@@ -45,6 +46,7 @@ const DOORS: Record<string, Doors> = {
   delivery: { rooms: ['domain', 'store', 'clock'], packages: ['tinyqueue'], node: ['*'] },
   random: { rooms: [], types: ['domain'], node: ['node:crypto'] },
   gateway: { rooms: ['domain', 'store', 'delivery', 'clock'] },
+  cards: { rooms: ['domain'], types: ['store'] },
   expiry: {
     rooms: ['clock', 'domain/error.ts'],
     types: ['domain', 'store', 'gateway'],
@@ -52,7 +54,11 @@ const DOORS: Record<string, Doors> = {
   },
   options: { rooms: ['domain'] },
   activity: { rooms: ['domain', 'clock'], types: ['store'] },
-  http: { rooms: ['gateway', 'domain', 'clock', 'options', 'activity'], packages: ['*'], node: ['*'] },
+  http: {
+    rooms: ['gateway', 'cards', 'domain', 'clock', 'options', 'activity'],
+    packages: ['*'],
+    node: ['*'],
+  },
   client: { rooms: ['domain/error.ts'], types: ['http', 'domain'], packages: ['hono/client'] },
   cli: {
     rooms: [

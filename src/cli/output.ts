@@ -27,6 +27,15 @@ export const EXIT_CODES = {
   internal: 1,
 } as const satisfies Record<ErrorCode, number>;
 
+/** A reader that goes away (`| head`) is no fault of anybody: what it does not want to read is dropped. */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
+
 /** What a command hands back to be shown. */
 export interface Shown {
   /** The one document of `--json`. */
@@ -71,6 +80,11 @@ export class Output {
       this.notice(failure);
       process.exitCode = EXIT_CODES.check_failed;
     }
+  }
+
+  /** Whether nobody reads stdout any more, as behind `| head`. */
+  get unread(): boolean {
+    return !process.stdout.writable;
   }
 
   /** One line (or more) on stdout. */

@@ -2,7 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { parseDuration } from '../domain/settings.ts';
 import { environmentName, kebab, type OptionSpec, START_OPTIONS } from '../options.ts';
 import { invocationOf } from './invocation.ts';
-import { Output, type Shown } from './output.ts';
+import { Output, outliveReaders, type Shown } from './output.ts';
 import { VERSION } from './version.ts';
 
 /** What every command is given. */
@@ -31,6 +31,7 @@ Exit codes:
 export async function main(argv: readonly string[]): Promise<void> {
   const invocation = invocationOf(argv, process.env, process.cwd());
   const program = build(invocation);
+  outliveReaders();
   try {
     await program.parseAsync(argv);
   } catch (error) {

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import TinyQueue from 'tinyqueue';
 import type { Clock, DueSource } from '../clock.ts';
-import { effectsInWords, type FaultRule, type Faults } from '../domain/fault.ts';
+import { effectsInWords, type FaultRule } from '../domain/fault.ts';
+import type { Faults } from '../domain/faults.ts';
 import { putOff, recordAttempt, recordExtraAttempt } from '../domain/ipn.ts';
 import type { Context } from '../domain/settings.ts';
 import { timestamp } from '../domain/settings.ts';

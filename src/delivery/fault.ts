@@ -3,11 +3,11 @@ import {
   corruptSignature,
   effectsInWords,
   type FaultRule,
-  type Faults,
   retryAfterSeconds,
   spoilt,
   statusOfFault,
 } from '../domain/fault.ts';
+import type { Faults } from '../domain/faults.ts';
 import { parseDuration } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { Poster, PostRequest, PostResult } from './post.ts';

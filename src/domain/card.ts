@@ -27,9 +27,15 @@ function moneyProblem(value: string): string | undefined {
     : `${MONEY_RULE} (got "${value.slice(0, 40)}")`;
 }
 
-/** An amount that may come as a number or as numeric text (documented). */
-function amountOf(value: unknown): unknown {
-  return typeof value === 'number' ? (amountFromNumber(value) ?? String(value)) : value;
+/** What a merchant posted: the values by field name, and how an amount that came as a JSON number was written. */
+export interface CardInput {
+  fields: Readonly<Record<string, unknown>>;
+  amountSource?: string;
+}
+
+/** An amount that may come as a number or as numeric text (documented). What is not exact stays as written. */
+function amountOf(value: unknown, source = String(value)): unknown {
+  return typeof value === 'number' ? (amountFromNumber(value, source) ?? source) : value;
 }
 
 const text = (name: string, max: number, description: string) =>
@@ -65,12 +71,12 @@ export const ToggleRequest = z.object({
  */
 export function parseCardMessage<Schema extends z.ZodMiniObject>(
   schema: Schema,
-  fields: Readonly<Record<string, unknown>>,
+  { fields, amountSource }: CardInput,
 ): z.output<Schema> {
   const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   const parsed = schema.safeParse({
     ...values,
-    ...('amount' in values && { amount: amountOf(values['amount']) }),
+    ...('amount' in values && { amount: amountOf(values['amount'], amountSource) }),
   });
   if (parsed.success) return parsed.data as z.output<Schema>;
   const problems = parsed.error.issues.map(({ message }) => message);
@@ -105,11 +111,11 @@ const LIFE_IN_YEARS = 3;
 export function issueCard(
   state: State,
   merchant: Merchant,
-  fields: Readonly<Record<string, unknown>>,
+  input: CardInput,
   context: Context,
 ): Outcome<Card> {
   const { ids, settings, now } = context;
-  const request = parseCardMessage(CardRequest, fields);
+  const request = parseCardMessage(CardRequest, input);
   if (!settings.currencies.has(request.currency_code)) {
     const codes = [...settings.currencies.keys()].filter((code) => code.length <= 3);
     throw new GatewayError(
@@ -193,7 +199,7 @@ export interface MovementInput {
 /**
  * Rule: something is paid with a card. The balance falls by the amount and its charge.
  *
- * @throws GatewayError `wrong_state` (not active), `invalid_fields` (amount, currency), `insufficient_funds`
+ * @throws GatewayError `invalid_fields` (amount), `wrong_state` (currency, not active), `insufficient_funds`
  */
 export function chargeCard(card: Card, input: MovementInput, context: Context): Outcome<CardMovement> {
   checkMovement(card, input);
@@ -224,7 +230,8 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
 /**
  * Rule: money is added to a card. Its `amount` stays what it was created with (chosen).
  *
- * @throws GatewayError `wrong_state` (canceled), `invalid_fields` (amount, currency, too much for an exact number)
+ * @throws GatewayError `invalid_fields` (amount, or a balance too great for an exact number), `wrong_state` (currency,
+ *   canceled)
  */
 export function fundCard(card: Card, input: MovementInput, context: Context): Outcome<CardMovement> {
   checkMovement(card, input);
@@ -245,10 +252,7 @@ function checkMovement(card: Card, { amount, currency }: MovementInput): void {
   const problem = moneyProblem(amount);
   if (problem) throw new GatewayError('invalid_fields', `amount ${problem}`);
   if (currency !== undefined && currency !== card.currency) {
-    throw new GatewayError(
-      'insufficient_funds',
-      `card ${card.id} is in ${card.currency}, not in ${currency}`,
-    );
+    throw new GatewayError('wrong_state', `card ${card.id} is in ${card.currency}, not in ${currency}`);
   }
 }
 

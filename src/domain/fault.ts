@@ -106,10 +106,15 @@ export const FaultRule = z.strictObject(FIELDS).check((rule) => {
 });
 export type FaultRule = z.infer<typeof FaultRule>;
 
-/** Every rule at once: the body of a PUT, and what the configuration file says. */
-export const FaultRules = z.strictObject({ faults: z.array(FaultRule).check(z.maxLength(100)) });
+/** Each request is held against every rule (chosen). */
+export const MAX_RULES = 100;
 
-function* contradictions(rule: { [Name in keyof FaultRule]: FaultRule[Name] }): Generator<[string, string]> {
+/** Every rule at once: the body of a PUT, and what the configuration file says. */
+export const FaultRules = z.strictObject({
+  faults: z.array(FaultRule).check(z.maxLength(MAX_RULES, `there may be at most ${MAX_RULES} rules`)),
+});
+
+function* contradictions(rule: FaultRule): Generator<[string, string]> {
   const problem = routeProblem(rule.route);
   if (problem) yield ['route', problem];
   const given = new Map<string, unknown>(Object.entries(rule).filter(([, value]) => value !== undefined));
@@ -144,114 +149,9 @@ export interface ActiveFault {
   used: number;
 }
 
-/** What a rule may act on: a request to the service, or an IPN. */
-export interface FaultSubject {
-  /** The name of the route, where it has one. */
-  route: FaultRoute | null;
-  /** The path of a request; null for an IPN. */
-  path: string | null;
-  identifier?: string | undefined;
-}
-
 /** Whether a rule has acted as often as it was to. */
 export function isSpent({ rule, used }: ActiveFault): boolean {
   return rule.times !== undefined && used >= rule.times;
-}
-
-/** Whether a rule is set on this request or IPN, whatever its identifier. */
-function concerns({ route }: FaultRule, subject: FaultSubject): boolean {
-  if (!route.startsWith('/')) return route === subject.route;
-  return subject.path !== null && globMatches(route, subject.path);
-}
-
-/** Whether a text fits a pattern in which each * stands for anything, nothing included. Linear in both. */
-export function globMatches(glob: string, text: string): boolean {
-  const [first = '', ...others] = glob.split('*');
-  const last = others.pop();
-  if (last === undefined) return glob === text;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of others) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
-}
-
-/** The rules in force. The first that matches acts, alone. */
-export class Faults {
-  readonly #fraction: () => number;
-  #active: ActiveFault[] = [];
-
-  /** @param fraction numbers from 0 up to 1 for probabilities and ranges; with a seed they repeat */
-  constructor(fraction: () => number) {
-    this.#fraction = fraction;
-  }
-
-  /** The rules in the order in which they are tried, spent ones included. */
-  get list(): readonly ActiveFault[] {
-    return this.#active;
-  }
-
-  /** Whether any rule can still act. */
-  get areOn(): boolean {
-    return this.#active.some((fault) => !isSpent(fault));
-  }
-
-  /** These rules and no others, counted from nought. */
-  replace(rules: readonly FaultRule[]): void {
-    this.#active = rules.map((rule) => ({ rule, used: 0 }));
-  }
-
-  /** One rule, in the place of the one on the same route and identifiers, else behind the others. */
-  set(rule: FaultRule): ActiveFault {
-    const fault = { rule, used: 0 };
-    const index = this.#active.findIndex(
-      ({ rule: other }) => other.route === rule.route && other.identifier === rule.identifier,
-    );
-    if (index < 0) this.#active.push(fault);
-    else this.#active[index] = fault;
-    return fault;
-  }
-
-  /** Takes all rules away, or those on one route, and tells how many. */
-  clear(route?: string): number {
-    const before = this.#active.length;
-    this.#active = route === undefined ? [] : this.#active.filter(({ rule }) => rule.route !== route);
-    return before - this.#active.length;
-  }
-
-  /** Whether it takes the identifier to know which rule acts. */
-  needsIdentifier(subject: FaultSubject): boolean {
-    return this.#active.some((fault) => {
-      const { rule } = fault;
-      return rule.identifier !== undefined && !isSpent(fault) && concerns(rule, subject);
-    });
-  }
-
-  /** The rule that acts now, which counts as one use of it; undefined when none does. */
-  take(subject: FaultSubject): FaultRule | undefined {
-    const acting = this.#active.find((fault) => this.#acts(fault, subject));
-    if (!acting) return undefined;
-    acting.used++;
-    return acting.rule;
-  }
-
-  #acts(fault: ActiveFault, subject: FaultSubject): boolean {
-    const { rule } = fault;
-    if (isSpent(fault) || !concerns(rule, subject)) return false;
-    if (rule.identifier !== undefined && !globMatches(rule.identifier, subject.identifier ?? ''))
-      return false;
-    return rule.probability === undefined || this.#fraction() < rule.probability;
-  }
-
-  /** How long a rule makes its subject wait, in milliseconds of real time. */
-  latencyOf({ latency }: FaultRule): number {
-    if (latency === undefined) return 0;
-    const [low = 0, high = low] = latency.split('..').map((part) => parseDuration(part) ?? 0);
-    return low === high ? low : Math.round(low + this.#fraction() * (high - low));
-  }
 }
 
 /** The status that a rule answers with; undefined when it answers with none of its own. */
@@ -297,12 +197,18 @@ export function effectsInWords(rule: FaultRule): string {
 
 /** A rule as one line for people, such as `initiate: status 503, 2 times (1 left)`. */
 export function faultInWords(fault: ActiveFault): string {
-  const { rule, used } = fault;
+  const { rule } = fault;
   const conditions = [
     rule.identifier !== undefined && `identifier ${rule.identifier}`,
     rule.probability !== undefined && `probability ${rule.probability}`,
-    rule.times !== undefined &&
-      `${rule.times} times (${isSpent(fault) ? 'spent' : `${rule.times - used} left`})`,
+    timesInWords(fault),
   ];
   return [`${rule.route}: ${effectsInWords(rule)}`, ...conditions].filter(Boolean).join(', ');
+}
+
+function timesInWords(fault: ActiveFault): string | undefined {
+  const { times } = fault.rule;
+  if (times === undefined) return undefined;
+  const left = isSpent(fault) ? 'spent' : `${times - fault.used} left`;
+  return `${times === 1 ? 'once' : `${times} times`} (${left})`;
 }

@@ -155,3 +155,16 @@ function wellFormed(object: object): Record<string, unknown> {
     ]),
   );
 }
+
+const AMOUNT_NUMBER = /"amount"\s*:\s*(-?[0-9][0-9.eE+-]*)/g;
+
+/** How an amount that came as a JSON number was written: parsing forgets an exponent and trailing digits. */
+export function amountSource(
+  fields: Readonly<Record<string, unknown>>,
+  text: string,
+): { amountSource?: string } {
+  if (typeof fields['amount'] !== 'number') return {};
+  const found = [...text.matchAll(AMOUNT_NUMBER)];
+  const source = found.length === 1 ? found[0]?.[1] : undefined;
+  return source === undefined ? {} : { amountSource: source };
+}

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { ActivityLog } from '../activity.ts';
 import type { CardDesk } from '../cards.ts';
 import type { Clock } from '../clock.ts';
-import type { Faults } from '../domain/fault.ts';
+import type { Faults } from '../domain/faults.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ResolvedOptions } from '../options.ts';
 

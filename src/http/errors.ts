@@ -84,7 +84,10 @@ interface KnownRoute {
 /** The error for a path or method that no route answers: 405 where the path is known, else 404 naming the nearest. */
 export function unknownRoute(method: string, path: string, routes: readonly KnownRoute[]): GatewayError {
   const literal = routes.filter((route) => route.path === path);
-  const fitting = literal.length ? literal : routes.filter((route) => matches(route.path, path));
+  // A path that only lacks its last part is no value of another route's parameter.
+  const incomplete = routes.find((route) => route.path.startsWith(`${path}/:`));
+  const fitting =
+    literal.length || incomplete ? literal : routes.filter((route) => matches(route.path, path));
   const methods = new Set(fitting.map((route) => route.method));
   if (methods.size) {
     const allow = [...methods].sort();
@@ -100,7 +103,7 @@ export function unknownRoute(method: string, path: string, routes: readonly Know
       `${path} does not exist: cards exist in live mode only, under /api/cards`,
     );
   }
-  const nearest = nearestName(path, new Set(routes.map((route) => route.path)));
+  const nearest = incomplete?.path ?? nearestName(path, new Set(routes.map((route) => route.path)));
   const hint = nearest ? `; the nearest route is ${methodsOf(nearest, routes)} ${nearest}` : '';
   return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${hint}`);
 }
@@ -117,6 +120,7 @@ function matches(pattern: string, path: string): boolean {
   const want = pattern.split('/');
   const have = path.split('/');
   return (
-    want.length === have.length && want.every((part, index) => part.startsWith(':') || part === have[index])
+    want.length === have.length &&
+    want.every((part, index) => part === have[index] || (part.startsWith(':') && have[index] !== ''))
   );
 }

@@ -7,25 +7,18 @@ import { packageSize, pageSize, startUp } from './start.mjs';
 const SECTIONS = { throughput, withManyPayments, ipns, startUp, packageSize, pageSize };
 const chosen = process.argv.slice(2);
 
-const rows = [];
+console.log(`Node ${process.version}, ${process.platform} ${process.arch}\n`);
 for (const [name, measure] of Object.entries(SECTIONS)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
   process.stderr.write(`measuring ${name} …\n`);
   try {
-    rows.push(...(await measure()));
+    for (const row of await measure()) print(row);
   } catch (error) {
-    rows.push({ what: name, measured: `not measured: ${error.message}`, target: '', met: null });
+    print({ what: name, measured: `not measured: ${error.message}`, target: '', met: null });
   }
 }
 
-const marks = { true: 'ok', false: 'MISSED', null: '' };
-const cells = rows.map(({ what, measured, target, met }) => [what, measured, target, marks[met]]);
-const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column].length)));
-console.log(`Node ${process.version}, ${process.platform} ${process.arch}\n`);
-for (const row of cells)
-  console.log(
-    row
-      .map((cell, column) => cell.padEnd(widths[column]))
-      .join('  ')
-      .trimEnd(),
-  );
+function print({ what, measured, target, met }) {
+  const mark = met === null ? '' : met ? 'ok' : 'MISSED';
+  console.log(`${what.padEnd(52)}  ${measured.padEnd(28)}  ${target.padEnd(9)}  ${mark}`.trimEnd());
+}

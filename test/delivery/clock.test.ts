@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Clock, type DueSource } from '../../src/clock.ts';
+import { gate } from '../helpers/receiver.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 0, 15) });
@@ -85,5 +86,139 @@ describe('the clock', () => {
     vi.advanceTimersByTime(1_000);
     expect(one.ran).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('moving the clock', () => {
+  const HOUR = 3_600_000;
+  let start: number;
+
+  /** Something due at these instants, in milliseconds from the start; what it does then may take a while. */
+  function waiting(clock: Clock, waits: number[], work: (after: number) => Promise<void> = async () => {}) {
+    const due = waits.map((wait) => start + wait);
+    const ran: number[] = [];
+    clock.add({
+      nextDue: () => due[0],
+      runDue: async (now) => {
+        while ((due[0] ?? Number.POSITIVE_INFINITY) <= now) {
+          due.shift();
+          ran.push(clock.now() - start);
+          await work(clock.now() - start);
+        }
+      },
+    });
+    return { due, ran };
+  }
+
+  beforeEach(() => {
+    // Only the date stands still: steps of a move wait for real work.
+    vi.useFakeTimers({ now: Date.UTC(2026, 0, 15), toFake: ['Date'] });
+    start = Date.now();
+  });
+
+  it('forward runs everything due until then in order, each at its own time', async () => {
+    const clock = new Clock();
+    const order: string[] = [];
+    waiting(clock, [HOUR, 3 * HOUR], async (after) => void order.push(`a${after / HOUR}`));
+    waiting(clock, [2 * HOUR, 5 * HOUR], async (after) => void order.push(`b${after / HOUR}`));
+    expect(await clock.advance(4 * HOUR)).toBe('reached');
+    expect(order).toEqual(['a1', 'b2', 'a3']);
+    expect(clock.read()).toEqual({
+      now: start + 4 * HOUR,
+      frozen: false,
+      ahead: 4 * HOUR,
+      nextDue: start + 5 * HOUR,
+    });
+    clock.stop();
+  });
+
+  it('forward also runs what a due thing schedules inside the span, and waits for it', async () => {
+    const clock = new Clock();
+    const one = waiting(clock, [HOUR], async (after) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (after < 4 * HOUR) one.due.push(start + after + HOUR);
+    });
+    await clock.advance(3 * HOUR);
+    expect(one.ran).toEqual([HOUR, 2 * HOUR, 3 * HOUR]);
+    await clock.advance(HOUR);
+    expect(one.ran).toEqual([HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR]);
+    clock.stop();
+  });
+
+  it('forward waits for what was on its way before, whose next step may fall into the span', async () => {
+    const clock = new Clock();
+    const held = gate();
+    const one = waiting(clock, [0], async (after) => {
+      await held.opened;
+      if (after === 0) one.due.push(clock.now() + HOUR);
+    });
+    await vi.waitFor(() => expect(one.ran).toEqual([0]));
+    const moved = clock.advance(2 * HOUR);
+    held.open();
+    await moved;
+    expect(one.ran).toEqual([0, HOUR]);
+    clock.stop();
+  });
+
+  it('happens one move after another', async () => {
+    const clock = new Clock();
+    const one = waiting(clock, [HOUR, 2 * HOUR], () => new Promise((resolve) => setImmediate(resolve)));
+    await Promise.all([clock.advance(HOUR), clock.freeze(), clock.advance(HOUR)]);
+    expect(one.ran).toEqual([HOUR, 2 * HOUR]);
+    expect(clock.read()).toMatchObject({ now: start + 2 * HOUR, frozen: true });
+  });
+
+  it('backwards is refused and changes nothing', async () => {
+    const clock = new Clock();
+    await clock.advance(HOUR);
+    expect(await clock.freeze(start)).toBe('past');
+    expect(clock.read()).toMatchObject({ now: start + HOUR, frozen: false });
+  });
+
+  it('to a time to come stops it there, once everything until then has run', async () => {
+    const clock = new Clock();
+    const one = waiting(clock, [HOUR, 2 * HOUR]);
+    expect(await clock.freeze(start + HOUR)).toBe('reached');
+    expect(one.ran).toEqual([HOUR]);
+    vi.setSystemTime(start + 10 * HOUR);
+    expect(clock.now()).toBe(start + HOUR);
+  });
+
+  it('while it stands still runs what is due at once, and nothing else', async () => {
+    const clock = new Clock();
+    await clock.freeze();
+    vi.setSystemTime(start + HOUR);
+    const one = waiting(clock, [0, 10]);
+    await vi.waitFor(() => expect(one.ran).toEqual([0]));
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(one.ran).toEqual([0]);
+    await clock.advance(10);
+    expect(one.ran).toEqual([0, 10]);
+    expect(clock.read()).toMatchObject({ now: start + 10, frozen: true, ahead: 10 - HOUR });
+  });
+
+  it('on again lets it go on from where it stood', async () => {
+    const clock = new Clock();
+    await clock.freeze(start + HOUR);
+    vi.setSystemTime(start + 5);
+    await clock.resume();
+    vi.setSystemTime(start + 25);
+    expect(clock.read()).toMatchObject({ now: start + HOUR + 20, frozen: false, ahead: HOUR - 5 });
+  });
+
+  it('ends where it is when the emulator stops', async () => {
+    const clock = new Clock();
+    const one = waiting(clock, [HOUR, 2 * HOUR], async () => clock.stop());
+    await clock.advance(3 * HOUR);
+    expect(one.ran).toEqual([HOUR]);
+  });
+
+  it('goes on when something due fails', async () => {
+    const clock = new Clock();
+    const one = waiting(clock, [HOUR, 2 * HOUR], async () => {
+      throw new Error('this one failed');
+    });
+    expect(await clock.advance(3 * HOUR)).toBe('reached');
+    expect(one.ran).toEqual([HOUR, 2 * HOUR]);
   });
 });

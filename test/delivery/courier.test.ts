@@ -448,12 +448,14 @@ describe('a slow receiver', () => {
     const healthy = await startReceiver();
     const make = deliveries();
     const both = Array.from({ length: 2_000 }, () => [make(hanging.url), make(healthy.url)] as const);
-    const { store, until } = await running(both.flat());
+    // Far longer than this test may take: none of the hanging ones must end meanwhile.
+    const { store, until } = await running(both.flat(), { ipn: { timeoutMs: 600_000 } });
+    await healthy.request(2_000);
     for (const [, delivery] of both) await until(delivery.id, isDone);
     expect(healthy.requests).toHaveLength(2_000);
     expect(hanging.requests).toHaveLength(16);
     for (const [delivery] of both) expect(store.state.deliveries.get(delivery.id)).toBe(delivery);
-  });
+  }, 90_000);
 
   it('gets the next as soon as it has answered one, until all are there', async () => {
     const receiver = await startReceiver();

@@ -205,10 +205,21 @@ export async function create({ options, output }: Call): Promise<Shown> {
   };
 }
 
+interface Refusal {
+  message: string;
+  errors?: string[];
+}
+
 async function initiate(baseUrl: string, live: boolean, fields: Record<string, string>): Promise<string> {
   const address = `${baseUrl}${live ? '' : '/sandbox'}/payment/initiate`;
-  const response = await fetch(address, { method: 'POST', body: new URLSearchParams(fields) });
-  const answer = (await response.json()) as Partial<InitiateAnswer> & { message: string; errors?: string[] };
+  const answer = await fetch(address, { method: 'POST', body: new URLSearchParams(fields) })
+    .then((response) => response.json() as Promise<Partial<InitiateAnswer> & Refusal>)
+    .catch((error: unknown) => {
+      throw new GatewayError('timed_out', `there is no whole answer from ${address}`, {
+        remedy: 'gateway-sim status tells whether it runs, and which faults are on.',
+        cause: error,
+      });
+    });
   if (answer.success === 'ok' && answer.url !== undefined) return answer.url;
   throw new GatewayError('invalid_fields', answer.message, { problems: answer.errors ?? [answer.message] });
 }

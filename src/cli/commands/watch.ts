@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ActivityView } from '../../client.ts';
+import type { ActivityView, TypedResponse } from '../../client.ts';
 import { noServer, reference } from '../../client.ts';
 import { GatewayError } from '../../domain/error.ts';
 import { isAlive } from '../../store/folder.ts';
@@ -80,8 +80,11 @@ export async function logs({ options, output }: Call): Promise<undefined> {
   const response = await server.client.events.$get({ query }).catch((error: unknown) => {
     throw noServer(server.url, error);
   });
-  if (!response.ok || !response.body) throw noServer(server.url);
+  // What is no stream of events is an error of the server, or no answer of ours at all.
+  if (!response.ok) await server.ask(Promise.resolve(response as TypedResponse<unknown>));
+  if (!response.body) throw noServer(server.url);
   for await (const activity of activities(response.body)) {
+    if (output.unread) break;
     if (output.json) output.line(JSON.stringify(activity));
     else for (const line of activityLines(activity, output.colour)) output.line(line);
   }

@@ -48,11 +48,8 @@ export function dashboardView(parts: AppParts, page: PageView): DashboardView {
   };
 }
 
-/** A clock that is less than this away from real time counts as real: reading two clocks takes a moment. */
-const UNMOVED_MS = 100;
-
 function movedClock({ now, frozen, ahead }: ClockReading): DashboardView['clock'] {
-  return frozen || Math.abs(ahead) > UNMOVED_MS ? { now: timestamp(now), frozen } : null;
+  return frozen || ahead !== 0 ? { now: timestamp(now), frozen } : null;
 }
 
 /** A command that initiates a sandbox payment as a merchant would, ready to paste. */

@@ -7,13 +7,13 @@ import {
   effectsInWords,
   FaultRule,
   FaultRules,
-  type FaultSubject,
   faultInWords,
   isSpent,
   retryAfterSeconds,
   spoilt,
   statusOfFault,
 } from '../../domain/fault.ts';
+import type { FaultSubject } from '../../domain/faults.ts';
 import { timestamp } from '../../domain/settings.ts';
 import { MODES } from '../../domain/state.ts';
 import { keepBody, readFields } from '../body.ts';

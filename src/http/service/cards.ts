@@ -4,7 +4,7 @@ import { maskedCardNumber, parseCardMessage, requireCard, ToggleRequest } from '
 import { GatewayError } from '../../domain/error.ts';
 import { findByPublicKey, findBySecretKey } from '../../domain/merchant.ts';
 import type { Card, CardTransaction, Merchant } from '../../domain/state.ts';
-import { readJsonBody } from '../body.ts';
+import { amountSource, type PostedFields, readJsonBody } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { bearer } from '../guard.ts';
 
@@ -17,8 +17,12 @@ export const CARD_PATHS = {
   cancel: '/api/cards/cancel/:id',
 } as const;
 
-/** Words that stand where an id would, and the method that they do answer. */
-const RESERVED: Readonly<Record<string, string>> = { save: 'POST', toggle: 'PUT', cancel: 'PUT' };
+/** Words of the other routes that stand where an id would, and the method that they do answer. */
+const RESERVED: ReadonlyMap<string, string> = new Map([
+  ['save', 'POST'],
+  ['toggle', 'PUT'],
+  ['cancel', 'PUT'],
+]);
 
 /** Mounts the five card endpoints. Cards exist in live mode only (documented). */
 export function mountCards(app: Hono<AppEnvironment>, { gateway, cards }: AppParts): void {
@@ -36,12 +40,13 @@ export function mountCards(app: Hono<AppEnvironment>, { gateway, cards }: AppPar
   });
   app.post(CARD_PATHS.create, async (c) => {
     const merchant = merchantOf(c);
-    const card = await cards.issue(merchant, await fieldsOf(c));
+    const { fields, text } = await postedFields(c);
+    const card = await cards.issue(merchant, { fields, ...amountSource(fields, text) });
     return answer(c, done('Virtual card created.', card));
   });
   app.put(CARD_PATHS.toggle, async (c) => {
     const merchant = merchantOf(c);
-    const { card_id: id, active } = parseCardMessage(ToggleRequest, await fieldsOf(c));
+    const { card_id: id, active } = parseCardMessage(ToggleRequest, await postedFields(c));
     const card = await cards.trigger(merchant, id, active ? 'activate' : 'block');
     return answer(c, done(active ? 'Virtual card activated.' : 'Virtual card blocked.', card));
   });
@@ -50,13 +55,8 @@ export function mountCards(app: Hono<AppEnvironment>, { gateway, cards }: AppPar
     return answer(c, done('Virtual card canceled.', card));
   });
   app.get(CARD_PATHS.read, (c) => {
+    refuseReserved(c);
     const merchant = merchantOf(c);
-    const only = RESERVED[c.req.param('id')];
-    if (only) {
-      throw new GatewayError('method_not_allowed', `${c.req.path} does not answer GET: use ${only}`, {
-        allow: [only],
-      });
-    }
     const card = requireCard(gateway.state, cardId(c), merchant);
     const transactions = gateway.state.transactionsOf(card.id).map(transactionRecord);
     return answer(c, {
@@ -76,10 +76,19 @@ function done(message: string, card: Card) {
   return { success: 'ok', message, data: cardRecord(card) };
 }
 
-async function fieldsOf(c: AppContext): Promise<Record<string, unknown>> {
-  const { fields, text } = await readJsonBody(c);
-  c.get('exchange').requestBody = text;
-  return fields;
+async function postedFields(c: AppContext): Promise<PostedFields> {
+  const posted = await readJsonBody(c);
+  c.get('exchange').requestBody = posted.text;
+  return posted;
+}
+
+/** GET on the path of another route is a wrong method, whoever asks, and never a card. */
+function refuseReserved(c: AppContext): void {
+  const method = RESERVED.get(c.req.param('id') ?? '');
+  if (method === undefined) return;
+  throw new GatewayError('method_not_allowed', `${c.req.path} does not answer GET: use ${method}`, {
+    allow: [method],
+  });
 }
 
 /** The merchant whose secret key the request carries; checked before anything else of it is read. */
@@ -108,10 +117,14 @@ function cardId(c: AppContext): string {
   throw new GatewayError('invalid_fields', `card_id may have at most ${MAX_CARD_ID} characters`);
 }
 
+/** A page past the end is empty; one that `current_page` could not repeat exactly is refused (chosen). */
 function pageNumber(c: AppContext): number {
   const text = c.req.queries('page')?.at(-1) ?? '1';
-  if (/^\d{1,300}$/.test(text) && /[1-9]/.test(text)) return Number(text);
-  throw new GatewayError('invalid_fields', `page must be a positive integer (got "${text.slice(0, 40)}")`);
+  if (/^\d{1,15}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new GatewayError(
+    'invalid_fields',
+    `page must be a positive integer of at most 15 digits (got "${text.slice(0, 40)}")`,
+  );
 }
 
 /** ISO 8601 UTC with microseconds and Z (documented); our clock counts milliseconds. */

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import type { Mode, Payment } from '../../domain/state.ts';
-import { readFields } from '../body.ts';
+import { amountSource, readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { answerError, asGatewayError, errorBody } from '../errors.ts';
 import { checkoutUrl } from '../urls.ts';
@@ -62,14 +62,4 @@ function answer(payment: Payment, { facts }: AppParts): InitiateAnswer {
     message: 'Payment initiated. Redirect to url.',
     url: checkoutUrl(payment, facts.baseUrl()),
   };
-}
-
-const AMOUNT_NUMBER = /"amount"\s*:\s*(-?[0-9][0-9.eE+-]*)/g;
-
-/** How an amount that came as a JSON number was written: parsing forgets an exponent and trailing digits. */
-function amountSource(fields: Readonly<Record<string, unknown>>, text: string): { amountSource?: string } {
-  if (typeof fields['amount'] !== 'number') return {};
-  const found = [...text.matchAll(AMOUNT_NUMBER)];
-  const source = found.length === 1 ? found[0]?.[1] : undefined;
-  return source === undefined ? {} : { amountSource: source };
 }

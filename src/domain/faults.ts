@@ -1,0 +1,117 @@
+import { GatewayError } from './error.ts';
+import { type ActiveFault, type FaultRoute, type FaultRule, isSpent, MAX_RULES } from './fault.ts';
+import { parseDuration } from './settings.ts';
+
+/** What a rule may act on: a request to the service, or an IPN. */
+export interface FaultSubject {
+  /** The name of the route, where it has one. */
+  route: FaultRoute | null;
+  /** The path of a request; null for an IPN. */
+  path: string | null;
+  identifier?: string | undefined;
+}
+
+/** Whether a rule is set on this request or IPN, whatever its identifier. */
+function concerns({ route }: FaultRule, subject: FaultSubject): boolean {
+  if (!route.startsWith('/')) return route === subject.route;
+  return subject.path !== null && globMatches(route, subject.path);
+}
+
+/** Whether a text fits a pattern in which each * stands for anything, nothing included. Linear in both. */
+export function globMatches(glob: string, text: string): boolean {
+  const [first = '', ...others] = glob.split('*');
+  const last = others.pop();
+  if (last === undefined) return glob === text;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+/** The rules in force. The first that matches acts, alone. */
+export class Faults {
+  readonly #fraction: () => number;
+  #active: ActiveFault[] = [];
+
+  /** @param fraction numbers from 0 up to 1 for probabilities and ranges; with a seed they repeat */
+  constructor(fraction: () => number) {
+    this.#fraction = fraction;
+  }
+
+  /** The rules in the order in which they are tried, spent ones included. */
+  get list(): readonly ActiveFault[] {
+    return this.#active;
+  }
+
+  /** Whether any rule can still act. */
+  get areOn(): boolean {
+    return this.#active.some((fault) => !isSpent(fault));
+  }
+
+  /** These rules and no others, counted from nought. */
+  replace(rules: readonly FaultRule[]): void {
+    this.#active = rules.map((rule) => ({ rule, used: 0 }));
+  }
+
+  /**
+   * One rule, in the place of the one on the same route and identifiers, else behind the others.
+   *
+   * @throws GatewayError `invalid_fields` when there are too many
+   */
+  set(rule: FaultRule): ActiveFault {
+    const fault = { rule, used: 0 };
+    const index = this.#active.findIndex(
+      ({ rule: other }) => other.route === rule.route && other.identifier === rule.identifier,
+    );
+    if (index >= 0) this.#active[index] = fault;
+    else if (this.#active.length < MAX_RULES) this.#active.push(fault);
+    else {
+      throw new GatewayError('invalid_fields', `there may be at most ${MAX_RULES} fault rules`, {
+        remedy: 'gateway-sim faults clear takes them away.',
+      });
+    }
+    return fault;
+  }
+
+  /** Takes all rules away, or those on one route, and tells how many. */
+  clear(route?: string): number {
+    const before = this.#active.length;
+    this.#active = route === undefined ? [] : this.#active.filter(({ rule }) => rule.route !== route);
+    return before - this.#active.length;
+  }
+
+  /** Whether it takes the identifier to know which rule acts. */
+  needsIdentifier(subject: FaultSubject): boolean {
+    return this.#active.some((fault) => {
+      const { rule } = fault;
+      return rule.identifier !== undefined && !isSpent(fault) && concerns(rule, subject);
+    });
+  }
+
+  /** The rule that acts now, which counts as one use of it; undefined when none does. */
+  take(subject: FaultSubject): FaultRule | undefined {
+    const acting = this.#active.find((fault) => this.#acts(fault, subject));
+    if (!acting) return undefined;
+    acting.used++;
+    return acting.rule;
+  }
+
+  #acts(fault: ActiveFault, subject: FaultSubject): boolean {
+    const { rule } = fault;
+    if (isSpent(fault) || !concerns(rule, subject)) return false;
+    if (rule.identifier !== undefined && !globMatches(rule.identifier, subject.identifier ?? ''))
+      return false;
+    return rule.probability === undefined || this.#fraction() < rule.probability;
+  }
+
+  /** How long a rule makes its subject wait, in milliseconds of real time. */
+  latencyOf({ latency }: FaultRule): number {
+    if (latency === undefined) return 0;
+    const [low = 0, high = low] = latency.split('..').map((part) => parseDuration(part) ?? 0);
+    return low === high ? low : Math.round(low + this.#fraction() * (high - low));
+  }
+}

@@ -1,0 +1,175 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  environmentName,
+  environmentSource,
+  kebab,
+  type OptionSource,
+  type OptionSpec,
+  readValue,
+  resolveOptions,
+  START_OPTIONS,
+} from '../../src/options.ts';
+import { run, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const SPECS: [name: string, spec: OptionSpec][] = Object.entries(START_OPTIONS);
+
+/** Three texts that an option takes, all different where it has so many. */
+function texts({ kind, choices = [], default: fallback }: OptionSpec): [string, string, string] {
+  switch (kind) {
+    case 'integer':
+      return ['1', '2', '3'];
+    case 'boolean':
+      return [String(fallback !== true), String(fallback === true), String(fallback !== true)];
+    case 'choice':
+      return [choices[1] ?? '', choices[0] ?? '', choices[2] ?? choices[1] ?? ''];
+    case 'url':
+      return ['http://a.test', 'http://b.test', 'http://c.test'];
+    case 'duration':
+      return ['1s', '2s', '3m'];
+    case 'list':
+      return ['a', 'b,c', 'd'];
+    default:
+      return ['one', 'two', 'three'];
+  }
+}
+
+const source = (name: string, value: unknown, label: string): OptionSource => ({
+  values: value === undefined ? {} : { [name]: value },
+  label: () => label,
+});
+
+describe('an option of start', () => {
+  const withText = SPECS.filter(([, { kind }]) => kind !== 'structure');
+
+  it.each(withText)('%s: flag beats environment beats file beats default', (name, spec) => {
+    const [flag, variable, file] = texts(spec);
+    const environment = (value: string | undefined) => environmentSource({ [environmentName(name)]: value });
+    const read = (value: unknown) => readValue(spec, value, name);
+    const resolved = (...sources: OptionSource[]) =>
+      resolveOptions(sources)[name as keyof typeof START_OPTIONS];
+    const fromFlag = source(name, flag, 'flag');
+    const fromFile = source(name, file, 'file');
+    expect(resolved(fromFlag, environment(variable), fromFile)).toEqual(read(flag));
+    expect(resolved(source(name, undefined, ''), environment(variable), fromFile)).toEqual(read(variable));
+    expect(resolved(source(name, undefined, ''), environment(''), fromFile)).toEqual(read(file));
+    const byDefault = spec.default ?? (spec.kind === 'list' ? [] : undefined);
+    expect(resolved()).toEqual(byDefault === undefined ? undefined : read(byDefault));
+  });
+
+  it('stands in the help, unless only a file can say it', async () => {
+    const { stdout } = await run(['start', '--help'], { cwd: '.' });
+    for (const [name, { kind, default: fallback }] of SPECS) {
+      const flag = kind === 'boolean' && fallback === true ? `--no-${kebab(name)}` : `--${kebab(name)}`;
+      expect([flag, new RegExp(`${flag}[ ,]`).test(stdout)]).toEqual([flag, kind !== 'structure']);
+    }
+  });
+});
+
+describe('a bad configuration', () => {
+  const CASES: [what: string, config: string, named: string[]][] = [
+    ['an unknown key', '{"prot": 1}', ['"prot"', '"port"']],
+    ['a port that is none', '{"port": 70000}', ['"port"', '65535']],
+    ['a text where a truth value belongs', '{"loose": "maybe"}', ['"loose"', 'true or false']],
+    ['an error status that there is not', '{"errorStatus": 200}', ['"errorStatus"', 'ok, http']],
+    ['a list that is none', '{"allowHost": {}}', ['"allowHost"', 'list']],
+    ['no JSON', '{', ['gateway-sim.config.json']],
+    ['no object', '[1]', ['gateway-sim.config.json', 'object']],
+    ['an unknown charge', '{"charges": {"paymnt": {"percent": "1"}}}', ['charges.paymnt', 'payment']],
+    [
+      'an unknown part of a charge',
+      '{"charges": {"payment": {"percnt": "1"}}}',
+      ['charges.payment.percnt', 'percent'],
+    ],
+    [
+      'a charge that is no number',
+      '{"charges": {"payment": {"percent": "1%"}}}',
+      ['charges.payment.percent'],
+    ],
+    ['a charge over 100 %', '{"charges": {"payment": {"percent": 101}}}', ['charges.payment.percent', '100']],
+    ['charges that are none', '{"charges": 2}', ['charges', 'object']],
+    ['currencies that are no list', '{"currencies": {"code": "NPR"}}', ['currencies', 'list']],
+    ['a currency in lower case', '{"currencies": [{"code": "npr"}]}', ['currencies.0.code', 'upper-case']],
+    ['a currency without a code', '{"currencies": [{"symbol": "Rs"}]}', ['currencies.0.code', 'required']],
+    ['an unknown key of a currency', '{"currencies": [{"code": "NPR", "symbl": "Rs"}]}', ['symbl', 'symbol']],
+    [
+      'a wallet in an unknown currency',
+      '{"wallets": [{"email": "a@b.co", "holder": "A", "currency": "NPR", "balance": "1"}]}',
+      ['NPR', 'a@b.co', '--currency'],
+    ],
+    [
+      'a wallet with a negative balance',
+      '{"wallets": [{"email": "a@b.co", "holder": "A", "currency": "USD", "balance": "-1"}]}',
+      ['wallets.0.balance'],
+    ],
+    ['a wallet without an e-mail', '{"wallets": [{"holder": "A"}]}', ['wallets.0.email', 'required']],
+  ];
+
+  it.each(CASES)('with %s exits 2 and says where and what instead', async (_, config, named) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), config);
+    const { code, stdout, stderr } = await run(['start', '--in-memory'], { cwd });
+    expect([code, stdout]).toEqual([2, '']);
+    for (const text of named) expect(stderr).toContain(text);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('that was named but is not there exits 2', async () => {
+    const { code, stderr } = await run(['start', '--config', 'nope.json'], { cwd: await temporaryFolder() });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('nope.json')]);
+  });
+
+  it('of the environment exits 2 and names the variable', async () => {
+    const env = { GATEWAY_SIM_PORT: 'many' };
+    const { code, stderr } = await run(['start'], { cwd: await temporaryFolder(), env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('GATEWAY_SIM_PORT')]);
+  });
+});
+
+describe('a configuration file', () => {
+  it('sets charges, currencies and wallets, which no flag can', async () => {
+    const cwd = await temporaryFolder();
+    const config = {
+      $schema: './schema.json',
+      port: 0,
+      charges: { payment: { percent: '10', fixed: 0.5 } },
+      currencies: [{ code: 'NPR', name: 'Nepalese Rupee', symbol: 'Rs' }],
+      wallets: [{ email: 'ada@shop.example', holder: 'Ada', currency: 'NPR', balance: '12.50' }],
+    };
+    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
+    const { ready, child, ended } = await startBinary([], { cwd });
+    const wallets = async (url: string) =>
+      ((await (await fetch(`${url}/_sim/wallets`)).json()) as { data: Record<string, string>[] }).data.filter(
+        ({ currency }) => currency === 'NPR',
+      );
+    const inNpr = await wallets(ready.url);
+    expect(inNpr.map(({ email }) => email)).toEqual(
+      expect.arrayContaining(['ada@shop.example', 'wallet@example.com', 'poor@example.com']),
+    );
+    const ada = inNpr.find(({ email }) => email === 'ada@shop.example');
+    expect(ada).toEqual({
+      id: 'wal_ada_npr',
+      email: 'ada@shop.example',
+      holder: 'Ada',
+      currency: 'NPR',
+      balance: '12.50',
+    });
+    await fetch(`${ready.url}/_sim/wallets/wal_ada_npr/fund`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"amount":"1"}',
+    });
+    const created = await run(['payments', 'create', '--currency', 'NPR', '--amount', '100', '--json'], {
+      cwd,
+    });
+    expect(JSON.parse(created.stdout)).toMatchObject({ currency: 'NPR', charge: '10.50' });
+    child.kill('SIGTERM');
+    await ended;
+    const again = await startBinary([], { cwd });
+    const kept = await wallets(again.ready.url);
+    expect(kept.find(({ email }) => email === 'ada@shop.example')).toMatchObject({ balance: '13.5' });
+    expect(kept).toHaveLength(inNpr.length);
+  });
+});

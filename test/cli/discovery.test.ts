@@ -1,0 +1,54 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+describe('a command finds the server', () => {
+  it('in the folder of this or a parent folder, by --data-dir, --url and their variables', {
+    timeout: 60_000,
+  }, async () => {
+    const cwd = await temporaryFolder();
+    const elsewhere = await temporaryFolder();
+    const { ready } = await startBinary(['--quiet'], { cwd });
+    await mkdir(join(cwd, 'a', 'b'), { recursive: true });
+    const dataDir = join(cwd, '.gateway-sim');
+    const ways: [args: string[], options: { cwd: string; env?: Record<string, string> }][] = [
+      [[], { cwd }],
+      [[], { cwd: join(cwd, 'a', 'b') }],
+      [['--data-dir', dataDir], { cwd: elsewhere }],
+      [['--url', ready.url], { cwd: elsewhere }],
+      [['--url', `${ready.url}/`], { cwd: elsewhere }],
+      [[], { cwd: elsewhere, env: { GATEWAY_SIM_URL: ready.url } }],
+      [[], { cwd: elsewhere, env: { GATEWAY_SIM_DATA_DIR: dataDir } }],
+    ];
+    for (const [args, options] of ways) {
+      const { body } = await runJson<{ pid: number }>(['status', ...args], options);
+      expect([args, options, body?.pid]).toEqual([args, options, ready.pid]);
+    }
+  });
+
+  it('and does not take one whose process is gone', async () => {
+    const cwd = await temporaryFolder();
+    const { child, ended } = await startBinary(['--quiet'], { cwd });
+    child.kill('SIGKILL');
+    await ended;
+    expect((await run(['stop'], { cwd })).code).toBe(3);
+    expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
+  });
+
+  it('with the control token of its folder, or one that is given', { timeout: 60_000 }, async () => {
+    const cwd = await temporaryFolder();
+    const elsewhere = await temporaryFolder();
+    const { ready } = await startBinary(['--quiet', '--host', '0.0.0.0'], { cwd });
+    const token = ready.controlToken ?? '';
+    expect((await run(['status'], { cwd })).code).toBe(0);
+    for (const command of ['status', 'logs']) {
+      const args = [command, '--url', ready.url];
+      expect((await run(args, { cwd: elsewhere })).code).toBe(2);
+      expect((await run([...args, '--control-token', token], { cwd: elsewhere })).code).toBe(0);
+      const env = { GATEWAY_SIM_CONTROL_TOKEN: token };
+      expect((await run(args, { cwd: elsewhere, env })).code).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { run, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const ESCAPE = '\u001b';
+
+describe('every command', () => {
+  it('with --json gives exactly one document, and no colours without a terminal', {
+    timeout: 60_000,
+  }, async () => {
+    const cwd = await temporaryFolder();
+    await startBinary(['--quiet'], { cwd });
+    const commands = [
+      ['payments', 'create'],
+      ['payments', 'list'],
+      ['pay', '--approve', '--delivery', 'redirect-only'],
+      ['keys', 'show'],
+      ['keys', 'env'],
+      ['keys', 'generate'],
+      ['wallets', 'list'],
+      ['wallets', 'fund', 'wal_rich_usd', '--amount', '1.50'],
+      ['inbox'],
+      ['status'],
+      ['stop'],
+    ];
+    for (const args of commands) {
+      const { code, stdout } = await run([...args, '--json'], { cwd });
+      expect([args, code]).toEqual([args, 0]);
+      expect(stdout.endsWith('\n') && stdout.trimEnd().split('\n').length).toBe(1);
+      expect(typeof JSON.parse(stdout)).toBe('object');
+      expect(stdout).not.toContain(ESCAPE);
+    }
+  });
+
+  it.each([
+    [['strat'], 'start'],
+    [['paymants', 'list'], 'payments'],
+    [['start', '--prot', '1'], '--port'],
+    [['start', '--publik-url', 'x'], '--public-url'],
+    [['pay', '--aprove'], '--approve'],
+    [['payments', 'create', '--amout', '1'], '--amount'],
+  ])('%j exits 2 and names %s', async (args, nearest) => {
+    const { code, stdout, stderr } = await run(args, { cwd: await temporaryFolder() });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(nearest);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('help lists the exit codes and exits 0', async () => {
+    const { code, stdout } = await run(['--help'], { cwd: await temporaryFolder() });
+    expect(code).toBe(0);
+    for (const number of [0, 1, 2, 3, 4, 5, 6])
+      expect(stdout).toMatch(new RegExp(`^ +${number} {2}\\w`, 'm'));
+  });
+
+  it('without a server exits 3 and says how to start one the way it was called', {
+    timeout: 60_000,
+  }, async () => {
+    const cwd = await temporaryFolder();
+    for (const args of [
+      ['status'],
+      ['payments', 'list'],
+      ['keys', 'show'],
+      ['wallets', 'list'],
+      ['inbox'],
+      ['logs'],
+    ]) {
+      const { code, stderr } = await run([...args, '--url', 'http://127.0.0.1:9'], { cwd });
+      expect([args, code]).toEqual([args, 3]);
+      expect(stderr).toMatch(/node \S+gateway-sim\.js start/);
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+describe('inbox and logs', () => {
+  it('show the code of a live checkout and what led to it, without any secret', async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await startBinary(['--quiet'], { cwd });
+    const { body } = await runJson<{ id: string; checkoutUrl: string }>(
+      ['payments', 'create', '--live', '--identifier', 'x'],
+      { cwd },
+    );
+    await fetch(body.checkoutUrl.replace('/checkout?', '/checkout/email?'), {
+      method: 'POST',
+      body: new URLSearchParams({ email: 'wallet@example.com', note: ready.secretKey }),
+    });
+    const inbox = await runJson<{ data: object[] }>(['inbox'], { cwd });
+    expect(inbox.body.data).toEqual([
+      expect.objectContaining({
+        paymentId: body.id,
+        identifier: 'x',
+        email: 'wallet@example.com',
+        code: expect.stringMatching(/^\d{6}$/) as string,
+        expiresAt: expect.any(String) as string,
+      }),
+    ]);
+    const logs = await run(['logs', '--json'], { cwd });
+    const types = logs.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(types).toEqual(expect.arrayContaining(['payment', 'request', 'message']));
+    expect(logs.stdout).not.toContain(ready.secretKey);
+    expect((await run(['logs'], { cwd })).stdout).toContain('-->');
+  });
+
+  it('logs --follow goes on until the server stops, and ends with 0', async () => {
+    const cwd = await temporaryFolder();
+    await startBinary(['--quiet'], { cwd });
+    await run(['payments', 'create', '--identifier', 'first'], { cwd });
+    const following = launch(['logs', '--follow', '--json'], { cwd });
+    await following.until((stdout) => stdout.includes('first'));
+    await run(['payments', 'create', '--identifier', 'second'], { cwd });
+    await following.until((stdout) => stdout.includes('second'));
+    await run(['stop'], { cwd });
+    expect((await following.ended).code).toBe(0);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+interface Payment {
+  id: string;
+  identifier: string;
+  mode: string;
+  status: string;
+  amount: string;
+  checkoutUrl: string;
+  successUrl: string;
+  siteLogo: string;
+}
+
+describe('payments', () => {
+  it('create initiates like a merchant, with pages of the emulator where no addresses are given', async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await startBinary(['--quiet'], { cwd });
+    const { code, body } = await runJson<Payment>(
+      ['payments', 'create', '--amount', '49.90', '--currency', 'EUR'],
+      { cwd },
+    );
+    expect(code).toBe(0);
+    expect(body).toMatchObject({ mode: 'sandbox', status: 'pending', amount: '49.90' });
+    for (const url of [body.checkoutUrl, body.successUrl, body.siteLogo]) {
+      expect(url).toContain(ready.url);
+      expect((await fetch(url)).status).toBe(200);
+    }
+    const forPeople = await run(['payments', 'create', '--live'], { cwd });
+    expect(forPeople.stdout).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+\/initiate\/payment\/checkout\?payment_id=\S+\n$/,
+    );
+  });
+
+  it('create refused exits 2 and names every field', async () => {
+    const cwd = await temporaryFolder();
+    await startBinary(['--quiet'], { cwd });
+    const { code, stderr } = await run(['payments', 'create', '--amount', 'x', '--ipn-url', 'y'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/amount[\s\S]*ipn_url/);
+  });
+
+  it('list filters and pages, newest first', { timeout: 60_000 }, async () => {
+    const cwd = await temporaryFolder();
+    await startBinary(['--quiet'], { cwd });
+    for (const name of ['a', 'b', 'c']) await run(['payments', 'create', '--identifier', name], { cwd });
+    await run(['pay', 'b', '--cancel'], { cwd });
+    const list = async (...args: string[]) =>
+      (await runJson<{ data: Payment[]; nextCursor: string | null }>(['payments', 'list', ...args], { cwd }))
+        .body;
+    const names = ({ data }: { data: Payment[] }) => data.map(({ identifier }) => identifier);
+    expect(names(await list())).toEqual(['c', 'b', 'a']);
+    expect(names(await list('--status', 'canceled'))).toEqual(['b']);
+    expect(names(await list('--identifier', 'a'))).toEqual(['a']);
+    expect(names(await list('--mode', 'live'))).toEqual([]);
+    const first = await list('--limit', '2');
+    expect(names(first)).toEqual(['c', 'b']);
+    expect(names(await list('--limit', '2', '--cursor', first.nextCursor ?? ''))).toEqual(['a']);
+    expect((await run(['payments', 'list', '--status', 'nope'], { cwd })).code).toBe(2);
+    expect((await run(['payments'], { cwd })).stdout).toContain('canceled');
+  });
+
+  it('show tells the story, and exits 4 for what is not there', async () => {
+    const cwd = await temporaryFolder();
+    await startBinary(['--quiet'], { cwd });
+    await run(['payments', 'create', '--identifier', 'a/b'], { cwd });
+    await run(['pay', '--cancel'], { cwd });
+    const { body } = await runJson<{ status: string; identifier: string; timeline: { event: string }[] }>(
+      ['payments', 'show', 'a/b'],
+      { cwd },
+    );
+    expect(body).toMatchObject({ status: 'canceled', identifier: 'a/b' });
+    expect(body.timeline.map(({ event }) => event)).toEqual(['initiated', 'settled']);
+    expect((await run(['payments', 'show', 'nope'], { cwd })).code).toBe(4);
+  });
+});

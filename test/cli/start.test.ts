@@ -1,0 +1,225 @@
+import { once } from 'node:events';
+import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { fields } from '../helpers/records.ts';
+
+const STACK = /^\s+at .*:\d+:\d+\)?$/m;
+const ESCAPE = '\u001b';
+
+async function initiate(url: string, publicKey: string, identifier: string): Promise<string> {
+  const body = new URLSearchParams(fields({ public_key: publicKey, identifier }) as Record<string, string>);
+  const response = await fetch(`${url}/sandbox/payment/initiate`, { method: 'POST', body });
+  return ((await response.json()) as { url: string }).url;
+}
+
+describe('start --json', () => {
+  it('says ready in its first line, and only once it answers', async () => {
+    const cwd = await temporaryFolder();
+    const { ready, pid } = await startBinary([], { cwd });
+    expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
+    expect(ready).toEqual({
+      event: 'ready',
+      url: `http://127.0.0.1:${ready.port}`,
+      port: ready.port,
+      publicKey: 'pub_sim_example_not_a_real_key',
+      secretKey: 'sec_sim_example_not_a_real_key',
+      dashboardUrl: `${ready.url}/_sim`,
+      dataDir: join(cwd, '.gateway-sim'),
+      controlToken: null,
+      pid,
+    });
+    const { mode } = await stat(join(cwd, '.gateway-sim', 'server.json'));
+    expect(mode & 0o777).toBe(0o600);
+    expect(await readFile(join(cwd, '.gateway-sim', '.gitignore'), 'utf8')).toBe('*\n');
+  });
+
+  it('with --quiet says nothing after that, whatever happens', async () => {
+    const { ready, child, ended } = await startBinary(['--in-memory', '--quiet'], {
+      cwd: await temporaryFolder(),
+    });
+    await initiate(ready.url, ready.publicKey, 'order-1');
+    child.kill('SIGTERM');
+    const { stdout, code } = await ended;
+    expect(stdout.split('\n')).toEqual([JSON.stringify(ready), '']);
+    expect(ready.dataDir).toBeNull();
+    expect(code).toBe(0);
+  });
+
+  it('without --quiet says everything in a line of JSON each', async () => {
+    const { ready, stdout, until } = await startBinary(['--in-memory'], { cwd: await temporaryFolder() });
+    await initiate(ready.url, ready.publicKey, 'order-1');
+    await until((text) => text.includes('"type":"request"'));
+    const lines = stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type?: string });
+    expect(lines.map(({ type }) => type)).toEqual([undefined, 'payment', 'request']);
+  });
+
+  it('gives the control token when other machines can reach it', async () => {
+    const { ready } = await startBinary(['--in-memory', '--host', '0.0.0.0'], {
+      cwd: await temporaryFolder(),
+    });
+    expect(ready.controlToken).toMatch(/^[\w-]{20,}$/);
+    expect((await fetch(`${ready.url}/_sim/status`)).status).toBe(401);
+  });
+});
+
+describe('start for people', () => {
+  it('shows what to connect with, one line for each thing that happens, and no colours where there is no terminal', async () => {
+    const cwd = await temporaryFolder();
+    const running = launch(['start', '--port', '0', '--in-memory'], { cwd });
+    await running.until((text) => text.includes('Ctrl-C'));
+    const url = /Base URL +(\S+)/.exec(running.stdout())?.[1] ?? '';
+    for (const fact of [
+      'LOCAL EMULATOR',
+      'Dashboard',
+      'Public key',
+      'Secret key',
+      'test_mode@mail.com',
+      '222666',
+      'wallet@example.com',
+    ]) {
+      expect(running.stdout()).toContain(fact);
+    }
+    await initiate(url, 'pub_sim_example_not_a_real_key', 'order-77');
+    await running.until((text) => text.includes('-->'));
+    expect(running.stdout()).toContain('order-77');
+    const secrets = running.stdout().match(/sec_sim_example_not_a_real_key/g);
+    expect(secrets).toHaveLength(1);
+    expect(running.stdout()).not.toContain(ESCAPE);
+  });
+
+  it('pins the keys it is given and builds checkout URLs on --public-url', async () => {
+    const args = [
+      '--in-memory',
+      '--public-key',
+      'pub_team',
+      '--secret-key',
+      'sec_team',
+      '--public-url',
+      'https://pay.example.test',
+    ];
+    const { ready } = await startBinary(args, { cwd: await temporaryFolder() });
+    expect([ready.publicKey, ready.secretKey]).toEqual(['pub_team', 'sec_team']);
+    expect(await initiate(ready.url, 'pub_team', 'a')).toMatch(/^https:\/\/pay\.example\.test\/sandbox\//);
+  });
+
+  it('outlives the reader of its output', async () => {
+    const running = await startBinary(['--in-memory'], { cwd: await temporaryFolder() });
+    running.child.stdout?.destroy();
+    for (const name of ['a', 'b', 'c']) await initiate(running.ready.url, running.ready.publicKey, name);
+    running.child.kill('SIGTERM');
+    const [code] = (await once(running.child, 'exit')) as [number];
+    expect([code, running.stderr()]).toEqual([0, '']);
+  });
+});
+
+describe('a start that cannot be', () => {
+  it('on a busy port exits 5 and says how to choose another', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await once(blocker, 'listening');
+    onTestFinished(() => void blocker.close());
+    const { port } = blocker.address() as { port: number };
+    const cwd = await temporaryFolder();
+    const { code, stderr, stdout } = await run(['start', '--port', String(port), '--json'], { cwd });
+    expect([code, stdout]).toEqual([5, '']);
+    expect(stderr).toContain(`port ${port}`);
+    expect(stderr).toContain('--port');
+    expect(stderr).not.toMatch(STACK);
+  });
+
+  it('on a folder that another one has exits 5 and leaves that one alone', async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await startBinary([], { cwd });
+    const { code, stderr } = await run(['start', '--port', '0'], { cwd });
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/in use/);
+    expect(stderr).toContain(String(ready.pid));
+    expect((await runJson<{ pid: number }>(['status'], { cwd })).body.pid).toBe(ready.pid);
+  });
+
+  it('on a folder that cannot be written exits 5 and names it', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'file'), '');
+    const { code, stderr } = await run(['start', '--port', '0', '--data-dir', 'file/state'], { cwd });
+    expect(code).toBe(5);
+    expect(stderr).toContain(join(cwd, 'file', 'state'));
+    expect(stderr).toContain('--in-memory');
+    expect(stderr).not.toMatch(STACK);
+  });
+
+  it.each([
+    ['is not JSON', '{"version":1,'],
+    ['is of a newer version', '{"version":999}'],
+    ['is something else', '[]'],
+  ])('on a db.json that %s exits 6 and does not touch it', async (_, content) => {
+    const cwd = await temporaryFolder();
+    const folder = join(cwd, '.gateway-sim');
+    await mkdir(folder);
+    await writeFile(join(folder, 'db.json'), content);
+    const { code, stderr } = await run(['start', '--port', '0'], { cwd });
+    expect(code).toBe(6);
+    expect(stderr).toContain('db.json');
+    expect(stderr).not.toMatch(STACK);
+    expect(await readFile(join(folder, 'db.json'), 'utf8')).toBe(content);
+  });
+});
+
+describe('what was answered', () => {
+  it('is there again after kill -9 and a restart, and a torn last line is said', async () => {
+    const cwd = await temporaryFolder();
+    const first = await startBinary([], { cwd });
+    const url = await initiate(first.ready.url, first.ready.publicKey, 'order-1');
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await appendFile(join(cwd, '.gateway-sim', 'journal.jsonl'), '{"payments":[{"id":"pay_to');
+    const second = await startBinary([], { cwd });
+    expect(second.stderr()).toContain('torn');
+    const { body } = await runJson<{ id: string; status: string }>(['payments', 'show', 'order-1'], { cwd });
+    expect([body.id, body.status]).toEqual([new URL(url).searchParams.get('payment_id'), 'pending']);
+  });
+});
+
+describe('a signal', () => {
+  it.each([
+    ['SIGINT', 1],
+    ['SIGINT', 2],
+    ['SIGTERM', 1],
+    ['SIGTERM', 2],
+  ] as const)('%s stops gracefully and exits 0, also when it comes %i times', async (signal, times) => {
+    const cwd = await temporaryFolder();
+    const { ready, child, ended, stderr } = await startBinary([], { cwd });
+    await initiate(ready.url, ready.publicKey, 'order-1');
+    for (let time = 0; time < times; time++) child.kill(signal);
+    const { code } = await ended;
+    expect([code, stderr()]).toEqual([0, '']);
+    expect(await readFile(join(cwd, '.gateway-sim', 'db.json'), 'utf8')).toContain('order-1');
+    await expect(stat(join(cwd, '.gateway-sim', 'server.json'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('stop', () => {
+  it('returns when the port is free and the process gone', async () => {
+    const cwd = await temporaryFolder();
+    const { ready, ended } = await startBinary([], { cwd });
+    const { code, body } = await runJson<object>(['stop'], { cwd });
+    expect(code).toBe(0);
+    expect(body).toEqual({ stopped: true, url: ready.url, pid: ready.pid });
+    expect(() => process.kill(ready.pid, 0)).toThrow('ESRCH');
+    const taker = createServer().listen(ready.port, '127.0.0.1');
+    await once(taker, 'listening');
+    taker.close();
+    expect((await ended).code).toBe(0);
+  });
+
+  it('exits 3 and never guesses when no server was named or found', async () => {
+    const { code, stderr } = await run(['stop'], { cwd: await temporaryFolder() });
+    expect(code).toBe(3);
+    expect(stderr).toContain('--url');
+  });
+});

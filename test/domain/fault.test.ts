@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import {
+  corruptSignature,
+  effectsInWords,
+  FaultRule,
+  FaultRules,
+  faultInWords,
+  MAX_RULES,
+  retryAfterSeconds,
+  spoilt,
+  statusOfFault,
+} from '../../src/domain/fault.ts';
+import { type FaultSubject, Faults, globMatches } from '../../src/domain/faults.ts';
+
+const INITIATE: FaultSubject = { route: 'initiate', path: '/payment/initiate' };
+const IPN: FaultSubject = { route: 'ipn', path: null };
+
+/** Rules in force whose draws come from a list, over and over. */
+function faults(rules: FaultRule[], fractions: number[] = [0]): Faults {
+  let drawn = 0;
+  const set = new Faults(() => fractions[drawn++ % fractions.length] ?? 0);
+  set.replace(rules);
+  return set;
+}
+
+/** Whether the rules act on each of `count` subjects that are alike. */
+function acting(set: Faults, subject: FaultSubject, count: number): boolean[] {
+  return Array.from({ length: count }, () => set.take(subject) !== undefined);
+}
+
+describe('a fault rule', () => {
+  it.each<FaultRule>([
+    { route: 'initiate', status: 503, times: 2 },
+    { route: 'checkout', truncate: true, latency: '2s' },
+    { route: 'cards', malformed: true, probability: 0.5 },
+    { route: '/api/cards/*', latency: '100ms..2s' },
+    { route: 'cards', retryAfter: '90s', status: 503 },
+    { route: 'ipn', drop: true, identifier: 'order-*' },
+    { route: 'ipn', delay: '1h', duplicate: true, corruptSignature: true },
+    { route: 'ipn', reorder: true },
+  ])('may be %j', (rule) => {
+    expect(FaultRule.parse(rule)).toEqual(rule);
+  });
+
+  it.each([
+    [{}, 'route', ''],
+    [{ route: 'inititae', status: 500 }, 'route', 'did you mean initiate?'],
+    [{ route: '', status: 500 }, 'route', 'must be initiate, checkout, cards, ipn or a path'],
+    [{ route: '/_sim', drop: true }, 'route', '/_sim'],
+    [{ route: '/_sim/faults', drop: true }, 'route', '/_sim'],
+    [{ route: 'initiate' }, 'route', 'needs something that goes wrong'],
+    [{ route: 'initiate', times: 2 }, 'route', 'needs something that goes wrong'],
+    [{ route: 'initiate', status: 99 }, 'status', 'from 200 to 599'],
+    [{ route: 'initiate', status: 600 }, 'status', 'from 200 to 599'],
+    [{ route: 'initiate', status: 503.5 }, 'status', 'from 200 to 599'],
+    [{ route: 'initiate', status: '503' }, 'status', ''],
+    [{ route: 'initiate', drop: true, times: 0 }, 'times', 'from 1 to'],
+    [{ route: 'initiate', drop: true, probability: 0 }, 'probability', 'greater than 0'],
+    [{ route: 'initiate', drop: true, probability: 1.1 }, 'probability', 'at most 1'],
+    [{ route: 'initiate', drop: true, identifier: '' }, 'identifier', '1 to 200 characters'],
+    [{ route: 'initiate', latency: '2' }, 'latency', 'such as 2s, or a range such as 100ms..2s'],
+    [{ route: 'initiate', latency: '2s..1s' }, 'latency', 'from the shorter to the longer'],
+    [{ route: 'initiate', latency: '1s..2s..3s' }, 'latency', 'range'],
+    [{ route: 'initiate', latency: '11m' }, 'latency', 'at most 10m'],
+    [{ route: 'initiate', retryAfter: 'soon' }, 'retryAfter', 'duration'],
+    [{ route: 'initiate', drop: false }, 'drop', ''],
+    [{ route: 'initiate', drop: true, status: 500 }, 'drop', 'cannot go together with status'],
+    [{ route: 'initiate', malformed: true, truncate: true }, 'malformed', 'together with truncate'],
+    [{ route: 'initiate', retryAfter: '1s', drop: true }, 'drop', 'together with retryAfter'],
+    [{ route: 'checkout', malformed: true }, 'malformed', 'use truncate'],
+    [{ route: 'ipn', delay: '1s', reorder: true }, 'reorder', 'together with delay'],
+    [{ route: 'ipn', delay: '25h' }, 'delay', 'at most 24h'],
+    [{ route: 'cards', delay: '1s' }, 'delay', 'for the route ipn only'],
+    [{ route: 'initiate', corruptSignature: true }, 'corruptSignature', 'for the route ipn only'],
+  ])('may not be %j', (rule, field, message) => {
+    const { error } = FaultRule.safeParse(rule);
+    const issue = error?.issues.find(({ path }) => path[0] === field);
+    expect(issue?.message).toContain(message);
+  });
+
+  it('may not have a field that is not known', () => {
+    expect(FaultRule.safeParse({ route: 'ipn', drop: true, tiems: 2 }).success).toBe(false);
+  });
+
+  it(`may have ${MAX_RULES - 1} others beside it and no more`, () => {
+    const rules = Array.from(
+      { length: MAX_RULES },
+      (_, index): FaultRule => ({
+        route: `/${index}`,
+        drop: true,
+      }),
+    );
+    expect(FaultRules.safeParse({ faults: rules }).success).toBe(true);
+    expect(FaultRules.safeParse({ faults: [...rules, rules[0]] }).success).toBe(false);
+    const set = faults(rules);
+    expect(() => set.set({ route: '/one-more', drop: true })).toThrow(`at most ${MAX_RULES}`);
+    expect(() => set.set({ route: '/0', status: 500 })).not.toThrow();
+  });
+
+  it.each([
+    [{ route: 'initiate', status: 503, times: 2 }, 'initiate: status 503, 2 times (2 left)'],
+    [{ route: 'initiate', status: 503, times: 1 }, 'initiate: status 503, once (1 left)'],
+    [{ route: 'cards', retryAfter: '90s' }, 'cards: status 429, Retry-After 90s'],
+    [
+      { route: 'ipn', drop: true, probability: 0.5, identifier: 'a-*' } as const,
+      'ipn: connection dropped, identifier a-*, probability 0.5',
+    ],
+  ] satisfies [FaultRule, string][])('of %j is told as %s', (rule, words) => {
+    expect(faultInWords({ rule, used: 0 })).toBe(words);
+  });
+
+  it('tells of every effect it has', () => {
+    const rule: FaultRule = {
+      route: 'ipn',
+      latency: '1s..2s',
+      truncate: true,
+      duplicate: true,
+      delay: '5m',
+      corruptSignature: true,
+    };
+    expect(effectsInWords(rule)).toBe(
+      'latency 1s..2s, body truncated, sent twice, delayed by 5m, signature corrupted',
+    );
+  });
+});
+
+describe('fault rules in force', () => {
+  it('act on their route only', () => {
+    const set = faults([{ route: 'initiate', drop: true }]);
+    expect(set.take(INITIATE)).toBeDefined();
+    expect(set.take({ route: 'cards', path: '/api/cards' })).toBeUndefined();
+    expect(set.take({ route: null, path: '/initiate' })).toBeUndefined();
+    expect(set.take(IPN)).toBeUndefined();
+  });
+
+  it('on a path act on that path, and never on an IPN', () => {
+    const set = faults([{ route: '/api/cards/*', drop: true }]);
+    expect(set.take({ route: 'cards', path: '/api/cards/card_1' })).toBeDefined();
+    expect(set.take({ route: 'cards', path: '/api/cards' })).toBeUndefined();
+    expect(set.take(IPN)).toBeUndefined();
+  });
+
+  it('act so many times and are spent then', () => {
+    const set = faults([{ route: 'ipn', drop: true, times: 2 }]);
+    expect(set.areOn).toBe(true);
+    expect(acting(set, IPN, 4)).toEqual([true, true, false, false]);
+    expect(set.areOn).toBe(false);
+    expect(set.list).toMatchObject([{ used: 2 }]);
+    expect(set.list.map(faultInWords)).toEqual(['ipn: connection dropped, 2 times (spent)']);
+  });
+
+  it('count only what they acted on', () => {
+    const set = faults([{ route: 'ipn', drop: true, times: 2, identifier: 'a' }]);
+    const seen = ['b', 'a', 'b', 'a', 'a'].map(
+      (identifier) => set.take({ ...IPN, identifier }) !== undefined,
+    );
+    expect(seen).toEqual([false, true, false, true, false]);
+  });
+
+  it('act with their probability, drawn from what they are given', () => {
+    const draws = [0.1, 0.6, 0.49, 0.5];
+    const rule: FaultRule = { route: 'ipn', drop: true, probability: 0.5 };
+    expect(acting(faults([rule], draws), IPN, 4)).toEqual([true, false, true, false]);
+    expect(acting(faults([rule], draws), IPN, 4)).toEqual(acting(faults([rule], draws), IPN, 4));
+  });
+
+  it('leave it to the next rule when one does not act, and to the first when several would', () => {
+    const set = faults([
+      { route: 'ipn', status: 500, times: 1 },
+      { route: 'ipn', status: 501 },
+      { route: 'ipn', status: 502 },
+    ]);
+    expect([set.take(IPN), set.take(IPN)].map((rule) => rule?.status)).toEqual([500, 501]);
+  });
+
+  it('are set in the place of the one on the same route and identifiers, counted anew', () => {
+    const set = faults([
+      { route: 'ipn', status: 500, times: 1 },
+      { route: 'cards', drop: true },
+    ]);
+    set.take(IPN);
+    set.set({ route: 'ipn', status: 503, times: 1 });
+    set.set({ route: 'ipn', status: 504, identifier: 'a' });
+    expect(set.list).toMatchObject([
+      { rule: { route: 'ipn', status: 503 }, used: 0 },
+      { rule: { route: 'cards' } },
+      { rule: { route: 'ipn', identifier: 'a' } },
+    ]);
+  });
+
+  it('are taken away, all or by route', () => {
+    const set = faults([
+      { route: 'ipn', drop: true },
+      { route: 'cards', drop: true },
+      { route: 'ipn', drop: true, identifier: 'a' },
+    ]);
+    expect(set.clear('ipn')).toBe(2);
+    expect(set.list).toMatchObject([{ rule: { route: 'cards' } }]);
+    expect(set.clear()).toBe(1);
+    expect(set.areOn).toBe(false);
+  });
+
+  it('ask for the identifier only where it decides', () => {
+    const set = faults([
+      { route: 'ipn', drop: true },
+      { route: 'initiate', drop: true, identifier: 'a', times: 1 },
+    ]);
+    expect(set.needsIdentifier(IPN)).toBe(false);
+    expect(set.needsIdentifier(INITIATE)).toBe(true);
+    set.take({ ...INITIATE, identifier: 'a' });
+    expect(set.needsIdentifier(INITIATE)).toBe(false);
+  });
+
+  it.each([
+    [undefined, 0],
+    ['2s', 2_000],
+    ['100ms..2100ms', 600],
+  ])('with the latency %s and a draw of 0.25 wait %d ms', (latency, wait) => {
+    const set = faults([], [0.25]);
+    expect(set.latencyOf({ route: 'ipn', ...(latency && { latency }) })).toBe(wait);
+  });
+});
+
+describe('a pattern', () => {
+  it.each([
+    ['order-1', 'order-1', true],
+    ['order-1', 'order-11', false],
+    ['order-*', 'order-', true],
+    ['order-*', 'border-1', false],
+    ['*-1', 'order-1', true],
+    ['*-1', 'order-12', false],
+    ['a*b*c', 'a-b-b-c', true],
+    ['a*b*c', 'acb', false],
+    ['ab*ba', 'aba', false],
+    ['*', '', true],
+    ['**', 'x', true],
+    ['a.c', 'abc', false],
+    ['(', '(', true],
+  ])('%s fits %s: %s', (glob, text, fits) => {
+    expect(globMatches(glob, text)).toBe(fits);
+  });
+
+  it('takes no longer on a text that is made to hurt', () => {
+    const glob = `${'a*'.repeat(99)}b`;
+    expect(globMatches(glob, 'a'.repeat(1_000_000))).toBe(false);
+  });
+});
+
+describe('what a rule spoils', () => {
+  it.each([
+    [{ truncate: true } as const, '{"a":"b","c":1}', true, '{"a":"b'],
+    [{ malformed: true } as const, '{"a":"b","c":1}', true, '{"a""b","c":1}'],
+    [{ malformed: true } as const, 'a=b&c=d', false, 'ab&c=d'],
+    [{ status: 500 } as const, 'a=b', false, 'a=b'],
+  ])('with %j: %s', (effect, body, isJson, expected) => {
+    expect(spoilt(body, { route: 'ipn', ...effect }, isJson)).toBe(expected);
+  });
+
+  it.each([
+    [
+      'status=success&signature=0AB&identifier=signature=1',
+      'status=success&signature=1AB&identifier=signature=1',
+    ],
+    ['signature=FAB', 'signature=0AB'],
+    ['{"status":"success","signature":"FAB"}', '{"status":"success","signature":"0AB"}'],
+    ['status=success', 'status=success'],
+  ])('as a signature: %s', (body, expected) => {
+    expect(corruptSignature(body)).toBe(expected);
+  });
+
+  it('answers 429 when it names a Retry-After and no status, in whole seconds', () => {
+    expect(statusOfFault({ route: 'ipn', retryAfter: '1500ms' })).toBe(429);
+    expect(statusOfFault({ route: 'ipn', retryAfter: '1s', status: 503 })).toBe(503);
+    expect(statusOfFault({ route: 'ipn', drop: true })).toBeUndefined();
+    expect(retryAfterSeconds({ route: 'ipn', retryAfter: '1500ms' })).toBe('2');
+  });
+});

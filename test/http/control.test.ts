@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { startReceiver } from '../helpers/receiver.ts';
+import { fields } from '../helpers/records.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: read field by field, each of which is asserted
+  body: any;
+}
+
+async function post(sim: Sim, path: string, body: unknown = {}): Promise<Answer> {
+  const response = await fetch(`${sim.url}/_sim${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+async function initiate(sim: Sim, identifier: string, changes: Record<string, string> = {}): Promise<string> {
+  const { public_key: _, ...others } = fields({ identifier, ...changes }) as Record<string, string>;
+  return new URL(await sim.initiate(others)).searchParams.get('payment_id') ?? '';
+}
+
+describe('/_sim/payments', () => {
+  it('shows a payment by id or identifier: the newest pending one, else the newest', async () => {
+    const sim = await startSim();
+    const older = await initiate(sim, 'a/b ?#%');
+    const newer = await initiate(sim, 'a/b ?#%');
+    const shown = async (reference: string) =>
+      (await sim.control<{ id: string }>(`/payments/${encodeURIComponent(reference)}`)).id;
+    expect([await shown(older), await shown(newer), await shown('a/b ?#%')]).toEqual([older, newer, newer]);
+    await post(sim, `/payments/${newer}/settle`, { outcome: 'cancel' });
+    expect(await shown('a/b ?#%')).toBe(older);
+    await post(sim, `/payments/${older}/settle`, { outcome: 'cancel' });
+    expect(await shown('a/b ?#%')).toBe(newer);
+  });
+
+  it('gives pages whose cursor leads on although new payments arrive', async () => {
+    const sim = await startSim();
+    for (const name of ['1', '2', '3']) await initiate(sim, name);
+    type Page = { data: { identifier: string }[]; nextCursor: string | null };
+    const first = await sim.control<Page>('/payments?limit=2');
+    await initiate(sim, '4');
+    const second = await sim.control<Page>(`/payments?limit=2&cursor=${first.nextCursor}`);
+    const names = [...first.data, ...second.data].map(({ identifier }) => identifier);
+    expect([names, second.nextCursor]).toEqual([['3', '2', '1'], null]);
+  });
+
+  it.each([
+    ['?limit=0', 'limit'],
+    ['?limit=1001', 'limit'],
+    ['?limit=x', 'limit'],
+    ['?cursor=-1', 'cursor'],
+    ['?status=paid', 'status'],
+    ['?statsu=pending', 'status'],
+    ['?mode=test', 'mode'],
+  ])('with %s is a 422 that names %s', async (query, named) => {
+    const sim = await startSim();
+    const response = await fetch(`${sim.url}/_sim/payments${query}`);
+    const body = (await response.json()) as { message: string; code: string };
+    expect([response.status, body.code]).toEqual([422, 'invalid_fields']);
+    expect(body.message).toContain(named);
+  });
+
+  it('settles once, says what became of the IPN, and gives the address exactly', async () => {
+    const receiver = await startReceiver([{ status: 201, body: 'OK' }]);
+    const sim = await startSim();
+    const success = 'http://localhost?paid=1&x=%zz';
+    const id = await initiate(sim, 'a', { ipn_url: `${receiver.url}/ipn`, success_url: success });
+    const settled = await post(sim, '/payments/a/settle', { outcome: 'approve' });
+    expect(settled.status).toBe(200);
+    expect(settled.body.payment).toMatchObject({ id, status: 'succeeded', identifier: 'a' });
+    expect(settled.body.redirectUrl).toBe(success);
+    expect(settled.body.delivery).toMatchObject({ state: 'delivered', paymentId: id });
+    expect(settled.body.delivery.attempts).toEqual([
+      expect.objectContaining({ number: 1, responseStatus: 201, responseBody: 'OK', error: null }),
+    ]);
+    const again = await post(sim, `/payments/${id}/settle`, { outcome: 'cancel' });
+    expect([again.status, again.body.code]).toEqual([409, 'wrong_state']);
+    expect(again.body.message).toContain('succeeded');
+  });
+
+  it.each([
+    [{}, 'outcome'],
+    [{ outcome: 'pay' }, 'outcome'],
+    [{ outcome: 'approve', delivery: 'soon' }, 'delivery'],
+    [{ outcome: 'approve', dellivery: 'ipn-only' }, 'delivery'],
+  ])('refuses to settle with %j and names %s', async (body, named) => {
+    const sim = await startSim();
+    await initiate(sim, 'a');
+    const answer = await post(sim, '/payments/a/settle', body);
+    expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(named)]);
+    expect(await sim.control('/payments/a')).toMatchObject({ status: 'pending' });
+  });
+
+  it('answers 404 for one that it does not know', async () => {
+    const sim = await startSim();
+    expect((await post(sim, '/payments/nope/settle', { outcome: 'approve' })).status).toBe(404);
+    expect((await fetch(`${sim.url}/_sim/payments/nope`)).status).toBe(404);
+  });
+});
+
+describe('/_sim/merchants and /_sim/wallets', () => {
+  it('a new pair of keys replaces the old one at once', async () => {
+    const sim = await startSim();
+    const { body } = await post(sim, '/merchants/mer_demo/keys');
+    expect(body.publicKey).not.toBe(sim.publicKey);
+    const refused = await fetch(`${sim.url}/payment/initiate`, {
+      method: 'POST',
+      body: new URLSearchParams(fields({ public_key: sim.publicKey }) as Record<string, string>),
+    });
+    expect(await refused.json()).toMatchObject({ message: 'Invalid api key' });
+  });
+
+  it.each([
+    ['/merchants', {}, 422],
+    ['/merchants', { name: '' }, 422],
+    ['/merchants', { name: 'Demo Shop' }, 422],
+    ['/merchants', { name: 'x', nmae: 'y' }, 422],
+    ['/merchants', { name: 'x' }, 201],
+    ['/merchants/nobody/keys', {}, 404],
+    ['/wallets/wal_rich_usd/fund', { amount: '1' }, 200],
+    ['/wallets/wal_rich_usd/fund', { amount: 1 }, 422],
+    ['/wallets/wal_rich_usd/fund', { amount: '-1' }, 422],
+    ['/wallets/nobody/fund', { amount: '1' }, 404],
+  ])('a post to %s of %j is answered %i', async (path, body, status) => {
+    const sim = await startSim();
+    expect((await post(sim, path, body)).status).toBe(status);
+  });
+});
+
+describe('/_sim/requests', () => {
+  it('tells what merchants sent and were answered, newest first, with every secret masked', async () => {
+    const sim = await startSim();
+    const id = await initiate(sim, 'a');
+    await fetch(`${sim.url}/payment/initiate?x=1`, {
+      method: 'POST',
+      headers: { Authorization: 'Bearer something-secret-here' },
+      body: new URLSearchParams({ details: sim.secretKey }),
+    });
+    type Log = { data: { target: string; status: number; responseBody: string }[] };
+    const { data } = await sim.control<Log>('/requests');
+    expect(data.map(({ target, status }) => [target, status])).toEqual([
+      ['/payment/initiate?x=1', 200],
+      ['/sandbox/payment/initiate', 200],
+    ]);
+    expect(JSON.stringify(data)).not.toContain(sim.secretKey);
+    expect(JSON.stringify(data)).not.toContain('something-secret-here');
+    expect((await sim.control<Log>(`/requests?payment=${id}`)).data).toHaveLength(1);
+    expect((await sim.control<Log>('/requests?path=/payment/initiate&method=post')).data).toHaveLength(1);
+  });
+});
+
+describe('/_sim/status and /_sim/shutdown', () => {
+  it('status tells counts and options in force, and no secret in full', async () => {
+    const sim = await startSim({ loose: true, secretKey: 'sec_of_the_team_1234' });
+    await initiate(sim, 'a');
+    const status = await sim.control<Record<string, unknown>>('/status');
+    expect(status).toMatchObject({ mode: 'in-memory', url: sim.url, dataDir: null, pid: process.pid });
+    expect(status['counts']).toMatchObject({ payments: { pending: 1, succeeded: 0 } });
+    expect(status['options']).toMatchObject({ loose: true });
+    expect(JSON.stringify(status)).not.toContain('sec_of_the_team_1234');
+  });
+
+  it('shutdown answers first and then lets go of the port, open streams included', async () => {
+    const sim = await startSim();
+    const events = await fetch(`${sim.url}/_sim/events`);
+    expect((await post(sim, '/shutdown')).body).toEqual({ stopping: true, pid: process.pid });
+    await sim.server.stopped;
+    await events.text().catch(() => '');
+    await expect(fetch(`${sim.url}/_sim/livez`)).rejects.toThrow();
+  });
+});
