@@ -1,4 +1,4 @@
-import type { Attempt, Change, Delivery, Message, Payment } from './domain/state.ts';
+import type { Attempt, CardTransaction, Change, Delivery, Message, Payment } from './domain/state.ts';
 import type { Store } from './store/store.ts';
 
 /** A request to the emulated service and what it was answered. */
@@ -24,6 +24,7 @@ export type Activity =
   | { seq: number; type: 'payment'; payment: Payment }
   | { seq: number; type: 'delivery'; delivery: Delivery; attempt: Attempt | null }
   | { seq: number; type: 'message'; message: Message }
+  | { seq: number; type: 'cardTransaction'; cardTransaction: CardTransaction }
   /** Something about the emulator itself: its clock was moved, a fault was set. */
   | { seq: number; type: 'notice'; at: string; text: string }
   | { seq: number; type: 'reset' };
@@ -51,6 +52,9 @@ export class ActivityLog {
   #hear(change: Change): void {
     for (const payment of change.payments ?? []) this.#tell({ type: 'payment', payment });
     for (const message of change.messages ?? []) this.#tell({ type: 'message', message });
+    for (const cardTransaction of change.cardTransactions ?? []) {
+      this.#tell({ type: 'cardTransaction', cardTransaction });
+    }
     for (const delivery of change.deliveries ?? []) {
       this.#tell({ type: 'delivery', delivery, attempt: change.attempts?.at(-1) ?? null });
     }

@@ -12,9 +12,8 @@ import {
 import { GatewayError } from './domain/error.ts';
 import { type FireRequest, fire, requireDelivery, resend } from './domain/fire.ts';
 import type { RandomBytes } from './domain/ids.ts';
-import { randomText } from './domain/ids.ts';
 import { addMerchant, fundWallet, newKeyPair, replaceKeys, requireMerchant } from './domain/merchant.ts';
-import { type InitiateInput, initiate, requirePayment, withEvent } from './domain/payment.ts';
+import { type InitiateInput, initiate, requirePayment, unique, withEvent } from './domain/payment.ts';
 import type { Context, DeliveryOrder, Settings } from './domain/settings.ts';
 import {
   type PaymentOutcome,
@@ -247,8 +246,11 @@ export class Gateway {
   /** Registers another merchant with a fresh pair of keys. */
   addMerchant(name: string): Promise<Merchant> {
     const { store, context, random } = this.#parts;
-    const id = `mer_${randomText(random, 'merchant', 12)}`;
-    return store.commit((state) => addMerchant(state, id, name, newKeyPair(random), context()));
+    return store.commit((state) => {
+      const given = context();
+      const id = unique(given.ids.merchant, (drawn) => state.merchants.get(drawn) === undefined);
+      return addMerchant(state, id, name, newKeyPair(random), given);
+    });
   }
 
   /** Gives a merchant a new pair of keys; the old one stops working at once. */

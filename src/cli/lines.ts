@@ -34,6 +34,12 @@ export function activityLines(activity: ActivityView, colour: ChalkInstance): st
       const { sentAt, email, code, identifier } = activity.message;
       return [`${clockTime(sentAt)}  <--  code ${colour.bold(code)} to ${email}  ${identifier}`];
     }
+    case 'cardTransaction': {
+      const { createdAt, cardId, type, amount, currency, details } = activity.cardTransaction;
+      return [
+        `${clockTime(createdAt)}       card ${cardId}  ${type}${amount} ${currency}  ${details}`.trimEnd(),
+      ];
+    }
     case 'notice':
       return [`${clockTime(activity.at)}  ${colour.yellow('!')}    ${activity.text}`];
     case 'reset':

@@ -12,6 +12,7 @@ export interface Ids {
   message(): string;
   card(): string;
   cardTransaction(): string;
+  merchant(): string;
   /** The nine digits of a card number that are not given. */
   cardDigits(): string;
   /** A card verification code of three digits. */
@@ -48,6 +49,7 @@ export function createIds(random: RandomBytes): Ids {
     delivery: () => `ipn_${randomText(random, 'delivery', 16)}`,
     attempt: () => `att_${randomText(random, 'attempt', 16)}`,
     message: () => `msg_${randomText(random, 'message', 16)}`,
+    merchant: () => `mer_${randomText(random, 'merchant', 12)}`,
     card: () => `card_${randomText(random, 'card', 20)}`,
     cardTransaction: () => `ctx_${randomText(random, 'cardTransaction', 16)}`,
     cardDigits: () => randomText(random, 'cardDigits', 9, DIGITS),

@@ -168,9 +168,9 @@ export class Store {
    * two batches there is a turn for whatever needs the journal to itself, so that steady load cannot keep it out.
    */
   async #writeAll(): Promise<void> {
-    // What else comes in this turn of the event loop belongs to the same batch.
-    await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.#pending.length || this.#turns.length) {
+      // One batch a turn of the event loop: what else comes in it belongs to the same one, and others get their turn.
+      await new Promise<void>((resolve) => setImmediate(resolve));
       const batch = this.#pending;
       this.#pending = [];
       if (batch.length) await this.#writeBatch(batch);

@@ -147,12 +147,13 @@ describe('moving the clock', () => {
 
   it('forward waits for what was on its way before, whose next step may fall into the span', async () => {
     const clock = new Clock();
-    const held = gate();
+    const [begun, held] = [gate(), gate()];
     const one = waiting(clock, [0], async (after) => {
+      begun.open();
       await held.opened;
       if (after === 0) one.due.push(clock.now() + HOUR);
     });
-    await vi.waitFor(() => expect(one.ran).toEqual([0]));
+    await begun.opened;
     const moved = clock.advance(2 * HOUR);
     held.open();
     await moved;
@@ -188,13 +189,15 @@ describe('moving the clock', () => {
     const clock = new Clock();
     await clock.freeze();
     vi.setSystemTime(start + HOUR);
-    const one = waiting(clock, [0, 10]);
-    await vi.waitFor(() => expect(one.ran).toEqual([0]));
-    await new Promise((resolve) => setTimeout(resolve));
+    const begun = gate();
+    const one = waiting(clock, [0, HOUR], async () => begun.open());
+    await begun.opened;
+    // Whatever timer there was would have come by now.
+    await new Promise((resolve) => setTimeout(resolve, 1));
     expect(one.ran).toEqual([0]);
-    await clock.advance(10);
-    expect(one.ran).toEqual([0, 10]);
-    expect(clock.read()).toMatchObject({ now: start + 10, frozen: true, ahead: 10 - HOUR });
+    await clock.advance(HOUR);
+    expect(one.ran).toEqual([0, HOUR]);
+    expect(clock.read()).toMatchObject({ now: start + HOUR, frozen: true, ahead: 0 });
   });
 
   it('on again lets it go on from where it stood', async () => {

@@ -15,6 +15,11 @@ describe('createIds', () => {
         expect(ids.delivery()).toMatch(/^ipn_[0-9a-z]{16}$/);
         expect(ids.attempt()).toMatch(/^att_[0-9a-z]{16}$/);
         expect(ids.message()).toMatch(/^msg_[0-9a-z]{16}$/);
+        expect(ids.merchant()).toMatch(/^mer_[0-9a-z]{12}$/);
+        expect(ids.card()).toMatch(/^card_[0-9a-z]{20}$/);
+        expect(ids.cardTransaction()).toMatch(/^ctx_[0-9a-z]{16}$/);
+        expect(ids.cardDigits()).toMatch(/^\d{9}$/);
+        expect(ids.cvc()).toMatch(/^\d{3}$/);
         expect(ids.code()).toMatch(/^\d{6}$/);
       }),
     );
@@ -36,9 +41,16 @@ describe('createIds', () => {
     ids.delivery();
     ids.attempt();
     ids.message();
+    ids.merchant();
+    ids.card();
+    ids.cardTransaction();
+    ids.cardDigits();
+    ids.cvc();
     ids.code();
     ids.fraction('jitter');
-    expect(drawn).toEqual(['payment', 'trx', 'delivery', 'attempt', 'message', 'code', 'jitter']);
+    const payment = ['payment', 'trx', 'delivery', 'attempt', 'message'];
+    const card = ['merchant', 'card', 'cardTransaction', 'cardDigits', 'cvc'];
+    expect(drawn).toEqual([...payment, ...card, 'code', 'jitter']);
   });
 });
 

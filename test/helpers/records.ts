@@ -30,6 +30,7 @@ export function countingIds(): Ids {
     delivery: () => `ipn_${next(16)}`,
     attempt: () => `att_${next(16)}`,
     message: () => `msg_${next(16)}`,
+    merchant: () => `mer_${next(12)}`,
     card: () => `card_${next(20)}`,
     cardTransaction: () => `ctx_${next(16)}`,
     cardDigits: () => next(9),

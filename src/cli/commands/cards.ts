@@ -1,6 +1,6 @@
 import type { CardView } from '../../client.ts';
-import { reference } from '../../client.ts';
-import { GatewayError } from '../../domain/error.ts';
+import { noServer, reference } from '../../client.ts';
+import { type ErrorCode, GatewayError } from '../../domain/error.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
 import { pairs, type Shown, table } from '../output.ts';
 import type { Call } from '../program.ts';
@@ -107,13 +107,30 @@ async function callService(
     method,
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    throw noServer(server.url, error);
   });
-  const answer = (await response.json()) as { data?: { id: string }; message: string; errors?: string[] };
+  const answer = (await response.json().catch(() => ({}))) as Partial<ServiceAnswer>;
   if (response.ok && answer.data) return answer.data.id;
-  const code =
-    response.status === 422 ? 'invalid_fields' : response.status === 404 ? 'not_found' : 'wrong_state';
-  throw new GatewayError(code, answer.message, { problems: answer.errors ?? [answer.message] });
+  const { message = `${method} ${path} was answered ${response.status}`, errors = [message] } = answer;
+  throw new GatewayError(CODE_OF_STATUS.get(response.status) ?? 'check_failed', message, {
+    problems: errors,
+  });
 }
+
+interface ServiceAnswer {
+  data: { id: string };
+  message: string;
+  errors: string[];
+}
+
+/** The service's own routes tell no code; anything else, such as an injected fault, fails the command. */
+const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
+  [401, 'unauthorized'],
+  [404, 'not_found'],
+  [409, 'wrong_state'],
+  [422, 'invalid_fields'],
+]);
 
 /** `gateway-sim cards charge` */
 export function charge(call: Call): Promise<Shown> {

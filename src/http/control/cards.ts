@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { maskedCardNumber, requireCard } from '../../domain/card.ts';
+import { type ErrorCode, GatewayError } from '../../domain/error.ts';
 import { timestamp } from '../../domain/settings.ts';
 import { CARD_STATUSES, type Card } from '../../domain/state.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
-import { asGatewayError, errorBody, statusOf } from '../errors.ts';
+import { errorBody, statusOf } from '../errors.ts';
 import { jsonInput, queryInput, wholeNumber } from '../input.ts';
 
 /** A card as the control API shows it. */
@@ -51,20 +52,24 @@ export function cardRoutes(parts: AppParts) {
     })
     .post('/:id/transactions', jsonInput(CardTransactionInput), async (c) => {
       const id = c.req.param('id');
-      const { type, ...input } = c.req.valid('json');
+      const input = c.req.valid('json');
+      const { type, ...movement } = input;
       try {
-        const { card, transaction } = await cards.move(id, type, input);
+        const { card, transaction } = await cards.move(id, type, movement);
         return c.json({ card: cardView(card), transaction }, 201);
       } catch (thrown) {
-        noteDeclined(parts, id, input, thrown);
+        if (thrown instanceof GatewayError && DECLINED.has(thrown.code))
+          noteDeclined(parts, id, input, thrown);
         throw thrown;
       }
     });
 }
 
+/** What a real card would be declined for; anything else is a mistake in the command. */
+const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
+
 /** A declined attempt is no transaction, but the developer finds it in the request log (chosen). */
-function noteDeclined({ activity, gateway }: AppParts, id: string, input: object, thrown: unknown): void {
-  const error = asGatewayError(thrown);
+function noteDeclined({ activity, gateway }: AppParts, id: string, input: object, error: GatewayError): void {
   activity.record({
     at: timestamp(gateway.now()),
     method: 'POST',

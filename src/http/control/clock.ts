@@ -43,7 +43,7 @@ export const ClockInput = z
   })
   .check((move) => {
     if (Object.values(move.value).filter((value) => value !== undefined).length === 1) return;
-    const message = 'the input must have one of advance, freeze and resume';
+    const message = 'the input must have exactly one of advance, freeze and resume';
     move.issues.push({ code: 'custom', input: move.value, message });
   });
 

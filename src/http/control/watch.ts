@@ -3,7 +3,7 @@ import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
 import type { Activity, Exchange } from '../../activity.ts';
 import { timestamp } from '../../domain/settings.ts';
-import type { Message, State } from '../../domain/state.ts';
+import type { CardTransaction, Message, State } from '../../domain/state.ts';
 import type { AppContext, AppEnvironment, AppParts, ExchangeNotes } from '../environment.ts';
 import { flag, queryInput, wholeNumber } from '../input.ts';
 import { type DeliveryView, deliveryView } from './ipns.ts';
@@ -58,6 +58,7 @@ export type ActivityView =
   | { seq: number; type: 'payment'; payment: PaymentView }
   | { seq: number; type: 'delivery'; delivery: DeliveryView }
   | { seq: number; type: 'message'; message: InboxMessage }
+  | { seq: number; type: 'cardTransaction'; cardTransaction: CardTransaction }
   | { seq: number; type: 'notice'; at: string; text: string }
   | { seq: number; type: 'reset' };
 
@@ -80,6 +81,7 @@ export function activityView(activity: Activity, { gateway, facts }: AppParts): 
       return { seq, type: 'delivery', delivery: deliveryView(activity.delivery, gateway.state) };
     case 'message':
       return { seq, type: 'message', message: inboxMessage(activity.message) };
+    case 'cardTransaction':
     case 'notice':
       return activity;
     case 'reset':

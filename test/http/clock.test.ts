@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import type { ClockView, DeliveryView, PaymentView } from '../../src/client.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { fields } from '../helpers/records.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+const HOUR = 3_600_000;
+
+/** A POST below `/_sim`. */
+async function post<Body>(sim: Sim, path: string, json: unknown): Promise<{ status: number; body: Body }> {
+  const response = await fetch(`${sim.url}/_sim${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(json),
+  });
+  return { status: response.status, body: (await response.json()) as Body };
+}
+
+const move = (sim: Sim, json: unknown) => post<ClockView & { message: string }>(sim, '/clock', json);
+
+async function initiate(sim: Sim, ipnUrl: string, mode: 'sandbox' | 'live' = 'sandbox'): Promise<string> {
+  const { public_key: _, ...others } = fields({ ipn_url: ipnUrl }) as Record<string, string>;
+  return sim.initiate(others, mode);
+}
+
+const idOf = (checkoutUrl: string) => new URL(checkoutUrl).searchParams.get('payment_id') ?? '';
+const payment = (sim: Sim, id: string) => sim.control<PaymentView>(`/payments/${id}`);
+
+describe('the clock under /_sim', () => {
+  it('tells real time until it is moved', async () => {
+    const sim = await startSim();
+    const clock = await sim.control<ClockView>('/clock');
+    expect(clock).toMatchObject({ frozen: false, aheadMs: 0, nextDue: null });
+    expect(Math.abs(Date.parse(clock.now) - Date.now())).toBeLessThan(10_000);
+  });
+
+  it.each([
+    [{}, 'exactly one'],
+    [{ advance: '1h', resume: true }, 'exactly one'],
+    [{ advance: '-1h' }, 'advance must be a duration'],
+    [{ advance: 'soon' }, 'advance must be a duration'],
+    [{ advance: 5 }, 'advance'],
+    [{ advance: '999999999h' }, 'advance must not lead beyond'],
+    [{ freeze: 'tomorrow' }, 'freeze must be now, or a time with its zone'],
+    [{ freeze: '2999-01-01T00:00:00' }, 'freeze must be now, or a time with its zone'],
+    [{ freeze: '2999-02-30' }, 'freeze must be now, or a time with its zone'],
+    [{ freeze: '2020-01-01T00:00:00Z' }, 'freeze must not move the clock backwards'],
+    [{ resume: false }, 'resume must be true'],
+    [{ advnce: '1h' }, 'did you mean advance?'],
+  ])('refuses %j, and stays where it is', async (json, message) => {
+    const sim = await startSim();
+    const refused = await move(sim, json);
+    expect(refused.status).toBe(422);
+    expect(refused.body.message).toContain(message);
+    expect(await sim.control<ClockView>('/clock')).toMatchObject({ frozen: false, aheadMs: 0 });
+  });
+
+  it.each([
+    ['2999-01-01', '2999-01-01T00:00:00.000Z'],
+    ['2999-01-01T12:00+02:00', '2999-01-01T10:00:00.000Z'],
+    ['2999-01-01T00:00:00.250Z', '2999-01-01T00:00:00.250Z'],
+  ])('freezes at %s, and every record bears that time', async (freeze, now) => {
+    const sim = await startSim();
+    expect((await move(sim, { freeze })).body).toMatchObject({ now, frozen: true });
+    const { createdAt } = await payment(sim, idOf(await initiate(sim, 'http://127.0.0.1:9/ipn')));
+    expect(createdAt).toBe(now);
+    expect((await move(sim, { resume: true })).body.frozen).toBe(false);
+  });
+
+  it('runs an IPN through a schedule of 1 h and 2 h at once, with both sides of every attempt', async () => {
+    const receiver = await startReceiver([{ status: 500, body: 'no' }, { status: 503 }, { body: 'OK' }]);
+    const sim = await startSim({ ipnSchedule: ['1h', '2h'] });
+    await move(sim, { freeze: '2999-01-01' });
+    const id = idOf(await initiate(sim, `${receiver.url}/ipn`));
+    await post(sim, `/payments/${id}/settle`, { outcome: 'approve' });
+    expect(receiver.requests).toHaveLength(1);
+
+    await move(sim, { advance: '59m' });
+    const [early] = (await sim.control<{ data: DeliveryView[] }>('/ipns')).data;
+    const jitter = Date.parse('2999-01-01T01:00:00Z') - Date.parse(early?.attempts[1]?.startedAt ?? '');
+    // At most 10 % early: the 59 minutes may have been enough for the second attempt, never for the third.
+    expect(early?.attempts.length).toBe(Number.isNaN(jitter) ? 1 : 2);
+
+    await move(sim, { advance: '3h' });
+    const [delivery] = (await sim.control<{ data: DeliveryView[] }>('/ipns')).data;
+    expect(delivery).toMatchObject({ state: 'delivered', nextAttemptAt: null });
+    expect(delivery?.attempts).toMatchObject([
+      { responseStatus: 500, responseBody: 'no' },
+      { responseStatus: 503 },
+      { responseStatus: 200, responseBody: 'OK', error: null },
+    ]);
+    const [first, second, third] = delivery?.attempts.map(({ startedAt }) => Date.parse(startedAt)) ?? [];
+    expect(first).toBe(Date.UTC(2999, 0, 1));
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(0.9 * HOUR);
+    expect((second ?? 0) - (first ?? 0)).toBeLessThanOrEqual(HOUR);
+    expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(1.8 * HOUR);
+    expect((third ?? 0) - (second ?? 0)).toBeLessThanOrEqual(2 * HOUR);
+    expect(new Set(receiver.requests.map(({ body }) => body)).size).toBe(1);
+    expect(await sim.control<ClockView>('/clock')).toMatchObject({
+      now: '2999-01-01T03:59:00.000Z',
+      nextDue: null,
+    });
+  });
+
+  it('lets the verification code of a live checkout run out after ten minutes', async () => {
+    const sim = await startSim();
+    const url = await initiate(sim, 'http://127.0.0.1:9/ipn', 'live');
+    const step = (name: string, form: Record<string, string>) =>
+      fetch(url.replace('/checkout?', `/checkout/${name}?`), {
+        method: 'POST',
+        body: new URLSearchParams(form),
+        redirect: 'manual',
+      });
+    await step('email', { email: 'wallet@example.com' });
+    const { data } = await sim.control<{ data: { code: string }[] }>('/inbox');
+    await move(sim, { advance: '10m' });
+    expect((await step('code', { code: data[0]?.code ?? '' })).status).toBe(422);
+    expect(await payment(sim, idOf(url))).toMatchObject({ status: 'pending' });
+  });
+});
+
+describe('payments that expire', () => {
+  it('do so when their time is up, by the clock, and their checkout answers 410', async () => {
+    const sim = await startSim({ paymentExpires: '30m' });
+    await move(sim, { freeze: '2999-01-01' });
+    const url = await initiate(sim, 'http://127.0.0.1:9/ipn');
+    expect(await payment(sim, idOf(url))).toMatchObject({ expiresAt: '2999-01-01T00:30:00.000Z' });
+    await move(sim, { advance: '1799999ms' });
+    expect((await fetch(url)).status).toBe(200);
+    await move(sim, { advance: '1ms' });
+    expect(await payment(sim, idOf(url))).toMatchObject({
+      status: 'expired',
+      settledBy: 'clock',
+      settledAt: '2999-01-01T00:30:00.000Z',
+    });
+    expect((await fetch(url)).status).toBe(410);
+  });
+
+  it('are told by an IPN when that is wanted', async () => {
+    const receiver = await startReceiver();
+    const sim = await startSim({ paymentExpires: '30m', ipnOn: ['expired'] });
+    await initiate(sim, `${receiver.url}/ipn`);
+    await move(sim, { advance: '30m' });
+    expect(receiver.requests).toHaveLength(1);
+    expect(new URLSearchParams(receiver.requests[0]?.body).get('status')).toBe('expired');
+  });
+
+  it('do not when they were settled before', async () => {
+    const sim = await startSim({ paymentExpires: '30m' });
+    const id = idOf(await initiate(sim, 'http://127.0.0.1:9/ipn'));
+    expect((await sim.control<ClockView>('/clock')).nextDue).toBe((await payment(sim, id)).expiresAt);
+    await post(sim, `/payments/${id}/settle`, { outcome: 'cancel' });
+    expect((await sim.control<ClockView>('/clock')).nextDue).toBeNull();
+    await move(sim, { advance: '1h' });
+    expect(await payment(sim, id)).toMatchObject({ status: 'canceled' });
+  });
+
+  it('do so one after another, those of the same instant too', async () => {
+    const sim = await startSim({ paymentExpires: '30m' });
+    await move(sim, { freeze: '2999-01-01' });
+    const early = [await initiate(sim, 'http://a.test/'), await initiate(sim, 'http://a.test/')];
+    await move(sim, { advance: '10m' });
+    const late = await initiate(sim, 'http://a.test/');
+    await move(sim, { advance: '25m' });
+    const statuses = await Promise.all(
+      [...early, late].map(async (url) => (await payment(sim, idOf(url))).status),
+    );
+    expect(statuses).toEqual(['expired', 'expired', 'pending']);
+    await move(sim, { advance: '5m' });
+    expect(await payment(sim, idOf(late))).toMatchObject({ settledAt: '2999-01-01T00:40:00.000Z' });
+  });
+
+  it('do so after a restart too, even one that no longer lets new ones expire', async () => {
+    const dataDir = await temporaryFolder();
+    const first = await startSim({ inMemory: false, dataDir, paymentExpires: '30m' });
+    const id = idOf(await initiate(first, 'http://127.0.0.1:9/ipn'));
+    await first.server.stop();
+    const second = await startSim({ inMemory: false, dataDir });
+    expect(await payment(second, id)).toMatchObject({ status: 'pending' });
+    const fresh = idOf(await initiate(second, 'http://127.0.0.1:9/ipn'));
+    await move(second, { advance: '30m' });
+    expect(await payment(second, id)).toMatchObject({ status: 'expired' });
+    expect(await payment(second, fresh)).toMatchObject({ status: 'pending', expiresAt: null });
+  });
+
+  it.each(['0ms', '721h'])('must not do so after %s', async (paymentExpires) => {
+    await expect(startSim({ paymentExpires })).rejects.toThrow('--payment-expires must be from 1ms to 720h');
+  });
+});
