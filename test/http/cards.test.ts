@@ -76,10 +76,10 @@ describe('a card on the wire', () => {
     const { call, create } = await cardsOf();
     const { id } = await create();
     const toggle = (active: boolean) => call('PUT', '/api/cards/toggle', { card_id: id, active });
-    expect((await toggle(false)).body.data['status']).toBe('inactive');
     const blocked = (await toggle(false)).body.data;
-    expect((await toggle(true)).body.data['status']).toBe('active');
     expect(blocked['status']).toBe('inactive');
+    expect((await toggle(false)).body.data).toEqual(blocked);
+    expect((await toggle(true)).body.data['status']).toBe('active');
     expect((await call('PUT', `/api/cards/cancel/${id}`)).body.data['status']).toBe('canceled');
     expect((await toggle(true)).status).toBe(409);
     expect((await call('PUT', `/api/cards/cancel/${id}`)).status).toBe(409);
@@ -114,15 +114,21 @@ describe('the list of cards', () => {
     });
   });
 
-  it.each(['0', '-1', 'abc', '1.5', '', '1e3', ' 1'])('refuses the page %j', async (page) => {
+  const noPages = ['0', '-1', 'abc', '1.5', '', '1e3', ' 1', '0x1', '1'.repeat(16), '9'.repeat(400)];
+  it.each(noPages)('refuses the page %j', async (page) => {
     const { call } = await cardsOf();
     const { status, body } = await call('GET', `/api/cards?page=${encodeURIComponent(page)}`);
     expect([status, body.message.includes('page')]).toEqual([422, true]);
   });
 
-  it('takes a huge page as one past the end', async () => {
-    const { call } = await cardsOf();
-    expect((await call('GET', '/api/cards?page=99999999999999999999')).body.data).toEqual([]);
+  it('is empty past the end, and repeats even a huge page exactly', async () => {
+    const { call, create } = await cardsOf();
+    await create();
+    const { status, body } = await call('GET', '/api/cards?page=999999999999999');
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ data: [], current_page: 999999999999999, last_page: 1, total: 1 }),
+    ]);
   });
 });
 
@@ -189,6 +195,13 @@ describe('bad input', () => {
     ['a list', '[]', {}, 400],
     ['another content type', 'a=1', { 'Content-Type': 'text/plain' }, 415],
     ['nothing of what is required', '{}', {}, 422],
+    ['fields of the wrong type', JSON.stringify({ ...CARD, title: ['x'], amount: {} }), {}, 422],
+    ['a negative amount', JSON.stringify({ ...CARD, amount: -1 }), {}, 422],
+    ['an amount of zero', JSON.stringify({ ...CARD, amount: '0.00' }), {}, 422],
+    ['an overlong amount', JSON.stringify({ ...CARD, amount: '9'.repeat(400) }), {}, 422],
+    ['a number with an exponent', JSON.stringify(CARD).replace('"250.00"', '1e2'), {}, 422],
+    ['a number that is not exact', JSON.stringify(CARD).replace('"250.00"', '99.99999999999999999'), {}, 422],
+    ['256 emoji', JSON.stringify({ ...CARD, title: '😀'.repeat(256) }), {}, 422],
     ['a currency that is not active', JSON.stringify({ ...CARD, currency_code: 'XXX' }), {}, 422],
     ['a long title', JSON.stringify({ ...CARD, title: 'x'.repeat(256) }), {}, 422],
     ['more than 1 MiB', JSON.stringify({ ...CARD, title: 'x'.repeat(2 ** 20) }), {}, 413],
@@ -204,24 +217,62 @@ describe('bad input', () => {
   it.each([
     ['GET', '/api/cards/nope', 404],
     ['GET', '/api/cards/a%2Fb', 404],
+    ['GET', '/api/cards/a/b', 404],
+    ['GET', '/api/cards/', 404],
     ['GET', '/api/cards/%25', 404],
+    ['GET', '/api/cards/%zz', 404],
+    ['GET', '/api/cards/constructor', 404],
+    ['GET', '/api/cards/__proto__', 404],
     ['GET', `/api/cards/${'x'.repeat(41)}`, 422],
     ['PUT', '/api/cards/cancel/nope', 404],
-    ['GET', '/api/cards/save', 405],
-    ['GET', '/api/cards/toggle', 405],
-    ['GET', '/api/cards/cancel/x', 405],
-    ['DELETE', '/api/cards/save', 405],
-    ['DELETE', '/api/cards/x', 405],
-    ['POST', '/api/cards', 405],
+    ['PUT', '/api/cards/cancel/a%2Fb', 404],
+    ['PUT', `/api/cards/cancel/${'x'.repeat(41)}`, 422],
+    ['PUT', '/api/cards/cancel', 404],
     ['GET', '/sandbox/api/cards', 404],
     ['POST', '/sandbox/api/cards/save', 404],
   ])('%s %s is answered %i in the one error shape', async (method, path, status) => {
     const { call } = await cardsOf();
     const answer = await call(method, path);
     expect(answer.status).toBe(status);
-    expect(answer.body).toMatchObject({ error: 'true', errors: [answer.body.message] });
-    if (status === 405) expect(answer.headers.get('allow')).toMatch(/GET|POST|PUT/);
+    expect(answer.body).toEqual({
+      error: 'true',
+      message: expect.any(String),
+      errors: [answer.body.message],
+    });
     if (path.startsWith('/sandbox')) expect(answer.body.message).toContain('live mode only');
+  });
+
+  it.each([
+    ['GET', '/api/cards/save', 'POST'],
+    ['PUT', '/api/cards/save', 'POST'],
+    ['DELETE', '/api/cards/save', 'POST'],
+    ['GET', '/api/cards/toggle', 'PUT'],
+    ['POST', '/api/cards/toggle', 'PUT'],
+    ['GET', '/api/cards/cancel', 'PUT'],
+    ['GET', '/api/cards/cancel/x', 'PUT'],
+    ['DELETE', '/api/cards/x', 'GET'],
+    ['POST', '/api/cards', 'GET'],
+  ])('%s %s is no card: 405 with Allow: %s, whoever asks', async (method, path, allow) => {
+    const { call } = await cardsOf();
+    for (const headers of [{}, { Authorization: '' }]) {
+      const answer = await call(method, path, undefined, headers);
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
+      expect(answer.body.errors).toEqual([answer.body.message]);
+    }
+  });
+
+  it.each([
+    ['no active', { card_id: 'x' }, 422],
+    ['active as a number', { card_id: 'x', active: 1 }, 422],
+    ['active as null', { card_id: 'x', active: null }, 422],
+    ['no card_id', { active: true }, 422],
+    ['a card_id that is no text', { card_id: 5, active: true }, 422],
+    ['a card_id of 41 characters', { card_id: 'x'.repeat(41), active: true }, 422],
+    ['a card_id of 40 emoji', { card_id: '😀'.repeat(40), active: true }, 404],
+    ['an unknown card', { card_id: 'a/b', active: true }, 404],
+  ])('a toggle with %s is refused', async (_, body, status) => {
+    const { call } = await cardsOf();
+    expect((await call('PUT', '/api/cards/toggle', body)).status).toBe(status);
   });
 
   it('a toggle with active as text is told what is expected', async () => {
@@ -239,10 +290,15 @@ it('no card number, card code or key stands in the request log', async () => {
   const { sim, call, create } = await cardsOf();
   const card = await create();
   await call('GET', '/api/cards');
-  const log = JSON.stringify(await sim.control('/requests'));
-  expect(log).toContain('Travel');
-  for (const secret of [`"${card['cvc']}"`, card['card_number'], sim.secretKey])
-    expect(log).not.toContain(secret);
+  const { data } = await sim.control<{ data: { responseBody: string }[] }>('/requests');
+  const answers = data.map(({ responseBody }) => responseBody).join();
+  expect(answers).toContain('"title":"Travel"');
+  expect(answers).not.toContain(`"cvc":"${card['cvc']}"`);
+  const events = await (await fetch(`${sim.url}/_sim/events?since=0&follow=false`)).text();
+  for (const log of [JSON.stringify(data), events]) {
+    expect(log).not.toContain(card['card_number']);
+    expect(log).not.toContain(sim.secretKey);
+  }
 });
 
 describe('the simulator side', () => {
@@ -255,6 +311,55 @@ describe('the simulator side', () => {
     const { data } = await sim.control<{ data: { notes: string[]; status: number }[] }>('/requests');
     expect(data[0]).toMatchObject({ status: 409, notes: [expect.stringContaining('declined')] });
     expect((await sim.control<{ transactions: unknown[] }>(`/cards/${id}`)).transactions).toEqual([]);
+  });
+});
+
+describe('moving money on a card', () => {
+  it.each([
+    ['an unknown type', { type: 'refund', amount: '1' }, 422],
+    ['no amount', { type: 'charge' }, 422],
+    ['a negative amount', { type: 'charge', amount: '-1' }, 422],
+    ['an amount that is no text', { type: 'charge', amount: 1 }, 422],
+    ['an unknown field', { type: 'charge', amount: '1', amuont: '2' }, 422],
+    ['details of 256 characters', { type: 'charge', amount: '1', details: 'x'.repeat(256) }, 422],
+    ['more than a JSON number holds exactly', { type: 'fund', amount: '9999999999' }, 422],
+    ['more than there is', { type: 'charge', amount: '247.51' }, 409],
+    ['another currency', { type: 'charge', amount: '1', currency: 'EUR' }, 409],
+  ])('is refused and changes nothing: %s', async (_, transaction, status) => {
+    const { call, create, move } = await cardsOf();
+    const card = await create();
+    expect((await move(card['id'], transaction)).status).toBe(status);
+    expect((await call('GET', `/api/cards/${card['id']}`)).body.data).toEqual({ ...card, transactions: [] });
+  });
+
+  it('takes no unknown card, which is no declined charge either', async () => {
+    const { sim, move } = await cardsOf();
+    expect((await move('nope', { type: 'charge', amount: '1' })).status).toBe(404);
+    expect((await sim.control<{ data: unknown[] }>('/requests')).data).toEqual([]);
+  });
+
+  it('is told in the events', async () => {
+    const { sim, create, move } = await cardsOf();
+    const { id } = await create();
+    await move(id, { type: 'charge', amount: '12.50', details: 'Coffee' });
+    const events = await (await fetch(`${sim.url}/_sim/events?since=0&follow=false`)).text();
+    expect(events).toMatch(/event: cardTransaction\ndata: .*"amount":"12\.50"/);
+  });
+
+  it('takes the charges of the configuration, rounded half up', async () => {
+    const charges = {
+      card: { percent: '1.5', fixed: '0.3' },
+      cardTransaction: { percent: '1', fixed: '0.25' },
+    };
+    const { call, create, move } = await cardsOf({ charges });
+    const card = await create({ amount: '99.67' });
+    expect(card).toMatchObject({ amount: 99.67, charges: 1.8, available_balance: 97.87 });
+    await move(card['id'], { type: 'charge', amount: '12.50' });
+    const { body } = await call('GET', `/api/cards/${card['id']}`);
+    expect(body.data).toMatchObject({
+      available_balance: 84.99,
+      transactions: [{ amount: 12.5, before_charge: 12.5, charge: 0.38 }],
+    });
   });
 });
 

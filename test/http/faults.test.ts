@@ -1,70 +1,425 @@
-import { it } from 'vitest';
-import { startSim } from '../helpers/sim.ts';
+import { describe, expect, it } from 'vitest';
+import type { DeliveryView } from '../../src/client.ts';
+import type { FaultRule } from '../../src/domain/fault.ts';
+import type { StartOptions } from '../../src/options.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
+import { fields } from '../helpers/records.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
 
-it('x', async () => {
-  const sim = await startSim();
-  const api = (method: string, path: string, body?: unknown) =>
-    fetch(`${sim.url}/_sim${path}`, {
-      method,
-      ...(body !== undefined && {
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
-      }),
-    }).then(async (r) => [r.status, await r.text()]);
-  for (const body of [
-    { route: 'initiate', status: 503, times: 2 },
-    { route: 'inititae', status: 503 },
-    { route: 'initiate' },
-    { route: 'initiate', staus: 3 },
-    { route: 'initiate', status: '503' },
-    { route: 'initiate', status: 99 },
-    { route: 'initiate', drop: true, status: 500 },
-    { route: 'cards', delay: '2s' },
-    { route: 'ipn', latency: '5s..1s' },
-    { route: '/_sim/x', drop: true },
-    {},
-    { route: 'ipn', drop: false },
-  ])
-    console.log(JSON.stringify(body), ...(await api('POST', '/faults', body)));
-  console.log(
-    ...(await api('PUT', '/faults', {
-      faults: [{ route: 'ipn', drop: true }, { route: 'initiate', staus: 3 }, { route: 'nix' }],
-    })),
+interface ErrorAnswer {
+  message: string;
+  errors: string[];
+}
+
+async function ask<Body>(
+  sim: Sim,
+  method: string,
+  path: string,
+  json?: unknown,
+): Promise<{ status: number; body: Body }> {
+  const response = await fetch(`${sim.url}/_sim${path}`, {
+    method,
+    ...(json !== undefined && {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(json),
+    }),
+  });
+  return { status: response.status, body: (await response.json()) as Body };
+}
+
+/** An emulator with these rules set. */
+async function simWith(faults: FaultRule[], options: StartOptions = {}): Promise<Sim> {
+  const sim = await startSim(options);
+  expect((await ask(sim, 'PUT', '/faults', { faults })).status).toBe(200);
+  return sim;
+}
+
+/** A valid initiate of this identifier, as the client sees what comes back. */
+function initiate(sim: Sim, identifier = 'order-1', path = '/sandbox/payment/initiate'): Promise<Response> {
+  const all = fields({ public_key: sim.publicKey, identifier }) as Record<string, string>;
+  return fetch(sim.url + path, { method: 'POST', body: new URLSearchParams(all) });
+}
+
+const paymentCount = async (sim: Sim) => (await sim.control<{ data: unknown[] }>('/payments')).data.length;
+const used = async (sim: Sim) =>
+  (await sim.control<{ data: { used: number }[] }>('/faults')).data.map((rule) => rule.used);
+
+describe('the list of faults', () => {
+  it('is empty, and nothing goes wrong, until somebody sets one', async () => {
+    const sim = await startSim();
+    expect(await sim.control('/faults')).toEqual({ data: [], nextCursor: null });
+    expect((await initiate(sim)).status).toBe(200);
+  });
+
+  it('takes one rule after another, and shows how often each acted', async () => {
+    const sim = await startSim();
+    const rule = { route: 'initiate', status: 503, times: 2 };
+    const set = await ask(sim, 'POST', '/faults', rule);
+    expect(set).toMatchObject({
+      status: 201,
+      body: { ...rule, used: 0, spent: false, summary: 'initiate: status 503, 2 times (2 left)' },
+    });
+    await ask(sim, 'POST', '/faults', { route: 'cards', drop: true });
+    await initiate(sim);
+    expect(await used(sim)).toEqual([1, 0]);
+    expect(await ask(sim, 'DELETE', '/faults?route=cards')).toMatchObject({
+      body: { cleared: 1, data: [{ route: 'initiate' }] },
+    });
+    expect(await ask(sim, 'DELETE', '/faults')).toEqual({
+      status: 200,
+      body: { cleared: 1, data: [], nextCursor: null },
+    });
+  });
+
+  it('is set as a whole or not at all', async () => {
+    const sim = await simWith([{ route: 'ipn', drop: true }]);
+    const refused = await ask<ErrorAnswer>(sim, 'PUT', '/faults', {
+      faults: [
+        { route: 'cards', drop: true },
+        { route: 'initiate', staus: 503 },
+        { route: 'nix', drop: true },
+      ],
+    });
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors[0]).toBe('unknown field faults.1.staus: did you mean status?');
+    expect(refused.body.errors.join('\n')).toContain('faults.2.route must be initiate, checkout, cards, ipn');
+    expect(await sim.control('/faults')).toMatchObject({ data: [{ route: 'ipn' }] });
+  });
+
+  it.each([
+    ['POST', '', {}, 'route is required'],
+    ['POST', '', { route: 'initiate', status: 'x' }, 'status must be of the type number'],
+    ['POST', '', { route: 'initiate', latency: '3' }, 'latency must be a duration'],
+    ['PUT', '', { rules: [] }, 'unknown field rules'],
+    ['PUT', '', { faults: {} }, 'faults must be of the type array'],
+    ['DELETE', '?rout=ipn', undefined, 'did you mean route?'],
+  ])('refuses %s%s %j naming the field', async (method, query, json, message) => {
+    const sim = await startSim();
+    const refused = await ask<ErrorAnswer>(sim, method, `/faults${query}`, json);
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors.join('\n')).toContain(message);
+  });
+
+  it('can come with the configuration, where a mistake ends the start', async () => {
+    const sim = await startSim({ faults: [{ route: 'initiate', status: 503, times: 1 }] });
+    expect((await initiate(sim)).status).toBe(503);
+    await expect(startSim({ faults: [{ route: 'initate', drop: true }] })).rejects.toThrow(
+      'faults.0.route must be initiate',
+    );
+  });
+
+  it('stands in the status and on the dashboard while a rule can act, and no longer', async () => {
+    const sim = await simWith([{ route: 'initiate', status: 503, times: 1 }]);
+    const dashboard = async () => (await fetch(`${sim.url}/_sim`)).text();
+    expect(await sim.control('/status')).toMatchObject({ faults: [{ route: 'initiate', spent: false }] });
+    expect(await dashboard()).toContain('initiate: status 503');
+    await initiate(sim);
+    expect(await sim.control('/status')).toMatchObject({ faults: [{ route: 'initiate', spent: true }] });
+    expect(await dashboard()).not.toContain('initiate: status 503');
+  });
+
+  it('leaves /_sim alone, whatever the path', async () => {
+    const sim = await simWith([{ route: '/*', drop: true }]);
+    expect((await ask(sim, 'GET', '/faults')).status).toBe(200);
+    await expect(fetch(`${sim.url}/nowhere`)).rejects.toThrow();
+  });
+});
+
+describe('a fault on a route of the service', () => {
+  it.each(['/payment/initiate', '/sandbox/payment/initiate'])(
+    'called initiate answers %s with its status so many times, and makes no payment',
+    async (path) => {
+      const sim = await simWith([{ route: 'initiate', status: 503, times: 2 }]);
+      const answers = [await initiate(sim, 'a', path), await initiate(sim, 'a', path)];
+      expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+      expect(answers[0]?.headers.get('access-control-allow-origin')).toBe('*');
+      expect(answers[0]?.headers.get('x-gateway-sim-fault')).toBe('1');
+      expect(await answers[0]?.json()).toMatchObject({
+        error: 'true',
+        message: expect.stringContaining('on purpose'),
+      });
+      expect(await paymentCount(sim)).toBe(0);
+      expect(await (await initiate(sim, 'a', path)).json()).toMatchObject({ success: 'ok' });
+    },
   );
-  console.log(...(await api('GET', '/faults')));
-  for (const rule of [
-    { route: 'initiate', status: 503, times: 2 },
-    { route: 'initiate', retryAfter: '90s' },
-    { route: 'initiate', drop: true },
-    { route: 'initiate', truncate: true },
-    { route: 'initiate', malformed: true },
-    { route: 'initiate', latency: '50ms..100ms' },
-  ]) {
-    await api('PUT', '/faults', { faults: [rule] });
-    const r = await fetch(`${sim.url}/payment/initiate`, {
-      method: 'POST',
-      body: new URLSearchParams({ a: 'b' }),
-    })
-      .then(async (r) => [r.status, [...r.headers], await r.text()])
-      .catch((e) => [e, e.cause]);
-    console.log(JSON.stringify(rule), r);
+
+  it('answers 429 with Retry-After in seconds', async () => {
+    const sim = await simWith([{ route: 'initiate', retryAfter: '90s' }]);
+    const answer = await initiate(sim);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '90']);
+  });
+
+  it('answers a status that has no body without one', async () => {
+    const sim = await simWith([{ route: 'initiate', status: 204 }]);
+    const answer = await initiate(sim);
+    expect([answer.status, await answer.text()]).toEqual([204, '']);
+  });
+
+  it('closes the connection without an answer, and makes no payment', async () => {
+    const sim = await simWith([{ route: 'initiate', drop: true, times: 1 }]);
+    await expect(initiate(sim)).rejects.toThrow();
+    expect(await paymentCount(sim)).toBe(0);
+    expect(await sim.control('/requests')).toMatchObject({
+      data: [{ status: 444, notes: ['fault rule: connection dropped'] }],
+    });
+    expect((await initiate(sim)).status).toBe(200);
+  });
+
+  it('breaks off in the middle of the answer to a payment that was made', async () => {
+    const sim = await simWith([{ route: 'initiate', truncate: true, times: 1 }]);
+    const answer = await initiate(sim);
+    expect(answer.status).toBe(200);
+    const announced = Number(answer.headers.get('content-length'));
+    const received: Uint8Array[] = [];
+    await expect(
+      (async () => {
+        for await (const chunk of answer.body ?? []) received.push(chunk);
+      })(),
+    ).rejects.toThrow();
+    const text = Buffer.concat(received).toString();
+    expect(text).toMatch(/^\{"success":"ok"/);
+    expect(text.length).toBe(Math.floor(announced / 2));
+    expect(await paymentCount(sim)).toBe(1);
+  });
+
+  it('sends JSON that is none', async () => {
+    const sim = await simWith([{ route: 'initiate', malformed: true }]);
+    const text = await (await initiate(sim)).text();
+    expect(text).toMatch(/^\{"success""ok"/);
+    expect(await paymentCount(sim)).toBe(1);
+  });
+
+  it('waits first', async () => {
+    const sim = await simWith([{ route: 'initiate', latency: '60ms..80ms' }]);
+    const began = performance.now();
+    expect((await initiate(sim)).status).toBe(200);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(59);
+  });
+
+  it('does not hold up a stop while it waits', async () => {
+    const sim = await simWith([{ route: 'initiate', latency: '10m' }]);
+    const answer = initiate(sim).catch(() => undefined);
+    await expect.poll(() => used(sim), { timeout: 10_000 }).toEqual([1]);
+    await sim.server.stop();
+    await answer;
+  });
+
+  it.each([
+    ['order-*', ['order-1', 'other'], [503, 200]],
+    ['other', ['order-1', 'other'], [200, 503]],
+  ])('acts only where the identifier fits %s, and hands the body on', async (identifier, sent, statuses) => {
+    const sim = await simWith([{ route: 'initiate', status: 503, identifier }]);
+    const answers = [];
+    for (const one of sent) answers.push((await initiate(sim, one)).status);
+    expect(answers).toEqual(statuses);
+    expect(await paymentCount(sim)).toBe(1);
+  });
+
+  it('leaves a body that cannot be read to the route', async () => {
+    const sim = await simWith([{ route: 'initiate', status: 503, identifier: 'a' }]);
+    const send = (type: string) =>
+      fetch(`${sim.url}/payment/initiate`, { method: 'POST', headers: { 'Content-Type': type }, body: '{' });
+    expect((await send('application/json')).status).toBe(400);
+    expect((await send('text/plain')).status).toBe(415);
+  });
+
+  it('acts on the checkout of the payments whose identifier fits', async () => {
+    const sim = await simWith([{ route: 'checkout', status: 500, identifier: 'order-1' }]);
+    const urls = [];
+    for (const identifier of ['order-1', 'order-2']) {
+      urls.push(((await (await initiate(sim, identifier)).json()) as { url: string }).url);
+    }
+    const statuses = await Promise.all(urls.map(async (url) => (await fetch(url)).status));
+    expect(statuses).toEqual([500, 200]);
+    const step = await fetch(urls[0]?.replace('?', '/email?') ?? '', { method: 'POST' });
+    expect(step.status).toBe(500);
+  });
+
+  it('acts on cards, all of them or one by its path', async () => {
+    const sim = await simWith([
+      { route: '/api/cards/card_1', status: 500 },
+      { route: 'cards', status: 503, identifier: 'card_2' },
+    ]);
+    const read = async (path: string) =>
+      (await fetch(sim.url + path, { headers: { Authorization: `Bearer ${sim.secretKey}` } })).status;
+    expect(await read('/api/cards/card_1')).toBe(500);
+    expect(await read('/api/cards/card_2')).toBe(503);
+    expect(await read('/api/cards')).toBe(200);
+  });
+
+  it('is none of a preflight', async () => {
+    const sim = await simWith([{ route: 'initiate', status: 503, times: 1 }]);
+    const preflight = await fetch(`${sim.url}/payment/initiate`, { method: 'OPTIONS' });
+    expect(preflight.status).toBe(204);
+    expect(await used(sim)).toEqual([0]);
+  });
+});
+
+/** Initiates and approves payments with these identifiers, one after another. */
+async function approve(sim: Sim, ipnUrl: string, ...identifiers: string[]): Promise<void> {
+  for (const identifier of identifiers) {
+    const { public_key: _, ...others } = fields({ ipn_url: ipnUrl, identifier }) as Record<string, string>;
+    const id = new URL(await sim.initiate(others)).searchParams.get('payment_id');
+    await ask(sim, 'POST', `/payments/${id}/settle`, { outcome: 'approve' });
   }
-  console.log(JSON.stringify(await sim.control('/requests'), null, 1).slice(0, 3000));
-  for (const body of [
-    { advance: '2h' },
-    { advance: '-2h' },
-    { advance: '2h', resume: true },
-    {},
-    { freeze: '2020-01-01' },
-    { freeze: '2027-02-30' },
-    { freeze: '2027-02-20T10:00:00' },
-    { freeze: '2027-02-20T10:00:00+02:00' },
-    { advance: '999999999h' },
-    { resume: true },
-    { resume: false },
-    { freeze: 'now' },
-    { advnce: '2h' },
-  ])
-    console.log(JSON.stringify(body), ...(await api('POST', '/clock', body)));
-  console.log(await sim.control('/clock'));
+}
+
+const deliveries = async (sim: Sim) => (await sim.control<{ data: DeliveryView[] }>('/ipns')).data;
+const advance = (sim: Sim, by: string) => ask(sim, 'POST', '/clock', { advance: by });
+const freeze = (sim: Sim) => ask(sim, 'POST', '/clock', { freeze: 'now' });
+const identifierIn = (body: string) => new URLSearchParams(body).get('identifier');
+
+describe('a fault on IPNs', () => {
+  it('stands in for the refusals of the receiver, whom the retries reach', async () => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', status: 503, times: 2 }], { ipnSchedule: ['1h', '1h'] });
+    await approve(sim, `${receiver.url}/ipn`, 'a');
+    expect(receiver.requests).toHaveLength(0);
+    await advance(sim, '3h');
+    expect(receiver.requests).toHaveLength(1);
+    const [delivery] = await deliveries(sim);
+    expect(delivery?.attempts.map(({ responseStatus }) => responseStatus)).toEqual([503, 503, 200]);
+    expect(delivery?.attempts[0]?.error).toContain('fault rule');
+  });
+
+  it('makes its Retry-After count like that of a receiver', async () => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', retryAfter: '50m', times: 1 }], { ipnSchedule: ['1s'] });
+    await freeze(sim);
+    await approve(sim, `${receiver.url}/ipn`, 'a');
+    const [delivery] = await deliveries(sim);
+    expect(delivery?.attempts[0]).toMatchObject({
+      responseStatus: 429,
+      responseHeaders: [['Retry-After', '3000']],
+    });
+    const started = Date.parse(delivery?.attempts[0]?.startedAt ?? '');
+    expect(Date.parse(delivery?.nextAttemptAt ?? '') - started).toBe(50 * 60_000);
+  });
+
+  it('loses it, and the attempt has failed', async () => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', drop: true }], { ipnRetries: 0 });
+    await approve(sim, `${receiver.url}/ipn`, 'a');
+    expect(await deliveries(sim)).toMatchObject([
+      {
+        state: 'failed',
+        attempts: [{ responseStatus: null, error: expect.stringContaining('lost on the way') }],
+      },
+    ]);
+    expect(receiver.requests).toHaveLength(0);
+  });
+
+  it('sends the same bytes twice, both kept, and only once delivered', async () => {
+    const receiver = await startReceiver([{ body: 'first' }, { status: 409, body: 'again' }]);
+    const sim = await simWith([{ route: 'ipn', duplicate: true }]);
+    await approve(sim, `${receiver.url}/ipn`, 'a');
+    await receiver.request(2);
+    await expect.poll(async () => (await deliveries(sim))[0]?.attempts.length, { timeout: 10_000 }).toBe(2);
+    const [delivery] = await deliveries(sim);
+    expect(delivery).toMatchObject({
+      state: 'delivered',
+      attempts: [
+        { number: 1, responseStatus: 200 },
+        { number: 2, responseStatus: 409 },
+      ],
+    });
+    const [one, two] = receiver.requests;
+    expect(two?.body).toBe(one?.body);
+  });
+
+  it('delays it once, on the clock of the emulator', async () => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', delay: '2h' }]);
+    await freeze(sim);
+    await approve(sim, `${receiver.url}/ipn`, 'a');
+    expect(await deliveries(sim)).toMatchObject([
+      { state: 'pending', attempts: [], note: 'put off by a fault rule: delayed by 2h' },
+    ]);
+    await advance(sim, '7199s');
+    expect(receiver.requests).toHaveLength(0);
+    await advance(sim, '1s');
+    expect(receiver.requests).toHaveLength(1);
+    expect(await deliveries(sim)).toMatchObject([{ state: 'delivered', note: null }]);
+  });
+
+  it('lets the next one overtake it', async () => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', reorder: true }]);
+    await freeze(sim);
+    await approve(sim, `${receiver.url}/ipn`, 'a', 'b', 'c', 'd');
+    await receiver.request(4);
+    expect(receiver.requests.map(({ body }) => identifierIn(body))).toEqual(['b', 'a', 'd', 'c']);
+  });
+
+  it('sends it all the same when there is no next one', async () => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', reorder: true }]);
+    await freeze(sim);
+    await approve(sim, `${receiver.url}/ipn`, 'a');
+    expect(receiver.requests).toHaveLength(0);
+    await advance(sim, '10s');
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('falsifies the signature only, and says so in a header', async () => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', corruptSignature: true, times: 1 }]);
+    await approve(sim, `${receiver.url}/ipn`, 'a');
+    await ask(sim, 'POST', `/ipns/${(await deliveries(sim))[0]?.id}/resend`);
+    const [bad, good] = receiver.requests;
+    const signature = (body = '') => new URLSearchParams(body).get('signature') ?? '';
+    expect(signature(bad?.body)).not.toBe(signature(good?.body));
+    expect(signature(bad?.body).slice(1)).toBe(signature(good?.body).slice(1));
+    expect(bad?.headers['x-gateway-sim-fault']).toBe('signature corrupted');
+    expect(good?.headers['x-gateway-sim-fault']).toBeUndefined();
+  });
+
+  it.each([
+    ['form', { truncate: true }, /^status=success&signature=/],
+    ['form', { malformed: true }, /^statussuccess&signature=/],
+    ['json', { malformed: true }, /^\{"status""success"/],
+  ] as const)(
+    'spoils the body as %s with %j, whose length is told right',
+    async (ipnFormat, effect, body) => {
+      const receiver = await startReceiver();
+      const sim = await simWith([{ route: 'ipn', ...effect }], { ipnFormat });
+      await approve(sim, `${receiver.url}/ipn`, 'a');
+      const [received] = receiver.requests;
+      expect(received?.body).toMatch(body);
+      const [delivery] = await deliveries(sim);
+      expect(delivery?.body).not.toBe(received?.body);
+      expect(delivery?.attempts[0]?.requestBody).toBe(received?.body);
+      expect(received?.headers['content-length']).toBe(String(received?.body.length));
+    },
+  );
+
+  it('acts only on the identifiers that fit', async () => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', drop: true, identifier: 'bad-*' }], { ipnRetries: 0 });
+    await approve(sim, `${receiver.url}/ipn`, 'bad-1', 'good-1');
+    expect(receiver.requests.map(({ body }) => identifierIn(body))).toEqual(['good-1']);
+  });
+
+  it('of one payment does not hold up those of another', async () => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', latency: '10m', identifier: 'slow' }], {
+      delivery: 'redirect-then-ipn',
+    });
+    await approve(sim, `${receiver.url}/ipn`, 'slow', 'fast');
+    expect(identifierIn((await receiver.request(1)).body)).toBe('fast');
+  });
+
+  it('is over for the retries once it is cleared', async () => {
+    const arrived = gate();
+    const receiver = await startReceiver(() => {
+      arrived.open();
+      return {};
+    });
+    const sim = await simWith([{ route: 'ipn', drop: true }], { ipnSchedule: ['1h'] });
+    await approve(sim, `${receiver.url}/ipn`, 'a');
+    await ask(sim, 'DELETE', '/faults');
+    await advance(sim, '1h');
+    await arrived.opened;
+    expect(await deliveries(sim)).toMatchObject([{ state: 'delivered' }]);
+  });
 });

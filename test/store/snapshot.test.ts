@@ -64,6 +64,11 @@ describe('a snapshot', () => {
     expect(act).toThrow(`the request body is damaged: ${where}`);
   });
 
+  it('of an older gateway-sim, from before there were cards, has none', () => {
+    const { cards: _, cardTransactions: __, ...older } = full();
+    expect(parseSnapshot(older, 'db.json')).toEqual({ ...full(), cards: [], cardTransactions: [] });
+  });
+
   it('of any other JSON is taken or refused with an explained error, never anything else', () => {
     const collection = fc.oneof(fc.jsonValue(), fc.array(fc.record({ id: fc.string() })));
     const anySnapshot = fc.record(

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+
+interface Clock {
+  now: string;
+  frozen: boolean;
+  aheadMs: number;
+  nextDue: string | null;
+}
+
+/** An emulator of the real binary in a folder of its own, and that folder to run commands in. */
+async function started(...options: string[]): Promise<{ cwd: string; url: string }> {
+  const cwd = await temporaryFolder();
+  const { ready } = await startBinary(options, { cwd });
+  return { cwd, url: ready.url };
+}
+
+describe('gateway-sim clock', () => {
+  it('shows the time, and what is due next', async () => {
+    const options = await started('--payment-expires', '30m');
+    const { code, body } = await runJson<Clock>(['clock'], options);
+    expect([code, body]).toEqual([0, expect.objectContaining({ frozen: false, nextDue: null })]);
+    await run(['payments', 'create'], options);
+    const { stdout } = await run(['clock', 'show'], options);
+    expect(stdout).toMatch(/^Time .*\nAhead .*\nNext due {2}\d{4}-/);
+  });
+
+  it('runs a schedule of 1 h and 2 h through, and expires what is pending', async () => {
+    const receiver = await startReceiver([{ status: 500 }, { status: 500 }, {}]);
+    const options = await started('--ipn-schedule', '1h,2h', '--payment-expires', '30m');
+    for (const identifier of ['left', 'paid']) {
+      await run(['payments', 'create', '--identifier', identifier, '--ipn-url', receiver.url], options);
+    }
+    await run(['pay', 'paid', '--approve'], options);
+    const { code, body } = await runJson<Clock>(['clock', 'advance', '3h'], options);
+    expect([code, body.nextDue]).toEqual([0, null]);
+    expect(receiver.requests).toHaveLength(3);
+    const left = await runJson<{ status: string }>(['payments', 'show', 'left'], options);
+    expect(left.body.status).toBe('expired');
+  });
+
+  it('freezes at a time to come, and goes on from there', async () => {
+    const options = await started();
+    const frozen = await runJson<Clock>(['clock', 'freeze', '2999-01-01T00:00:00Z'], options);
+    expect(frozen.body).toMatchObject({ now: '2999-01-01T00:00:00.000Z', frozen: true });
+    expect((await run(['clock'], options)).stdout).toContain('(frozen)');
+    const resumed = await runJson<Clock>(['clock', 'resume'], options);
+    expect(resumed.body.frozen).toBe(false);
+    expect(resumed.body.now >= frozen.body.now).toBe(true);
+  });
+
+  it('refuses what it cannot do with exit code 2 and says why', async () => {
+    const options = await started();
+    for (const [args, message] of [
+      [['advance', '-2h'], 'the clock only moves forward'],
+      [['advance', 'soon'], 'advance must be a duration'],
+      [['advance'], "missing required argument 'duration'"],
+      [['freeze', '2020-01-01T00:00:00Z'], 'must not move the clock backwards'],
+      [['freeze', 'yesterday'], 'a time with its zone'],
+    ] as const) {
+      const { code, stdout, stderr } = await run(['clock', ...args], options);
+      expect({ args, code, stdout, stderr }).toEqual({
+        args,
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(message),
+      });
+    }
+  });
+});

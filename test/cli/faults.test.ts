@@ -1,0 +1,80 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+interface Rule {
+  route: string;
+  used: number;
+  spent: boolean;
+}
+
+describe('gateway-sim faults', () => {
+  it('sets, lists and clears rules, loudly', async () => {
+    const cwd = await temporaryFolder();
+    const server = await startBinary([], { cwd });
+    const initiate = async () =>
+      (await fetch(`${server.ready.url}/payment/initiate`, { method: 'POST' })).status;
+
+    const set = await runJson<Rule>(['faults', 'set', 'initiate', '--status', '503', '--times', '2'], {
+      cwd,
+    });
+    expect(set).toMatchObject({ code: 0, body: { route: 'initiate', status: 503, times: 2 } });
+    expect([await initiate(), await initiate(), await initiate()]).toEqual([503, 503, 415]);
+    const list = await runJson<{ data: Rule[] }>(['faults'], { cwd });
+    expect(list.body.data).toMatchObject([{ route: 'initiate', used: 2, spent: true }]);
+
+    await run(
+      ['faults', 'set', 'ipn', '--latency', '100ms..2s', '--corrupt-signature', '--probability', '0.5'],
+      { cwd },
+    );
+    const words = 'ipn: latency 100ms..2s, signature corrupted, probability 0.5';
+    expect((await run(['status'], { cwd })).stdout).toContain(`FAULT ON  ${words}`);
+    await server.until((stdout) => stdout.includes(`"text":"FAULT ON  ${words}"`));
+    expect((await run(['faults', 'clear', 'ipn'], { cwd })).stdout).toBe('1 cleared, 1 left\n');
+    expect((await run(['faults', 'clear'], { cwd })).stdout).toBe('1 cleared\n');
+    expect(await run(['faults'], { cwd })).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('No faults'),
+    });
+  });
+
+  it('come with the configuration, which the banner says', async () => {
+    const cwd = await temporaryFolder();
+    const faults = [{ route: 'cards', drop: true }];
+    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ faults }));
+    const server = await startBinary([], { cwd });
+    await server.until((_, stderr) => stderr.includes('FAULT ON  cards: connection dropped'));
+  });
+
+  it('of a configuration that are wrong end the start with exit code 2', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"faults":[{"route":"cards","statsu":500}]}');
+    const { code, stdout, stderr } = await run(['start', '--port', '0', '--in-memory'], { cwd });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('unknown field faults.0.statsu: did you mean status?');
+  });
+
+  it('that are wrong are refused with exit code 2, naming what is wrong', async () => {
+    const cwd = await temporaryFolder();
+    await startBinary([], { cwd });
+    for (const [args, message] of [
+      [['initiate'], 'route needs something that goes wrong'],
+      [['inititae', '--drop'], 'did you mean initiate?'],
+      [['initiate', '--status', 'x'], 'status must be of the type number'],
+      [['initiate', '--latency', 'x'], 'latency must be a duration'],
+      [['initiate', '--statsu', '500'], '--status'],
+      [[], "missing required argument 'route'"],
+    ] as const) {
+      const { code, stdout, stderr } = await run(['faults', 'set', ...args], { cwd });
+      expect({ args, code, stdout, stderr }).toEqual({
+        args,
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(message),
+      });
+    }
+  });
+});

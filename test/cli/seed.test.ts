@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+/** What a few commands make: ids, trx, verification code, card number and merchant, in this order. */
+async function made(cwd: string): Promise<string[]> {
+  const of = async (...args: string[]) => (await runJson<Record<string, string>>(args, { cwd })).body;
+  const payment = await of('payments', 'create', '--live', '--identifier', 'order-1');
+  await fetch(payment['checkoutUrl']?.replace('checkout?', 'checkout/email?') ?? '', {
+    method: 'POST',
+    body: new URLSearchParams({ email: 'wallet@example.com' }),
+    redirect: 'manual',
+  });
+  const inbox = (await runJson<{ data: { code: string }[] }>(['inbox'], { cwd })).body;
+  const card = await of('cards', 'create');
+  const charged = await runJson<{ transaction: { id: string } }>(
+    ['cards', 'charge', card['id'] ?? '', '--amount', '1'],
+    { cwd },
+  );
+  await run(['keys', 'generate', '--merchant', 'Other'], { cwd });
+  const other = await of('cards', 'create', '--merchant', 'Other');
+  return [
+    ...[payment['id'], payment['trx'], inbox.data[0]?.code],
+    ...[card['id'], card['number'], card['cvc'], charged.body.transaction.id, other['merchantId']],
+  ].map(String);
+}
+
+it('the same commands with the same seed make the same things, and new things after a restart', async () => {
+  const folders = [await temporaryFolder(), await temporaryFolder()];
+  const [first, second] = await Promise.all(
+    folders.map(async (cwd) => {
+      const gateway = await startBinary(['--quiet', '--seed', 'shop'], { cwd });
+      const things = await made(cwd);
+      gateway.child.kill('SIGKILL');
+      await gateway.ended;
+      return things;
+    }),
+  );
+  expect(first).toEqual(second);
+  expect(first?.every((text) => text.length >= 3 && text !== 'undefined')).toBe(true);
+
+  const [cwd = ''] = folders;
+  await startBinary(['--quiet', '--seed', 'shop'], { cwd });
+  const { body } = await runJson<Record<string, string>>(['cards', 'create'], { cwd });
+  expect(first).not.toContain(body['id']);
+  expect(first).not.toContain(body['number']);
+});
+
+it('start says that there is a seed', async () => {
+  const cwd = await temporaryFolder();
+  const running = launch(['start', '--port', '0', '--in-memory', '--seed', 'shop'], { cwd });
+  await running.until((stdout) => stdout.includes('Ctrl-C'));
+  expect(running.stdout()).toMatch(/Seed +shop {3}ids, codes and card numbers repeat/);
+});

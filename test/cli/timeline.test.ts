@@ -1,0 +1,200 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { curlCommand } from '../../src/cli/curl.ts';
+import { harOf } from '../../src/cli/har.ts';
+import type { DeliveryView } from '../../src/client.ts';
+import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+
+/** A delivery with one attempt, as the control API shows it. */
+function delivery(changes: Partial<DeliveryView> = {}): DeliveryView {
+  return {
+    id: 'ipn_1',
+    paymentId: 'pay_1',
+    merchantId: 'mer_1',
+    identifier: 'order-1',
+    url: 'http://127.0.0.1:3000/ipn',
+    status: 'success',
+    state: 'failed',
+    contentType: 'application/x-www-form-urlencoded',
+    body: 'status=success',
+    signedText: '100order-1',
+    once: false,
+    createdAt: '2026-01-15T10:30:00.000Z',
+    nextAttemptAt: null,
+    note: null,
+    attempts: [],
+    ...changes,
+  };
+}
+
+function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): DeliveryView['attempts'][number] {
+  return {
+    id: 'att_1',
+    number: 1,
+    startedAt: '2026-01-15T10:30:01.000Z',
+    durationMs: 12.5,
+    url: 'http://127.0.0.1:3000/ipn?a=1&b=%20x',
+    requestHeaders: [
+      ['Host', '127.0.0.1:3000'],
+      ['Content-Type', 'application/json'],
+      ['Content-Length', '2'],
+      ['X-Gateway-Sim', '1'],
+      ['Connection', 'keep-alive'],
+    ],
+    requestBody: '{}',
+    responseStatus: 302,
+    responseHeaders: [
+      ['Location', '/elsewhere'],
+      ['Content-Type', 'text/plain'],
+    ],
+    responseBody: 'né',
+    error: 'redirects are not followed',
+    ...changes,
+  };
+}
+
+/** The words that a POSIX shell makes of a command, without running it. */
+function words(command: string): string[] {
+  const script = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n${command}`;
+  return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
+}
+
+describe('a delivery as a curl command', () => {
+  it('has the address, headers and bytes of its last attempt', () => {
+    const command = curlCommand(delivery({ attempts: [attempt()] }));
+    expect(words(command)).toEqual([
+      'http://127.0.0.1:3000/ipn?a=1&b=%20x',
+      '-H',
+      'Content-Type: application/json',
+      '-H',
+      'X-Gateway-Sim: 1',
+      '--data-raw',
+      '{}',
+    ]);
+  });
+
+  it('before its first attempt has what that will send', () => {
+    expect(words(curlCommand(delivery()))).toEqual([
+      'http://127.0.0.1:3000/ipn',
+      '-H',
+      'Content-Type: application/x-www-form-urlencoded',
+      '--data-raw',
+      'status=success',
+    ]);
+  });
+
+  it.each([
+    "it's",
+    "'",
+    '$(touch /tmp/x) `id` $HOME',
+    'a"b\\c',
+    '@/etc/passwd',
+    'line 1\nline 2\n',
+    '-X DELETE',
+    '!!',
+    'größer 🙂',
+  ])('hands %j on as it is', (body) => {
+    expect(words(curlCommand(delivery({ body }))).at(-1)).toBe(body);
+  });
+
+  it('keeps curl from taking an address for a pattern', () => {
+    const url = 'http://[::1]:3000/ipn?ids[]={1,2}';
+    expect(words(curlCommand(delivery({ url }))).slice(0, 2)).toEqual(['--globoff', url]);
+  });
+});
+
+describe('deliveries as HAR', () => {
+  it('has an entry for each attempt, in the order of their start', () => {
+    const late = attempt({ startedAt: '2026-01-15T10:40:00.000Z', number: 2 });
+    const { log } = harOf(
+      [delivery({ attempts: [attempt(), late] }), delivery({ id: 'ipn_2', attempts: [attempt()] })],
+      '1.2.3',
+    );
+    expect(log).toMatchObject({ version: '1.2', creator: { name: 'gateway-sim', version: '1.2.3' } });
+    expect(log.entries.map(({ comment }) => comment.split(':')[0])).toEqual([
+      'ipn_1 attempt 1',
+      'ipn_2 attempt 1',
+      'ipn_1 attempt 2',
+    ]);
+  });
+
+  it('has both sides', () => {
+    const [entry] = harOf([delivery({ attempts: [attempt()] })], '1.2.3').log.entries;
+    expect(entry).toEqual({
+      startedDateTime: '2026-01-15T10:30:01.000Z',
+      time: 12.5,
+      request: {
+        method: 'POST',
+        url: 'http://127.0.0.1:3000/ipn?a=1&b=%20x',
+        httpVersion: 'HTTP/1.1',
+        cookies: [],
+        headers: expect.arrayContaining([{ name: 'X-Gateway-Sim', value: '1' }]),
+        queryString: [
+          { name: 'a', value: '1' },
+          { name: 'b', value: ' x' },
+        ],
+        postData: { mimeType: 'application/json', params: [], text: '{}' },
+        headersSize: -1,
+        bodySize: 2,
+      },
+      response: {
+        status: 302,
+        statusText: 'Found',
+        httpVersion: 'HTTP/1.1',
+        cookies: [],
+        headers: [
+          { name: 'Location', value: '/elsewhere' },
+          { name: 'Content-Type', value: 'text/plain' },
+        ],
+        content: { size: 3, mimeType: 'text/plain', text: 'né' },
+        redirectURL: '/elsewhere',
+        headersSize: -1,
+        bodySize: 3,
+      },
+      cache: {},
+      timings: { send: 0, wait: 12.5, receive: 0 },
+      comment: 'ipn_1 attempt 1: redirects are not followed',
+    });
+  });
+
+  it('has the status 0 where nobody answered', () => {
+    const silent = attempt({ responseStatus: null, responseHeaders: [], responseBody: null });
+    const [entry] = harOf([delivery({ attempts: [silent] })], '1.2.3').log.entries;
+    expect(entry?.response).toMatchObject({ status: 0, statusText: '', headers: [], bodySize: -1 });
+  });
+});
+
+describe('gateway-sim payments show', () => {
+  async function paid(): Promise<{ cwd: string }> {
+    const cwd = await temporaryFolder();
+    const receiver = await startReceiver([{ body: 'thanks' }]);
+    await startBinary([], { cwd });
+    await run(['payments', 'create', '--identifier', "it's 1", '--ipn-url', `${receiver.url}/ipn`], { cwd });
+    await run(['pay', '--approve'], { cwd });
+    return { cwd };
+  }
+
+  it('tells the story of a payment, with both sides of its IPN', async () => {
+    const options = await paid();
+    const { code, stdout } = await run(['payments', 'show', "it's 1"], options);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/initiated[\s\S]*settled[\s\S]*ipn_attempted[\s\S]*> POST http[\s\S]*< HTTP 200/);
+    expect(stdout).toContain('< thanks');
+    const { body } = await runJson<Record<string, unknown>>(['payments', 'show', "it's 1"], options);
+    expect(body).toMatchObject({ status: 'succeeded', identifier: "it's 1", timeline: expect.any(Array) });
+  });
+
+  it('prints its IPNs as curl commands and as HAR', async () => {
+    const options = await paid();
+    const curl = await run(['payments', 'show', "it's 1", '--curl'], options);
+    expect(words(curl.stdout).at(-1)).toMatch(/^status=success&signature=[0-9A-F]{64}&identifier=it%27s\+1&/);
+    const har = await run(['payments', 'show', "it's 1", '--har'], options);
+    expect(JSON.parse(har.stdout)).toMatchObject({
+      log: { version: '1.2', entries: [{ response: { status: 200, content: { text: 'thanks' } } }] },
+    });
+    const both = await run(['payments', 'show', "it's 1", '--har', '--curl'], options);
+    expect([both.code, both.stdout]).toEqual([2, '']);
+  });
+});

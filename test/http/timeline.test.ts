@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import type { TimelineEntry } from '../../src/client.ts';
+import type { StartOptions } from '../../src/options.ts';
+import { type Answer, startReceiver } from '../helpers/receiver.ts';
+import { fields } from '../helpers/records.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+interface Story {
+  id: string;
+  status: string;
+  identifier: string;
+  timeline: TimelineEntry[];
+}
+
+const story = (sim: Sim, ref: string) => sim.control<Story>(`/payments/${ref}`);
+
+async function post(sim: Sim, path: string, json: unknown): Promise<void> {
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch(`${sim.url}/_sim${path}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(json),
+  });
+  expect(response.ok).toBe(true);
+}
+
+/** An emulator and a receiver, with one sandbox payment initiated; returns its checkout. */
+async function initiated(
+  script: Answer[],
+  options: StartOptions = {},
+): Promise<{ sim: Sim; checkout: string; receiverUrl: string }> {
+  const receiver = await startReceiver(script);
+  const sim = await startSim(options);
+  const { public_key: _, ...others } = fields({ ipn_url: `${receiver.url}/ipn` }) as Record<string, string>;
+  return { sim, checkout: await sim.initiate(others), receiverUrl: receiver.url };
+}
+
+/** Pays on the pages, with a wrong e-mail first. */
+async function pay(checkout: string): Promise<void> {
+  await fetch(checkout);
+  const steps = [
+    ['email', { email: 'somebody@else.test' }],
+    ['email', { email: 'test_mode@mail.com' }],
+    ['code', { code: '222666' }],
+  ] as const;
+  for (const [name, form] of steps) {
+    await fetch(checkout.replace('/checkout?', `/checkout/${name}?`), {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams(form),
+    });
+  }
+}
+
+const STORY = [
+  'initiated',
+  'opened',
+  'email_refused',
+  'email_entered',
+  'settled',
+  'ipn_attempted',
+  'redirected',
+];
+
+describe('the timeline of a payment', () => {
+  it.each([false, true])('tells its whole story in order (frozen clock: %s)', async (frozen) => {
+    const { sim, checkout } = await initiated([{ body: 'OK', headers: { 'X-Shop': 'yes' } }]);
+    if (frozen) await post(sim, '/clock', { freeze: 'now' });
+    await pay(checkout);
+    const { status, identifier, timeline } = await story(sim, 'order-1');
+    expect({ status, identifier }).toEqual({ status: 'succeeded', identifier: 'order-1' });
+    expect(timeline.map(({ event }) => event)).toEqual(STORY);
+    expect(timeline.at(-1)?.detail).toBe('http://127.0.0.1:3000/thanks?order=1');
+  });
+
+  it('holds both sides of every attempt', async () => {
+    const { sim, checkout, receiverUrl } = await initiated([{ body: 'OK', headers: { 'X-Shop': 'yes' } }]);
+    await pay(checkout);
+    const { timeline } = await story(sim, 'order-1');
+    const entry = timeline.find(({ event }) => event === 'ipn_attempted');
+    expect(entry).toMatchObject({
+      deliveryId: expect.stringMatching(/^ipn_/),
+      attempt: {
+        number: 1,
+        url: `${receiverUrl}/ipn`,
+        requestBody: expect.stringContaining('status=success&signature='),
+        responseStatus: 200,
+        responseBody: 'OK',
+        error: null,
+      },
+    });
+    expect(entry?.attempt?.requestHeaders).toContainEqual(['X-Gateway-Sim-Attempt', '1']);
+    expect(entry?.attempt?.responseHeaders).toContainEqual(['X-Shop', 'yes']);
+  });
+
+  it('begins with the lint warnings', async () => {
+    const { sim } = await initiated([{}]);
+    const { public_key: _, ...others } = fields({ cancel_url: 'http://other.test/' }) as Record<
+      string,
+      string
+    >;
+    await sim.initiate(others);
+    const { timeline } = await story(sim, 'order-1');
+    expect(timeline).toMatchObject([
+      {
+        event: 'initiated',
+        warnings: [
+          'identifier "order-1" was used before: this is a new payment with the same identifier',
+          'success_url and cancel_url are on different hosts',
+        ],
+      },
+    ]);
+  });
+
+  it('ends with what is still due', async () => {
+    const { sim, checkout } = await initiated([{ status: 500 }], { ipnSchedule: ['1h'] });
+    await pay(checkout);
+    const { timeline } = await story(sim, 'order-1');
+    expect(timeline.map(({ event }) => event)).toEqual([...STORY, 'ipn_due']);
+    expect(timeline.at(-1)?.detail).toMatch(/^ipn_\w+ attempt 2 is due$/);
+    await post(sim, '/clock', { advance: '1h' });
+    const later = (await story(sim, 'order-1')).timeline.map(({ event }) => event);
+    expect(later).toEqual([...STORY, 'ipn_attempted']);
+  });
+
+  it('tells of each delivery of a payment that had two', async () => {
+    const { sim } = await initiated([{}]);
+    await post(sim, '/payments/order-1/settle', { outcome: 'approve', delivery: 'ipn-twice' });
+    const { timeline } = await story(sim, 'order-1');
+    const attempts = timeline.filter(({ event }) => event === 'ipn_attempted');
+    expect(new Set(attempts.map(({ deliveryId }) => deliveryId)).size).toBe(2);
+  });
+});
