@@ -248,10 +248,8 @@ function prepare(state: State, options: ResolvedOptions, settings: Settings): Ou
   const merchant = defaultMerchant(state);
   const { publicKey = merchant.publicKey, secretKey = merchant.secretKey } = options;
   const repinned = publicKey !== merchant.publicKey || secretKey !== merchant.secretKey;
-  const wallets = [
-    ...[...settings.currencies.keys()].flatMap((currency) => missingWallets(state, currency)),
-    ...configuredWallets(state, readTerms(options).wallets, settings),
-  ];
+  const missing = [...settings.currencies.keys()].flatMap((currency) => missingWallets(state, currency));
+  const wallets = configuredWallets(state, missing, readTerms(options).wallets, settings);
   return {
     change: {
       ...(repinned && { merchants: [{ ...merchant, publicKey, secretKey }] }),
@@ -271,9 +269,14 @@ function missingWallets(state: State, currency: string): Wallet[] {
     .map((wallet) => ({ ...wallet, id: wallet.id.replace(/[a-z]+$/, currency.toLowerCase()), currency }));
 }
 
-/** The wallets of the configuration that are not there yet: a restart must not fill up what was spent. */
-function configuredWallets(state: State, wanted: readonly WalletTerms[], settings: Settings): Wallet[] {
-  const made: Wallet[] = [];
+/** What is made anyway, and the wallets of the configuration that are not there yet: a restart must not fill up what was spent. */
+function configuredWallets(
+  state: State,
+  missing: readonly Wallet[],
+  wanted: readonly WalletTerms[],
+  settings: Settings,
+): Wallet[] {
+  const made = [...missing];
   for (const terms of wanted) {
     if (!settings.currencies.has(terms.currency)) {
       const known = [...settings.currencies.keys()].join(', ');

@@ -76,6 +76,15 @@ describe('the clock', () => {
     expect(one.ran).toEqual([year]);
   });
 
+  it('has no timer for what is still to come while it stands still', async () => {
+    const clock = new Clock();
+    clock.add(source(5));
+    await clock.freeze();
+    expect(vi.getTimerCount()).toBe(0);
+    await clock.resume();
+    expect(vi.getTimerCount()).toBe(1);
+  });
+
   it('runs nothing any more once it is stopped', () => {
     const clock = new Clock();
     const one = source(10);

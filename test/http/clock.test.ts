@@ -135,6 +135,14 @@ describe('payments that expire', () => {
     expect((await fetch(url)).status).toBe(410);
   });
 
+  it('do so in real time too, when nobody moves the clock', async () => {
+    const sim = await startSim({ paymentExpires: '20ms' });
+    const id = idOf(await initiate(sim, 'http://127.0.0.1:9/ipn'));
+    await expect
+      .poll(async () => (await payment(sim, id)).status, { timeout: 10_000, interval: 10 })
+      .toBe('expired');
+  });
+
   it('are told by an IPN when that is wanted', async () => {
     const receiver = await startReceiver();
     const sim = await startSim({ paymentExpires: '30m', ipnOn: ['expired'] });

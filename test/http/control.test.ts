@@ -180,3 +180,14 @@ describe('/_sim/status and /_sim/shutdown', () => {
     await expect(fetch(`${sim.url}/_sim/livez`)).rejects.toThrow();
   });
 });
+
+it('a configured wallet never takes the place of one that every currency has', async () => {
+  const sim = await startSim({
+    currency: ['KES:KSh'],
+    wallets: [{ email: 'rich@example.com', holder: 'Rich', currency: 'KES', balance: '5' }],
+  });
+  const { data } = await sim.control<{ data: { id: string; email: string; currency: string }[] }>('/wallets');
+  const emails = data.filter(({ currency }) => currency === 'KES').map(({ email }) => email);
+  expect(emails.sort()).toEqual(['poor@example.com', 'rich@example.com', 'wallet@example.com']);
+  expect(new Set(data.map(({ id }) => id)).size).toBe(data.length);
+});

@@ -14,8 +14,12 @@ export type DeliveryView = Omit<Delivery, 'attemptCount' | 'signedWith'> & {
 
 /** The public record of a delivery. */
 export function deliveryView(delivery: Delivery, state: State): DeliveryView {
-  const { attemptCount: _count, signedWith: _key, ...record } = delivery;
-  const attempts = state.attemptsOf(delivery.id).map(({ deliveryId: _id, ...attempt }) => attempt);
+  const { attemptCount, signedWith: _key, ...record } = delivery;
+  // A record out of the log is shown with the attempts of its moment.
+  const attempts = state
+    .attemptsOf(delivery.id)
+    .slice(0, attemptCount)
+    .map(({ deliveryId: _id, ...attempt }) => attempt);
   return { ...record, attempts };
 }
 
