@@ -26,8 +26,7 @@ export type Activity =
   | { seq: number; type: 'message'; message: Message }
   | { seq: number; type: 'cardTransaction'; cardTransaction: CardTransaction }
   /** Something about the emulator itself: its clock was moved, a fault was set. */
-  | { seq: number; type: 'notice'; at: string; text: string }
-  | { seq: number; type: 'reset' };
+  | { seq: number; type: 'notice'; at: string; text: string };
 
 type Untold<T> = T extends unknown ? Omit<T, 'seq'> : never;
 /** Hears of everything that happens, as it happens. */

@@ -42,8 +42,6 @@ export function activityLines(activity: ActivityView, colour: ChalkInstance): st
     }
     case 'notice':
       return [`${clockTime(activity.at)}  ${colour.yellow('!')}    ${activity.text}`];
-    case 'reset':
-      return ['state reset'];
   }
 }
 

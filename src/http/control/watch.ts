@@ -59,8 +59,7 @@ export type ActivityView =
   | { seq: number; type: 'delivery'; delivery: DeliveryView }
   | { seq: number; type: 'message'; message: InboxMessage }
   | { seq: number; type: 'cardTransaction'; cardTransaction: CardTransaction }
-  | { seq: number; type: 'notice'; at: string; text: string }
-  | { seq: number; type: 'reset' };
+  | { seq: number; type: 'notice'; at: string; text: string };
 
 /** A verification code in the emulated inbox. */
 export type InboxMessage = Omit<Message, 'id' | 'sentAt'> & { sentAt: string };
@@ -84,8 +83,6 @@ export function activityView(activity: Activity, { gateway, facts }: AppParts): 
     case 'cardTransaction':
     case 'notice':
       return activity;
-    case 'reset':
-      return { seq, type: 'reset' };
   }
 }
 
