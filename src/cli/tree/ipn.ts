@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import type { Add } from '../program.ts';
+import { fieldValue } from './values.ts';
+
+/** The commands of `ipn`. */
+export function addIpn(add: Add, program: Command): void {
+  const ipn = async () => import('../commands/ipn.ts');
+  const group = program.command('ipn').description('list, resend, make, verify and receive IPNs');
+  add(group, 'list', 'deliveries with their attempts, newest first', async () => (await ipn()).list)
+    .option('--payment <ref>', 'only those of this payment: id or identifier')
+    .option('--state <state>', 'only pending, delivered, failed or refused ones')
+    .option('--limit <number>', 'at most so many (default: 50)')
+    .option('--cursor <cursor>', 'go on where the last list ended');
+  add(group, 'show <id>', 'one delivery, both sides of every attempt', async () => (await ipn()).show);
+  add(group, 'resend <id>', 'send a delivery once more', async () => (await ipn()).resend)
+    .option('--to <url>', 'to another address, as a new delivery')
+    .option('--require-delivery', 'exit 1 unless it was answered with 2xx');
+  add(group, 'fire', 'send a signed IPN by hand, attempted once', async () => (await ipn()).fire)
+    .option('--to <url>', 'address to send it to (default: the ipn_url of the payment)')
+    .option('--payment <ref>', 'of this payment: id or identifier (default: one that never was)')
+    .option('--identifier <text>', 'identifier of the merchant')
+    .option('--amount <amount>', 'amount as decimal text')
+    .option('--currency <code>', 'currency code (default: USD)')
+    .option('--status <status>', 'status (default: success)')
+    .option(
+      '--set <field=value>',
+      'any field, such as data.charge=1, set before signing; repeatable',
+      fieldValue,
+    )
+    .option(
+      '--tamper <what>',
+      'signature, amount, identifier, status, currency, case or secret: must be refused',
+    )
+    .option('--format <format>', 'form or json')
+    .option('--times <number>', 'so many deliveries of the same bytes')
+    .option('--delay <duration>', 'wait before each of them')
+    .option('--secret <key>', 'sign with this key and send from here: no server is needed')
+    .option('--require-delivery', 'exit 1 unless each was answered with 2xx')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  gateway-sim ipn fire --payment order-1\n  gateway-sim ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount\n  gateway-sim ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
+    );
+  const secret = [
+    '--secret <key>',
+    'secret key to check with (default: that of the running emulator)',
+  ] as const;
+  const merchant = ['--merchant <name>', 'with the key of this merchant (default: the first one)'] as const;
+  add(group, 'verify [body]', 'whether an IPN is valid, or why not', async () => (await ipn()).verify)
+    .option('--body <body>', 'the body: its text, @file, or - for stdin (default: stdin)')
+    .option(...secret)
+    .option(...merchant)
+    .option('--public-key <key>', 'to tell when this was mistaken for the secret key');
+  add(
+    group,
+    'listen',
+    'receive, verify and print IPNs',
+    async () => (await import('../commands/listen.ts')).listen,
+  )
+    .option('--port <number>', 'port to listen on; 0 takes a free one (default: 3000)')
+    .option('--forward-to <url>', 'pass everything on unchanged, and answer what is answered there')
+    .option(...secret)
+    .option(...merchant);
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import type { Add } from '../program.ts';
+import { duration } from './values.ts';
+
+/** The commands `pay` and `payments`. */
+export function addPayments(add: Add, program: Command): void {
+  const payments = async () => import('../commands/payments.ts');
+  add(
+    program,
+    'pay [ref]',
+    'settle a pending payment: the newest one, or by id or identifier',
+    async () => (await payments()).pay,
+  )
+    .option('--approve', 'the customer pays')
+    .option('--cancel', 'the customer cancels')
+    .option('--fail', 'the payment fails')
+    .option('--expire', 'the payment expires')
+    .option('--all', 'every pending payment')
+    .option('--wait <duration>', 'wait for the payment (and the server) to appear', duration)
+    .option(
+      '--delivery <order>',
+      'ipn-then-redirect, redirect-then-ipn, ipn-only, redirect-only or ipn-twice',
+    )
+    .option('--require-delivery', 'exit 1 unless the first attempt was answered with 2xx')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  gateway-sim pay --approve\n  gateway-sim pay order-1 --cancel\n  gateway-sim pay --approve --wait 30s --require-delivery',
+    );
+  const group = program.command('payments').description('list, show and create payments');
+  add(group, 'list', 'payments, newest first', async () => (await payments()).list)
+    .option('--status <status>', 'only pending, succeeded, canceled, failed or expired ones')
+    .option('--mode <mode>', 'only sandbox or live ones')
+    .option('--identifier <identifier>', 'only those of this identifier')
+    .option('--limit <number>', 'at most so many (default: 50)')
+    .option('--cursor <cursor>', 'go on where the last list ended');
+  add(group, 'show <ref>', 'one payment and its whole story', async () => (await payments()).show)
+    .option('--curl', 'its IPNs as curl commands, ready to paste')
+    .option('--har', 'its IPNs as a HAR 1.2 document');
+  add(group, 'create', 'initiate a payment as a merchant would', async () => (await payments()).create)
+    .option('--amount <amount>', 'amount as decimal text', '100.00')
+    .option('--currency <code>', 'currency code', 'USD')
+    .option('--identifier <text>', 'identifier of the merchant (default: made up)')
+    .option('--details <text>', 'what it is for', 'Test payment')
+    .option('--ipn-url <url>', 'receiver of the IPN', 'http://localhost:3000/ipn')
+    .option(
+      '--success-url <url>',
+      'where the browser goes on success (default: a thank-you page of the emulator)',
+    )
+    .option('--cancel-url <url>', 'where the browser goes on cancellation (default: a page of the emulator)')
+    .option('--site-logo <url>', 'logo of the merchant (default: one of the emulator)')
+    .option('--theme <theme>', 'light or dark')
+    .option('--customer-name <text>', 'name of the customer', 'Ada Example')
+    .option('--customer-email <e-mail>', 'e-mail of the customer', 'wallet@example.com')
+    .option('--live', 'in live mode (default: sandbox)')
+    .option('--open', 'open the checkout in the browser')
+    .addHelpText(
+      'after',
+      '\nExample:\n  gateway-sim payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open',
+    );
+}

@@ -1,0 +1,19 @@
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../domain/settings.ts';
+
+/** `data.charge=1` as an argument of the command line, added to those before it. */
+export function fieldValue(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new InvalidArgumentError('Fields are set as name=value, such as data.charge=1.');
+  }
+  return { ...before, [name]: value };
+}
+
+/** A duration as an argument of the command line, in milliseconds. */
+export function duration(text: string): number {
+  const milliseconds = parseDuration(text);
+  if (milliseconds === undefined)
+    throw new InvalidArgumentError('Durations are written as 500ms, 2s, 1m or 1h.');
+  return milliseconds;
+}
