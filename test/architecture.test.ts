@@ -64,19 +64,25 @@ const DOORS: Record<string, Doors> = {
     rooms: [
       'client',
       'options',
+      'release',
       'store/folder.ts',
       'domain/error.ts',
       'domain/settings.ts',
       'domain/fire.ts',
       'domain/verify.ts',
-      '../package.json',
     ],
     types: ['domain'],
     packages: ['*'],
     node: ['*'],
   },
-  server: { rooms: [...EVERY_ROOM_BUT_CLI, '../package.json'], packages: ['*'], node: ['*'] },
-  index: { rooms: ['server', 'client', 'options', 'domain/error.ts'], types: ['domain', 'http'] },
+  release: { rooms: ['../package.json'], node: ['node:fs', 'node:path', 'node:url'] },
+  server: { rooms: EVERY_ROOM_BUT_CLI, packages: ['*'], node: ['*'] },
+  library: {
+    rooms: ['server', 'client', 'options', 'release', 'domain/error.ts'],
+    types: ['api', 'http'],
+  },
+  api: { rooms: [] },
+  index: { rooms: ['library', 'domain/error.ts'], types: ['api'] },
 };
 
 /** Files that may do more than their room. */

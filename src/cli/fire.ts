@@ -9,8 +9,8 @@ import {
   requireTampering,
 } from '../domain/fire.ts';
 import { IPN_FORMATS, parseDuration } from '../domain/settings.ts';
+import { VERSION } from '../release.ts';
 import { type Answer, send } from './post.ts';
-import { VERSION } from './version.ts';
 
 /** The time-out that a gateway has by default too, in milliseconds. */
 const TIMEOUT_MS = 10_000;

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { environmentName } from '../options.ts';
+import { VERSION } from '../release.ts';
 import { invocationOf } from './invocation.ts';
 import { Output, outliveReaders, type Shown } from './output.ts';
 import { addCards } from './tree/cards.ts';
@@ -9,7 +10,6 @@ import { addSimulator } from './tree/simulator.ts';
 import { addStart } from './tree/start.ts';
 import { addTrouble } from './tree/trouble.ts';
 import { addWatch } from './tree/watch.ts';
-import { VERSION } from './version.ts';
 
 /** What every command is given. */
 export interface Call {

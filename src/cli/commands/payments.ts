@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryView, InitiateAnswer, PaymentView } from '../../client.ts';
 import { reference } from '../../client.ts';
 import { GatewayError } from '../../domain/error.ts';
+import { VERSION } from '../../release.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
 import { curlCommand } from '../curl.ts';
 import { harOf } from '../har.ts';
 import { pairs, type Shown, table } from '../output.ts';
 import type { Call } from '../program.ts';
 import { storyText } from '../story.ts';
-import { VERSION } from '../version.ts';
 
 const OUTCOMES = ['approve', 'cancel', 'fail', 'expire'] as const;
 type SettleInput = Parameters<Server['client']['payments'][':ref']['settle']['$post']>[0]['json'];

@@ -14,11 +14,11 @@ import {
   resolveOptions,
   START_OPTIONS,
 } from '../../options.ts';
+import { packagedFixtures, VERSION } from '../../release.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { activityLines } from '../lines.ts';
 import { type Output, pairs } from '../output.ts';
 import type { Call } from '../program.ts';
-import { VERSION } from '../version.ts';
 
 const CONFIG_FILE = 'gateway-sim.config.json';
 
@@ -31,7 +31,7 @@ export async function start({ options: flags, output }: Call): Promise<undefined
   ]);
   const server = await startServer(options, {
     version: VERSION,
-    fixtures: fixturesFile(),
+    fixtures: packagedFixtures(),
     report: (error) =>
       output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),
   });
@@ -83,14 +83,6 @@ async function readConfig(path: string): Promise<Record<string, unknown>> {
   } catch (error) {
     throw new GatewayError('usage', `${path} cannot be used: ${(error as Error).message}`, { cause: error });
   }
-}
-
-/** The fixtures that come with the package: the folder beside `dist`, wherever the bundle put this code. */
-function fixturesFile(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'fixtures', 'default.json')) && folder !== dirname(folder))
-    folder = dirname(folder);
-  return join(folder, 'fixtures', 'default.json');
 }
 
 function announce(server: RunningServer, options: ResolvedOptions, output: Output): void {
