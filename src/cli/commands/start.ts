@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, relative, resolve } from 'node:path';
 import { GatewayError } from '../../domain/error.ts';
 import { faultView } from '../../http/control/faults.ts';
 import { activityView } from '../../http/control/watch.ts';
