@@ -45,7 +45,9 @@ export class ActivityLog {
 
   /** Turns every stored change into what happened. */
   follow(store: Store): void {
-    store.onChange((change) => this.#hear(change));
+    store.onChange((change, replaced) => {
+      if (!replaced) this.#hear(change);
+    });
   }
 
   #hear(change: Change): void {
@@ -69,6 +71,12 @@ export class ActivityLog {
   /** Tells of something about the emulator itself. */
   notice(at: string, text: string): void {
     this.#tell({ type: 'notice', at, text });
+  }
+
+  /** Forgets what happened, and goes on counting. */
+  forget(): void {
+    this.#ring.length = 0;
+    this.#exchanges.length = 0;
   }
 
   /** The remembered exchanges, newest first. */

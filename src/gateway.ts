@@ -15,13 +15,7 @@ import type { RandomBytes } from './domain/ids.ts';
 import { addMerchant, fundWallet, newKeyPair, replaceKeys, requireMerchant } from './domain/merchant.ts';
 import { type InitiateInput, initiate, requirePayment, unique, withEvent } from './domain/payment.ts';
 import type { Context, DeliveryOrder, Settings } from './domain/settings.ts';
-import {
-  type PaymentOutcome,
-  REDIRECT_HEAD_START_MS,
-  requirePending,
-  type Settlement,
-  settle,
-} from './domain/settle.ts';
+import { REDIRECT_HEAD_START_MS, requirePending, type Settlement, settle } from './domain/settle.ts';
 import type {
   Delivery,
   Merchant,
@@ -29,6 +23,7 @@ import type {
   Outcome,
   Payment,
   PaymentEvent,
+  PaymentOutcome,
   Settler,
   State,
   Wallet,

@@ -56,6 +56,12 @@ export const START_OPTIONS = {
     default: false,
     description: 'wait for the disk itself before answering: survives power loss',
   },
+  fixtures: {
+    kind: 'text',
+    placeholder: 'file',
+    description:
+      'state that a new data folder, one in memory and a reset start with (default: two wallets in every currency)',
+  },
   publicUrl: {
     kind: 'url',
     placeholder: 'url',
@@ -99,6 +105,18 @@ export const START_OPTIONS = {
     choices: DELIVERY_ORDERS,
     default: 'ipn-then-redirect',
     description: `order of IPN and redirect: ${DELIVERY_ORDERS.join(', ')}`,
+  },
+  auto: {
+    kind: 'choice',
+    placeholder: 'outcome',
+    choices: ['approve', 'cancel', 'fail'],
+    description: 'settle every payment by itself: approve, cancel or fail',
+  },
+  autoDelay: {
+    kind: 'duration',
+    placeholder: 'duration',
+    default: '500ms',
+    description: 'time from initiate until a payment settles itself',
   },
   seed: {
     kind: 'text',
@@ -171,6 +189,10 @@ export const START_OPTIONS = {
   faults: {
     kind: 'structure',
     description: 'fault rules to start with, as [{"route": "initiate", "status": 503, "times": 2}]',
+  },
+  outcomes: {
+    kind: 'structure',
+    description: 'payments that settle themselves, as [{"identifier": "fail-*", "outcome": "fail"}]',
   },
   wallets: { kind: 'structure', description: 'more wallets as [{"email", "holder", "currency", "balance"}]' },
 } as const satisfies Record<string, OptionSpec>;

@@ -60,26 +60,29 @@ export class Courier implements DueSource {
   /** Deliveries that became due while an attempt of them was under way. */
   readonly #cameTooSoon = new Set<string>();
   readonly #waiters = new Map<string, (() => void)[]>();
-  readonly #stopping = new AbortController();
   #active = 0;
+  #stopped = false;
+  /** Ends what is under way: all of it on a stop, and what belongs to a state that was replaced. */
+  #ending = endOfAttempts();
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
     this.#faults = parts.faults && new IpnFaults(parts.faults);
-    // Every attempt under way listens; the default limit would warn the user of a leak from the 11th on.
-    setMaxListeners(IN_ALL, this.#stopping.signal);
   }
 
   /** Takes up what the last run left due, and listens for more. */
   start(): void {
     const { store, clock } = this.#parts;
     for (const delivery of store.state.deliveries.values()) this.#plan(delivery);
-    store.onChange((change) => this.#hear(change));
+    store.onChange((change, replaced) => {
+      if (replaced) this.#forget();
+      this.#hear(change);
+    });
     clock.add(this);
   }
 
   nextDue(): number | undefined {
-    if (this.#stopping.signal.aborted) return undefined;
+    if (this.#stopped) return undefined;
     // What was delivered or moved meanwhile is due no more: it must not be told as the next thing.
     for (let next = this.#due.peek(); next; next = this.#due.peek()) {
       if (this.#stands(next)) return next.at;
@@ -138,8 +141,16 @@ export class Courier implements DueSource {
 
   /** Aborts what is under way: it stays due. */
   stop(): void {
-    this.#stopping.abort();
+    this.#stopped = true;
+    this.#ending.abort();
     this.#parts.poster.close();
+  }
+
+  /** Another state is in force: what was under way ends, and who waits for it waits no longer. */
+  #forget(): void {
+    this.#ending.abort();
+    this.#ending = endOfAttempts();
+    for (const deliveryId of [...this.#waiters.keys()]) this.#announce(deliveryId);
   }
 
   #hear(change: Change): void {
@@ -215,19 +226,19 @@ export class Courier implements DueSource {
 
   async #attempt(delivery: Delivery): Promise<void> {
     const { store, context } = this.#parts;
-    const { signal } = this.#stopping;
-    if (signal.aborted) return;
+    const { signal } = this.#ending;
+    if (this.#stopped) return;
     const fault = this.#faults?.take(delivery);
     const startedAt = timestamp(context().now);
     try {
       if (fault && (await this.#putOff(delivery, fault))) return;
-      const { report, refused } = await this.#post(delivery, delivery.attemptCount + 1, fault);
+      const { report, refused } = await this.#post(delivery, delivery.attemptCount + 1, fault, signal);
       // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
       if (signal.aborted) return;
       await store.commit((state) =>
         recordAttempt(state, delivery.id, { ...report, startedAt, refused }, context()),
       );
-      if (fault?.duplicate && report.error === null) await this.#duplicate(delivery, fault);
+      if (fault?.duplicate && report.error === null) await this.#duplicate(delivery, fault, signal);
       await this.#letOvertakenGo(delivery);
     } catch {
       this.#due.push({ at: context().now + STORE_RETRY_MS, turn: this.#planned++, deliveryId: delivery.id });
@@ -235,14 +246,19 @@ export class Courier implements DueSource {
     }
   }
 
-  #post(delivery: Delivery, number: number, fault: FaultRule | undefined): Promise<PostResult> {
+  #post(
+    delivery: Delivery,
+    number: number,
+    fault: FaultRule | undefined,
+    signal: AbortSignal,
+  ): Promise<PostResult> {
     const { poster, context, version } = this.#parts;
     const { url, original } = this.#target(delivery);
     const request: PostRequest = {
       url,
       body: delivery.body,
       timeoutMs: context().settings.ipn.timeoutMs,
-      signal: this.#stopping.signal,
+      signal,
       headers: [
         ['Host', addressOf(url).host],
         ['Content-Type', delivery.contentType],
@@ -277,11 +293,11 @@ export class Courier implements DueSource {
   }
 
   /** The same bytes once more, right behind the first. */
-  async #duplicate(delivery: Delivery, fault: FaultRule): Promise<void> {
+  async #duplicate(delivery: Delivery, fault: FaultRule, signal: AbortSignal): Promise<void> {
     const { store, context } = this.#parts;
     const startedAt = timestamp(context().now);
-    const { report } = await this.#post(delivery, delivery.attemptCount + 2, fault);
-    if (this.#stopping.signal.aborted) return;
+    const { report } = await this.#post(delivery, delivery.attemptCount + 2, fault, signal);
+    if (signal.aborted) return;
     await store.commit((state) =>
       recordExtraAttempt(state, delivery.id, { ...report, startedAt }, context()),
     );
@@ -297,6 +313,13 @@ export class Courier implements DueSource {
     this.#waiters.delete(deliveryId);
     for (const resolve of waiters) resolve();
   }
+}
+
+function endOfAttempts(): AbortController {
+  const ending = new AbortController();
+  // Every attempt under way listens; the default limit would warn the user of a leak from the 11th on.
+  setMaxListeners(IN_ALL, ending.signal);
+  return ending;
 }
 
 /** When a delivery is to be attempted next; undefined when it is not. */

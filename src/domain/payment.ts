@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { autoSettling } from './auto.ts';
 import { GatewayError, nearestName } from './error.ts';
 import { findByPublicKey, findBySecretKey } from './merchant.ts';
 import { amountFromNumber, chargeOn, isAmount } from './money.ts';
@@ -165,6 +166,11 @@ export function initiate(state: State, input: InitiateInput, mode: Mode, context
     customerName: request.customer_name,
     customerEmail: request.customer_email,
     createdAt: timestamp(now),
+    auto: autoSettling(
+      { identifier: request.identifier, email: request.customer_email, amount: request.amount },
+      settings.auto,
+      now,
+    ),
     expiresAt: settings.paymentExpiresMs === null ? null : timestamp(now + settings.paymentExpiresMs),
     settledAt: null,
     settledBy: null,

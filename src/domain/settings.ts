@@ -1,3 +1,4 @@
+import type { AutoSettings } from './auto.ts';
 import type { Ids } from './ids.ts';
 import type { AmountFormat, Currency } from './money.ts';
 import type { PaymentStatus } from './state.ts';
@@ -40,6 +41,7 @@ export interface Settings {
     forwardTo: string | null;
   };
   delivery: DeliveryOrder;
+  auto: AutoSettings;
   /** A pending payment expires so many milliseconds after it was initiated; null: never. */
   paymentExpiresMs: number | null;
   /** Why an IPN to this address would not be let out, or null: looked at without resolving any name. */

@@ -4,21 +4,19 @@ import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
 import { type Context, type DeliveryOrder, timestamp } from './settings.ts';
-import type {
-  Change,
-  Delivery,
-  Merchant,
-  Outcome,
-  Payment,
-  PaymentStatus,
-  Settler,
-  State,
-  Wallet,
+import {
+  type Change,
+  type Delivery,
+  type Merchant,
+  OUTCOMES,
+  type Outcome,
+  type Payment,
+  type PaymentOutcome,
+  type PaymentStatus,
+  type Settler,
+  type State,
+  type Wallet,
 } from './state.ts';
-
-/** What can be done to a pending payment. */
-export const OUTCOMES = ['approve', 'cancel', 'fail', 'expire'] as const;
-export type PaymentOutcome = (typeof OUTCOMES)[number];
 
 /** The final state that each outcome leads to. */
 export const STATUS_AFTER = {
@@ -144,6 +142,17 @@ function dueDeliveries(
   if (order === 'ipn-twice') return [make(), make()];
   const head = order === 'redirect-then-ipn' ? REDIRECT_HEAD_START_MS : 0;
   return [{ ...make(), nextAttemptAt: timestamp(context.now + head) }];
+}
+
+/**
+ * Where the checkout of a payment that settled itself sends the browser; null where it stays.
+ *
+ * @param order the delivery order that the server was started with
+ */
+export function selfSettledAddress(payment: Payment, order: DeliveryOrder): string | null {
+  if (payment.settledBy !== 'auto' || (payment.auto?.delivery ?? order) === 'ipn-only') return null;
+  const outcome = OUTCOMES.find((one) => STATUS_AFTER[one] === payment.status);
+  return outcome === undefined ? null : redirectOf(payment, outcome);
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { AMOUNT_PATTERN } from './money.ts';
+import { DELIVERY_ORDERS } from './settings.ts';
 
 /*
  * The records as they stand in the state file. Times are ISO 8601 UTC text, money is decimal text,
@@ -26,6 +27,10 @@ export type Mode = (typeof MODES)[number];
 /** All states of a payment; every one but `pending` is final (chosen). */
 export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', 'expired'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+/** What can be done to a pending payment. */
+export const OUTCOMES = ['approve', 'cancel', 'fail', 'expire'] as const;
+export type PaymentOutcome = (typeof OUTCOMES)[number];
 
 /** All states of a delivery (chosen). `refused`: the egress guard did not let it out. */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'refused'] as const;
@@ -71,6 +76,15 @@ export const paymentEventSchema = z.object({
 });
 export type PaymentEvent = z.infer<typeof paymentEventSchema>;
 
+/** How and when a payment settles itself: decided when it is initiated, so that a restart changes nothing about it. */
+export const autoSettlingSchema = z.object({
+  outcome: z.enum(OUTCOMES),
+  at: dueTime,
+  /** Null for the order that the server was started with. */
+  delivery: z.nullable(z.enum(DELIVERY_ORDERS)),
+});
+export type AutoSettling = z.infer<typeof autoSettlingSchema>;
+
 export const paymentSchema = z.object({
   id: text,
   trx: text,
@@ -92,6 +106,7 @@ export const paymentSchema = z.object({
   customerEmail: text,
   createdAt: time,
   expiresAt: z.nullable(dueTime),
+  auto: z._default(z.nullable(autoSettlingSchema), null),
   settledAt: z.nullable(time),
   settledBy: z.nullable(z.enum(SETTLERS)),
   /** The e-mail that the customer entered on the checkout. */

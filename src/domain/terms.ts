@@ -1,10 +1,12 @@
 import * as z from 'zod/mini';
+import { OutcomeRule } from './auto.ts';
 import { GatewayError, nearestName } from './error.ts';
 import { type Currency, isAmount, type Rate } from './money.ts';
 import { isEmail } from './payment.ts';
 
 /*
- * What only the configuration file (and the library) can say, because it has no flag: charges, currencies, wallets.
+ * What only the configuration file (and the library) can say, because it has no flag: charges, currencies, wallets,
+ * outcome rules.
  * All of it is chosen; the service interface knows no way to set any of it.
  */
 
@@ -23,11 +25,12 @@ export interface Charges {
   cardTransaction: Rate;
 }
 
-/** What a configuration says about money, complete and checked. */
+/** What a configuration says about money and outcomes, complete and checked. */
 export interface Terms {
   charges: Charges;
   currencies: readonly Currency[];
   wallets: readonly WalletTerms[];
+  outcomes: readonly OutcomeRule[];
 }
 
 /** Decimal text, or a JSON number that is one as it stands. */
@@ -88,13 +91,19 @@ function listOf<Schema extends z.ZodMiniType>(schema: Schema) {
     .check(z.maxLength(MAX_ENTRIES, `may have at most ${MAX_ENTRIES} entries`));
 }
 
-const SCHEMAS = { charges: ChargeTerms, currencies: listOf(CurrencyTerms), wallets: listOf(WalletSchema) };
+const SCHEMAS = {
+  charges: ChargeTerms,
+  currencies: listOf(CurrencyTerms),
+  wallets: listOf(WalletSchema),
+  outcomes: listOf(OutcomeRule),
+};
 
 /** The keys that may stand at some place of each structure, for "did you mean". */
 const KEYS = {
   charges: ['payment', 'card', 'cardTransaction', 'percent', 'fixed'],
   currencies: Object.keys(CurrencyTerms.shape),
   wallets: Object.keys(WalletSchema.shape),
+  outcomes: Object.keys(OutcomeRule.shape),
 } as const satisfies Record<keyof typeof SCHEMAS, readonly string[]>;
 
 /**
@@ -102,7 +111,7 @@ const KEYS = {
  *
  * @throws GatewayError `usage`, naming every key that is wrong and the known key nearest to an unknown one
  */
-export function readTerms(given: { charges?: unknown; currencies?: unknown; wallets?: unknown }): Terms {
+export function readTerms(given: { [Name in keyof typeof SCHEMAS]?: unknown }): Terms {
   const charges = given.charges === undefined ? {} : checked('charges', given.charges);
   const currencies = given.currencies === undefined ? [] : checked('currencies', given.currencies);
   return {
@@ -118,6 +127,7 @@ export function readTerms(given: { charges?: unknown; currencies?: unknown; wall
       decimals,
     })),
     wallets: given.wallets === undefined ? [] : checked('wallets', given.wallets),
+    outcomes: given.outcomes === undefined ? [] : checked('outcomes', given.outcomes),
   };
 }
 

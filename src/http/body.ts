@@ -19,7 +19,7 @@ export interface PostedFields {
  * @throws GatewayError `body_too_large`, without reading on; `unparseable_body` when the client breaks off
  */
 export async function readBody(c: Context): Promise<Buffer> {
-  return kept.get(c) ?? takeBody(c);
+  return kept.get(c) ?? takeBody(c, MAX_BODY_BYTES);
 }
 
 /** Bodies that were read before their handler asked for them: from a connection they can be read once only. */
@@ -27,25 +27,25 @@ const kept = new WeakMap<Context, Promise<Buffer>>();
 
 /** Reads the body so that whoever asks for it later gets it, or its error, too. */
 export function keepBody(c: Context): void {
-  kept.set(c, takeBody(c));
+  kept.set(c, takeBody(c, MAX_BODY_BYTES));
 }
 
-async function takeBody(c: Context): Promise<Buffer> {
-  if (Number(header(c, 'content-length')) > MAX_BODY_BYTES) throw tooLarge();
+async function takeBody(c: Context, limit: number): Promise<Buffer> {
+  if (Number(header(c, 'content-length')) > limit) throw tooLarge(limit);
   const incoming = (c.env as Partial<HttpBindings> | undefined)?.incoming;
-  if (incoming) return readIncoming(incoming);
+  if (incoming) return readIncoming(incoming, limit);
   const body = Buffer.from(await c.req.arrayBuffer());
-  if (body.length > MAX_BODY_BYTES) throw tooLarge();
+  if (body.length > limit) throw tooLarge(limit);
   return body;
 }
 
-function readIncoming(incoming: HttpBindings['incoming']): Promise<Buffer> {
+function readIncoming(incoming: HttpBindings['incoming'], limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) refuse(tooLarge());
+      if (size > limit) refuse(tooLarge(limit));
       else chunks.push(chunk);
     };
     const onEnd = () => {
@@ -65,8 +65,11 @@ function readIncoming(incoming: HttpBindings['incoming']): Promise<Buffer> {
   });
 }
 
-function tooLarge(): GatewayError {
-  return new GatewayError('body_too_large', `the body may have at most ${MAX_BODY_BYTES} bytes (1 MiB)`);
+function tooLarge(limit: number): GatewayError {
+  return new GatewayError(
+    'body_too_large',
+    `the body may have at most ${limit} bytes (${limit / 2 ** 20} MiB)`,
+  );
 }
 
 /** A header as Node parsed it; hono would build all of them anew to find one. */
@@ -122,6 +125,20 @@ export async function readJsonBody(c: Context): Promise<PostedFields> {
   return readJson(c);
 }
 
+/** A whole state may be so large: what can be exported can be imported again (chosen). */
+const MAX_STATE_BYTES = 256 * 2 ** 20;
+
+/**
+ * Reads a whole state, a JSON object of up to 256 MiB.
+ *
+ * @throws GatewayError `unsupported_media_type`, `body_too_large`, `unparseable_body`
+ */
+export async function readStateBody(c: Context): Promise<Record<string, unknown>> {
+  const type = mediaType(c);
+  if (type !== 'application/json') throw unsupported(type, ['application/json']);
+  return parseObject(await takeBody(c, MAX_STATE_BYTES)).fields;
+}
+
 function unsupported(type: string, accepted: readonly string[]): GatewayError {
   const got = type ? `"${type.slice(0, 80)}"` : 'none';
   return new GatewayError(
@@ -131,7 +148,11 @@ function unsupported(type: string, accepted: readonly string[]): GatewayError {
 }
 
 async function readJson(c: Context): Promise<PostedFields> {
-  const text = (await readBody(c)).toString('utf8');
+  return parseObject(await readBody(c));
+}
+
+function parseObject(body: Buffer): PostedFields {
+  const text = body.toString('utf8');
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

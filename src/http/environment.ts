@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ResolvedOptions } from '../options.ts';
+import type { StateDesk } from '../state.ts';
 
 /** What the routes are given about the server they run in. */
 export interface ServerFacts {
@@ -29,6 +30,7 @@ export interface ServerFacts {
 export interface AppParts {
   cards: CardDesk;
   gateway: Gateway;
+  state: StateDesk;
   clock: Clock;
   faults: Faults;
   activity: ActivityLog;

@@ -11,12 +11,16 @@ const SNAPSHOT_DELAY_MS = 1_000;
 /** A larger one when its journal has grown over this, and over the snapshot's own size. */
 const LARGE_JOURNAL_BYTES = 8 * 2 ** 20;
 
-/** Called after a change is stored, in the order of the commits. */
-export type ChangeListener = (change: Change) => void;
+/**
+ * Called after a change is stored, in the order of the commits. `replaced`: the change is the whole state that took
+ * the place of the one before; whoever remembers records of that must forget them.
+ */
+export type ChangeListener = (change: Change, replaced: boolean) => void;
 
 interface Pending {
   line: string;
   change: Change;
+  replaced: boolean;
   undo: Undo;
   resolve: () => void;
   reject: (error: Error) => void;
@@ -47,6 +51,8 @@ export class Store {
   #snapshotting: Promise<void> | undefined;
   #closed = false;
   readonly #listeners: ChangeListener[] = [];
+  /** Whether there was a state before this run. */
+  found = false;
   /** Something the user should know about what was found on disk, such as a dropped torn line. */
   readonly notices: string[] = [];
 
@@ -93,6 +99,7 @@ export class Store {
         `${journalPath}: dropped a torn last line of ${content.tornBytes} bytes, which was never acknowledged`,
       );
     }
+    store.found = found !== null;
     store.#load(found ?? (await initial()));
     for (const [index, line] of (content?.lines ?? []).entries()) {
       store.#replay(line, `${journalPath} line ${index + 1}`);
@@ -128,7 +135,7 @@ export class Store {
    */
   async commit<Result>(rule: (state: State) => Outcome<Result>): Promise<Result> {
     const { change, result } = rule(this.#state);
-    await this.#store(change, (state) => state.apply(change), change);
+    await this.#store(change, (state) => state.apply(change), change, false);
     return result;
   }
 
@@ -145,20 +152,23 @@ export class Store {
         };
       },
       { reset: true, ...change },
+      true,
     );
   }
 
-  #store(change: Change, apply: (state: State) => Undo, record: object): Promise<void> {
+  #store(change: Change, apply: (state: State) => Undo, record: object, replaced: boolean): Promise<void> {
     if (this.#closed)
       throw new GatewayError('storage_failed', 'the emulator is stopping and takes no more changes');
-    const undo = apply(this.#state);
     if (!this.#journal) {
-      this.#tell(change);
+      apply(this.#state);
+      this.#tell(change, replaced);
       return Promise.resolve();
     }
+    // Before anything is applied: what is too large to be written must not be there.
     const line = `${JSON.stringify(record)}\n`;
+    const undo = apply(this.#state);
     return new Promise((resolve, reject) => {
-      this.#pending.push({ line, change, undo, resolve, reject });
+      this.#pending.push({ line, change, replaced, undo, resolve, reject });
       this.#writing ??= this.#writeAll();
     });
   }
@@ -187,8 +197,8 @@ export class Store {
       this.#giveUp(batch, error);
       return;
     }
-    for (const { change, resolve } of batch) {
-      this.#tell(change);
+    for (const { change, replaced, resolve } of batch) {
+      this.#tell(change, replaced);
       resolve();
     }
   }
@@ -220,8 +230,8 @@ export class Store {
     for (const { reject } of lost) reject(failure);
   }
 
-  #tell(change: Change): void {
-    for (const listener of this.#listeners) listener(change);
+  #tell(change: Change, replaced: boolean): void {
+    for (const listener of this.#listeners) listener(change, replaced);
   }
 
   /** How many records there are in all. */

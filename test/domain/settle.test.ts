@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, compare, subtract } from '../../src/domain/money.ts';
 import { DELIVERY_ORDERS, type DeliveryOrder } from '../../src/domain/settings.ts';
-import { OUTCOMES, redirectOf, STATUS_AFTER, settle } from '../../src/domain/settle.ts';
+import { redirectOf, STATUS_AFTER, settle } from '../../src/domain/settle.ts';
 import {
   type Mode,
+  OUTCOMES,
   PAYMENT_STATUSES,
   type Payment,
   type PaymentStatus,

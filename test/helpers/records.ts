@@ -55,6 +55,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
     loose: false,
     sandboxEmail: 'test_mode@mail.com',
     sandboxCode: '222666',
+    auto: { rules: [], outcome: null, delayMs: 500 },
     ipn: {
       format: 'form',
       amountFormat: 'sent',

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckoutProblem } from '../../src/domain/checkout.ts';
 import { DELIVERY_ORDERS } from '../../src/domain/settings.ts';
-import { OUTCOMES } from '../../src/domain/settle.ts';
-import { PAYMENT_STATUSES } from '../../src/domain/state.ts';
+import { OUTCOMES, PAYMENT_STATUSES } from '../../src/domain/state.ts';
 import { checkoutPage, closedPage } from '../../src/http/pages/checkout.tsx';
 import { dashboardPage } from '../../src/http/pages/dashboard.tsx';
 import type { CheckoutView, ClosedView, DashboardView, PaymentSummary } from '../../src/http/pages/views.ts';

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import { Hono } from 'hono';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/state.ts';
+import { readStateBody } from '../body.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { clockView } from './clock.ts';
 import { faultView } from './faults.ts';
@@ -14,14 +16,25 @@ export function paymentCounts({ gateway }: AppParts): Record<PaymentStatus, numb
   return counts;
 }
 
+/** How many records of each kind there are. */
+function recordCounts({ gateway: { state } }: AppParts) {
+  return {
+    payments: state.payments.size,
+    deliveries: state.deliveries.size,
+    merchants: state.merchants.size,
+    wallets: state.wallets.size,
+    cards: state.cards.size,
+  };
+}
+
 /** A secret as it may be shown: enough to tell it from others. */
 export function masked(secret: string): string {
   return secret.length > 12 ? `${secret.slice(0, 8)}…${secret.slice(-2)}` : '…';
 }
 
-/** `/_sim/status` and `/_sim/shutdown`. */
+/** What concerns the emulator as a whole: status, state, shutdown. */
 export function simulatorRoutes(parts: AppParts) {
-  const { gateway, facts } = parts;
+  const { facts } = parts;
   return new Hono<AppEnvironment>()
     .get('/status', (c) => {
       const { secretKey, controlToken, ...options } = facts.options;
@@ -34,19 +47,26 @@ export function simulatorRoutes(parts: AppParts) {
         startedAt: facts.startedAt,
         clock: clockView(parts.clock.read()),
         faults: parts.faults.list.map(faultView),
-        counts: {
-          payments: paymentCounts(parts),
-          deliveries: gateway.state.deliveries.size,
-          merchants: gateway.state.merchants.size,
-          wallets: gateway.state.wallets.size,
-          cards: gateway.state.cards.size,
-        },
+        counts: { ...recordCounts(parts), payments: paymentCounts(parts) },
         options: {
           ...options,
           secretKey: secretKey === undefined ? null : masked(secretKey),
           controlToken: controlToken === undefined ? null : masked(controlToken),
         },
       });
+    })
+    .post('/reset', async (c) => {
+      await parts.state.reset();
+      return c.json({ counts: recordCounts(parts) });
+    })
+    .get('/snapshot', (c) => {
+      // In slices: a large state must not hold up the payments that come in meanwhile.
+      const body = Readable.toWeb(Readable.from(parts.state.snapshotText())) as ReadableStream<Uint8Array>;
+      return c.body(body, 200, { 'Content-Type': 'application/json' });
+    })
+    .put('/snapshot', async (c) => {
+      await parts.state.restore(await readStateBody(c));
+      return c.json({ counts: recordCounts(parts) });
     })
     .post('/shutdown', (c) => {
       // The answer is on its way before the server begins to stop.

@@ -1,5 +1,6 @@
 import { DELIVERY_ORDERS, type DeliveryOrder } from '../../domain/settings.ts';
-import { OUTCOMES, STATUS_AFTER } from '../../domain/settle.ts';
+import { STATUS_AFTER } from '../../domain/settle.ts';
+import { OUTCOMES } from '../../domain/state.ts';
 import type { CheckoutView } from './views.ts';
 import type { Wording } from './wording.ts';
 

@@ -5,8 +5,8 @@ import { stepOf } from '../../domain/checkout.ts';
 import { GatewayError } from '../../domain/error.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { DELIVERY_ORDERS, type DeliveryOrder } from '../../domain/settings.ts';
-import { OUTCOMES, type PaymentOutcome } from '../../domain/settle.ts';
-import { MODES, type Mode, type Payment } from '../../domain/state.ts';
+import { selfSettledAddress } from '../../domain/settle.ts';
+import { MODES, type Mode, OUTCOMES, type Payment, type PaymentOutcome } from '../../domain/state.ts';
 import { readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
@@ -169,7 +169,9 @@ class Checkout {
     return c.html(html, problem ? 422 : 200);
   }
 
-  #over(c: AppContext, payment: Payment): Response {
+  #over(c: AppContext, payment: Payment): Response | Promise<Response> {
+    const address = selfSettledAddress(payment, this.#parts.gateway.settings.delivery);
+    if (address !== null) return this.#leave(c, payment, address);
     const expired = payment.status === 'expired';
     return this.#closed(c, payment, expired ? 'expired' : 'settled', expired ? 410 : 409);
   }

@@ -2,23 +2,24 @@ import TinyQueue from 'tinyqueue';
 import type { Clock, DueSource } from './clock.ts';
 import { GatewayError } from './domain/error.ts';
 import type { Payment } from './domain/state.ts';
-import type { Gateway } from './gateway.ts';
+import type { Gateway, SettleInput } from './gateway.ts';
 import type { Store } from './store/store.ts';
 
-/** When an expiry cannot be stored (a full disk), it is tried again after this long. */
+/** When a settling cannot be stored (a full disk), it is tried again after this long. */
 const STORE_RETRY_MS = 1_000;
 
 interface Due {
   at: number;
   paymentId: string;
+  input: SettleInput;
 }
 
-/** Expires the pending payments whose time is up, by the one door that settles payments. */
-export class Expiry implements DueSource {
+/** Settles the pending payments whose time has come, by the one door that settles payments: automatic ones and expired ones. */
+export class Deadlines implements DueSource {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #gateway: Gateway;
-  readonly #due = new TinyQueue<Due>([], (a, b) => a.at - b.at);
+  #due = queue();
   /** Every change of a payment is heard; each one is planned once. */
   readonly #planned = new Set<string>();
 
@@ -31,10 +32,16 @@ export class Expiry implements DueSource {
   /** Takes up the payments that the last run left pending, and listens for more. */
   start(): void {
     for (const payment of this.#store.state.payments.values()) this.#plan(payment);
-    this.#store.onChange(({ payments = [] }) => {
+    this.#store.onChange(({ payments = [] }, replaced) => {
+      if (replaced) this.#forget();
       for (const payment of payments) this.#plan(payment);
     });
     this.#clock.add(this);
+  }
+
+  #forget(): void {
+    this.#due = queue();
+    this.#planned.clear();
   }
 
   nextDue(): number | undefined {
@@ -47,24 +54,25 @@ export class Expiry implements DueSource {
   }
 
   async runDue(now: number): Promise<void> {
-    const expired: Promise<void>[] = [];
+    const settled: Promise<void>[] = [];
     for (let at = this.nextDue(); at !== undefined && at <= now; at = this.nextDue()) {
       const due = this.#take();
-      if (due) expired.push(this.#expire(due.paymentId));
+      if (due) settled.push(this.#settle(due));
     }
-    await Promise.all(expired);
+    await Promise.all(settled);
   }
 
-  #plan({ id, status, expiresAt }: Payment): void {
-    if (status !== 'pending' || expiresAt === null || this.#planned.has(id)) return;
-    this.#push(id, Date.parse(expiresAt));
+  #plan(payment: Payment): void {
+    if (payment.status !== 'pending' || this.#planned.has(payment.id)) return;
+    const due = dueOf(payment);
+    if (due) this.#push(due);
   }
 
-  #push(paymentId: string, at: number): void {
-    this.#planned.add(paymentId);
-    this.#due.push({ at, paymentId });
+  #push(due: Due): void {
+    this.#planned.add(due.paymentId);
+    this.#due.push(due);
     // The clock sets its timer anew only for what comes before all others: initiating must stay cheap.
-    if (this.#due.peek()?.paymentId === paymentId) this.#clock.wake();
+    if (this.#due.peek() === due) this.#clock.wake();
   }
 
   #take(): Due | undefined {
@@ -73,13 +81,27 @@ export class Expiry implements DueSource {
     return due;
   }
 
-  async #expire(paymentId: string): Promise<void> {
+  async #settle(due: Due): Promise<void> {
     try {
-      await this.#gateway.settle(paymentId, { outcome: 'expire', by: 'clock' });
+      await this.#gateway.settle(due.paymentId, due.input);
     } catch (error) {
       // Somebody else settled it at the same moment, or a reset took it away: then there is nothing left to do.
       if (!(error instanceof GatewayError) || error.code !== 'storage_failed') return;
-      this.#push(paymentId, this.#clock.now() + STORE_RETRY_MS);
+      this.#push({ ...due, at: this.#clock.now() + STORE_RETRY_MS });
     }
   }
+}
+
+const queue = () => new TinyQueue<Due>([], (a, b) => a.at - b.at);
+
+/** What happens to a pending payment by itself, and when: the first of settling automatically and expiring. */
+function dueOf({ id, auto, expiresAt }: Payment): Due | undefined {
+  const expiry = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
+  if (auto && Date.parse(auto.at) <= expiry) {
+    const { outcome, at, delivery } = auto;
+    const input: SettleInput = { outcome, by: 'auto', ...(delivery && { delivery }) };
+    return { at: Date.parse(at), paymentId: id, input };
+  }
+  if (expiresAt === null) return undefined;
+  return { at: expiry, paymentId: id, input: { outcome: 'expire', by: 'clock' } };
 }

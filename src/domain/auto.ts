@@ -1,0 +1,93 @@
+import * as z from 'zod/mini';
+import { globMatches } from './faults.ts';
+import { DELIVERY_ORDERS, parseDuration, timestamp } from './settings.ts';
+import { type AutoSettling, OUTCOMES, type PaymentOutcome } from './state.ts';
+
+/*
+ * Payments that settle themselves, so that a headless suite gets every outcome without touching the CLI. All of it
+ * is chosen; the service interface has no magic values.
+ */
+
+const MAX_PATTERN_LENGTH = 200;
+const LONGEST_DELAY_MS = 24 * 3_600_000;
+
+const pattern = z.string({ error: 'must be a text or a pattern such as "order-*"' }).check(
+  z.refine((text) => text !== '' && text.length <= MAX_PATTERN_LENGTH, {
+    error: `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
+  }),
+);
+const delay = 'must be a duration such as 500ms, 2s, 1m or 1h, at most 24h';
+
+/** A rule of the configuration that decides the outcome of the payments it fits. Every pattern given must fit. */
+export const OutcomeRule = z
+  .strictObject({
+    identifier: z.optional(pattern),
+    email: z.optional(pattern),
+    amount: z.optional(pattern),
+    outcome: z.enum([...OUTCOMES, 'pending'], {
+      error: `must be one of ${OUTCOMES.join(', ')}, pending`,
+    }),
+    delivery: z.optional(z.enum(DELIVERY_ORDERS, { error: `must be one of ${DELIVERY_ORDERS.join(', ')}` })),
+    delay: z.optional(
+      z.string({ error: delay }).check(
+        z.refine((text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= LONGEST_DELAY_MS, {
+          error: delay,
+        }),
+      ),
+    ),
+  })
+  .check(
+    z.refine(({ identifier, email, amount }) => (identifier ?? email ?? amount) !== undefined, {
+      error: 'needs at least one of identifier, email, amount: --auto settles every payment',
+    }),
+  );
+export type OutcomeRule = z.output<typeof OutcomeRule>;
+
+/**
+ * The magic values that always work: the e-mail of the customer names the outcome. The top-level domain is reserved
+ * for tests, so that no real customer can have one.
+ */
+export const MAGIC_EMAILS: readonly (OutcomeRule & { email: string })[] = [
+  ...OUTCOMES.map((outcome) => ({ email: `${outcome}@gateway-sim.test`, outcome })),
+  { email: 'pending@gateway-sim.test', outcome: 'pending' },
+];
+
+/** How payments settle themselves in one running gateway. */
+export interface AutoSettings {
+  /** Tried in order, before the magic e-mails; the first that fits decides. */
+  rules: readonly OutcomeRule[];
+  /** For what no rule and no magic e-mail fits; null leaves it pending. */
+  outcome: PaymentOutcome | null;
+  /** Milliseconds on the emulator's clock from initiation, where the rule does not say. */
+  delayMs: number;
+}
+
+/** The values of a payment that rules look at, as they were sent. */
+export interface AutoSubject {
+  identifier: string;
+  email: string;
+  amount: string;
+}
+
+/** How and when a payment initiated now settles itself; null when it waits for somebody. */
+export function autoSettling(
+  subject: AutoSubject,
+  { rules, outcome, delayMs }: AutoSettings,
+  now: number,
+): AutoSettling | null {
+  const magic = subject.email.toLowerCase();
+  const rule = rules.find((one) => fits(one, subject)) ?? MAGIC_EMAILS.find(({ email }) => email === magic);
+  const decided = rule?.outcome ?? outcome;
+  if (decided === null || decided === 'pending') return null;
+  const wait = (rule?.delay === undefined ? undefined : parseDuration(rule.delay)) ?? delayMs;
+  return { outcome: decided, at: timestamp(now + wait), delivery: rule?.delivery ?? null };
+}
+
+function fits(rule: OutcomeRule, subject: AutoSubject): boolean {
+  const { identifier = '*', email = '*', amount = '*' } = rule;
+  return (
+    globMatches(identifier, subject.identifier) &&
+    globMatches(email.toLowerCase(), subject.email.toLowerCase()) &&
+    globMatches(amount, subject.amount)
+  );
+}

@@ -1,0 +1,88 @@
+import type { Egress } from './delivery/egress.ts';
+import { GatewayError, nearestName } from './domain/error.ts';
+import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
+import { parseDuration, type Settings } from './domain/settings.ts';
+import type { Terms } from './domain/terms.ts';
+import type { ResolvedOptions } from './options.ts';
+
+/**
+ * How the gateway behaves under these options.
+ *
+ * @param terms what their structures say, as read by `readTerms`
+ * @throws GatewayError `usage`, naming the option whose value makes no sense
+ */
+export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egress): Settings {
+  const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
+  return {
+    currencies: new Map(currencies.map((currency) => [currency.code, currency])),
+    charges: terms.charges,
+    loose: options.loose,
+    sandboxEmail: options.sandboxEmail,
+    sandboxCode: options.sandboxCode,
+    ipn: ipnSettings(options),
+    delivery: options.delivery,
+    auto: { rules: terms.outcomes, outcome: options.auto ?? null, delayMs: autoDelay(options) },
+    paymentExpiresMs: paymentExpiry(options),
+    unreachable: (url) => (options.forwardIpn === undefined ? egress.unreachable(url) : null),
+  };
+}
+
+/** A wait of the schedule or for a payment, and how long a receiver may take, at most. */
+const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
+const LONGEST_TIMEOUT_MS = 10 * 60_000;
+const SENT_ON_REQUEST = ['canceled', 'failed', 'expired'] as const;
+
+function autoDelay({ autoDelay }: ResolvedOptions): number {
+  if (autoDelay <= LONGEST_WAIT_MS) return autoDelay;
+  throw new GatewayError('usage', '--auto-delay must be at most 720h');
+}
+
+function paymentExpiry({ paymentExpires }: ResolvedOptions): number | null {
+  if (paymentExpires === undefined) return null;
+  if (paymentExpires >= 1 && paymentExpires <= LONGEST_WAIT_MS) return paymentExpires;
+  throw new GatewayError('usage', '--payment-expires must be from 1ms to 720h');
+}
+
+function ipnSettings(options: ResolvedOptions): Settings['ipn'] {
+  const amountFormat = parseAmountFormat(options.amountFormat);
+  if (!amountFormat) {
+    throw new GatewayError(
+      'usage',
+      `--amount-format must be sent, stored or fixed:N with N from 0 to 8 (got "${options.amountFormat}")`,
+    );
+  }
+  if (options.ipnTimeout < 1 || options.ipnTimeout > LONGEST_TIMEOUT_MS) {
+    throw new GatewayError('usage', '--ipn-timeout must be from 1ms to 10m');
+  }
+  const alsoOn = options.ipnOn.map((text) => {
+    const status = SENT_ON_REQUEST.find((name) => name === text);
+    if (status) return status;
+    const meant = nearestName(text, SENT_ON_REQUEST);
+    throw new GatewayError(
+      'usage',
+      `--ipn-on takes ${SENT_ON_REQUEST.join(', ')} (got "${text}")${meant ? `: did you mean ${meant}?` : ''}`,
+    );
+  });
+  return {
+    format: options.ipnFormat,
+    amountFormat,
+    on: new Set(['succeeded', ...alsoOn]),
+    schedule: scheduleOf(options),
+    timeoutMs: options.ipnTimeout,
+    forwardTo: options.forwardIpn ?? null,
+  };
+}
+
+function scheduleOf({ ipnSchedule, ipnRetries }: ResolvedOptions): number[] {
+  const waits = ipnSchedule.map((text) => {
+    const wait = parseDuration(text);
+    if (wait !== undefined && wait <= LONGEST_WAIT_MS) return wait;
+    throw new GatewayError(
+      'usage',
+      `--ipn-schedule must be durations such as 1s,5s,30s, each at most 720h (got "${text}")`,
+    );
+  });
+  const last = waits.length - 1;
+  if (ipnRetries === undefined) return waits;
+  return Array.from({ length: ipnRetries }, (_, index) => waits[Math.min(index, last)] ?? 0);
+}

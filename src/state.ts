@@ -1,0 +1,97 @@
+import type { ActivityLog } from './activity.ts';
+import { GatewayError } from './domain/error.ts';
+import type { FaultRule } from './domain/fault.ts';
+import type { Faults } from './domain/faults.ts';
+import { type Preparation, prepare } from './domain/prepare.ts';
+import { requireReferences } from './domain/references.ts';
+import { type Context, type Settings, timestamp } from './domain/settings.ts';
+import type { Merchant, State } from './domain/state.ts';
+import { parseSnapshot, type Snapshot, snapshotText } from './store/snapshot.ts';
+import type { Store } from './store/store.ts';
+
+/** What the use cases about the state as a whole work with. */
+export interface StateDeskParts {
+  store: Store;
+  /** What this server started with. */
+  initial: () => Promise<Snapshot>;
+  preparation: Preparation;
+  settings: Settings;
+  faults: Faults;
+  firstFaults: readonly FaultRule[];
+  activity: ActivityLog;
+  context: () => Context;
+}
+
+/** The use cases about the state as a whole: back to the start, out, and in. */
+export class StateDesk {
+  readonly #parts: StateDeskParts;
+
+  constructor(parts: StateDeskParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Back to the fixtures and fault rules that this server started with. Merchants stay and keep their keys, so that
+   * running code goes on working; what is due is dropped; the clock is left alone, it never goes back.
+   */
+  async reset(): Promise<void> {
+    const { store, initial, faults, firstFaults, activity } = this.#parts;
+    const fixtures = await initial();
+    await this.#replace({ ...fixtures, merchants: keptMerchants(store.state, fixtures) });
+    faults.replace(firstFaults);
+    activity.forget();
+    this.#notice('the state was reset');
+  }
+
+  /** The whole state as of this moment, as text in slices: what db.json holds, and what `restore` takes. */
+  snapshotText(): Iterable<string> {
+    return snapshotText(this.#parts.store.snapshot());
+  }
+
+  /**
+   * Puts a whole state in the place of the present one, its keys included, all or nothing. An older version is
+   * migrated.
+   *
+   * @param json what `snapshotText` gave, parsed
+   * @throws GatewayError `invalid_fields`, with nothing changed
+   */
+  async restore(json: unknown): Promise<void> {
+    await this.#replace(validated(json));
+    this.#parts.activity.forget();
+    this.#notice('a state was imported');
+  }
+
+  async #replace(snapshot: Snapshot): Promise<void> {
+    const { store, preparation, settings } = this.#parts;
+    await store.replace(snapshot);
+    await store.commit((state) => prepare(state, preparation, settings));
+  }
+
+  #notice(text: string): void {
+    this.#parts.activity.notice(timestamp(this.#parts.context().now), text);
+  }
+}
+
+/** All merchants that there are, with the balances of the fixtures, and those that the fixtures have beside them. */
+function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
+  const kept = [...state.merchants.values()].map((merchant) => ({
+    ...merchant,
+    balances: merchants.find(({ id }) => id === merchant.id)?.balances ?? {},
+  }));
+  return [...kept, ...merchants.filter(({ id }) => state.merchants.get(id) === undefined)];
+}
+
+function validated(json: unknown): Snapshot {
+  const source = 'the state to import';
+  try {
+    const snapshot = parseSnapshot(json, source);
+    requireReferences(snapshot, source);
+    return snapshot;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw new GatewayError('invalid_fields', error.message, {
+      remedy: 'Nothing was changed. gateway-sim state export writes a state that can be imported.',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import { GatewayError } from '../domain/error.ts';
+import { requireReferences } from '../domain/references.ts';
+import { readSnapshotFile, type Snapshot } from './snapshot.ts';
+
+/**
+ * The state that an emulator starts with and goes back to on a reset.
+ *
+ * @param packaged the fixtures that come with the package
+ * @param own a file that the user names; what it says nothing about, a merchant at least, comes from the packaged one
+ * @returns reads each file once: a reset goes back to what this server started with, whatever became of the file
+ * @throws (what is returned) GatewayError `usage` when the user's file is missing or not valid
+ */
+export function initialSnapshots(packaged: string, own: string | undefined): () => Promise<Snapshot> {
+  let snapshot: Promise<Snapshot> | undefined;
+  return () => {
+    snapshot ??= own === undefined ? readPackaged(packaged) : readOwn(own, packaged);
+    return snapshot;
+  };
+}
+
+async function readPackaged(path: string): Promise<Snapshot> {
+  const snapshot = await readSnapshotFile(path);
+  if (snapshot) return snapshot;
+  throw new GatewayError('state_damaged', `the fixtures ${path} do not exist: the package is not complete`, {
+    remedy: 'Install gateway-sim again.',
+  });
+}
+
+async function readOwn(path: string, packaged: string): Promise<Snapshot> {
+  const remedy = 'gateway-sim init writes a fixtures file to start from.';
+  try {
+    const snapshot = await readSnapshotFile(path);
+    if (!snapshot) throw new GatewayError('usage', `${path} does not exist`);
+    const { merchants, wallets } = await readPackaged(packaged);
+    const whole = {
+      ...snapshot,
+      merchants: snapshot.merchants.length ? snapshot.merchants : merchants,
+      wallets: snapshot.wallets.length ? snapshot.wallets : wallets,
+    };
+    requireReferences(whole, path);
+    return whole;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw new GatewayError('usage', `--fixtures: ${error.message}`, { remedy, cause: error });
+  }
+}
