@@ -3,12 +3,13 @@ import { type ErrorCode, GatewayError } from './domain/error.ts';
 import type { ControlRoutes } from './http/control/routes.ts';
 import type { ErrorBody } from './http/errors.ts';
 
+export type { Exchange } from './activity.ts';
 export type { TimelineEntry } from './domain/timeline.ts';
 export type { CardView } from './http/control/cards.ts';
 export type { ClockView } from './http/control/clock.ts';
 export type { DeliveryView } from './http/control/ipns.ts';
 export type { PaymentView } from './http/control/payments.ts';
-export type { ActivityView } from './http/control/watch.ts';
+export type { ActivityView, InboxMessage } from './http/control/watch.ts';
 export type { InitiateAnswer } from './http/service/initiate.ts';
 
 /** The control API of a running emulator, typed by its routes. */
@@ -25,6 +26,20 @@ export function controlClient({ url, controlToken }: Connection) {
   return hc<ControlRoutes>(`${url.replace(/\/+$/, '')}/_sim`, {
     headers: controlToken ? { Authorization: `Bearer ${controlToken}` } : {},
   });
+}
+
+/** A running emulator and the way to ask it. */
+export interface ControlServer {
+  url: string;
+  client: ControlClient;
+  /** The body of an answer, or the GatewayError that it stands for. */
+  ask: <Answer extends TypedResponse<unknown>>(request: Promise<Answer>) => Promise<Successful<Answer>>;
+}
+
+/** The emulator at the end of a connection. */
+export function controlServer(connection: Connection): ControlServer {
+  const url = connection.url.replace(/\/+$/, '');
+  return { url, client: controlClient(connection), ask: (request) => answered(request, url) };
 }
 
 /** A payment reference (id or identifier, which may hold anything) as a path segment. */

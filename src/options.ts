@@ -252,14 +252,38 @@ export function environmentName(name: string): string {
   return `GATEWAY_SIM_${kebab(name).replaceAll('-', '_').toUpperCase()}`;
 }
 
-/** The option values that an environment holds, by option name. Empty ones count as unset. */
+/** Variables of ours that are no options of `start`. */
+const OTHER_VARIABLES = ['GATEWAY_SIM_URL', 'GATEWAY_SIM_JSON', 'GATEWAY_SIM_INITIATE_URL'];
+
+/**
+ * The option values that an environment holds, by option name. Empty ones count as unset.
+ *
+ * @throws GatewayError `usage` for a variable that nearly has the name of an option. Others are left alone: what is
+ *   called GATEWAY_SIM_VERSION in somebody's pipeline is not ours (chosen)
+ */
 export function environmentSource(environment: Readonly<Record<string, string | undefined>>): OptionSource {
   const values: Record<string, string> = {};
+  for (const [variable, value] of Object.entries(environment)) if (value) requireNoSlip(variable);
   for (const [name, spec] of Object.entries(START_OPTIONS)) {
     const value = spec.kind === 'structure' ? undefined : environment[environmentName(name)];
     if (value) values[name] = value;
   }
   return { label: environmentName, values };
+}
+
+function requireNoSlip(variable: string): void {
+  const [, written] = /^GATEWAY_SIM_(\w+)$/.exec(variable) ?? [];
+  if (written === undefined || OTHER_VARIABLES.includes(variable)) return;
+  const names = Object.keys(START_OPTIONS) as OptionName[];
+  const meant = nearestName(written.replaceAll('_', '-'), names.map(kebab));
+  const name = names.find((one) => kebab(one) === meant);
+  if (name === undefined) return;
+  const isStructure = START_OPTIONS[name].kind === 'structure';
+  if (variable === environmentName(name) && !isStructure) return;
+  const hint = isStructure
+    ? `: "${name}" stands in the configuration file only`
+    : `: did you mean ${environmentName(name)}?`;
+  throw usage(`unknown variable ${variable}${hint}`);
 }
 
 /**

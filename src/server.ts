@@ -32,6 +32,8 @@ export interface ServerSurroundings {
   version: string;
   /** The file with the state that a new folder starts with, unless the options name another. */
   fixtures: string;
+  /** Whether other code lives in this process, whose globals must stay as they are (they are replaced for speed). */
+  sharesProcess?: boolean;
   /** Told of every fault of ours, for the log. */
   report: (error: unknown) => void;
 }
@@ -74,7 +76,7 @@ export async function startServer(
 
 async function build(
   options: ResolvedOptions,
-  { version, fixtures, report }: ServerSurroundings,
+  { version, fixtures, sharesProcess = false, report }: ServerSurroundings,
   undo: (() => Promise<void>)[],
 ): Promise<RunningServer> {
   // Whatever is wrong with the options is found before anything is opened.
@@ -145,7 +147,11 @@ async function build(
     },
   };
   const app = createApp(parts, report);
-  const servers = await listen(options, (request, env) => app.fetch(request, env), report);
+  const servers = await listen(
+    { ...options, replaceGlobals: !sharesProcess },
+    (request, env) => app.fetch(request, env),
+    report,
+  );
   undo.push(async () => void (await Promise.all(servers.map(close))));
   listening.port = portOf(servers[0]);
   courier.start();

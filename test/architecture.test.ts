@@ -64,9 +64,11 @@ const DOORS: Record<string, Doors> = {
     node: ['*'],
   },
   client: { rooms: ['domain/error.ts'], types: ['http', 'domain'], packages: ['hono/client'] },
+  service: { rooms: ['client', 'domain/error.ts'] },
   cli: {
     rooms: [
       'client',
+      'service',
       'options',
       'release',
       'store/folder.ts',
@@ -82,8 +84,9 @@ const DOORS: Record<string, Doors> = {
   release: { rooms: ['../package.json'], node: ['node:fs', 'node:path', 'node:url'] },
   server: { rooms: EVERY_ROOM_BUT_CLI, packages: ['*'], node: ['*'] },
   library: {
-    rooms: ['server', 'client', 'options', 'release', 'domain/error.ts'],
-    types: ['api', 'http'],
+    rooms: ['server', 'client', 'service', 'options', 'release', 'domain/error.ts', 'domain/settings.ts'],
+    types: ['api'],
+    node: ['node:timers/promises'],
   },
   api: { rooms: [] },
   index: { rooms: ['library', 'domain/error.ts'], types: ['api'] },
@@ -93,6 +96,8 @@ const DOORS: Record<string, Doors> = {
 const EXCEPTIONS: Record<string, Doors> = {
   'cli/commands/start.ts': { rooms: ['server', 'http'] },
   'cli/commands/exec.ts': { rooms: ['server', 'http'] },
+  // The document is made without an emulator.
+  'cli/commands/setup.ts': { rooms: ['http/openapi.ts'] },
 };
 
 interface Import {

@@ -1,10 +1,4 @@
-import {
-  answered,
-  type ControlClient,
-  controlClient,
-  type Successful,
-  type TypedResponse,
-} from '../client.ts';
+import { type ControlServer, controlServer } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
 import { findServer, readServerInfo } from '../store/folder.ts';
 
@@ -16,13 +10,9 @@ export interface ServerChoice {
 }
 
 /** A server that a command talks to. */
-export interface Server {
-  url: string;
-  client: ControlClient;
+export interface Server extends ControlServer {
   /** The process that runs it, where server.json tells. */
   pid: number | undefined;
-  /** The body of an answer, or the GatewayError that it stands for. */
-  ask: <Answer extends TypedResponse<unknown>>(request: Promise<Answer>) => Promise<Successful<Answer>>;
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:4477';
@@ -60,10 +50,5 @@ function serverAt(url: string, controlToken: string | undefined, pid: number | u
       `--url must be an absolute http address, such as ${DEFAULT_URL} (got "${url}")`,
     );
   }
-  return {
-    url,
-    pid,
-    client: controlClient({ url, controlToken }),
-    ask: (request) => answered(request, url),
-  };
+  return { ...controlServer({ url, controlToken }), pid };
 }

@@ -1,11 +1,14 @@
 import { Command, CommanderError, Option } from 'commander';
+import { GatewayError, nearestName } from '../domain/error.ts';
 import { environmentName } from '../options.ts';
 import { VERSION } from '../release.ts';
 import { invocationOf } from './invocation.ts';
 import { Output, outliveReaders, type Shown } from './output.ts';
 import { addCards } from './tree/cards.ts';
+import { examples } from './tree/examples.ts';
 import { addIpn } from './tree/ipn.ts';
 import { addPayments } from './tree/payments.ts';
+import { addSetup } from './tree/setup.ts';
 import { addSimulator } from './tree/simulator.ts';
 import { addStart } from './tree/start.ts';
 import { addTrouble } from './tree/trouble.ts';
@@ -36,7 +39,7 @@ Exit codes:
 /** Runs the command line; sets process.exitCode and never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
   const invocation = invocationOf(argv, process.env, process.cwd());
-  const program = build(invocation);
+  const program = buildProgram(invocation);
   outliveReaders();
   try {
     await program.parseAsync(argv);
@@ -58,14 +61,22 @@ const PROGRAM_OPTIONS = [
   ['--no-color', 'no colours'],
 ] as const;
 
-function build(invocation: string): Command {
+/**
+ * The whole command line, as declared: for running it, and for what is made from it.
+ *
+ * @param invocation how the user invoked the tool
+ */
+export function buildProgram(invocation: string): Command {
   const program = new Command('gateway-sim')
     .description('A local emulator of a hosted payment gateway. No real money moves.')
     .version(VERSION, '-V, --version')
+    .addHelpText(...examples('gateway-sim start', 'gateway-sim payments create', 'gateway-sim pay --approve'))
     .addHelpText('after', EXIT_CODE_HELP);
   const add: Add = (parent, usage, summary, load) => {
     const isDefault = parent !== program && ['list', 'show'].includes(usage);
     const command = parent.command(usage, { isDefault }).description(summary);
+    // What is no command of the group ends up here, as an argument: act says so better than commander.
+    if (isDefault) command.allowExcessArguments();
     return command.action((...given: unknown[]) => act(command, given, load, invocation));
   };
   addStart(add, program);
@@ -75,6 +86,7 @@ function build(invocation: string): Command {
   addCards(add, program);
   addTrouble(add, program);
   addWatch(add, program);
+  addSetup(add, program);
   for (const command of [program, ...everyCommand(program)]) prepare(command, command === program);
   return program;
 }
@@ -118,6 +130,7 @@ async function act(
   const { json, quiet } = options;
   const output = new Output({ json: json === true, quiet: quiet === true, color, invocation });
   try {
+    requireNoExcess(command);
     const run = await load();
     const args = given.slice(0, command.registeredArguments.length) as (string | undefined)[];
     const shown = await run({ args, options, output });
@@ -125,6 +138,17 @@ async function act(
   } catch (error) {
     output.fail(error);
   }
+}
+
+/** What is behind the name of a group is a command of it, or a mistake. */
+function requireNoExcess({ args, registeredArguments, parent }: Command): void {
+  const [excess] = args.slice(registeredArguments.length);
+  if (excess === undefined || !parent) return;
+  const names = parent.commands.map((command) => command.name());
+  const meant = nearestName(excess, names);
+  throw new GatewayError('usage', `unknown command '${parent.name()} ${excess}'`, {
+    remedy: meant ? `Did you mean: gateway-sim ${parent.name()} ${meant}?` : `There are: ${names.join(', ')}`,
+  });
 }
 
 /** Adds a command below a parent; its module is loaded only when it runs. */

@@ -22,7 +22,7 @@ type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Respons
  * @throws GatewayError `port_in_use`, or `usage` for an address that is not of this machine
  */
 export async function listen(
-  options: ResolvedOptions,
+  options: Pick<ResolvedOptions, 'host' | 'port'> & { replaceGlobals: boolean },
   fetch: Fetch,
   report: (error: unknown) => void,
 ): Promise<Server[]> {
@@ -33,6 +33,7 @@ export async function listen(
   };
   const listener = getRequestListener((request, env) => answer(request, env as HttpBindings), {
     hostname: options.host,
+    overrideGlobalObjects: options.replaceGlobals,
     errorHandler: (thrown) => refuseRequest(thrown, report),
   });
   const make = () => {

@@ -1,10 +1,9 @@
 import type { CardView } from '../../client.ts';
-import { noServer, reference } from '../../client.ts';
-import { type ErrorCode, GatewayError } from '../../domain/error.ts';
-import { connect, type Server, type ServerChoice } from '../connect.ts';
+import { reference } from '../../client.ts';
+import { CARD_CALLS, callCard, callCards, readCard, requireMerchant } from '../../service.ts';
+import { connect, type ServerChoice } from '../connect.ts';
 import { pairs, type Shown, table } from '../output.ts';
 import type { Call } from '../program.ts';
-import { requireMerchant } from './simulator.ts';
 
 /** `gateway-sim cards list` */
 export async function list({ options }: Call): Promise<Shown> {
@@ -13,7 +12,7 @@ export async function list({ options }: Call): Promise<Shown> {
   for (const name of ['status', 'limit', 'cursor'])
     if (typeof options[name] === 'string') query[name] = options[name];
   if (options['merchant'] !== undefined)
-    query['merchant'] = (await requireMerchant(server, options['merchant'])).id;
+    query['merchant'] = (await requireMerchant(server, String(options['merchant']))).id;
   const page = await server.ask(server.client.cards.$get({ query }));
   const rows = page.data.map(({ id, maskedNumber, title, availableBalance, currency, status }) => [
     id,
@@ -38,10 +37,6 @@ export async function show({ args: [id = ''], options }: Call): Promise<Shown> {
   return shownCard(await readCard(server, id));
 }
 
-function readCard(server: Server, id: string) {
-  return server.ask(server.client.cards[':id'].$get({ param: { id: reference(id) } }));
-}
-
 function shownCard(card: Awaited<ReturnType<typeof readCard>>): Shown {
   const { transactions, maskedNumber: _, ...record } = card;
   const facts = Object.entries(record).map(([name, value]): [string, string] => [name, String(value)]);
@@ -58,6 +53,8 @@ function shownCard(card: Awaited<ReturnType<typeof readCard>>): Shown {
 /** `gateway-sim cards create`: over the service's own route, as a merchant would. */
 export async function create({ options }: Call): Promise<Shown> {
   const server = await connect(options as ServerChoice);
+  const merchant = options['merchant'] === undefined ? undefined : String(options['merchant']);
+  const { secretKey } = await requireMerchant(server, merchant);
   const body = {
     currency_code: String(options['currency']),
     title: String(options['title']),
@@ -65,72 +62,28 @@ export async function create({ options }: Call): Promise<Shown> {
     email: String(options['email']),
     amount: String(options['amount']),
   };
-  const id = await callService(server, options, 'POST', '/api/cards/save', body);
-  return shownCard(await readCard(server, id));
+  return shownCard(await callCards(server, secretKey, { method: 'POST', path: '/api/cards/save', body }));
 }
 
 /** `gateway-sim cards activate` */
 export function activate(call: Call): Promise<Shown> {
-  return toggle(call, true);
+  return change(call, 'activate');
 }
 
 /** `gateway-sim cards block` */
 export function block(call: Call): Promise<Shown> {
-  return toggle(call, false);
-}
-
-async function toggle({ args: [id = ''], options }: Call, active: boolean): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const { merchantId } = await readCard(server, id);
-  await callService(server, { merchant: merchantId }, 'PUT', '/api/cards/toggle', { card_id: id, active });
-  return shownCard(await readCard(server, id));
+  return change(call, 'block');
 }
 
 /** `gateway-sim cards cancel` */
-export async function cancel({ args: [id = ''], options }: Call): Promise<Shown> {
+export function cancel(call: Call): Promise<Shown> {
+  return change(call, 'cancel');
+}
+
+async function change({ args: [id = ''], options }: Call, what: keyof typeof CARD_CALLS): Promise<Shown> {
   const server = await connect(options as ServerChoice);
-  const { merchantId } = await readCard(server, id);
-  await callService(server, { merchant: merchantId }, 'PUT', `/api/cards/cancel/${reference(id)}`);
-  return shownCard(await readCard(server, id));
+  return shownCard(await callCard(server, id, CARD_CALLS[what]));
 }
-
-/** Calls a card route with the secret key of the card's merchant and gives the id of the card that it answers. */
-async function callService(
-  server: Server,
-  { merchant: name }: Readonly<Record<string, unknown>>,
-  method: 'POST' | 'PUT',
-  path: string,
-  body?: object,
-): Promise<string> {
-  const { secretKey } = await requireMerchant(server, name);
-  const response = await fetch(`${server.url}${path}`, {
-    method,
-    headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  }).catch((error: unknown) => {
-    throw noServer(server.url, error);
-  });
-  const answer = (await response.json().catch(() => ({}))) as Partial<ServiceAnswer>;
-  if (response.ok && answer.data) return answer.data.id;
-  const { message = `${method} ${path} was answered ${response.status}`, errors = [message] } = answer;
-  throw new GatewayError(CODE_OF_STATUS.get(response.status) ?? 'check_failed', message, {
-    problems: errors,
-  });
-}
-
-interface ServiceAnswer {
-  data: { id: string };
-  message: string;
-  errors: string[];
-}
-
-/** The service's own routes tell no code; anything else, such as an injected fault, fails the command. */
-const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
-  [401, 'unauthorized'],
-  [404, 'not_found'],
-  [409, 'wrong_state'],
-  [422, 'invalid_fields'],
-]);
 
 /** `gateway-sim cards charge` */
 export function charge(call: Call): Promise<Shown> {

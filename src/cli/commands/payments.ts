@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeliveryView, InitiateAnswer, PaymentView } from '../../client.ts';
+import type { DeliveryView, PaymentView } from '../../client.ts';
 import { reference } from '../../client.ts';
 import { GatewayError } from '../../domain/error.ts';
 import { VERSION } from '../../release.ts';
+import { initiatePayment, paymentIdOf } from '../../service.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
 import { curlCommand } from '../curl.ts';
 import { harOf } from '../har.ts';
@@ -170,29 +171,25 @@ function shownAsCurl(deliveries: readonly DeliveryView[]): Shown {
 /** `gateway-sim payments create`: initiates as a merchant would, over the service's own route. */
 export async function create({ options, output }: Call): Promise<Shown> {
   const server = await connect(options as ServerChoice);
-  const status = await server.ask(server.client.status.$get());
-  const merchants = await server.ask(server.client.merchants.$get());
-  const given = (name: string, fallback: string) => String(options[name] ?? fallback);
-  const fields = {
-    public_key: merchants.data.find(({ isDefault }) => isDefault)?.publicKey ?? '',
-    identifier: given('identifier', `cli-${Date.now().toString(36)}`),
-    currency: given('currency', 'USD'),
-    amount: given('amount', '100.00'),
-    details: given('details', 'Test payment'),
-    ipn_url: given('ipnUrl', 'http://localhost:3000/ipn'),
-    success_url: given('successUrl', `${status.url}/_sim/ui/paid`),
-    cancel_url: given('cancelUrl', `${status.url}/_sim/ui/canceled`),
-    site_logo: given('siteLogo', `${status.url}/_sim/ui/logo.svg`),
-    customer_name: given('customerName', 'Ada Example'),
-    customer_email: given('customerEmail', 'wallet@example.com'),
-    ...(options['theme'] !== undefined && { checkout_theme: String(options['theme']) }),
-  };
-  const url = await initiate(server.url, options['live'] === true, fields);
+  const given = (name: string) => (options[name] === undefined ? undefined : String(options[name]));
+  const url = await initiatePayment(server, options['live'] === true ? 'live' : 'sandbox', {
+    identifier: given('identifier'),
+    currency: given('currency'),
+    amount: given('amount'),
+    details: given('details'),
+    ipn_url: given('ipnUrl'),
+    success_url: given('successUrl'),
+    cancel_url: given('cancelUrl'),
+    site_logo: given('siteLogo'),
+    customer_name: given('customerName'),
+    customer_email: given('customerEmail'),
+    checkout_theme: given('theme'),
+  });
   if (options['open'] === true) {
     const { default: open } = await import('open');
     await open(url).catch(() => output.notice(`No browser could be opened: go to ${url}`));
   }
-  const id = new URL(url).searchParams.get('payment_id') ?? '';
+  const id = paymentIdOf(url);
   const payment = await server.ask(server.client.payments[':ref'].$get({ param: { ref: id } }));
   const { timeline: _, ...record } = payment;
   return {
@@ -203,23 +200,4 @@ export async function create({ options, output }: Call): Promise<Shown> {
       `Pay it there, or with: gateway-sim pay ${id} --approve`,
     ],
   };
-}
-
-interface Refusal {
-  message: string;
-  errors?: string[];
-}
-
-async function initiate(baseUrl: string, live: boolean, fields: Record<string, string>): Promise<string> {
-  const address = `${baseUrl}${live ? '' : '/sandbox'}/payment/initiate`;
-  const answer = await fetch(address, { method: 'POST', body: new URLSearchParams(fields) })
-    .then((response) => response.json() as Promise<Partial<InitiateAnswer> & Refusal>)
-    .catch((error: unknown) => {
-      throw new GatewayError('timed_out', `there is no whole answer from ${address}`, {
-        remedy: 'gateway-sim status tells whether it runs, and which faults are on.',
-        cause: error,
-      });
-    });
-  if (answer.success === 'ok' && answer.url !== undefined) return answer.url;
-  throw new GatewayError('invalid_fields', answer.message, { problems: answer.errors ?? [answer.message] });
 }

@@ -1,5 +1,6 @@
 import { reference } from '../../client.ts';
 import { GatewayError } from '../../domain/error.ts';
+import { findMerchant, merchantEnvironment, requireMerchant } from '../../service.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
 import { pairs, type Shown, table } from '../output.ts';
 import type { Call } from '../program.ts';
@@ -10,30 +11,13 @@ interface Keys {
   secretKey: string;
 }
 
-/** The merchant that was named, else the default one; undefined when the name is unknown. */
-async function findMerchant(server: Server, name: unknown) {
-  const { data } = await server.ask(server.client.merchants.$get());
-  return data.find((merchant) =>
-    name === undefined ? merchant.isDefault : merchant.name === name || merchant.id === name,
-  );
-}
-
-/**
- * The merchant with this name or id, else the default one.
- *
- * @throws GatewayError `not_found`
- */
-export async function requireMerchant(server: Server, name: unknown) {
-  const merchant = await findMerchant(server, name);
-  if (merchant) return merchant;
-  throw new GatewayError('not_found', `no merchant is called "${name}"`, {
-    remedy: 'gateway-sim keys generate --merchant <name> makes one.',
-  });
+function nameIn(options: Call['options']): string | undefined {
+  return options['merchant'] === undefined ? undefined : String(options['merchant']);
 }
 
 async function merchantOf({ options }: Call): Promise<{ server: Server; merchant: Keys }> {
   const server = await connect(options as ServerChoice);
-  return { server, merchant: await requireMerchant(server, options['merchant']) };
+  return { server, merchant: await requireMerchant(server, nameIn(options)) };
 }
 
 function shownKeys({ name, publicKey, secretKey }: Keys, notices: readonly string[] = []): Shown {
@@ -57,7 +41,7 @@ export async function showKeys(call: Call): Promise<Shown> {
 /** `gateway-sim keys generate` */
 export async function generateKeys({ options }: Call): Promise<Shown> {
   const server = await connect(options as ServerChoice);
-  const name = options['merchant'];
+  const name = nameIn(options);
   const known = await findMerchant(server, name);
   if (!known) {
     const made = await server.ask(server.client.merchants.$post({ json: { name: String(name) } }));
@@ -70,12 +54,7 @@ export async function generateKeys({ options }: Call): Promise<Shown> {
 /** `gateway-sim keys env` */
 export async function keysEnv(call: Call): Promise<Shown> {
   const { server, merchant } = await merchantOf(call);
-  const variables = {
-    GATEWAY_SIM_URL: server.url,
-    GATEWAY_SIM_PUBLIC_KEY: merchant.publicKey,
-    GATEWAY_SIM_SECRET_KEY: merchant.secretKey,
-    GATEWAY_SIM_INITIATE_URL: `${server.url}/sandbox/payment/initiate`,
-  };
+  const variables = merchantEnvironment(server.url, merchant);
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   return { json: variables, text: lines.join('\n') };
 }

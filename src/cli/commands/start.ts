@@ -15,6 +15,7 @@ import {
 } from '../../options.ts';
 import { packagedFixtures, VERSION } from '../../release.ts';
 import { type RunningServer, startServer } from '../../server.ts';
+import { parseJsonc } from '../jsonc.ts';
 import { activityLines } from '../lines.ts';
 import { type Output, pairs } from '../output.ts';
 import type { Call } from '../program.ts';
@@ -76,7 +77,7 @@ async function fileSource(named: string | undefined): Promise<OptionSource[]> {
 
 async function readConfig(path: string): Promise<Record<string, unknown>> {
   try {
-    const parsed: unknown = JSON.parse(await readFile(path, 'utf8'));
+    const parsed = parseJsonc(await readFile(path, 'utf8'));
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
     throw new Error('it is not a JSON object');
   } catch (error) {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Hono } from 'hono';
+import { Hono, type TypedResponse } from 'hono';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/state.ts';
 import { readStateBody } from '../body.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
@@ -15,6 +15,9 @@ export function paymentCounts({ gateway }: AppParts): Record<PaymentStatus, numb
   for (const { status } of gateway.state.payments.values()) counts[status]++;
   return counts;
 }
+
+/** A whole state, as db.json holds it, with a list for each collection. */
+export type StateDocument = { version: number };
 
 /** How many records of each kind there are. */
 function recordCounts({ gateway: { state } }: AppParts) {
@@ -62,7 +65,8 @@ export function simulatorRoutes(parts: AppParts) {
     .get('/snapshot', (c) => {
       // In slices: a large state must not hold up the payments that come in meanwhile.
       const body = Readable.toWeb(Readable.from(parts.state.snapshotText())) as ReadableStream<Uint8Array>;
-      return c.body(body, 200, { 'Content-Type': 'application/json' });
+      const answer: Response = c.body(body, 200, { 'Content-Type': 'application/json' });
+      return answer as Response & TypedResponse<StateDocument, 200, 'json'>;
     })
     .put('/snapshot', async (c) => {
       await parts.state.restore(await readStateBody(c));

@@ -1,0 +1,65 @@
+import { type OptionName, type OptionSpec, START_OPTIONS } from '../options.ts';
+
+/** The names of the files that `init` writes. */
+export const CONFIGURATION_FILE = 'gateway-sim.config.json';
+export const FIXTURES_FILE = 'gateway-sim.fixtures.json';
+
+type Specs = typeof START_OPTIONS;
+type Undefaulted = {
+  [Name in OptionName]: Specs[Name] extends { default: unknown } ? never : Name;
+}[OptionName];
+
+/** What stands in the starter where there is no default to show. */
+const EXAMPLES = {
+  fixtures: FIXTURES_FILE,
+  publicUrl: 'https://pay.example.test',
+  publicKey: 'pub_sim_example_not_a_real_key',
+  secretKey: 'sec_sim_example_not_a_real_key',
+  currency: ['NPR:Rs', 'GHS:₵'],
+  auto: 'approve',
+  seed: 'any text',
+  paymentExpires: '30m',
+  ipnRetries: 3,
+  ipnOn: ['canceled', 'failed', 'expired'],
+  forwardIpn: 'http://localhost:3000/ipn',
+  allowIpnHost: ['shop.example.com'],
+  allowHost: ['pay.example.test'],
+  controlToken: 'a-long-secret',
+  charges: { payment: { percent: '2', fixed: '0' }, card: { percent: '1' }, cardTransaction: { fixed: '0' } },
+  currencies: [{ code: 'KES', name: 'Kenyan Shilling', symbol: 'KSh', decimals: 2 }],
+  faults: [{ route: 'initiate', status: 503, times: 2 }],
+  outcomes: [{ identifier: 'fail-*', outcome: 'fail' }],
+  wallets: [{ email: 'rich@example.com', holder: 'Rich Example', currency: 'EUR', balance: '5000.00' }],
+} satisfies Record<Undefaulted, unknown>;
+
+const HEAD = `// What "gateway-sim start" does here. Comments and commas at the end are fine in this file.
+// Each key is a flag too (dataDir: --data-dir) and, unless its value is a structure, a variable
+// (GATEWAY_SIM_DATA_DIR): a flag beats a variable, which beats this file, which beats the default.
+// Lines that begin with // are not in force: they show the default, or an example where there is none.`;
+
+/**
+ * The configuration file to start from: every option with what it does, all but the fixtures commented out.
+ *
+ * @param schema where an editor finds the JSON schema; undefined where the package is not installed
+ */
+export function starterConfiguration(schema: string | undefined): string {
+  const reference = `"$schema": ${JSON.stringify(schema ?? './node_modules/gateway-sim/config.schema.json')},`;
+  const entries = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
+    const value = spec.default ?? EXAMPLES[name as Undefaulted];
+    const line = `${JSON.stringify(name)}: ${inOneLine(value)},`;
+    return `  // ${spec.description}\n  ${name === 'fixtures' ? '' : '// '}${line}\n`;
+  });
+  const head =
+    schema === undefined
+      ? `  // With the package installed, editors complete this file:\n  // ${reference}\n`
+      : `  ${reference}\n`;
+  return `${HEAD}\n{\n${[head, ...entries].join('\n')}}\n`;
+}
+
+/** JSON with a blank after each comma and colon, so that one line stays readable. */
+function inOneLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inOneLine).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).map(([name, field]) => `${JSON.stringify(name)}: ${inOneLine(field)}`);
+  return `{ ${fields.join(', ')} }`;
+}

@@ -1,0 +1,34 @@
+import type { GatewaySim, GatewaySimClient, StartGatewaySimOptions } from './api.ts';
+import { connect } from './library/connect.ts';
+import { start } from './library/start.ts';
+
+export type * from './api.ts';
+export { type ErrorCode, GatewayError } from './domain/error.ts';
+
+/**
+ * Starts an emulator in this process: in memory and on a free port unless the options say otherwise. Any number of
+ * them can run side by side. Environment variables and configuration files are not looked at.
+ *
+ * @param options those of `gateway-sim start`, in camelCase
+ * @returns resolves when it answers; `stop()` it, or declare it with `await using`
+ * @throws GatewayError `usage` for an unknown or wrong option, `port_in_use`, `folder_in_use`, `storage_failed`,
+ *   `state_damaged`
+ */
+export function startGatewaySim(options: StartGatewaySimOptions = {}): Promise<GatewaySim> {
+  return start(options);
+}
+
+/**
+ * Connects to an emulator that runs somewhere else, as one in a global set-up or in a container.
+ *
+ * @param url its address; default: the variable GATEWAY_SIM_URL, which `gateway-sim exec` sets
+ * @param options `controlToken`: what it asks for when it does not listen on a loopback address; default: the variable
+ *   GATEWAY_SIM_CONTROL_TOKEN
+ * @throws GatewayError `no_server` when nothing answers there, `unauthorized` without the right token
+ */
+export function connectGatewaySim(
+  url: string = process.env['GATEWAY_SIM_URL'] ?? 'http://127.0.0.1:4477',
+  options: { controlToken?: string | undefined } = {},
+): Promise<GatewaySimClient> {
+  return connect({ url, controlToken: options.controlToken ?? process.env['GATEWAY_SIM_CONTROL_TOKEN'] });
+}

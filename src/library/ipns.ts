@@ -1,0 +1,65 @@
+import type { Delivery, DeliveryFilter, Ipns } from '../api.ts';
+import { type ControlServer, reference } from '../client.ts';
+import { GatewayError } from '../domain/error.ts';
+import { queryOf } from './query.ts';
+import { inWords, waitFor } from './wait.ts';
+
+/** The IPNs of an emulator. */
+export function ipnsOf(server: ControlServer): Ipns {
+  const routes = server.client.ipns;
+  const list: Ipns['list'] = (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) }));
+  return {
+    list,
+    get: (id) => server.ask(routes[':id'].$get({ param: { id: reference(id) } })),
+    waitFor: (filter = {}, options) =>
+      waitFor<Delivery>(
+        {
+          what: `IPN with ${inWords(filter) || 'any state'}`,
+          look: async () => (await listed(list, { ...filter, limit: 1 }))[0],
+          instead: () => whatHappened(server, list, filter),
+        },
+        options,
+      ),
+    resend: (id, options = {}) =>
+      server.ask(routes[':id'].resend.$post({ param: { id: reference(id) }, json: options })),
+    fire: async (options) => {
+      const answer = await server.ask(routes.$post({ json: options }));
+      return 'data' in answer ? answer.data : [answer];
+    },
+  };
+}
+
+/** The deliveries that fit. A payment that does not exist yet has none. */
+async function listed(list: Ipns['list'], filter: DeliveryFilter & { limit?: number }): Promise<Delivery[]> {
+  try {
+    return (await list(filter)).data;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'not_found') return [];
+    throw error;
+  }
+}
+
+/** So much is told of what happened instead. */
+const TOLD = 5;
+
+async function whatHappened(
+  server: ControlServer,
+  list: Ipns['list'],
+  { payment }: DeliveryFilter,
+): Promise<string[]> {
+  const deliveries = await listed(list, { ...(payment !== undefined && { payment }), limit: TOLD });
+  if (deliveries.length) return deliveries.map(deliveryInWords);
+  if (payment === undefined) return ['no IPN was sent'];
+  const found = await server
+    .ask(server.client.payments[':ref'].$get({ param: { ref: reference(payment) } }))
+    .catch(() => undefined);
+  if (!found) return [`there is no payment "${payment}"`];
+  return [`payment "${found.identifier}" is ${found.status}: no IPN was sent for it`];
+}
+
+function deliveryInWords({ id, identifier, state, url, attempts, note }: Delivery): string {
+  const last = attempts.at(-1);
+  const outcome = last ? (last.error ?? `answered ${last.responseStatus}`) : 'not attempted yet';
+  const count = attempts.length > 1 ? `, ${attempts.length} attempts` : '';
+  return `IPN ${id} of "${identifier}" to ${url} is ${state}: ${note ?? outcome}${count}`;
+}

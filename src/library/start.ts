@@ -1,0 +1,42 @@
+import type { GatewaySim, StartGatewaySimOptions } from '../api.ts';
+import { controlServer } from '../client.ts';
+import { resolveOptions } from '../options.ts';
+import { packagedFixtures, VERSION } from '../release.ts';
+import { startServer } from '../server.ts';
+import { clientOf } from './connect.ts';
+
+/**
+ * Runs an emulator in this process; resolves when it answers.
+ *
+ * @throws GatewayError `usage`, `port_in_use`, `folder_in_use`, `storage_failed` or `state_damaged`
+ */
+export async function start(options: StartGatewaySimOptions): Promise<GatewaySim> {
+  const values = { port: 0, inMemory: options.dataDir === undefined, ...given(options) };
+  const resolved = resolveOptions([{ label: (name) => name, values }]);
+  const server = await startServer(resolved, {
+    version: VERSION,
+    fixtures: packagedFixtures(),
+    sharesProcess: true,
+    report: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
+  });
+  const { url, controlToken } = server;
+  const client = clientOf(
+    controlServer({ url, controlToken: controlToken ?? undefined }),
+    controlToken,
+    server,
+  );
+  return Object.defineProperties({} as GatewaySim, {
+    ...Object.getOwnPropertyDescriptors(client),
+    ...Object.getOwnPropertyDescriptors({
+      port: server.port,
+      dataDir: server.dataDir,
+      notices: server.notices,
+      stop: server.stop,
+      [Symbol.asyncDispose]: server.stop,
+    }),
+  });
+}
+
+function given(options: StartGatewaySimOptions): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
