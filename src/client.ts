@@ -3,7 +3,6 @@ import { type ErrorCode, GatewayError } from './domain/error.ts';
 import type { ControlRoutes } from './http/control/routes.ts';
 import type { ErrorBody } from './http/errors.ts';
 
-export type { Exchange } from './activity.ts';
 export type { TimelineEntry } from './domain/timeline.ts';
 export type { CardView } from './http/control/cards.ts';
 export type { ClockView } from './http/control/clock.ts';

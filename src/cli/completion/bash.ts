@@ -49,6 +49,7 @@ _gateway_sim() {
     COMPREPLY=($(compgen -W "$commands" -- "$cur"))
   else
     _gateway_sim_values "\${where:+$where }$position"
+    if [[ -z $cur && \${#COMPREPLY[@]} == 0 ]]; then COMPREPLY=($(compgen -W "$options")); fi
   fi
 }
 

@@ -8,7 +8,7 @@ export function zshScript(places: readonly Place[]): string {
 _gateway-sim() {
   local where= option= word
   local -i i=2 position=0
-  local -a commands options valued
+  local -a commands options valued names
   _gateway-sim-place ''
   while (( i < CURRENT )); do
     word=$words[i]
@@ -28,7 +28,8 @@ _gateway-sim() {
         fi
         ;;
       *)
-        if (( \${\${commands%%:*}[(Ie)$word]} )); then
+        names=("\${(@)commands%%:*}")
+        if (( $names[(Ie)$word] )); then
           where="\${where:+$where }$word"
           _gateway-sim-place $where
         else
