@@ -57,6 +57,7 @@ const DOORS: Record<string, Doors> = {
   settings: { rooms: ['domain'], types: ['delivery', 'options'] },
   state: { rooms: ['domain', 'store'], types: ['activity'] },
   options: { rooms: ['domain'] },
+  schema: { rooms: ['options', 'domain'], packages: ['zod/mini'] },
   activity: { rooms: ['domain', 'clock'], types: ['store'] },
   http: {
     rooms: ['gateway', 'cards', 'state', 'domain', 'clock', 'options', 'activity'],

@@ -20,6 +20,8 @@ LOCAL.addSubnet('fc00::', 7, 'ipv6');
 /** Names that mean this machine or this network without asking anybody. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
 
+const MOST_VERDICTS = 1_000;
+
 /** Where the emulator itself listens, once it does. */
 export interface OwnAddress {
   port: number;
@@ -29,6 +31,8 @@ export interface OwnAddress {
 export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
   readonly #own: () => OwnAddress | undefined;
+  /** Verdicts by address: a merchant sends the same few with every payment. */
+  readonly #verdicts = new Map<string, string | null>();
 
   /**
    * @param allowedHosts host names or addresses that the user lets out (`--allow-ipn-host`)
@@ -41,6 +45,15 @@ export class Egress {
 
   /** Why an address would probably not be let out, without resolving its name; null when nothing speaks against it. */
   unreachable(url: string): string | null {
+    const known = this.#verdicts.get(url);
+    if (known !== undefined) return known;
+    const verdict = this.#verdict(url);
+    if (this.#verdicts.size >= MOST_VERDICTS) this.#verdicts.clear();
+    this.#verdicts.set(url, verdict);
+    return verdict;
+  }
+
+  #verdict(url: string): string | null {
     const { hostname, port, protocol } = new URL(url);
     const host = bare(hostname);
     if (isIP(host)) return this.#addressProblem(host, host, Number(port || defaultPort(protocol)));

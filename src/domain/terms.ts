@@ -91,7 +91,8 @@ function listOf<Schema extends z.ZodMiniType>(schema: Schema) {
     .check(z.maxLength(MAX_ENTRIES, `may have at most ${MAX_ENTRIES} entries`));
 }
 
-const SCHEMAS = {
+/** What each of them may hold. */
+export const STRUCTURES = {
   charges: ChargeTerms,
   currencies: listOf(CurrencyTerms),
   wallets: listOf(WalletSchema),
@@ -104,14 +105,14 @@ const KEYS = {
   currencies: Object.keys(CurrencyTerms.shape),
   wallets: Object.keys(WalletSchema.shape),
   outcomes: Object.keys(OutcomeRule.shape),
-} as const satisfies Record<keyof typeof SCHEMAS, readonly string[]>;
+} as const satisfies Record<keyof typeof STRUCTURES, readonly string[]>;
 
 /**
  * Reads the structures of a configuration. What is absent is empty; the default charges are 2 % of a payment, 1 % of a new card, 0 of what it pays (chosen).
  *
  * @throws GatewayError `usage`, naming every key that is wrong and the known key nearest to an unknown one
  */
-export function readTerms(given: { [Name in keyof typeof SCHEMAS]?: unknown }): Terms {
+export function readTerms(given: { [Name in keyof typeof STRUCTURES]?: unknown }): Terms {
   const charges = given.charges === undefined ? {} : checked('charges', given.charges);
   const currencies = given.currencies === undefined ? [] : checked('currencies', given.currencies);
   return {
@@ -137,17 +138,17 @@ function rate(terms: z.output<typeof RateTerms>, defaultPercent: string): Rate {
   return { percent: terms.percent ?? '0', fixed: terms.fixed ?? '0' };
 }
 
-function checked<Name extends keyof typeof SCHEMAS>(
+function checked<Name extends keyof typeof STRUCTURES>(
   name: Name,
   value: unknown,
-): z.output<(typeof SCHEMAS)[Name]> {
-  const parsed = SCHEMAS[name].safeParse(value, { reportInput: true });
-  if (parsed.success) return parsed.data as z.output<(typeof SCHEMAS)[Name]>;
+): z.output<(typeof STRUCTURES)[Name]> {
+  const parsed = STRUCTURES[name].safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data as z.output<(typeof STRUCTURES)[Name]>;
   const problems = parsed.error.issues.flatMap((issue) => inWords(name, issue));
   throw new GatewayError('usage', problems[0] ?? `${name} is not valid`, { problems });
 }
 
-function inWords(name: keyof typeof SCHEMAS, issue: z.core.$ZodIssue): string[] {
+function inWords(name: keyof typeof STRUCTURES, issue: z.core.$ZodIssue): string[] {
   const at = [name, ...issue.path].join('.');
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
