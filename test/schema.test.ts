@@ -1,0 +1,182 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it, test } from 'vitest';
+import manifest from '../package.json' with { type: 'json' };
+import { starterConfiguration } from '../src/cli/starter.ts';
+import { FaultRules } from '../src/domain/fault.ts';
+import { readTerms } from '../src/domain/terms.ts';
+import { type OptionName, resolveOptions, START_OPTIONS } from '../src/options.ts';
+import { configurationSchema, type JsonSchema } from '../src/schema.ts';
+
+const PUBLISHED = new URL('../config.schema.json', import.meta.url);
+const NAMES = Object.keys(START_OPTIONS) as OptionName[];
+
+/**
+ * Made anew by: REFRESH=1 npx vitest run --config test/vitest.config.ts test/schema.test.ts
+ * (and npx biome check --write config.schema.json, which lays it out).
+ */
+test('the published schema is the one that the options make', async () => {
+  const made: unknown = JSON.parse(JSON.stringify(configurationSchema()));
+  if (process.env['REFRESH']) await writeFile(PUBLISHED, `${JSON.stringify(made, null, 2)}\n`);
+  expect(JSON.parse(await readFile(PUBLISHED, 'utf8'))).toEqual(made);
+  expect(manifest.files).toContain('config.schema.json');
+});
+
+// Formats are hints for editors; what matters has a pattern beside it.
+const validate = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  validateFormats: false,
+}).compile(configurationSchema());
+
+const TEXT = { good: ['x'], bad: ['', 1, true, null, ['x'], {}] };
+const TRUTH = { good: [true, false], bad: ['true', 1, null] };
+const WHOLE = { good: [0, 3], bad: [-1, 1.5, '3', null] };
+const ADDRESS = {
+  good: ['http://a.test', 'HTTPS://a.test/b?c'],
+  bad: ['', 'a.test', 'ftp://a.test', 'http:///a', 1],
+};
+const TEXTS = { good: [[], ['a.test', 'b']], bad: ['a', [''], [1], {}] };
+const WAIT = { good: ['500ms', '2s', '30m', '1h', 0, 1500], bad: ['2 s', '2d', '', -1, 1.5, true] };
+
+/** Values of every option as the configuration file may hold them, and values that it must not hold. */
+const VALUES = {
+  port: { good: [0, 4477, 65535], bad: [-1, 65536, 1.5, '4477'] },
+  host: TEXT,
+  dataDir: TEXT,
+  inMemory: TRUTH,
+  fsync: TRUTH,
+  fixtures: TEXT,
+  publicUrl: ADDRESS,
+  loose: TRUTH,
+  errorStatus: { good: ['ok', 'http'], bad: ['htp', 200, true] },
+  panel: TRUTH,
+  sandboxEmail: TEXT,
+  sandboxCode: TEXT,
+  publicKey: TEXT,
+  secretKey: TEXT,
+  currency: { good: [[], ['NPR', 'NPR:Rs']], bad: ['NPR', ['npr'], [''], [1]] },
+  delivery: { good: ['ipn-only', 'ipn-twice'], bad: ['never', 1] },
+  auto: { good: ['approve', 'cancel', 'fail'], bad: ['aprove', true] },
+  autoDelay: WAIT,
+  seed: TEXT,
+  paymentExpires: WAIT,
+  ipnSchedule: { good: [[], ['1s', '5m']], bad: ['1s', ['1 s'], [1]] },
+  ipnRetries: WHOLE,
+  ipnTimeout: WAIT,
+  ipnFormat: { good: ['form', 'json'], bad: ['xml', 1] },
+  amountFormat: { good: ['sent', 'stored', 'fixed:2'], bad: ['fixed', 'fixed:9', 2] },
+  ipnOn: { good: [[], ['canceled', 'failed', 'expired']], bad: ['failed', ['success']] },
+  forwardIpn: ADDRESS,
+  allowIpnHost: TEXTS,
+  allowHost: TEXTS,
+  controlToken: TEXT,
+  charges: {
+    good: [{}, { payment: { percent: '2', fixed: 0.3 }, card: {}, cardTransaction: { fixed: '0' } }],
+    bad: [
+      2,
+      [],
+      { paymnt: {} },
+      { payment: { percent: '1%' } },
+      { payment: { percent: 101 } },
+      { card: { percnt: '1' } },
+    ],
+  },
+  currencies: {
+    good: [[], [{ code: 'NPR' }, { code: 'KES', name: 'Kenyan Shilling', symbol: 'KSh', decimals: 2 }]],
+    bad: [{}, [{}], [{ code: 'npr' }], [{ code: 'NPR', symbl: 'Rs' }], [{ code: 'NPR', decimals: 9 }]],
+  },
+  faults: {
+    good: [
+      [],
+      [
+        { route: 'initiate', status: 503, times: 2 },
+        { route: 'ipn', drop: true, probability: 0.5 },
+      ],
+    ],
+    bad: [
+      {},
+      [{}],
+      [{ route: 'ipn', status: '503' }],
+      [{ route: 'ipn', drop: false }],
+      [{ route: 'ipn', stats: 503 }],
+    ],
+  },
+  outcomes: {
+    good: [
+      [],
+      [
+        { identifier: 'a-*', outcome: 'fail' },
+        { email: '*@b.test', amount: '1', outcome: 'pending', delivery: 'ipn-only', delay: '2s' },
+      ],
+    ],
+    bad: [
+      {},
+      [{ outcome: 'fail' }],
+      [{ identifier: 'a', outcome: 'failed' }],
+      [{ identifer: 'a', outcome: 'fail' }],
+    ],
+  },
+  wallets: {
+    good: [[], [{ email: 'a@b.co', holder: 'A', currency: 'USD', balance: '5.00' }]],
+    bad: [
+      {},
+      [{}],
+      [{ email: 'a@b.co', holder: 'A', currency: 'USD', balance: '-1' }],
+      [{ email: 'a@b.co', holder: 'A', currency: 'usd', balance: '1' }],
+    ],
+  },
+} satisfies Record<OptionName, { good: readonly unknown[]; bad: readonly unknown[] }>;
+
+/** What the emulator itself says to a value, as far as that needs no other option. */
+function read(name: OptionName, value: unknown): void {
+  const options = resolveOptions([{ values: { [name]: value }, label: () => name }]);
+  readTerms(options);
+  if (options.faults !== undefined) FaultRules.parse({ faults: options.faults });
+}
+
+describe('the schema', () => {
+  it.each(NAMES)('takes what %s may be, and refuses what it may not', (name) => {
+    for (const value of VALUES[name].good) {
+      expect([value, validate({ [name]: value }), validate.errors]).toEqual([value, true, null]);
+      expect(() => read(name, value)).not.toThrow();
+    }
+    for (const value of VALUES[name].bad)
+      expect([value, validate({ [name]: value })]).toEqual([value, false]);
+  });
+
+  it('refuses a key that there is not, and takes its own address', () => {
+    expect(validate({ prot: 1 })).toBe(false);
+    expect(validate({ $schema: './schema.json' })).toBe(true);
+  });
+
+  it('describes every key that an editor can offer, and has the defaults', () => {
+    const bare: string[] = [];
+    const walk = ({ properties, items }: JsonSchema, path: string) => {
+      for (const [name, field] of Object.entries((properties ?? {}) as Record<string, JsonSchema>)) {
+        if (!field['description']) bare.push(`${path}${name}`);
+        walk(field, `${path}${name}.`);
+      }
+      if (items) walk(items as JsonSchema, path);
+    };
+    const schema = configurationSchema();
+    walk(schema, '');
+    expect(bare).toEqual([]);
+    const properties = schema['properties'] as Record<string, JsonSchema>;
+    for (const [name, spec] of Object.entries(START_OPTIONS)) {
+      expect([name, properties[name]?.['default']]).toEqual([
+        name,
+        'default' in spec ? spec.default : undefined,
+      ]);
+    }
+  });
+
+  it('lets the starter of init through, as it is and with all of its comments taken away', async () => {
+    const { parseJsonc } = await import('../src/cli/jsonc.ts');
+    const starter = starterConfiguration(undefined);
+    for (const text of [starter, starter.replace(/^ {2}\/\/ (?=")/gm, '  ')]) {
+      expect([validate(parseJsonc(text)), validate.errors]).toEqual([true, null]);
+    }
+  });
+});
