@@ -105,9 +105,10 @@ export class Gateway {
   /** Notes in a payment's history that something happened to it. */
   async note(payment: Payment, event: PaymentEvent['event'], detail: string | null = null): Promise<void> {
     const { store, context } = this.#parts;
-    const current = this.state.payments.get(payment.id) ?? payment;
-    const noted = withEvent(current, context().now, event, detail);
-    if (noted !== current) await store.commit(() => ({ change: { payments: [noted] }, result: null }));
+    const current = this.state.payments.get(payment.id);
+    // A reset may have taken it away meanwhile: then it must not come back.
+    const noted = current && withEvent(current, context().now, event, detail);
+    if (noted && noted !== current) await store.commit(() => ({ change: { payments: [noted] }, result: null }));
   }
 
   /** The customer enters an e-mail on the checkout. */
@@ -156,7 +157,7 @@ export class Gateway {
     rule: (state: State, current: Payment) => Outcome<Result>,
   ): Promise<Result> {
     return this.#parts.store.commit((state) => {
-      const current = state.payments.get(payment.id) ?? payment;
+      const current = requirePayment(state, payment.id);
       requirePending(current);
       return rule(state, current);
     });

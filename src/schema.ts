@@ -117,6 +117,9 @@ export function configurationSchema(): JsonSchema {
     title: 'Configuration of gateway-sim',
     description:
       'gateway-sim.config.json: what "gateway-sim start" does unless a flag or a variable says otherwise.',
+    // Visual Studio Code asks the schema whether the file may have these; other readers pass over it.
+    allowComments: true,
+    allowTrailingCommas: true,
     type: 'object',
     additionalProperties: false,
     properties: {

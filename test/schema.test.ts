@@ -28,7 +28,9 @@ const validate = new Ajv2020({
   strictTypes: false,
   strictRequired: false,
   validateFormats: false,
-}).compile(configurationSchema());
+})
+  .addVocabulary(['allowComments', 'allowTrailingCommas'])
+  .compile(configurationSchema());
 
 const TEXT = { good: ['x'], bad: ['', 1, true, null, ['x'], {}] };
 const TRUTH = { good: [true, false], bad: ['true', 1, null] };

@@ -1,20 +1,38 @@
 import type { Command } from 'commander';
 import type { Add } from '../program.ts';
+import { examples } from './examples.ts';
 import { fieldValue } from './values.ts';
 
 /** The commands of `ipn`. */
 export function addIpn(add: Add, program: Command): void {
   const ipn = async () => import('../commands/ipn.ts');
-  const group = program.command('ipn').description('list, resend, make, verify and receive IPNs');
+  const group = program
+    .command('ipn')
+    .description('list, resend, make, verify and receive IPNs')
+    .addHelpText(...examples('gateway-sim ipn', 'gateway-sim ipn fire --payment order-1'));
   add(group, 'list', 'deliveries with their attempts, newest first', async () => (await ipn()).list)
     .option('--payment <ref>', 'only those of this payment: id or identifier')
     .option('--state <state>', 'only pending, delivered, failed or refused ones')
     .option('--limit <number>', 'at most so many (default: 50)')
-    .option('--cursor <cursor>', 'go on where the last list ended');
-  add(group, 'show <id>', 'one delivery, both sides of every attempt', async () => (await ipn()).show);
+    .option('--cursor <cursor>', 'go on where the last list ended')
+    .addHelpText(
+      ...examples('gateway-sim ipn list --state failed', 'gateway-sim ipn list --payment order-1'),
+    );
+  add(
+    group,
+    'show <id>',
+    'one delivery, both sides of every attempt',
+    async () => (await ipn()).show,
+  ).addHelpText(...examples('gateway-sim ipn show ipn_ndx7mhc09sz61bt8'));
   add(group, 'resend <id>', 'send a delivery once more', async () => (await ipn()).resend)
     .option('--to <url>', 'to another address, as a new delivery')
-    .option('--require-delivery', 'exit 1 unless it was answered with 2xx');
+    .option('--require-delivery', 'exit 1 unless it was answered with 2xx')
+    .addHelpText(
+      ...examples(
+        'gateway-sim ipn resend ipn_ndx7mhc09sz61bt8',
+        'gateway-sim ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn',
+      ),
+    );
   add(group, 'fire', 'send a signed IPN by hand, attempted once', async () => (await ipn()).fire)
     .option('--to <url>', 'address to send it to (default: the ipn_url of the payment)')
     .option('--payment <ref>', 'of this payment: id or identifier (default: one that never was)')
@@ -37,8 +55,11 @@ export function addIpn(add: Add, program: Command): void {
     .option('--secret <key>', 'sign with this key and send from here: no server is needed')
     .option('--require-delivery', 'exit 1 unless each was answered with 2xx')
     .addHelpText(
-      'after',
-      '\nExamples:\n  gateway-sim ipn fire --payment order-1\n  gateway-sim ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount\n  gateway-sim ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
+      ...examples(
+        'gateway-sim ipn fire --payment order-1',
+        'gateway-sim ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount',
+        'gateway-sim ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
+      ),
     );
   const secret = [
     '--secret <key>',
@@ -49,7 +70,13 @@ export function addIpn(add: Add, program: Command): void {
     .option('--body <body>', 'the body: its text, @file, or - for stdin (default: stdin)')
     .option(...secret)
     .option(...merchant)
-    .option('--public-key <key>', 'to tell when this was mistaken for the secret key');
+    .option('--public-key <key>', 'to tell when this was mistaken for the secret key')
+    .addHelpText(
+      ...examples(
+        'gateway-sim ipn verify @body.txt',
+        'gateway-sim ipn verify --secret sec_sim_1 --body @body.txt',
+      ),
+    );
   add(
     group,
     'listen',
@@ -59,5 +86,11 @@ export function addIpn(add: Add, program: Command): void {
     .option('--port <number>', 'port to listen on; 0 takes a free one (default: 3000)')
     .option('--forward-to <url>', 'pass everything on unchanged, and answer what is answered there')
     .option(...secret)
-    .option(...merchant);
+    .option(...merchant)
+    .addHelpText(
+      ...examples(
+        'gateway-sim ipn listen',
+        'gateway-sim ipn listen --port 4000 --forward-to http://localhost:3000/ipn',
+      ),
+    );
 }

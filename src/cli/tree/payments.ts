@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Add } from '../program.ts';
+import { examples } from './examples.ts';
 import { duration } from './values.ts';
 
 /** The commands `pay` and `payments`. */
@@ -23,19 +24,35 @@ export function addPayments(add: Add, program: Command): void {
     )
     .option('--require-delivery', 'exit 1 unless the first attempt was answered with 2xx')
     .addHelpText(
-      'after',
-      '\nExamples:\n  gateway-sim pay --approve\n  gateway-sim pay order-1 --cancel\n  gateway-sim pay --approve --wait 30s --require-delivery',
+      ...examples(
+        'gateway-sim pay --approve',
+        'gateway-sim pay order-1 --cancel',
+        'gateway-sim pay --approve --wait 30s --require-delivery',
+      ),
     );
-  const group = program.command('payments').description('list, show and create payments');
+  const group = program
+    .command('payments')
+    .description('list, show and create payments')
+    .addHelpText(
+      ...examples(
+        'gateway-sim payments',
+        'gateway-sim payments show order-1',
+        'gateway-sim payments create --amount 49.90',
+      ),
+    );
   add(group, 'list', 'payments, newest first', async () => (await payments()).list)
     .option('--status <status>', 'only pending, succeeded, canceled, failed or expired ones')
     .option('--mode <mode>', 'only sandbox or live ones')
     .option('--identifier <identifier>', 'only those of this identifier')
     .option('--limit <number>', 'at most so many (default: 50)')
-    .option('--cursor <cursor>', 'go on where the last list ended');
+    .option('--cursor <cursor>', 'go on where the last list ended')
+    .addHelpText(...examples('gateway-sim payments list --status pending --limit 10'));
   add(group, 'show <ref>', 'one payment and its whole story', async () => (await payments()).show)
     .option('--curl', 'its IPNs as curl commands, ready to paste')
-    .option('--har', 'its IPNs as a HAR 1.2 document');
+    .option('--har', 'its IPNs as a HAR 1.2 document')
+    .addHelpText(
+      ...examples('gateway-sim payments show order-1', 'gateway-sim payments show order-1 --curl'),
+    );
   add(group, 'create', 'initiate a payment as a merchant would', async () => (await payments()).create)
     .option('--amount <amount>', 'amount as decimal text', '100.00')
     .option('--currency <code>', 'currency code', 'USD')
@@ -54,7 +71,8 @@ export function addPayments(add: Add, program: Command): void {
     .option('--live', 'in live mode (default: sandbox)')
     .option('--open', 'open the checkout in the browser')
     .addHelpText(
-      'after',
-      '\nExample:\n  gateway-sim payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open',
+      ...examples(
+        'gateway-sim payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open',
+      ),
     );
 }

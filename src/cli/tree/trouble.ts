@@ -1,11 +1,23 @@
 import type { Command } from 'commander';
 import type { Add } from '../program.ts';
+import { examples } from './examples.ts';
 
 /** The commands of `faults` and `clock`. */
 export function addTrouble(add: Add, program: Command): void {
   const faults = async () => import('../commands/faults.ts');
-  const group = program.command('faults').description('make things go wrong on purpose');
-  add(group, 'list', 'the rules in force', async () => (await faults()).list);
+  const group = program
+    .command('faults')
+    .description('make things go wrong on purpose')
+    .addHelpText(
+      ...examples(
+        'gateway-sim faults',
+        'gateway-sim faults set initiate --status 503 --times 2',
+        'gateway-sim faults clear',
+      ),
+    );
+  add(group, 'list', 'the rules in force', async () => (await faults()).list).addHelpText(
+    ...examples('gateway-sim faults list'),
+  );
   add(
     group,
     'set <route>',
@@ -26,17 +38,37 @@ export function addTrouble(add: Add, program: Command): void {
     .option('--probability <number>', 'only this part of the time, such as 0.2')
     .option('--identifier <pattern>', 'only for these identifiers, such as order-*')
     .addHelpText(
-      'after',
-      '\nExamples:\n  gateway-sim faults set initiate --status 503 --times 2\n  gateway-sim faults set ipn --drop --probability 0.2\n  gateway-sim faults set /api/cards/* --latency 100ms..2s',
+      ...examples(
+        'gateway-sim faults set initiate --status 503 --times 2',
+        'gateway-sim faults set ipn --drop --probability 0.2',
+        'gateway-sim faults set /api/cards/* --latency 100ms..2s',
+      ),
     );
-  add(group, 'clear [route]', 'take away all rules, or those on a route', async () => (await faults()).clear);
+  add(
+    group,
+    'clear [route]',
+    'take away all rules, or those on a route',
+    async () => (await faults()).clear,
+  ).addHelpText(...examples('gateway-sim faults clear', 'gateway-sim faults clear initiate'));
   const clock = async () => import('../commands/clock.ts');
-  const time = program.command('clock').description('the time of the emulator');
-  add(time, 'show', 'what time it is, and what is due next', async () => (await clock()).show);
+  const time = program
+    .command('clock')
+    .description('the time of the emulator')
+    .addHelpText(...examples('gateway-sim clock', 'gateway-sim clock advance 2h'));
+  add(time, 'show', 'what time it is, and what is due next', async () => (await clock()).show).addHelpText(
+    ...examples('gateway-sim clock show'),
+  );
   add(time, 'advance <duration>', 'move forward and run what falls due', async () => (await clock()).advance)
     // A negative duration is a mistake to be explained, not an unknown option.
     .allowUnknownOption()
-    .addHelpText('after', '\nExample:\n  gateway-sim clock advance 2h');
-  add(time, 'freeze [time]', 'stand still, now or at a time to come', async () => (await clock()).freeze);
-  add(time, 'resume', 'go on from there', async () => (await clock()).resume);
+    .addHelpText(...examples('gateway-sim clock advance 2h'));
+  add(
+    time,
+    'freeze [time]',
+    'stand still, now or at a time to come',
+    async () => (await clock()).freeze,
+  ).addHelpText(...examples('gateway-sim clock freeze', 'gateway-sim clock freeze 2030-01-01T00:00:00Z'));
+  add(time, 'resume', 'go on from there', async () => (await clock()).resume).addHelpText(
+    ...examples('gateway-sim clock resume'),
+  );
 }
