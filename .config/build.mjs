@@ -1,6 +1,6 @@
 // Makes dist/: the command, the library in both module systems, and its types. No package is needed at run time.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,10 +16,11 @@ const common = {
   jsxImportSource: 'hono/jsx',
   legalComments: 'none',
   logLevel: 'warning',
+  metafile: true,
+  inject: ['.config/real-time.mjs'],
 };
 
-rmSync('dist', { recursive: true, force: true });
-await Promise.all([
+const results = await Promise.all([
   build({
     ...common,
     entryPoints: ['src/cli/program.ts', 'src/index.ts'],
@@ -42,9 +43,14 @@ await Promise.all([
     banner: { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" },
   }),
 ]);
-writeTypes();
+const made = [...results.flatMap(({ metafile }) => Object.keys(metafile.outputs)), ...writeTypes()];
+// Only now, so that a build that fails leaves what works, and one under way disturbs nobody.
+for (const file of readdirSync('dist', { recursive: true, withFileTypes: true })) {
+  const path = join(file.parentPath, file.name);
+  if (file.isFile() && !made.includes(path)) rmSync(path);
+}
 
-/** The declarations of the library alone, for both module systems. */
+/** Writes the declarations of the library alone, for both module systems, and tells which files they are. */
 function writeTypes() {
   const PUBLIC = ['index', 'api', 'domain/error'];
   const all = mkdtempSync(join(tmpdir(), 'gateway-sim-types-'));
@@ -54,8 +60,7 @@ function writeTypes() {
       'bin',
       'tsc',
     );
-    const flags =
-      '--ignoreConfig --declaration --emitDeclarationOnly --noCheck --strict';
+    const flags = '--ignoreConfig --declaration --emitDeclarationOnly --noCheck --strict';
     const language =
       '--target esnext --module nodenext --allowImportingTsExtensions --resolveJsonModule --types node';
     const jsx = '--jsx react-jsx --jsxImportSource hono/jsx';
@@ -68,12 +73,14 @@ function writeTypes() {
       'src/index.ts',
     ];
     execFileSync(process.execPath, [tsc, ...args], { stdio: 'inherit' });
-    for (const name of PUBLIC) {
-      const file = `${name.split('/').at(-1)}.d`;
+    return PUBLIC.flatMap((name) => {
       const text = readFileSync(join(all, 'src', `${name}.d.ts`), 'utf8').replace('./domain/', './');
-      writeFileSync(`dist/${file}.ts`, text.replace(/(from '\.\/\w+)\.ts'/g, "$1.js'"));
-      writeFileSync(`dist/${file}.cts`, text.replace(/(from '\.\/\w+)\.ts'/g, "$1.cjs'"));
-    }
+      return ['ts', 'cts'].map((kind) => {
+        const file = join('dist', `${name.split('/').at(-1)}.d.${kind}`);
+        writeFileSync(file, text.replace(/(from '\.\/\w+)\.ts'/g, `$1.${kind === 'ts' ? 'js' : 'cjs'}'`));
+        return file;
+      });
+    });
   } finally {
     rmSync(all, { recursive: true, force: true });
   }

@@ -50,6 +50,7 @@ export function reference(text: string): string {
 export interface TypedResponse<Body> {
   ok: boolean;
   status: number;
+  headers: { get(name: string): string | null };
   json(): Promise<Body>;
 }
 
@@ -71,7 +72,10 @@ export async function answered<Answer extends TypedResponse<unknown>>(
   } catch (error) {
     throw noServer(url, error);
   }
-  const body = await answer.json().catch(() => undefined);
+  const isOurs = answer.headers.get('X-Gateway-Sim') !== null;
+  const body = isOurs ? await answer.json().catch(() => undefined) : undefined;
+  // Without a body the answer comes from another server, or broke off on the way.
+  if (body === undefined) throw noServer(url);
   if (answer.ok) return body as Successful<Answer>;
   throw errorFrom(body, url);
 }

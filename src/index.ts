@@ -27,8 +27,11 @@ export function startGatewaySim(options: StartGatewaySimOptions = {}): Promise<G
  * @throws GatewayError `no_server` when nothing answers there, `unauthorized` without the right token
  */
 export function connectGatewaySim(
-  url: string = process.env['GATEWAY_SIM_URL'] ?? 'http://127.0.0.1:4477',
+  url: string = process.env['GATEWAY_SIM_URL'] || 'http://127.0.0.1:4477',
   options: { controlToken?: string | undefined } = {},
 ): Promise<GatewaySimClient> {
-  return connect({ url, controlToken: options.controlToken ?? process.env['GATEWAY_SIM_CONTROL_TOKEN'] });
+  return connect({
+    url,
+    controlToken: options.controlToken || process.env['GATEWAY_SIM_CONTROL_TOKEN'] || undefined,
+  });
 }

@@ -69,7 +69,8 @@ export async function startServer(
   try {
     return await build(options, surroundings, undo);
   } catch (error) {
-    for (const step of undo.reverse()) await step();
+    // Whatever else fails now: the user needs to know what failed first.
+    for (const step of undo.reverse()) await step().catch(() => {});
     throw error;
   }
 }
@@ -95,7 +96,9 @@ async function build(
     ? await Store.open({ folder: folder.path, fsync: options.fsync }, initial)
     : await Store.inMemory(await initial());
   undo.push(() => store.close());
-  const ids = createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
+  const drawIds = () =>
+    createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
+  let ids = drawIds();
   const context = (): Context => ({ now: clock.now(), ids, settings });
   if (store.found && options.fixtures !== undefined) {
     store.notices.push(
@@ -129,7 +132,19 @@ async function build(
   const parts: AppParts = {
     gateway,
     cards: new CardDesk(store, context),
-    state: new StateDesk({ store, initial, preparation, settings, faults, firstFaults, activity, context }),
+    state: new StateDesk({
+      store,
+      initial,
+      preparation,
+      settings,
+      faults,
+      firstFaults,
+      activity,
+      context,
+      renewIds: () => {
+        ids = drawIds();
+      },
+    }),
     clock,
     faults,
     activity,
@@ -153,6 +168,10 @@ async function build(
     report,
   );
   undo.push(async () => void (await Promise.all(servers.map(close))));
+  undo.push(async () => {
+    clock.stop();
+    courier.stop();
+  });
   listening.port = portOf(servers[0]);
   courier.start();
   new Deadlines({ store, clock, gateway }).start();

@@ -5,8 +5,8 @@ import type { Faults } from './domain/faults.ts';
 import { type Preparation, prepare } from './domain/prepare.ts';
 import { requireReferences } from './domain/references.ts';
 import { type Context, type Settings, timestamp } from './domain/settings.ts';
-import type { Merchant, State } from './domain/state.ts';
-import { parseSnapshot, type Snapshot, snapshotText } from './store/snapshot.ts';
+import { type Merchant, State } from './domain/state.ts';
+import { parseSnapshot, requireKnownKeys, type Snapshot, snapshotText } from './store/snapshot.ts';
 import type { Store } from './store/store.ts';
 
 /** What the use cases about the state as a whole work with. */
@@ -20,6 +20,8 @@ export interface StateDeskParts {
   firstFaults: readonly FaultRule[];
   activity: ActivityLog;
   context: () => Context;
+  /** With a seed: goes on with other ids than those that the new state may hold. */
+  renewIds: () => void;
 }
 
 /** The use cases about the state as a whole: back to the start, out, and in. */
@@ -37,7 +39,9 @@ export class StateDesk {
   async reset(): Promise<void> {
     const { store, initial, faults, firstFaults, activity } = this.#parts;
     const fixtures = await initial();
-    await this.#replace({ ...fixtures, merchants: keptMerchants(store.state, fixtures) });
+    const snapshot = { ...fixtures, merchants: keptMerchants(store.state, fixtures) };
+    // Pinned keys do not count: a pair that was generated since is one that running code has.
+    await this.#replace(snapshot, { wallets: this.#parts.preparation.wallets });
     faults.replace(firstFaults);
     activity.forget();
     this.#notice('the state was reset');
@@ -49,27 +53,37 @@ export class StateDesk {
   }
 
   /**
-   * Puts a whole state in the place of the present one, its keys included, all or nothing. An older version is
-   * migrated.
+   * Puts a whole state in the place of the present one, its keys included unless the options pin them, all or
+   * nothing. An older version is migrated.
    *
    * @param json what `snapshotText` gave, parsed
    * @throws GatewayError `invalid_fields`, with nothing changed
    */
   async restore(json: unknown): Promise<void> {
-    await this.#replace(validated(json));
+    await this.#replace(validated(json), this.#parts.preparation);
     this.#parts.activity.forget();
     this.#notice('a state was imported');
   }
 
-  async #replace(snapshot: Snapshot): Promise<void> {
-    const { store, preparation, settings } = this.#parts;
-    await store.replace(snapshot);
-    await store.commit((state) => prepare(state, preparation, settings));
+  async #replace(snapshot: Snapshot, preparation: Preparation): Promise<void> {
+    const { store, settings, renewIds } = this.#parts;
+    const replaced = store.replace(prepared(snapshot, preparation, settings));
+    renewIds();
+    await replaced;
   }
 
   #notice(text: string): void {
     this.#parts.activity.notice(timestamp(this.#parts.context().now), text);
   }
+}
+
+/** A state in line with the options. In one write with the state itself: there is no half of it. */
+function prepared(snapshot: Snapshot, preparation: Preparation, settings: Settings): Snapshot {
+  const { merchants, wallets } = snapshot;
+  const part = new State();
+  part.apply({ merchants, wallets });
+  part.apply(prepare(part, preparation, settings).change);
+  return { ...snapshot, merchants: [...part.merchants.values()], wallets: [...part.wallets.values()] };
 }
 
 /** All merchants that there are, with the balances of the fixtures, and those that the fixtures have beside them. */
@@ -85,6 +99,7 @@ function validated(json: unknown): Snapshot {
   const source = 'the state to import';
   try {
     const snapshot = parseSnapshot(json, source);
+    requireKnownKeys(json, source);
     requireReferences(snapshot, source);
     return snapshot;
   } catch (error) {

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { EXIT_CODES } from '../src/cli/output.ts';
 import { CARD_TRANSITIONS, CARD_TRIGGERS } from '../src/domain/card.ts';
 import { kebab, START_OPTIONS } from '../src/options.ts';
+import { commandReference } from './helpers/commands.ts';
 import { temporaryFolder } from './helpers/folder.ts';
 import { startReceiver } from './helpers/receiver.ts';
 import { startSim } from './helpers/sim.ts';
@@ -162,6 +163,18 @@ describe('the README tells of', () => {
     );
     for (const [, anchor] of README.matchAll(/\]\(#([\w-]+)\)/g)) expect(anchors).toContain(anchor);
   });
+});
+
+/** Made anew by: REFRESH=1 npx vitest run --config test/vitest.config.ts test/readme.test.ts -t reference */
+test('the command reference is what the command line says of itself', async () => {
+  const [before = '', section = ''] = README.split(/(?<=^## Command reference\n)/m);
+  const end = section.search(/^## /m);
+  const made = `\n${commandReference()}\n\n`;
+  if (process.env['REFRESH']) {
+    await writeFile(new URL('../README.md', import.meta.url), before + made + section.slice(end));
+  } else {
+    expect(section.slice(0, end)).toBe(made);
+  }
 });
 
 test('the states of a card are those of the table', () => {

@@ -27,11 +27,11 @@ export const EXIT_CODES = {
   internal: 1,
 } as const satisfies Record<ErrorCode, number>;
 
-/** A reader that goes away (`| head`) is no fault of anybody: what it does not want to read is dropped. */
+/** A reader that goes away (`| head`, a closed terminal) is no fault of anybody: what nobody reads is dropped. */
 export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
     });
   }
 }
@@ -95,6 +95,11 @@ export class Output {
   /** Prose on stderr. */
   notice(text: string): void {
     process.stderr.write(`${this.commands(text)}\n`);
+  }
+
+  /** Ends with the exit code of a command that was run. */
+  passOn(exitCode: number): void {
+    process.exitCode = exitCode;
   }
 
   /** An error: what was wrong and what to do, never a stack trace, and its exit code. */

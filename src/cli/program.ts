@@ -10,7 +10,8 @@ import { addIpn } from './tree/ipn.ts';
 import { addPayments } from './tree/payments.ts';
 import { addSetup } from './tree/setup.ts';
 import { addSimulator } from './tree/simulator.ts';
-import { addStart } from './tree/start.ts';
+import { addExec, addStart } from './tree/start.ts';
+import { addState } from './tree/state.ts';
 import { addTrouble } from './tree/trouble.ts';
 import { addWatch } from './tree/watch.ts';
 
@@ -20,6 +21,8 @@ export interface Call {
   args: readonly (string | undefined)[];
   /** Options of the command and of the whole program, by camelCase name. */
   options: Readonly<Record<string, unknown>>;
+  /** The same without what the environment says: what stands on the command line. */
+  flags: Readonly<Record<string, unknown>>;
   output: Output;
 }
 
@@ -80,9 +83,11 @@ export function buildProgram(invocation: string): Command {
     return command.action((...given: unknown[]) => act(command, given, load, invocation));
   };
   addStart(add, program);
+  addExec(add, program);
   addPayments(add, program);
   addIpn(add, program);
   addSimulator(add, program);
+  addState(add, program);
   addCards(add, program);
   addTrouble(add, program);
   addWatch(add, program);
@@ -117,13 +122,16 @@ async function act(
   load: () => Promise<Run>,
   invocation: string,
 ): Promise<void> {
-  const options: Record<string, unknown> = {};
+  const flags: Record<string, unknown> = {};
   let color = true;
   for (let at: Command | null = command; at; at = at.parent) {
     if (at.getOptionValue('color') === false) color = false;
-    for (const [name, value] of Object.entries(at.opts())) options[name] ??= value;
+    for (const [name, value] of Object.entries(at.opts())) flags[name] ??= value;
   }
+  const options = { ...flags };
   for (const name of ['url', 'dataDir', 'controlToken', 'json']) {
+    // A folder on the command line is meant instead of an address of the environment.
+    if (name === 'url' && flags['dataDir'] !== undefined) continue;
     const value = process.env[environmentName(name)];
     if (value) options[name] ??= name === 'json' ? /^(1|true)$/.test(value) : value;
   }
@@ -132,8 +140,9 @@ async function act(
   try {
     requireNoExcess(command);
     const run = await load();
-    const args = given.slice(0, command.registeredArguments.length) as (string | undefined)[];
-    const shown = await run({ args, options, output });
+    // A command that takes any number of arguments has them in a list of their own.
+    const args = given.slice(0, command.registeredArguments.length).flat() as (string | undefined)[];
+    const shown = await run({ args, options, flags, output });
     if (shown) output.show(shown);
   } catch (error) {
     output.fail(error);
@@ -143,7 +152,7 @@ async function act(
 /** What is behind the name of a group is a command of it, or a mistake. */
 function requireNoExcess({ args, registeredArguments, parent }: Command): void {
   const [excess] = args.slice(registeredArguments.length);
-  if (excess === undefined || !parent) return;
+  if (excess === undefined || !parent || registeredArguments.at(-1)?.variadic) return;
   const names = parent.commands.map((command) => command.name());
   const meant = nearestName(excess, names);
   throw new GatewayError('usage', `unknown command '${parent.name()} ${excess}'`, {

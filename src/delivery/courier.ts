@@ -150,6 +150,7 @@ export class Courier implements DueSource {
   #forget(): void {
     this.#ending.abort();
     this.#ending = endOfAttempts();
+    this.#faults?.forget();
     for (const deliveryId of [...this.#waiters.keys()]) this.#announce(deliveryId);
   }
 

@@ -27,6 +27,12 @@ export class IpnFaults {
     this.#faults = faults;
   }
 
+  /** Another state is in force: nothing of it was put off or overtaken. */
+  forget(): void {
+    this.#kept.clear();
+    this.#held = undefined;
+  }
+
   /** The rule that acts on this attempt, if any. */
   take(delivery: Delivery): FaultRule | undefined {
     const kept = this.#kept.get(delivery.id);

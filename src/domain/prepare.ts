@@ -1,6 +1,5 @@
 import { GatewayError } from './error.ts';
 import { defaultMerchant, findWallet } from './merchant.ts';
-import { unique } from './payment.ts';
 import type { Settings } from './settings.ts';
 import type { Outcome, State, Wallet } from './state.ts';
 import type { WalletTerms } from './terms.ts';
@@ -22,8 +21,9 @@ export function prepare(state: State, wanted: Preparation, settings: Settings): 
   const merchant = defaultMerchant(state);
   const { publicKey = merchant.publicKey, secretKey = merchant.secretKey } = wanted;
   const repinned = publicKey !== merchant.publicKey || secretKey !== merchant.secretKey;
-  const missing = [...settings.currencies.keys()].flatMap((currency) => missingWallets(state, currency));
-  const wallets = configuredWallets(state, missing, wanted.wallets, settings);
+  const free = freeIds(state);
+  const missing = [...settings.currencies.keys()].flatMap((code) => missingWallets(state, code, free));
+  const wallets = [...missing, ...configuredWallets(state, missing, wanted.wallets, settings, free)];
   return {
     change: {
       ...(repinned && { merchants: [{ ...merchant, publicKey, secretKey }] }),
@@ -34,23 +34,29 @@ export function prepare(state: State, wanted: Preparation, settings: Settings): 
 }
 
 /** For a currency that is new here: a wallet for everybody who has one in another currency. */
-function missingWallets(state: State, currency: string): Wallet[] {
+function missingWallets(state: State, currency: string, free: FreeId): Wallet[] {
   const all = [...state.wallets.values()];
   if (all.some((wallet) => wallet.currency === currency)) return [];
-  const first = all[0]?.currency;
+  const first = all[0]?.currency ?? '';
+  const ending = `_${first.toLowerCase()}`;
   return all
     .filter((wallet) => wallet.currency === first)
-    .map((wallet) => ({ ...wallet, id: wallet.id.replace(/[a-z]+$/, currency.toLowerCase()), currency }));
+    .map((wallet) => {
+      // Ids in somebody's own fixtures may end in anything.
+      const start = wallet.id.endsWith(ending) ? wallet.id.slice(0, -ending.length) : wallet.id;
+      return { ...wallet, id: free(start, currency), currency };
+    });
 }
 
-/** What is made anyway, and the wallets of the configuration that are not there yet: a restart must not fill up what was spent. */
+/** The wallets of the configuration that are not there yet: a restart must not fill up what was spent. */
 function configuredWallets(
   state: State,
   missing: readonly Wallet[],
   wanted: readonly WalletTerms[],
   settings: Settings,
+  free: FreeId,
 ): Wallet[] {
-  const made = [...missing];
+  const made: Wallet[] = [];
   for (const terms of wanted) {
     if (!settings.currencies.has(terms.currency)) {
       const known = [...settings.currencies.keys()].join(', ');
@@ -62,18 +68,25 @@ function configuredWallets(
     }
     const isTheirs = ({ email, currency }: WalletTerms) =>
       email.toLowerCase() === terms.email.toLowerCase() && currency === terms.currency;
-    if (findWallet(state, terms.email, terms.currency) || made.some(isTheirs)) continue;
+    const has = findWallet(state, terms.email, terms.currency) || [...missing, ...made].some(isTheirs);
+    if (has) continue;
     const name = terms.email.split('@', 1)[0]?.replace(/[^A-Za-z0-9]+/g, '-') ?? '';
-    const id = unique(numbered(`wal_${name}`, `_${terms.currency.toLowerCase()}`), (id) =>
-      [...state.wallets.values(), ...made].every((wallet) => wallet.id !== id),
-    );
-    made.push({ id, ...terms });
+    made.push({ id: free(`wal_${name}`, terms.currency), ...terms });
   }
   return made;
 }
 
+/** An id for a new wallet in a currency, which no other wallet has. */
+type FreeId = (start: string, currency: string) => string;
+
 /** `wal_ada_usd`, `wal_ada2_usd`, `wal_ada3_usd`, … */
-function numbered(start: string, end: string): () => string {
-  let count = 0;
-  return () => `${start}${++count === 1 ? '' : count}${end}`;
+function freeIds(state: State): FreeId {
+  const taken = new Set([...state.wallets.values()].map(({ id }) => id));
+  return (start, currency) => {
+    const idOf = (count: number) => `${start}${count === 1 ? '' : count}_${currency.toLowerCase()}`;
+    let count = 1;
+    while (taken.has(idOf(count))) count++;
+    taken.add(idOf(count));
+    return idOf(count);
+  };
 }

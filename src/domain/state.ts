@@ -10,13 +10,12 @@ import { DELIVERY_ORDERS } from './settings.ts';
 const text = z.string();
 const time = z.string();
 /** A time that something waits for: one that cannot be counted with would never come, or never stop coming. */
-const dueTime = z
-  .string()
-  .check(
-    z.regex(
-      /^(\d{4}|[+-]\d{6})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
-    ),
-  );
+const dueTime = z.string().check(
+  z.regex(
+    /^(\d{4}|[+-]\d{6})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
+  ),
+  z.refine((text) => !Number.isNaN(Date.parse(text)), { error: 'no time that can be counted with' }),
+);
 const money = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
 const count = z.int().check(z.nonnegative());
 

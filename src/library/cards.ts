@@ -1,20 +1,28 @@
-import type { Cards } from '../api.ts';
-import { type ControlServer, reference } from '../client.ts';
+import type { CardMovement, Cards } from '../api.ts';
+import type { ControlServer } from '../client.ts';
 import { CARD_CALLS, callCard, callCards, readCard, requireMerchant } from '../service.ts';
+import { requireFields, segment } from './arguments.ts';
 import { queryOf } from './query.ts';
 
 /** The virtual cards of an emulator. */
 export function cardsOf(server: ControlServer): Cards {
   const routes = server.client.cards;
-  const change = (what: keyof typeof CARD_CALLS) => (id: string) => callCard(server, id, CARD_CALLS[what]);
-  const move = (type: 'charge' | 'fund') => (id: string, movement: Parameters<Cards['charge']>[1]) =>
+  const change = (what: keyof typeof CARD_CALLS) => async (id: string) => {
+    segment('a card', id);
+    return callCard(server, id, CARD_CALLS[what]);
+  };
+  const move = (type: 'charge' | 'fund') => async (id: string, movement: CardMovement) =>
     server.ask(
-      routes[':id'].transactions.$post({ param: { id: reference(id) }, json: { type, ...movement } }),
+      routes[':id'].transactions.$post({ param: { id: segment('a card', id) }, json: { type, ...movement } }),
     );
   return {
     list: (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) })),
-    get: (id) => readCard(server, id),
+    get: async (id) => {
+      segment('a card', id);
+      return readCard(server, id);
+    },
     create: async (fields = {}) => {
+      requireFields('the card', fields, ['amount', 'currency', 'title', 'nameOnCard', 'email']);
       const { secretKey } = await requireMerchant(server, undefined);
       const body = {
         currency_code: fields.currency ?? 'USD',

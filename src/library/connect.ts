@@ -85,14 +85,12 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
     },
     clock: {
       now: () => server.ask(server.client.clock.$get()),
-      advance: (duration) =>
+      advance: async (duration) =>
         server.ask(
           server.client.clock.$post({ json: { advance: `${milliseconds('advance', duration)}ms` } }),
         ),
-      freeze: (at = 'now') =>
-        server.ask(
-          server.client.clock.$post({ json: { freeze: at instanceof Date ? at.toISOString() : at } }),
-        ),
+      freeze: async (at = 'now') =>
+        server.ask(server.client.clock.$post({ json: { freeze: at instanceof Date ? instant(at) : at } })),
       resume: () => server.ask(server.client.clock.$post({ json: { resume: true } })),
     },
     reset: async () => {
@@ -104,6 +102,11 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
       await readKeys();
     },
   };
+}
+
+function instant(date: Date): string {
+  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  throw new GatewayError('usage', 'freeze must be a time (got an invalid Date)');
 }
 
 function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {

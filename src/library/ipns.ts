@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryFilter, Ipns } from '../api.ts';
 import { type ControlServer, reference } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
+import { segment } from './arguments.ts';
 import { queryOf } from './query.ts';
 import { inWords, waitFor } from './wait.ts';
 
@@ -10,7 +11,7 @@ export function ipnsOf(server: ControlServer): Ipns {
   const list: Ipns['list'] = (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) }));
   return {
     list,
-    get: (id) => server.ask(routes[':id'].$get({ param: { id: reference(id) } })),
+    get: async (id) => server.ask(routes[':id'].$get({ param: { id: segment('an IPN', id) } })),
     waitFor: (filter = {}, options) =>
       waitFor<Delivery>(
         {
@@ -20,8 +21,8 @@ export function ipnsOf(server: ControlServer): Ipns {
         },
         options,
       ),
-    resend: (id, options = {}) =>
-      server.ask(routes[':id'].resend.$post({ param: { id: reference(id) }, json: options })),
+    resend: async (id, options = {}) =>
+      server.ask(routes[':id'].resend.$post({ param: { id: segment('an IPN', id) }, json: options })),
     fire: async (options) => {
       const answer = await server.ask(routes.$post({ json: options }));
       return 'data' in answer ? answer.data : [answer];

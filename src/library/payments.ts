@@ -6,8 +6,9 @@ import type {
   Payments,
   SettleOptions,
 } from '../api.ts';
-import { type ControlServer, reference } from '../client.ts';
+import type { ControlServer } from '../client.ts';
 import { initiatePayment, paymentIdOf } from '../service.ts';
+import { requireFields, segment } from './arguments.ts';
 import { queryOf } from './query.ts';
 import { inWords, waitFor } from './wait.ts';
 
@@ -15,18 +16,18 @@ import { inWords, waitFor } from './wait.ts';
 export function paymentsOf(server: ControlServer): Payments {
   const routes = server.client.payments;
   const list: Payments['list'] = (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) }));
-  const get: Payments['get'] = (ref) => server.ask(routes[':ref'].$get({ param: { ref: reference(ref) } }));
+  const named = (ref: string) => ({ ref: segment('a payment', ref) });
+  const get: Payments['get'] = async (ref) => server.ask(routes[':ref'].$get({ param: named(ref) }));
   const settle =
     (outcome: PaymentOutcome) =>
-    (ref: string, options: SettleOptions = {}) =>
-      server.ask(
-        routes[':ref'].settle.$post({ param: { ref: reference(ref) }, json: { outcome, ...options } }),
-      );
+    async (ref: string, options: SettleOptions = {}) =>
+      server.ask(routes[':ref'].settle.$post({ param: named(ref), json: { outcome, ...options } }));
   return {
     list,
     get,
     create: async (fields = {}) => {
-      const url = await initiatePayment(server, fields.mode ?? 'sandbox', wireFields(fields));
+      const values = wireFields(fields);
+      const url = await initiatePayment(server, fields.mode ?? 'sandbox', values);
       const { timeline: _, ...payment } = await get(paymentIdOf(url));
       return payment;
     },
@@ -46,21 +47,28 @@ export function paymentsOf(server: ControlServer): Payments {
   };
 }
 
-function wireFields(fields: InitiateFields) {
-  return {
-    public_key: fields.publicKey,
-    identifier: fields.identifier,
-    currency: fields.currency,
-    amount: fields.amount,
-    details: fields.details,
-    ipn_url: fields.ipnUrl,
-    success_url: fields.successUrl,
-    cancel_url: fields.cancelUrl,
-    site_logo: fields.siteLogo,
-    checkout_theme: fields.checkoutTheme,
-    customer_name: fields.customerName,
-    customer_email: fields.customerEmail,
-  };
+/** Each field by its name on the wire; `mode` is told by the path. */
+const WIRE_NAMES = {
+  publicKey: 'public_key',
+  identifier: 'identifier',
+  currency: 'currency',
+  amount: 'amount',
+  details: 'details',
+  ipnUrl: 'ipn_url',
+  successUrl: 'success_url',
+  cancelUrl: 'cancel_url',
+  siteLogo: 'site_logo',
+  checkoutTheme: 'checkout_theme',
+  customerName: 'customer_name',
+  customerEmail: 'customer_email',
+} as const satisfies Record<Exclude<keyof InitiateFields, 'mode'>, string>;
+
+function wireFields(fields: InitiateFields): Record<string, string | undefined> {
+  requireFields('the payment', fields, [...Object.keys(WIRE_NAMES), 'mode']);
+  const { mode: _, ...sent } = fields;
+  return Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [WIRE_NAMES[name as keyof typeof sent], value]),
+  );
 }
 
 /** So much is told of what happened instead. */

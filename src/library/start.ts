@@ -3,6 +3,7 @@ import { controlServer } from '../client.ts';
 import { resolveOptions } from '../options.ts';
 import { packagedFixtures, VERSION } from '../release.ts';
 import { startServer } from '../server.ts';
+import { requireObject } from './arguments.ts';
 import { clientOf } from './connect.ts';
 
 /**
@@ -11,7 +12,9 @@ import { clientOf } from './connect.ts';
  * @throws GatewayError `usage`, `port_in_use`, `folder_in_use`, `storage_failed` or `state_damaged`
  */
 export async function start(options: StartGatewaySimOptions): Promise<GatewaySim> {
-  const values = { port: 0, inMemory: options.dataDir === undefined, ...given(options) };
+  requireObject('the options', options);
+  const chosen = given(options);
+  const values = { port: 0, inMemory: chosen['dataDir'] === undefined, ...chosen };
   const resolved = resolveOptions([{ label: (name) => name, values }]);
   const server = await startServer(resolved, {
     version: VERSION,
@@ -37,6 +40,9 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
   });
 }
 
+/** What is undefined or null counts as left out. */
 function given(options: StartGatewaySimOptions): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined && value !== null),
+  );
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duration, WaitOptions } from '../api.ts';
 import { GatewayError } from '../domain/error.ts';
 import { parseDuration } from '../domain/settings.ts';
@@ -28,7 +27,8 @@ export async function waitFor<Found>(wanted: Wanted<Found>, options: WaitOptions
     const found = await wanted.look();
     if (found !== undefined) return found;
     if (performance.now() >= deadline) break;
-    await sleep(Math.min(POLL_MS, Math.max(deadline - performance.now(), 0)));
+    const wait = Math.min(POLL_MS, Math.max(deadline - performance.now(), 0));
+    await new Promise((resolve) => setTimeout(resolve, wait));
   }
   const happened = await wanted.instead();
   const message = `there was no ${wanted.what} within ${limit / 1_000} s`;

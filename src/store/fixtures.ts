@@ -13,7 +13,11 @@ import { readSnapshotFile, type Snapshot } from './snapshot.ts';
 export function initialSnapshots(packaged: string, own: string | undefined): () => Promise<Snapshot> {
   let snapshot: Promise<Snapshot> | undefined;
   return () => {
-    snapshot ??= own === undefined ? readPackaged(packaged) : readOwn(own, packaged);
+    snapshot ??= (own === undefined ? readPackaged(packaged) : readOwn(own, packaged)).catch((error) => {
+      // A file that was put right meanwhile counts.
+      snapshot = undefined;
+      throw error;
+    });
     return snapshot;
   };
 }
@@ -29,7 +33,7 @@ async function readPackaged(path: string): Promise<Snapshot> {
 async function readOwn(path: string, packaged: string): Promise<Snapshot> {
   const remedy = 'gateway-sim init writes a fixtures file to start from.';
   try {
-    const snapshot = await readSnapshotFile(path);
+    const snapshot = await readSnapshotFile(path, { knownKeysOnly: true });
     if (!snapshot) throw new GatewayError('usage', `${path} does not exist`);
     const { merchants, wallets } = await readPackaged(packaged);
     const whole = {

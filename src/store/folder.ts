@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { link, mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, link, mkdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { GatewayError } from '../domain/error.ts';
 import { reason } from './journal.ts';
 
@@ -22,21 +22,27 @@ interface Holder {
   started: string | null;
 }
 
-function startOf(pid: number): string | null {
+/** What Linux tells of a process, from its third field on; empty on other systems. */
+function statOf(pid: number): string[] {
   try {
-    // The 22nd field, counted behind the command name in brackets, which may hold anything.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Counted behind the command name in brackets, which may hold anything.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return null;
+    return [];
   }
 }
 
-/** Whether a process of this number runs. */
+/** The 22nd field. */
+function startOf(pid: number): string | null {
+  return statOf(pid)[19] ?? null;
+}
+
+/** Whether a process of this number runs. One that has ended but whose parent never asked (as in containers) does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return statOf(pid)[0] !== 'Z';
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
@@ -45,6 +51,14 @@ export function isAlive(pid: number): boolean {
 function holds(holder: Holder): boolean {
   if (!isAlive(holder.pid)) return false;
   return holder.started === null || holder.started === startOf(holder.pid);
+}
+
+/** The error for a data folder that cannot be written. */
+export function unwritableFolder(path: string, cause: unknown): GatewayError {
+  return new GatewayError('storage_failed', `the data folder ${path} cannot be written: ${reason(cause)}`, {
+    remedy: 'Choose another one with --data-dir, or use --in-memory.',
+    cause,
+  });
 }
 
 /** A data folder that this process alone may write. */
@@ -69,15 +83,7 @@ export class DataFolder {
       await folder.#takeLock();
       await writeFile(join(folder.path, '.gitignore'), '*\n');
     } catch (error) {
-      if (error instanceof GatewayError) throw error;
-      throw new GatewayError(
-        'storage_failed',
-        `the data folder ${folder.path} cannot be written: ${reason(error)}`,
-        {
-          remedy: 'Choose another one with --data-dir, or use --in-memory.',
-          cause: error,
-        },
-      );
+      throw error instanceof GatewayError ? error : unwritableFolder(folder.path, error);
     }
     return folder;
   }
@@ -132,11 +138,72 @@ export class DataFolder {
     await rename(temporary, file);
   }
 
+  /**
+   * Moves the state into a folder of its own inside this one, so that the next start makes a new one.
+   *
+   * @returns that folder; null when nothing is stored
+   * @throws GatewayError `storage_failed`
+   */
+  async setStateAside(now: Date): Promise<string | null> {
+    const stored = await storedFiles(this.path);
+    if (!stored.length) return null;
+    const name = `backup-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`;
+    try {
+      const backup = await newFolder(join(this.path, name));
+      for (const file of stored) await rename(join(this.path, file), join(backup, file));
+      return backup;
+    } catch (error) {
+      throw unwritableFolder(this.path, error);
+    }
+  }
+
   /** Lets go of the folder. */
   async release(): Promise<void> {
     await rm(join(this.path, 'server.json'), { force: true });
     await rm(this.#lock, { force: true });
   }
+}
+
+/** What holds the state, in the order in which it may go: a snapshot that lost its journal would pass for a whole state. */
+const STATE_FILES = ['db.json', 'journal.jsonl'];
+
+async function storedFiles(folder: string): Promise<string[]> {
+  const there = await Promise.all(
+    STATE_FILES.map((file) =>
+      access(join(folder, file)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return STATE_FILES.filter((_, index) => there[index]);
+}
+
+/** Makes a folder that was not there before. */
+async function newFolder(path: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const free = number === 1 ? path : `${path}-${number}`;
+    try {
+      await mkdir(free, { mode: 0o700 });
+      return free;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/**
+ * Whether a folder is one of ours: it has our name, or a state and the `.gitignore` that each start writes. Other
+ * tools call their files db.json too.
+ */
+export async function isDataFolder(path: string): Promise<boolean> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder || basename(resolve(path)) === DEFAULT_DATA_DIR) return isFolder;
+  const ignore = await readFile(join(path, '.gitignore'), 'utf8').catch(() => '');
+  return ignore === '*\n' && (await storedFiles(path)).length > 0;
 }
 
 function parseHolder(content: string): Holder | undefined {

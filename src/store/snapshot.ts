@@ -1,7 +1,7 @@
 import { open, readFile, rename, unlink } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
 import * as z from 'zod/mini';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError, nearestName } from '../domain/error.ts';
 import { COLLECTION_NAMES, COLLECTION_SCHEMAS, type CollectionName, type Records } from '../domain/state.ts';
 import { isMissing, reason } from './journal.ts';
 
@@ -31,18 +31,40 @@ export function parseSnapshot(json: unknown, source: string): Snapshot {
       remedy: REMEDY,
     });
   }
-  if (typeof json.version !== 'number' || json.version > SNAPSHOT_VERSION) {
-    throw new GatewayError(
-      'state_damaged',
-      `${source} has the version ${JSON.stringify(json.version)}; this gateway-sim reads up to ${SNAPSHOT_VERSION}`,
-      { remedy: 'It was written by a newer gateway-sim: use that one, or another --data-dir.' },
-    );
-  }
+  requireKnownVersion(json.version, source);
   const given = json as Record<string, unknown>;
   const snapshot = Object.fromEntries(
     COLLECTION_NAMES.map((name) => [name, parseRecords(name, given[name] ?? [], source)]),
   );
   return { version: SNAPSHOT_VERSION, ...snapshot } as unknown as Snapshot;
+}
+
+function requireKnownVersion(version: unknown, source: string): void {
+  const isVersion = Number.isInteger(version) && Number(version) >= 1;
+  if (isVersion && Number(version) <= SNAPSHOT_VERSION) return;
+  throw new GatewayError(
+    'state_damaged',
+    `${source} has the version ${JSON.stringify(version)}; this gateway-sim reads up to ${SNAPSHOT_VERSION}`,
+    {
+      remedy: isVersion
+        ? 'It was written by a newer gateway-sim: use that one, or another --data-dir.'
+        : REMEDY,
+    },
+  );
+}
+
+/**
+ * Makes sure that a state that people write has no key that would be passed over in silence.
+ *
+ * @throws GatewayError `state_damaged`, with the known name nearest to an unknown one
+ */
+export function requireKnownKeys(json: unknown, source: string): void {
+  const known = ['version', ...COLLECTION_NAMES];
+  const unknown = Object.keys(json as object).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const meant = nearestName(unknown, known);
+  const hint = meant ? `did you mean ${meant}?` : `known: ${known.join(', ')}`;
+  throw new GatewayError('state_damaged', `${source}: unknown key "${unknown.slice(0, 60)}": ${hint}`);
 }
 
 const ARRAYS = Object.fromEntries(
@@ -90,10 +112,14 @@ function parseJson(text: string, source: string): unknown {
 /**
  * Reads a snapshot file; fixtures come through the same door.
  *
+ * @param options `knownKeysOnly`: for a file that people write
  * @returns null when there is no such file
  * @throws GatewayError `state_damaged`
  */
-export async function readSnapshotFile(path: string): Promise<Snapshot | null> {
+export async function readSnapshotFile(
+  path: string,
+  { knownKeysOnly = false } = {},
+): Promise<Snapshot | null> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -101,7 +127,10 @@ export async function readSnapshotFile(path: string): Promise<Snapshot | null> {
     if (isMissing(error)) return null;
     throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
   }
-  return parseSnapshot(parseJson(text, path), path);
+  const json = parseJson(text.replace(/^\uFEFF/, ''), path);
+  const snapshot = parseSnapshot(json, path);
+  if (knownKeysOnly) requireKnownKeys(json, path);
+  return snapshot;
 }
 
 /** So many records are turned to text before the event loop gets its turn. */

@@ -82,6 +82,7 @@ describe('a valid initiate', () => {
       customerName: 'Ada Lovelace',
       customerEmail: 'ada@example.com',
       createdAt: '2026-01-15T10:30:00.123Z',
+      auto: null,
       expiresAt: null,
       settledAt: null,
       settledBy: null,

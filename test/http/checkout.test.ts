@@ -7,6 +7,8 @@ import { type Sim, startSim } from '../helpers/sim.ts';
 
 type Mode = 'sandbox' | 'live';
 const MODES: Mode[] = ['sandbox', 'live'];
+/** What every browser sends when it opens a page. */
+const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const SANDBOX = { email: 'test_mode@mail.com', code: '222666' };
 
 /** A checkout as a browser without JavaScript and without patience for redirects. */
@@ -93,11 +95,79 @@ describe.each(MODES)('the %s checkout', (mode) => {
   it('answers a POST to its address like a GET', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
-    const nonce = /nonce(-|=")[^"']+/g;
+    const nonce = /(nonce(-|=")|page=)[^"']+/g;
     const get = await fetch(checkout.url);
     const post = await fetch(checkout.url, { method: 'POST', body: new URLSearchParams() });
     expect(post.status).toBe(200);
     expect((await post.text()).replace(nonce, '')).toBe((await get.text()).replace(nonce, ''));
+  });
+
+  it('leads a browser from a refused entry to a page of its own, which keeps it', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, mode);
+    const refused = await checkout.step('email', { email: 'no address' }, BROWSER);
+    expect(refused.status).toBe(303);
+    const shown = await fetch(sim.url + refused.headers.get('location'));
+    const html = await shown.text();
+    expect([shown.status, shown.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(html).toContain('role="alert"');
+    expect(html).toContain('value="no address"');
+    expect(await (await fetch(checkout.url)).text()).not.toContain('role="alert"');
+    await checkout.step('email', { email: mode === 'sandbox' ? SANDBOX.email : 'wallet@example.com' });
+    expect(await (await fetch(sim.url + refused.headers.get('location'))).text()).not.toContain(
+      'role="alert"',
+    );
+  });
+
+  it('answers a form that is sent twice from one page like the first time, and settles once', async () => {
+    const { receiver, sim } = await startWithReceiver();
+    const checkout = await checkoutOf(sim, { ipn_url: `${receiver.url}/ipn` }, mode);
+    await checkout.step('email', { email: mode === 'sandbox' ? SANDBOX.email : 'wallet@example.com' });
+    const code = mode === 'sandbox' ? SANDBOX.code : await newestCode(sim);
+    const html = await (await fetch(checkout.url)).text();
+    const action = /action="([^"]*\/code\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const send = (path: string, form: Record<string, string>) =>
+      fetch(sim.url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams(form) });
+
+    expect((await send(action, { code: 'wrong' })).status).toBe(422);
+    const answers = await Promise.all([send(action, { code }), send(action, { code })]);
+    answers.push(await send(action, { code }));
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, fields()['success_url']]);
+    }
+    expect((await send(action.replace('/code?', '/cancel?'), {})).status).toBe(409);
+    expect((await send(`${action}-of-another-page`, { code })).status).toBe(409);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('leads a browser that comes to the address of a form by GET to the checkout', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, mode);
+    const address = new URL(checkout.url);
+    for (const form of ['email', 'code', 'cancel', 'panel']) {
+      const url = checkout.url.replace('/checkout?', `/checkout/${form}?`);
+      const answer = await fetch(url, { redirect: 'manual', headers: BROWSER });
+      expect([answer.status, answer.headers.get('location')]).toEqual([
+        303,
+        address.pathname + address.search,
+      ]);
+    }
+    for (const form of ['nothing', 'constructor', 'email/more']) {
+      const url = checkout.url.replace('/checkout?', `/checkout/${form}?`);
+      expect((await fetch(url, { redirect: 'manual', headers: BROWSER })).status).toBe(404);
+    }
+    expect(await checkout.status()).toBe('pending');
+  });
+
+  it('refuses a browser with a page that leads back to the payment', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, mode);
+    const headers = { ...BROWSER, Origin: 'https://evil.test' };
+    const answer = await checkout.step('cancel', {}, headers);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([403, 'text/html; charset=UTF-8']);
+    const { pathname, search } = new URL(checkout.url);
+    expect(await answer.text()).toContain(`href="${pathname}${search}"`);
+    expect(await checkout.status()).toBe('pending');
   });
 
   it('has a page of its own for a payment that is over, for GET and POST, at every step', async () => {
@@ -201,11 +271,18 @@ describe.each(MODES)('the %s checkout', (mode) => {
   it('lets its forms end on the address of the merchant, and nothing in from elsewhere but the logo', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
-    const policy = (await fetch(checkout.url)).headers.get('content-security-policy') ?? '';
+    const { headers } = await fetch(checkout.url);
+    const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toMatch(/form-action 'self' http: https:/);
     expect(policy).toMatch(/img-src http: https: data:/);
-    expect(policy).not.toContain('script-src');
+    expect(policy).toContain("base-uri 'none'; frame-ancestors 'self'");
+    expect(policy).not.toMatch(/script-src|unsafe|\*/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('same-origin');
+    expect(headers.get('cache-control')).toBe('no-store');
+    const { headers: over } = await fetch(checkout.url.split('?')[0] ?? '');
+    expect(over.get('content-security-policy')).toContain('img-src data:;');
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CheckoutProblem } from '../../src/domain/checkout.ts';
 import { DELIVERY_ORDERS } from '../../src/domain/settings.ts';
 import { OUTCOMES, PAYMENT_STATUSES } from '../../src/domain/state.ts';
-import { checkoutPage, closedPage } from '../../src/http/pages/checkout.tsx';
+import { checkoutPage, closedPage, refusedPage } from '../../src/http/pages/checkout.tsx';
 import { dashboardPage } from '../../src/http/pages/dashboard.tsx';
 import type { CheckoutView, ClosedView, DashboardView, PaymentSummary } from '../../src/http/pages/views.ts';
 
@@ -32,11 +32,13 @@ function checkout({ payment, ...changes }: CheckoutChanges = {}): string {
     step: 'email',
     payment: { ...PAYMENT, ...payment },
     path: PATH,
+    page: 'page-1',
     value: '',
     email: changes.step === 'code' ? 'test_mode@mail.com' : '',
     problem: null,
     resent: false,
     sandbox: { email: 'test_mode@mail.com', code: '222666' },
+    walletEmail: 'wallet@example.com',
     panel: { defaultDelivery: 'ipn-then-redirect' },
     ...changes,
   });
@@ -113,6 +115,10 @@ const PAGES: [string, string][] = [
   ['code step in the sandbox', checkout({ step: 'code', problem: 'code_wrong' })],
   ['code step in live mode', live({ step: 'code', resent: true })],
   ['closed', closed()],
+  [
+    'refused',
+    refusedPage({ language: 'en', theme: 'light', nonce: 'nonce-1', message: 'no', backUrl: null }),
+  ],
   ['unknown', closed({ reason: 'unknown', status: null, payment: null, backUrl: null })],
   ['empty dashboard', dashboard()],
 ];
@@ -154,7 +160,7 @@ describe('a checkout step', () => {
       step: 'code',
       label: 'Verification code',
       submit: 'Pay $100.00',
-      hints: ['inputmode="numeric"', 'autocomplete="one-time-code"'],
+      hints: ['type="text"', 'inputmode="numeric"', 'autocomplete="one-time-code"'],
     },
   ] as const)(
     '$step is one form with one labelled field whose first button submits',
@@ -162,7 +168,9 @@ describe('a checkout step', () => {
       const main = form(checkout({ step }), step);
       const fields = main.match(/<input[^>]*>/g) ?? [];
       expect(fields).toHaveLength(1);
-      for (const hint of [`id="${step}"`, `name="${step}"`, ...hints]) expect(fields[0]).toContain(hint);
+      const plain = ['autocapitalize="off"', 'autocorrect="off"', 'spellcheck="false"'];
+      for (const hint of [`id="${step}"`, `name="${step}"`, ...plain, ...hints])
+        expect(fields[0]).toContain(hint);
       expect(main).toContain(`<label for="${step}">${label}</label>`);
       expect(main).toContain(' novalidate');
       expect(main).toContain('<button type="submit"');
@@ -176,16 +184,22 @@ describe('a checkout step', () => {
     expect(form(html, 'cancel')).not.toContain('<input');
   });
 
-  test('posts below the path of the checkout, with the id encoded', () => {
+  test('posts below the path of the checkout, with the id encoded and the page named', () => {
     const html = checkout({ payment: { id: 'pay&"1' } });
     for (const name of ['email', 'cancel', 'panel']) {
-      expect(form(html, name)).toContain(`method="post" action="${PATH}/${name}?payment_id=pay%26%221"`);
+      const action = `${PATH}/${name}?payment_id=pay%26%221&amp;page=page-1`;
+      expect(form(html, name)).toContain(`method="post" action="${action}"`);
     }
+  });
+
+  test('takes a test code with letters from a keyboard that has them', () => {
+    const html = checkout({ step: 'code', sandbox: { email: 'a@b.test', code: 'letmein' } });
+    expect(form(html, 'code')).toContain('inputmode="text"');
   });
 
   test('code says who pays, and lets change the e-mail', () => {
     const back = form(checkout({ step: 'code', email: 'a@b.test' }), 'back');
-    expect(back).toContain('<strong>a@b.test</strong>');
+    expect(back).toContain('<strong dir="auto">a@b.test</strong>');
     expect(buttons(back)).toEqual(['Change e-mail']);
     expect(forms(checkout())).not.toHaveProperty('back');
   });
@@ -197,15 +211,27 @@ describe('a checkout step', () => {
   });
 
   test('says that a new code was sent', () => {
-    expect(live({ step: 'code', resent: true })).toMatch(/role="status">We sent a new code/);
+    const html = live({ step: 'code', resent: true });
+    expect(html).toMatch(/role="status" id="sent">We sent a new code/);
+    expect(html).toContain('aria-describedby="sent code-hint"');
     expect(live({ step: 'code' })).not.toContain('role="status"');
   });
 
-  test('lets the customer read first, and takes the focus once there is something to correct or confirm', () => {
-    expect(checkout()).not.toContain('autofocus');
-    expect(checkout({ value: 'test_mode@mail.com' })).toContain('autofocus');
-    expect(checkout({ problem: 'email_invalid' })).toContain('autofocus');
-    expect(checkout({ step: 'code' })).toContain('autofocus');
+  test.each(STEPS)('%s has the focus on its field, whether it was refused or not', (step) => {
+    for (const problem of [null, 'email_invalid'] as const) {
+      expect(checkout({ step, problem }).match(/<[^>]* autofocus=""[^>]*>/g)).toEqual([
+        expect.stringContaining(`id="${step}"`),
+      ]);
+    }
+  });
+
+  test.each(STEPS)('%s says what happens next, and no heading takes the name of a field', (step) => {
+    for (const html of [checkout({ step }), live({ step })]) {
+      expect(html).toMatch(/<h2 id="next">What happens next<\/h2><ol>(<li>[^<]+<\/li>)+<\/ol>/);
+      expect(html).toContain('<li>You return to Demo Store.</li>');
+      const headings = [...html.matchAll(/<h2[^>]*>(.*?)<\/h2>/g)].map(([, text]) => text);
+      expect(headings.join()).not.toMatch(/e-mail|verification code/i);
+    }
   });
 
   test.each(['light', 'dark'] as const)('has the %s theme that the merchant asked for', (theme) => {
@@ -216,6 +242,8 @@ describe('a checkout step', () => {
 
   test('shows the amount unbroken, and a very long one breakable between its groups', () => {
     expect(checkout()).toContain('<span class="amount">$100.00</span>');
+    const medium = checkout({ payment: { amount: '$1,234,567.89' } });
+    expect(medium).toContain('<span class="amount medium">$1,234,567.89</span>');
     const long = checkout({ payment: { amount: '99,999,999,999,999,999,999.12345678\u00a0cfa' } });
     expect(long).toContain('<span class="amount long">99,<wbr/>999,<wbr/>999,');
   });
@@ -246,8 +274,9 @@ describe('a problem', () => {
 
   test('is in the title too, which is read first after the page has loaded', () => {
     expect(checkout({ problem: 'email_invalid' })).toContain(
-      '<title>Error: Pay $100.00 to Demo Store</title>',
+      '<title>Error: Pay $100.00 to Demo Store · Step 1 of 2</title>',
     );
+    expect(checkout({ step: 'code' })).toContain('<title>Pay $100.00 to Demo Store · Step 2 of 2</title>');
   });
 
   test('leaves no mark where there is none', () => {
@@ -342,14 +371,53 @@ describe('the simulator panel', () => {
     expect(checkout({ panel: null })).not.toMatch(/<aside|name="outcome"/);
   });
 
-  test('tells where the code of a live payment is; without a panel the page itself does', () => {
-    const [page, panel] = live({ step: 'code' }).split('<aside');
-    expect(panel).toContain('<code>gateway-sim inbox</code>');
-    expect(page).not.toContain('gateway-sim inbox');
-    expect(live({ step: 'code', panel: null })).toContain(
-      'Read the code with <code>gateway-sim inbox</code>',
-    );
-    expect(checkout({ step: 'code' })).not.toContain('gateway-sim inbox');
+  test('folds away without a script', () => {
+    const panel = checkout().split('<aside')[1] ?? '';
+    expect(panel).toMatch(/<details open=""><summary><span class="tag">simulator<\/span>/);
+  });
+});
+
+describe('what the simulator says beside a field', () => {
+  const asideOf = (html: string) => /<p class="aside">.*?<\/p>/s.exec(html)?.[0] ?? '';
+
+  test('is where the code of a live payment is, with a panel and without', () => {
+    for (const panel of [null, { defaultDelivery: 'ipn-only' } as const]) {
+      const aside = asideOf(live({ step: 'code', panel }));
+      expect(aside).toContain('<span class="tag">simulator</span>');
+      expect(aside).toContain('<code>gateway-sim inbox</code>');
+      expect(aside).toContain('href="/_sim/ui/inbox"');
+    }
+  });
+
+  test('is which wallet can pay, and nothing on a page that is to look real', () => {
+    expect(asideOf(live())).toContain('<code>wallet@example.com</code> can pay this');
+    expect(asideOf(live({ walletEmail: null }))).toContain('<code>gateway-sim wallets fund</code>');
+    expect(asideOf(live({ panel: null }))).toBe('');
+  });
+
+  test('is nothing in the sandbox', () => {
+    for (const step of STEPS) expect(asideOf(checkout({ step }))).toBe('');
+  });
+});
+
+describe('text from right to left', () => {
+  test('keeps its own direction, and turns nothing around it', () => {
+    const html = checkout({ payment: { merchantName: 'متجر (1)', details: 'كتاب' } });
+    expect(html).toContain('Pay \u2068متجر (1)\u2069');
+    expect(html).toContain('<dd dir="auto">كتاب</dd>');
+    expect(checkout()).not.toContain('\u2068');
+  });
+});
+
+describe('a request that was refused', () => {
+  const view = { language: 'en', theme: 'dark', nonce: 'nonce-1', message: 'no <forms> here' } as const;
+
+  test('gets a page that says why and leads back to the payment', () => {
+    const html = refusedPage({ ...view, backUrl: `${PATH}?payment_id=pay_1` });
+    expect(html).toContain('<h1>That did not work</h1>');
+    expect(html).toContain('no &lt;forms&gt; here');
+    expect(html).toContain(`<a class="button" href="${PATH}?payment_id=pay_1">Back to the payment</a>`);
+    expect(refusedPage({ ...view, backUrl: null })).not.toContain('<a ');
   });
 });
 

@@ -1,49 +1,109 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { basename, relative, resolve } from 'node:path';
-import { GatewayError } from '../../domain/error.ts';
+import { relative, resolve } from 'node:path';
 import { faultView } from '../../http/control/faults.ts';
 import { activityView } from '../../http/control/watch.ts';
-import {
-  environmentSource,
-  kebab,
-  type OptionSource,
-  type OptionSpec,
-  type ResolvedOptions,
-  resolveOptions,
-  START_OPTIONS,
-} from '../../options.ts';
+import type { ResolvedOptions } from '../../options.ts';
 import { packagedFixtures, VERSION } from '../../release.ts';
 import { type RunningServer, startServer } from '../../server.ts';
-import { parseJsonc } from '../jsonc.ts';
+import { DEFAULT_DATA_DIR } from '../../store/folder.ts';
+import { type Flags, readConfiguration, startConfiguration } from '../configuration.ts';
+import { detach, type ReadyEvent, type Starter, starterOfThis, trimLog } from '../detach.ts';
 import { activityLines } from '../lines.ts';
 import { type Output, pairs } from '../output.ts';
 import type { Call } from '../program.ts';
 
-const CONFIG_FILE = 'gateway-sim.config.json';
+/** `gateway-sim start`: runs until it is stopped; with --detach until the one in the background answers. */
+export async function start({ flags, output }: Call): Promise<undefined> {
+  const starter = starterOfThis();
+  try {
+    const file = await readConfiguration(configOf(flags));
+    const options = startConfiguration(flags, process.env, file);
+    if (flags['detach'] === true && !starter) await startInBackground(options, flags, output);
+    else await startHere(options, flags, output, starter);
+  } catch (error) {
+    if (!starter) throw error;
+    // Whoever started this one says it; this one has no business in the log of a folder that it could not take.
+    await starter.failed(error);
+  }
+  return undefined;
+}
 
-/** `gateway-sim start`: runs until it is stopped. */
-export async function start({ options: flags, output }: Call): Promise<undefined> {
-  const options = resolveOptions([
-    flagSource(flags),
-    environmentSource(process.env),
-    ...(await fileSource(typeof flags['config'] === 'string' ? flags['config'] : undefined)),
-  ]);
-  const server = await startServer(options, {
+/** The configuration file that was named on the command line. */
+export function configOf(flags: Flags): string | undefined {
+  return typeof flags['config'] === 'string' ? flags['config'] : undefined;
+}
+
+async function startHere(
+  options: ResolvedOptions,
+  flags: Flags,
+  output: Output,
+  starter: Starter | undefined,
+): Promise<void> {
+  const server = await startEmulator(options, output);
+  const ready = readyEvent(server);
+  if (starter) {
+    if (!(await starter.ready(ready, noticesOf(server)))) return server.stop();
+    trimLog();
+    output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
+  }
+  for (const notice of noticesOf(server)) output.notice(notice);
+  announce(server, ready, options, output);
+  follow(server, output);
+  stopOnSignals(server, output);
+  if (flags['open'] === true && !starter) await openPage(ready.dashboardUrl, output);
+  await server.stopped;
+}
+
+/**
+ * Starts an emulator in this process.
+ *
+ * @param output where its own faults are told
+ */
+export function startEmulator(options: ResolvedOptions, output: Output): Promise<RunningServer> {
+  return startServer(options, {
     version: VERSION,
     fixtures: packagedFixtures(),
     report: (error) =>
       output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),
   });
-  for (const notice of server.notices) output.notice(`gateway-sim: ${notice}`);
-  for (const fault of server.parts.faults.list)
-    output.notice(`gateway-sim: FAULT ON  ${faultView(fault).summary}`);
-  announce(server, options, output);
-  follow(server, output);
-  stopOnSignals(server, output);
-  if (flags['open'] === true) await openPage(`${server.url}/_sim`, output);
-  await server.stopped;
-  return undefined;
+}
+
+/** What was found at the start and should be known, and the faults that are on. */
+export function noticesOf({ notices, parts }: RunningServer): string[] {
+  return [
+    ...notices.map((notice) => `gateway-sim: ${notice}`),
+    ...parts.faults.list.map((fault) => `gateway-sim: FAULT ON  ${faultView(fault).summary}`),
+  ];
+}
+
+async function startInBackground(options: ResolvedOptions, flags: Flags, output: Output): Promise<void> {
+  const { ready, notices, log } = await detach(options);
+  for (const notice of notices) output.notice(notice);
+  if (output.json) output.line(JSON.stringify(ready));
+  else if (output.quiet) output.line(`ready ${ready.url}`);
+  else output.line(output.commands(detachedBanner(ready, log)));
+  if (flags['open'] === true) await openPage(ready.dashboardUrl, output);
+}
+
+function detachedBanner(ready: ReadyEvent, log: string): string {
+  const { url, dashboardUrl, publicKey, secretKey, dataDir, controlToken, pid } = ready;
+  const facts: [string, string][] = [
+    ['Base URL', url],
+    ['Dashboard', dashboardUrl],
+    ['Public key', publicKey],
+    ['Secret key', secretKey],
+    ...(controlToken ? [['Control token', controlToken] satisfies [string, string]] : []),
+    ['Log', dataDir ? relative('', log) : log],
+    ['Stop it', stopCommand(url, dataDir)],
+  ];
+  return `gateway-sim runs in the background (process ${pid})\n\n${pairs(facts)}`;
+}
+
+/** An emulator in memory is found by its URL only. */
+function stopCommand(url: string, dataDir: string | null): string {
+  if (dataDir === null) return `gateway-sim stop --url ${url}`;
+  if (dataDir === resolve(DEFAULT_DATA_DIR)) return 'gateway-sim stop';
+  const folder = relative('', dataDir) || '.';
+  return `gateway-sim stop --data-dir ${/^[\w./-]+$/.test(folder) ? folder : `'${folder}'`}`;
 }
 
 async function openPage(url: string, output: Output): Promise<void> {
@@ -51,64 +111,26 @@ async function openPage(url: string, output: Output): Promise<void> {
   await open(url).catch(() => output.notice(`No browser could be opened: go to ${url}`));
 }
 
-function flagSource(flags: Readonly<Record<string, unknown>>): OptionSource {
-  const values = Object.fromEntries(
-    Object.keys(START_OPTIONS)
-      // A boolean that is on by default stands in the flags even when nobody gave it.
-      .filter((name) => flags[name] !== undefined && !(flags[name] === true && isOnByDefault(name)))
-      .map((name) => [name, flags[name]]),
-  );
-  return { values, label: (name) => `--${kebab(name)}` };
-}
-
-function isOnByDefault(name: string): boolean {
-  const spec: OptionSpec = START_OPTIONS[name as keyof typeof START_OPTIONS];
-  return spec.default === true;
-}
-
-async function fileSource(named: string | undefined): Promise<OptionSource[]> {
-  const path = resolve(named ?? CONFIG_FILE);
-  if (named === undefined && !existsSync(path)) return [];
-  const values = await readConfig(path);
-  // Editors take the schema from here.
-  delete values['$schema'];
-  return [{ values, label: (name) => `"${name}" in ${basename(path)}` }];
-}
-
-async function readConfig(path: string): Promise<Record<string, unknown>> {
-  try {
-    const parsed = parseJsonc(await readFile(path, 'utf8'));
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
-    throw new Error('it is not a JSON object');
-  } catch (error) {
-    throw new GatewayError('usage', `${path} cannot be used: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-function announce(server: RunningServer, options: ResolvedOptions, output: Output): void {
+function readyEvent(server: RunningServer): ReadyEvent {
   const { url, port, publicKey, secretKey, dataDir, controlToken } = server;
   const dashboardUrl = `${server.parts.facts.baseUrl()}/_sim`;
-  if (output.json) {
-    output.line(
-      JSON.stringify({
-        event: 'ready',
-        url,
-        port,
-        publicKey,
-        secretKey,
-        dashboardUrl,
-        dataDir,
-        controlToken,
-        pid: process.pid,
-      }),
-    );
-    return;
-  }
-  if (output.quiet) {
-    output.line(`ready ${url}`);
-    return;
-  }
-  output.line(output.commands(banner(server, options, output, dashboardUrl)));
+  return {
+    event: 'ready',
+    url,
+    port,
+    publicKey,
+    secretKey,
+    dashboardUrl,
+    dataDir,
+    controlToken,
+    pid: process.pid,
+  };
+}
+
+function announce(server: RunningServer, ready: ReadyEvent, options: ResolvedOptions, output: Output): void {
+  if (output.json) output.line(JSON.stringify(ready));
+  else if (output.quiet) output.line(`ready ${ready.url}`);
+  else output.line(output.commands(banner(server, options, output, ready.dashboardUrl)));
 }
 
 function banner(
@@ -174,6 +196,5 @@ function stopOnSignals(server: RunningServer, output: Output): void {
     if (!output.quiet && !output.json) output.notice('\nStopping…');
     void server.stop();
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
 }

@@ -6,6 +6,7 @@ import { isAlive } from '../../store/folder.ts';
 import { connect, type ServerChoice } from '../connect.ts';
 import { activityLines } from '../lines.ts';
 import { pairs, type Shown, table } from '../output.ts';
+import { type Found, probe, requireEmulator, stranger } from '../probe.ts';
 import type { Call } from '../program.ts';
 
 /** `stop` gives a server this long, in real time. */
@@ -32,12 +33,23 @@ export async function status({ options }: Call): Promise<Shown> {
   return { json: facts, text };
 }
 
+/** So long the process of an emulator that nobody vouches for may stay when its port is free: it may run elsewhere. */
+const ELSEWHERE_MS = 2_000;
+
 /** `gateway-sim stop`: returns when the port is free and the process gone. */
 export async function stop({ options }: Call): Promise<Shown> {
   const server = await connect(options as ServerChoice, { guess: false });
+  await requireEmulator(server.url);
   const { pid } = await server.ask(server.client.shutdown.$post());
   const deadline = performance.now() + STOP_LIMIT_MS;
-  while ((isAlive(pid) && pid !== process.pid) || (await answers(server.url))) {
+  // A number that only the answer tells may be that of a process in a container, and of quite another one here.
+  const isHere = server.pid === pid;
+  let freeSince: number | undefined;
+  for (;;) {
+    if (isFree(await probe(server.url, 1_000))) freeSince ??= performance.now();
+    const isGone = !isAlive(pid) || pid === process.pid;
+    if (freeSince !== undefined && (isGone || (!isHere && performance.now() - freeSince > ELSEWHERE_MS)))
+      break;
     if (performance.now() > deadline) {
       throw new GatewayError('timed_out', `process ${pid} did not stop within ${STOP_LIMIT_MS / 1_000} s`, {
         remedy: `End it with: kill ${pid}`,
@@ -48,11 +60,43 @@ export async function stop({ options }: Call): Promise<Shown> {
   return { json: { stopped: true, url: server.url, pid }, text: `Stopped ${server.url}` };
 }
 
-async function answers(url: string): Promise<boolean> {
-  return fetch(`${url}/_sim/livez`).then(
-    () => true,
-    () => false,
-  );
+function isFree(found: Found): boolean {
+  return found === 'nothing' || found === 'stranger';
+}
+
+/** `wait` waits so long unless it is told otherwise, and looks so often. */
+const WAIT_LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 50;
+
+/** `gateway-sim wait`: returns when an emulator is ready, also one that only then tells where it is. */
+export async function wait({ options }: Call): Promise<Shown> {
+  const { timeout } = options;
+  const limitMs = typeof timeout === 'number' ? timeout : WAIT_LIMIT_MS;
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const left = () => deadline - performance.now();
+    const problem = await look(options as ServerChoice, left());
+    if (typeof problem === 'string') return { json: { ready: true, url: problem }, text: problem };
+    if (left() <= 0) {
+      throw new GatewayError('no_server', `${problem.message} (waited ${limitMs / 1_000} s)`, {
+        ...(problem.remedy !== undefined && { remedy: problem.remedy }),
+      });
+    }
+    await sleep(Math.min(LOOK_EVERY_MS, Math.max(1, left())));
+  }
+}
+
+/** The address of the emulator that is ready, or why there is none yet. */
+async function look(choice: ServerChoice, limitMs: number): Promise<string | GatewayError> {
+  try {
+    const { url } = await connect(choice);
+    const found = await probe(url, Math.min(Math.max(limitMs, 250), 2_000));
+    if (found === 'ready') return url;
+    return found === 'stranger' ? stranger(url) : noServer(url);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'no_server') return error;
+    throw error;
+  }
 }
 
 /** `gateway-sim inbox` */

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
+import { oneOf } from './values.ts';
 
 /** The commands of `cards`. */
 export function addCards(add: Add, program: Command): void {
   const cards = async () => import('../commands/cards.ts');
   const group = program.command('cards').description('virtual cards');
   add(group, 'list', 'cards, newest first', async () => (await cards()).list)
-    .option('--status <status>', 'only active, inactive or canceled ones')
+    .addOption(oneOf('--status <status>', 'only those of this status', ['active', 'inactive', 'canceled']))
     .option('--merchant <name>', 'only those of this merchant')
     .option('--limit <number>', 'at most so many (default: 50)')
     .option('--cursor <cursor>', 'go on where the last list ended')

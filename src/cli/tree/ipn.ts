@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
-import { fieldValue } from './values.ts';
+import { fieldValue, oneOf } from './values.ts';
 
 /** The commands of `ipn`. */
 export function addIpn(add: Add, program: Command): void {
@@ -12,7 +12,9 @@ export function addIpn(add: Add, program: Command): void {
     .addHelpText(...examples('gateway-sim ipn', 'gateway-sim ipn fire --payment order-1'));
   add(group, 'list', 'deliveries with their attempts, newest first', async () => (await ipn()).list)
     .option('--payment <ref>', 'only those of this payment: id or identifier')
-    .option('--state <state>', 'only pending, delivered, failed or refused ones')
+    .addOption(
+      oneOf('--state <state>', 'only those of this state', ['pending', 'delivered', 'failed', 'refused']),
+    )
     .option('--limit <number>', 'at most so many (default: 50)')
     .option('--cursor <cursor>', 'go on where the last list ended')
     .addHelpText(
@@ -45,11 +47,18 @@ export function addIpn(add: Add, program: Command): void {
       'any field, such as data.charge=1, set before signing; repeatable',
       fieldValue,
     )
-    .option(
-      '--tamper <what>',
-      'signature, amount, identifier, status, currency, case or secret: must be refused',
+    .addOption(
+      oneOf('--tamper <what>', 'falsify this after signing: must be refused', [
+        'signature',
+        'amount',
+        'identifier',
+        'status',
+        'currency',
+        'case',
+        'secret',
+      ]),
     )
-    .option('--format <format>', 'form or json')
+    .addOption(oneOf('--format <format>', 'how it is written', ['form', 'json']))
     .option('--times <number>', 'so many deliveries of the same bytes')
     .option('--delay <duration>', 'wait before each of them')
     .option('--secret <key>', 'sign with this key and send from here: no server is needed')

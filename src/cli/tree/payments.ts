@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { DELIVERY_ORDERS } from '../../domain/settings.ts';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
-import { duration } from './values.ts';
+import { duration, oneOf } from './values.ts';
 
 /** The commands `pay` and `payments`. */
 export function addPayments(add: Add, program: Command): void {
@@ -18,10 +19,7 @@ export function addPayments(add: Add, program: Command): void {
     .option('--expire', 'the payment expires')
     .option('--all', 'every pending payment')
     .option('--wait <duration>', 'wait for the payment (and the server) to appear', duration)
-    .option(
-      '--delivery <order>',
-      'ipn-then-redirect, redirect-then-ipn, ipn-only, redirect-only or ipn-twice',
-    )
+    .addOption(oneOf('--delivery <order>', 'order of IPN and redirect', DELIVERY_ORDERS))
     .option('--require-delivery', 'exit 1 unless the first attempt was answered with 2xx')
     .addHelpText(
       ...examples(
@@ -41,8 +39,16 @@ export function addPayments(add: Add, program: Command): void {
       ),
     );
   add(group, 'list', 'payments, newest first', async () => (await payments()).list)
-    .option('--status <status>', 'only pending, succeeded, canceled, failed or expired ones')
-    .option('--mode <mode>', 'only sandbox or live ones')
+    .addOption(
+      oneOf('--status <status>', 'only those of this status', [
+        'pending',
+        'succeeded',
+        'canceled',
+        'failed',
+        'expired',
+      ]),
+    )
+    .addOption(oneOf('--mode <mode>', 'only those of this mode', ['sandbox', 'live']))
     .option('--identifier <identifier>', 'only those of this identifier')
     .option('--limit <number>', 'at most so many (default: 50)')
     .option('--cursor <cursor>', 'go on where the last list ended')
@@ -65,7 +71,7 @@ export function addPayments(add: Add, program: Command): void {
     )
     .option('--cancel-url <url>', 'where the browser goes on cancellation (default: a page of the emulator)')
     .option('--site-logo <url>', 'logo of the merchant (default: one of the emulator)')
-    .option('--theme <theme>', 'light or dark')
+    .addOption(oneOf('--theme <theme>', 'theme of the checkout', ['light', 'dark']))
     .option('--customer-name <text>', 'name of the customer', 'Ada Example')
     .option('--customer-email <e-mail>', 'e-mail of the customer', 'wallet@example.com')
     .option('--live', 'in live mode (default: sandbox)')

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../domain/settings.ts';
 
 /** `data.charge=1` as an argument of the command line, added to those before it. */
@@ -16,4 +16,14 @@ export function duration(text: string): number {
   if (milliseconds === undefined)
     throw new InvalidArgumentError('Durations are written as 500ms, 2s, 1m or 1h.');
   return milliseconds;
+}
+
+/**
+ * An option with the values that help and shell offer for it. Another one goes on to whoever takes the value, who says
+ * better what is wrong with it than a list could.
+ */
+export function oneOf(flags: string, description: string, values: readonly string[]): Option {
+  const option = new Option(flags, description);
+  option.argChoices = [...values];
+  return option;
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
+import { duration } from './values.ts';
 
 /** The commands that look at a running emulator, and stop it. */
 export function addWatch(add: Add, program: Command): void {
@@ -11,6 +12,9 @@ export function addWatch(add: Add, program: Command): void {
   add(program, 'stop', 'stop the running emulator', async () => (await watch()).stop).addHelpText(
     ...examples('gateway-sim stop'),
   );
+  add(program, 'wait', 'wait until the emulator is ready', async () => (await watch()).wait)
+    .option('--timeout <duration>', 'give up after this long, with exit code 3 (default: 30s)', duration)
+    .addHelpText(...examples('gateway-sim wait', 'gateway-sim wait --timeout 2m --url http://gateway:4477'));
   add(program, 'inbox', 'verification codes of live payments', async () => (await watch()).inbox).addHelpText(
     ...examples('gateway-sim inbox'),
   );

@@ -3,11 +3,11 @@ import type { Hono } from 'hono';
 import { readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
+import { languageOf } from '../language.ts';
 import { dashboardPage } from '../pages/dashboard.tsx';
 import { LOGO_SVG, THANKS, thanksPage } from '../pages/thanks.tsx';
 import { tokenPage } from '../pages/token.tsx';
 import type { PageView } from '../pages/views.ts';
-import { languageOf } from '../service/checkout.ts';
 import { dashboardView } from './dashboard.ts';
 
 /** Where the dashboard's form for the control token posts to. */

@@ -1,16 +1,17 @@
 import type { PaymentStatus } from '../../domain/state.ts';
+import { CHECKOUT_STYLES } from './checkout-styles.ts';
 import { renderDocument } from './layout.tsx';
 import { SimulatorPanel } from './panel.tsx';
 import { actionOf, Step } from './step.tsx';
-import { CHECKOUT_STYLES } from './styles.ts';
 import { Amount, Facts, Logo, merchantOf } from './summary.tsx';
-import type { CheckoutView, ClosedView } from './views.ts';
+import type { CheckoutView, ClosedView, RefusedView } from './views.ts';
 import { WORDING, type Wording } from './wording.ts';
 
 /** The page that asks for the customer's e-mail or verification code, as a whole HTML document. */
 export function checkoutPage(view: CheckoutView): string {
   const words: Wording = WORDING[view.language];
-  const title = words.payTitle(view.payment.amount, merchantOf(view.payment, words));
+  const paying = words.payTitle(view.payment.amount, merchantOf(view.payment, words));
+  const title = `${paying} · ${words.step[view.step]}`;
   return renderDocument({
     view,
     theme: view.theme,
@@ -32,6 +33,32 @@ export function closedPage(view: ClosedView): string {
   });
 }
 
+/** The page for a request that the checkout did not take, as a whole HTML document. */
+export function refusedPage(view: RefusedView): string {
+  const { refused }: Wording = WORDING[view.language];
+  return renderDocument({
+    view,
+    theme: view.theme,
+    title: refused.title,
+    styles: CHECKOUT_STYLES,
+    children: (
+      <main class="card closed">
+        <EndIcon end="failed" />
+        <h1>{refused.title}</h1>
+        <p>{refused.text}</p>
+        <p class="detail" lang="en">
+          {view.message}
+        </p>
+        {view.backUrl !== null && (
+          <a class="button" href={view.backUrl}>
+            {refused.back}
+          </a>
+        )}
+      </main>
+    ),
+  });
+}
+
 function Checkout({ view, words }: { view: CheckoutView; words: Wording }) {
   const { payment, panel } = view;
   return (
@@ -46,16 +73,33 @@ function Checkout({ view, words }: { view: CheckoutView; words: Wording }) {
           <Facts payment={payment} words={words} />
         </section>
         <Step view={view} words={words} />
+        <Next view={view} words={words} />
       </main>
       {panel && (
         <SimulatorPanel
-          view={view}
           words={words}
           action={actionOf(view, 'panel')}
           defaultDelivery={panel.defaultDelivery}
         />
       )}
     </>
+  );
+}
+
+/** What the customer may expect, beside or below the step. */
+function Next({ view: { payment, step }, words }: { view: CheckoutView; words: Wording }) {
+  const { next } = words;
+  const merchant = merchantOf(payment, words);
+  return (
+    <section class="next" aria-labelledby="next">
+      <h2 id="next">{next.title}</h2>
+      <ol>
+        {next.steps[payment.mode][step](merchant).map((text) => (
+          <li>{text}</li>
+        ))}
+      </ol>
+      {payment.mode === 'live' && <p>{next.assurance(merchant)}</p>}
+    </section>
   );
 }
 
@@ -75,12 +119,12 @@ function Closed({ view, words }: { view: ClosedView; words: Wording }) {
       <h1>{words.closed.title[end]}</h1>
       <p>{end === 'unknown' ? words.closed.unknown : texts[end](merchant)}</p>
       {payment && (
-        <>
+        <div class="receipt">
           <p>
             <Amount text={payment.amount} />
           </p>
           <Facts payment={payment} words={words} />
-        </>
+        </div>
       )}
       {backUrl !== null && (
         <a class="button" href={backUrl}>
@@ -94,13 +138,14 @@ function Closed({ view, words }: { view: ClosedView; words: Wording }) {
 const END_PATHS = {
   succeeded: 'M5 12.5l4.5 4.5L19 7.5',
   canceled: 'M7 7l10 10M17 7L7 17',
-  failed: 'M12 6v7M12 17v.5',
-  expired: 'M12 6v6l4 3',
-  pending: 'M12 6v6l4 3',
-  unknown: 'M9 9a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1.2-1.5 2.4M12 17.5v.5',
+  failed: 'M12 5v8.5M12 18v.5',
+  expired: 'M12 5v7l4.5 3',
+  pending: 'M12 5v7l4.5 3',
+  unknown: 'M9 9a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1.2-1.5 2.4M12 18v.5',
 } as const satisfies Record<PaymentStatus | 'unknown', string>;
 
-function EndIcon({ end }: { end: PaymentStatus | 'unknown' }) {
+/** A sign of how a payment ended; the heading below says the same in words. */
+export function EndIcon({ end }: { end: PaymentStatus | 'unknown' }) {
   return (
     <svg class={`end ${end}`} viewBox="0 0 24 24" aria-hidden="true">
       <path d={END_PATHS[end]} />

@@ -11,8 +11,7 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
 /** What the shell of a page is told beside its content. */
 export interface DocumentParts {
   view: Pick<PageView, 'language' | 'nonce'>;
-  /** `system` follows the browser's own choice. */
-  theme: 'light' | 'dark' | 'system';
+  theme: PageView['theme'];
   title: string;
   styles: string;
   children: Child;

@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { merchantOf } from './summary.tsx';
 import type { CheckoutView } from './views.ts';
 import type { Wording } from './wording.ts';
 
@@ -12,15 +11,16 @@ interface StepProps {
 export function Step({ view, words }: StepProps) {
   const { step, payment, sandbox } = view;
   return (
-    <section class="step" aria-labelledby="progress">
-      <p class="progress" id="progress">
-        {words.step[step]}
-      </p>
+    <section class="step" aria-labelledby="step">
+      <div class="heading">
+        <p class={`progress ${step}`}>{words.step[step]}</p>
+        <h2 id="step">{words.stepTitle[step]}</h2>
+      </div>
       {sandbox && <SandboxNotice view={view} words={words} accepted={sandbox[step]} />}
       {step === 'code' && (
         <PostForm view={view} name="back" class="payer">
           <p>
-            <span>{words.facts.email}</span> <strong>{view.email}</strong>
+            <span>{words.facts.email}</span> <strong dir="auto">{view.email}</strong>
           </p>
           <button type="submit" class="link">
             {words.changeEmail}
@@ -28,24 +28,25 @@ export function Step({ view, words }: StepProps) {
         </PostForm>
       )}
       {view.resent && (
-        <p class="sent" role="status">
+        <p class="sent" role="status" id="sent">
           {words.resent}
         </p>
       )}
       <MainForm view={view} words={words} />
-      {step === 'code' && payment.mode === 'live' && (
-        <PostForm view={view} name="resend">
-          <button type="submit" class="link wide">
-            {words.resend}
+      <div class="ways">
+        {step === 'code' && payment.mode === 'live' && (
+          <PostForm view={view} name="resend">
+            <button type="submit" class="button quiet">
+              {words.resend}
+            </button>
+          </PostForm>
+        )}
+        <PostForm view={view} name="cancel">
+          <button type="submit" class="button quiet">
+            {words.cancel}
           </button>
         </PostForm>
-      )}
-      <PostForm view={view} name="cancel">
-        <button type="submit" class="button quiet">
-          {words.cancel}
-        </button>
-      </PostForm>
-      <p class="returns">{words.returns(merchantOf(payment, words))}</p>
+      </div>
     </section>
   );
 }
@@ -70,18 +71,12 @@ function SandboxNotice({ view, words, accepted }: StepProps & { accepted: string
 
 /** The server checks, so that its errors are the only ones: hence `novalidate`. */
 function MainForm({ view, words }: StepProps) {
-  const { step, problem } = view;
+  const { step, problem, payment } = view;
   return (
-    <PostForm view={view} name={step}>
+    <PostForm view={view} name={step} class="main">
       <label for={step}>{words.label[step]}</label>
       <p class="hint" id={`${step}-hint`}>
-        {words.hint[view.payment.mode][step]}
-        {step === 'code' && view.payment.mode === 'live' && view.panel === null && (
-          <>
-            {' '}
-            {words.codeWithoutPanel} <code>gateway-sim inbox</code>.
-          </>
-        )}
+        {words.hint[payment.mode][step]}
       </p>
       <Field view={view} />
       {problem && (
@@ -89,29 +84,63 @@ function MainForm({ view, words }: StepProps) {
           {(step === 'code' && words.problemsAtCode[problem]) || words.problems[problem]}
         </p>
       )}
+      {payment.mode === 'live' && <Aside view={view} words={words} />}
       <button type="submit" class="button">
-        {step === 'email' ? words.submit.email : words.submit.code(view.payment.amount)}
+        {step === 'email' ? words.submit.email : words.submit.code(payment.amount)}
       </button>
     </PostForm>
   );
 }
 
-/** The step's one field. It takes the focus except on arrival, where the customer first reads what is to be paid. */
-function Field({ view: { step, value, problem } }: { view: CheckoutView }) {
+/** The step's one field, which has the focus. Everything that is said about it is tied to it. */
+function Field({ view: { step, value, problem, resent, sandbox } }: { view: CheckoutView }) {
+  const described = [problem && `${step}-problem`, resent && 'sent', `${step}-hint`];
   const field = {
     id: step,
     name: step,
     value,
+    dir: 'ltr',
     required: true,
-    autofocus: step === 'code' || value !== '' || problem !== null,
+    autofocus: true,
     autocapitalize: 'off',
+    autocorrect: 'off',
+    spellcheck: false,
     'aria-invalid': problem ? 'true' : undefined,
-    'aria-describedby': problem ? `${step}-problem ${step}-hint` : `${step}-hint`,
+    'aria-describedby': described.filter(Boolean).join(' '),
   } as const;
-  return step === 'email' ? (
-    <input {...field} type="email" inputmode="email" autocomplete="email" enterkeyhint="next" />
-  ) : (
-    <input {...field} type="text" inputmode="numeric" autocomplete="one-time-code" enterkeyhint="done" />
+  if (step === 'email')
+    return <input {...field} type="email" inputmode="email" autocomplete="email" enterkeyhint="next" />;
+  // The test code is the user's to choose: a keyboard of digits could not write every one.
+  const inputmode = sandbox && /\D/.test(sandbox.code) ? 'text' : 'numeric';
+  return (
+    <input {...field} type="text" inputmode={inputmode} autocomplete="one-time-code" enterkeyhint="done" />
+  );
+}
+
+/** Who can pay, and where the code is: on a live page, where the emulator sends nothing to anybody. */
+function Aside({ view, words: { aside } }: StepProps) {
+  if (view.step === 'email' && view.panel === null) return null;
+  return (
+    <p class="aside">
+      <span class="tag">{aside.mark}</span>{' '}
+      {view.step === 'code' ? (
+        <>
+          {aside.code} <code>gateway-sim inbox</code> {aside.orIn}{' '}
+          <a href="/_sim/ui/inbox" target="_blank" rel="noopener">
+            {aside.inbox}
+          </a>
+          .
+        </>
+      ) : view.walletEmail === null ? (
+        <>
+          {aside.noWallet} <code>gateway-sim wallets fund</code>
+        </>
+      ) : (
+        <>
+          <code>{view.walletEmail}</code> {aside.wallet} <code>gateway-sim wallets</code>
+        </>
+      )}
+    </p>
   );
 }
 
@@ -124,6 +153,6 @@ function PostForm(props: { view: CheckoutView; name: string; class?: string; chi
 }
 
 /** Where a form of the checkout posts to. */
-export function actionOf(view: CheckoutView, name: string): string {
-  return `${view.path}/${name}?payment_id=${encodeURIComponent(view.payment.id)}`;
+export function actionOf({ path, payment, page }: CheckoutView, name: string): string {
+  return `${path}/${name}?payment_id=${encodeURIComponent(payment.id)}&page=${encodeURIComponent(page)}`;
 }

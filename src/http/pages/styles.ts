@@ -7,17 +7,20 @@ const LIGHT = `
   --page: #eef2f0; --card: #fff; --tint: #f6f9f7; --ink: #13221d; --soft: #4d5f58; --line: #d9e2de;
   --edge: #74857e; --accent: #0a6650; --accent-strong: #084f3e; --on-accent: #fff; --wash: #e3f2ec;
   --danger: #b3261e; --danger-wash: #fdf1f0; --note: #fff7e0; --on-note: #5a4200; --note-line: #a37512;
-  --focus: #0b57d0; --shadow: 0 1px 2px #13221d14, 0 12px 32px #13221d14;
+  --focus: #0b57d0; --shadow: 0 1px 2px #13221d14, 0 12px 32px #13221d14; 
+  --halo: drop-shadow(0 0 1px #13221d99);
 `;
 const DARK = `
   color-scheme: dark;
   --page: #0c1210; --card: #151d1a; --tint: #1a2420; --ink: #eaf1ee; --soft: #a6b6af; --line: #2b3833;
   --edge: #75877f; --accent: #57d3a9; --accent-strong: #82e3c3; --on-accent: #04231a; --wash: #173329;
   --danger: #ffb4ab; --danger-wash: #331917; --note: #272112; --on-note: #f3dd9b; --note-line: #b08d35;
-  --focus: #8ab4ff; --shadow: 0 1px 2px #0006, 0 12px 32px #0006;
+  --focus: #8ab4ff; --shadow: 0 1px 2px #0006, 0 12px 32px #0006; 
+  --halo: drop-shadow(0 0 1px #ffffffe6);
 `;
 
-const BASE = `
+/** What every page begins with: palettes, type, the bar at the top, cards. */
+export const BASE = `
 .light { ${LIGHT} }
 .dark { ${DARK} }
 .system { ${LIGHT} }
@@ -32,7 +35,8 @@ body {
   overflow-wrap: anywhere;
 }
 h1, h2, h3, p, dl, dd, ul, pre { margin: 0; padding: 0; }
-code, pre, .mark, .panel { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
+html { --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
+code, pre, .mark { font-family: var(--mono); }
 a { color: var(--accent); text-underline-offset: 3px; }
 a:hover { color: var(--accent-strong); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
@@ -45,122 +49,6 @@ a:hover { color: var(--accent-strong); }
   width: 100%; overflow: hidden;
 }
 @media (prefers-reduced-motion: no-preference) { a, button, input, select { transition: background-color .12s, border-color .12s; } }
-`;
-
-const CONTROLS = `
-.button, .link, .panel button, input, select { font: inherit; min-height: 44px; border-radius: 10px; max-width: 100%; }
-.button {
-  display: flex; align-items: center; justify-content: center; width: 100%; min-height: 50px; padding: 10px 18px;
-  border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); font-weight: 600;
-  text-align: center; text-decoration: none; cursor: pointer; overflow-wrap: anywhere;
-}
-.button:hover { background: var(--accent-strong); border-color: var(--accent-strong); color: var(--on-accent); }
-.button.quiet { background: transparent; border-color: transparent; color: var(--ink); font-weight: 500; }
-.button.quiet:hover { background: var(--tint); border-color: var(--line); }
-.button.small {
-  width: auto; min-height: 44px; padding: 6px 14px; background: transparent; color: inherit; border-color: currentcolor;
-}
-.button.small:hover { background: var(--card); }
-.link {
-  border: 0; padding: 0 8px; background: none; color: var(--accent); cursor: pointer; font-weight: 500;
-  text-decoration: underline; text-underline-offset: 3px;
-}
-.link:hover { color: var(--accent-strong); }
-.link.wide { width: 100%; }
-label { display: block; font-weight: 600; }
-.step input:not([type='hidden']) {
-  display: block; width: 100%; min-height: 52px; padding: 10px 14px; font-size: 17px; color: var(--ink);
-  background: var(--card); border: 1px solid var(--edge);
-}
-.step input:focus { border-color: var(--accent); outline: 3px solid var(--focus); outline-offset: 1px; }
-.step input[aria-invalid] { border: 2px solid var(--danger); padding: 9px 13px; }
-#code { font-variant-numeric: tabular-nums; letter-spacing: .16em; }
-`;
-
-const CHECKOUT = `
-body { padding-top: 0; }
-.checkout { max-width: 472px; }
-.summary { padding: 24px; background: var(--tint); border-bottom: 1px solid var(--line); }
-/* The image has no fixed width: with one, Chromium keeps the room of an image that did not load. */
-.logo { width: 200px; max-width: 100%; height: 52px; margin-bottom: 16px; overflow: hidden; line-height: 0; }
-.logo img { height: 52px; max-width: 100%; object-fit: contain; object-position: left; vertical-align: top; }
-.fallback { display: inline-block; width: 100%; vertical-align: top; }
-.monogram {
-  display: inline-flex; width: 52px; height: 52px; align-items: center; justify-content: center; vertical-align: top;
-  border-radius: 12px; background: var(--wash); color: var(--accent); font-size: 24px; font-weight: 600; line-height: 1;
-}
-h1 { font-weight: inherit; font-size: inherit; }
-.payee { display: block; color: var(--soft); margin-bottom: 2px; }
-.amount {
-  display: block; font-size: 40px; line-height: 1.15; font-weight: 650; letter-spacing: -.02em;
-  font-variant-numeric: tabular-nums;
-}
-.amount.long { font-size: 24px; letter-spacing: -.01em; text-wrap: balance; }
-.facts { margin-top: 20px; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 6px 16px; font-size: 15px; }
-.facts dt { color: var(--soft); }
-.step { padding: 24px; display: grid; gap: 12px; align-content: start; }
-.progress { color: var(--soft); font-size: 14px; }
-.hint { color: var(--soft); font-size: 14px; margin-bottom: 8px; }
-.problem {
-  margin-top: 8px; padding-left: 10px; border-left: 3px solid var(--danger); color: var(--danger); font-size: 15px;
-  font-weight: 500;
-}
-.step form > .button:not(.small, .quiet) { margin-top: 16px; }
-.notice, .sent { padding: 12px 14px; border-radius: 10px; font-size: 14px; }
-.notice { background: var(--note); color: var(--on-note); display: grid; gap: 10px; }
-.notice code { font-weight: 600; }
-.sent { background: var(--wash); }
-.payer {
-  display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 12px;
-  border-bottom: 1px solid var(--line); padding-bottom: 8px;
-}
-.payer .link { padding: 0; white-space: nowrap; }
-.payer span { display: block; font-size: 14px; color: var(--soft); }
-.payer strong { font-weight: 500; }
-.returns { text-align: center; color: var(--soft); font-size: 14px; }
-.panel {
-  width: 100%; max-width: 472px; padding: 14px; border: 1px dashed var(--note-line); border-radius: 4px; font-size: 13px;
-  color: var(--on-note); display: grid; gap: 12px;
-}
-.panel a { color: inherit; display: inline-block; padding: 13px 0; margin: -13px 0; }
-.panel code { font-weight: 600; }
-.panel form { display: grid; gap: 6px 12px; align-items: center; }
-.panel label { font-weight: 400; }
-.panel select, .panel button {
-  width: 100%; padding: 6px 10px; border: 1px solid var(--note-line); border-radius: 4px; background: var(--note);
-  color: var(--on-note);
-}
-.panel button { cursor: pointer; }
-.panel button:hover { border-color: var(--on-note); }
-.outcomes { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 8px; margin-top: 6px; }
-.closed { max-width: 440px; padding: 32px 24px 24px; text-align: center; }
-.closed h1 { font-size: 24px; line-height: 1.25; font-weight: 650; margin: 16px 0 8px; }
-.closed > h1 + p { color: var(--soft); }
-.closed .amount { margin-top: 24px; padding-top: 24px; border-top: 1px solid var(--line); font-size: 28px; }
-.closed .facts { margin-top: 16px; text-align: left; }
-.closed .facts dd { text-align: right; }
-.closed .button { margin-top: 24px; }
-.end {
-  width: 56px; height: 56px; padding: 12px; border-radius: 50%; background: var(--tint); color: var(--soft);
-  fill: none; stroke: currentcolor; stroke-width: 2.25; stroke-linecap: round; stroke-linejoin: round;
-}
-.end.succeeded { background: var(--wash); color: var(--accent); }
-.end.failed { background: var(--danger-wash); color: var(--danger); }
-@media (min-width: 600px) {
-  .outcomes { grid-template-columns: repeat(4, minmax(0, 1fr)); }
-}
-@media (min-width: 860px) {
-  body { gap: 32px; }
-  .checkout { display: grid; grid-template-columns: 5fr 6fr; max-width: 928px; margin-top: 8px; }
-  .summary { padding: 40px; border-bottom: 0; border-right: 1px solid var(--line); }
-  .step { padding: 40px; }
-  .amount { font-size: 48px; }
-  .amount.long { font-size: 28px; }
-  .panel { max-width: 928px; }
-  .panel form { grid-template-columns: auto minmax(180px, 240px) minmax(0, 1fr); }
-  .outcomes { margin-top: 0; }
-  .closed { margin-top: 48px; }
-}
 `;
 
 const DASHBOARD = `
@@ -216,14 +104,11 @@ td a { display: inline-flex; align-items: center; min-width: 44px; min-height: 4
 @media (min-width: 860px) { .columns { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 `;
 
-/** Styles of every checkout page. */
-export const CHECKOUT_STYLES = pack(BASE + CONTROLS + CHECKOUT);
-
 /** Styles of the dashboard. */
 export const DASHBOARD_STYLES = pack(BASE + DASHBOARD);
 
-/** Comments and indentation are for readers of this file only. */
-function pack(css: string): string {
+/** A style sheet without its comments and indentation, which are for readers of the source only. */
+export function pack(css: string): string {
   return css
     .replace(/\/\*.*?\*\//gs, '')
     .replace(/\n\s*/g, '\n')

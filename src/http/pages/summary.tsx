@@ -1,9 +1,12 @@
 import type { PaymentSummary } from './views.ts';
 import type { Wording } from './wording.ts';
 
-/** The merchant's name as the page says it. */
-export function merchantOf(payment: PaymentSummary | null, words: Wording): string {
-  return payment?.merchantName.trim() || words.merchant;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** The merchant's name as the page says it. One that runs from right to left is kept from turning what follows. */
+export function merchantOf(payment: PaymentSummary | null, words: Pick<Wording, 'merchant'>): string {
+  const name = payment?.merchantName.trim() || words.merchant;
+  return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }
 
 /**
@@ -23,13 +26,16 @@ export function Logo({ payment }: { payment: PaymentSummary }) {
   );
 }
 
-/** Amounts may have 20 digits and 8 decimals: long ones are set smaller, and break between groups of digits only. */
+/**
+ * The amount. One of up to 20 digits and 8 decimals is set smaller, and breaks between groups of digits only. Lengths
+ * are those that a phone of 360 pixels has room for.
+ */
 export function Amount({ text }: { text: string }) {
-  if (text.length <= 12) return <span class="amount">{text}</span>;
-  const groups = text.length > 20 ? text.split(/(?<=\u202f)|(?<=,)(?=\d{3}(?!\d))/) : [text];
+  if (text.length <= 9) return <span class="amount">{text}</span>;
+  if (text.length <= 13) return <span class="amount medium">{text}</span>;
   return (
     <span class="amount long">
-      {groups.map((group, index) => (
+      {text.split(/(?<=\u202f)|(?<=,)(?=\d{3}(?!\d))/).map((group, index) => (
         <>
           {index > 0 && <wbr />}
           {group}
@@ -39,14 +45,14 @@ export function Amount({ text }: { text: string }) {
   );
 }
 
-/** What the payment is for. */
+/** What the payment is for. The texts are the merchant's: each has the direction of its own script. */
 export function Facts({ payment, words }: { payment: PaymentSummary; words: Wording }) {
   return (
     <dl class="facts">
       <dt>{words.facts.details}</dt>
-      <dd>{payment.details}</dd>
+      <dd dir="auto">{payment.details}</dd>
       <dt>{words.facts.identifier}</dt>
-      <dd>{payment.identifier}</dd>
+      <dd dir="auto">{payment.identifier}</dd>
     </dl>
   );
 }

@@ -1,5 +1,6 @@
+import { EndIcon } from './checkout.tsx';
+import { CHECKOUT_STYLES } from './checkout-styles.ts';
 import { renderDocument } from './layout.tsx';
-import { CHECKOUT_STYLES } from './styles.ts';
 import type { PageView } from './views.ts';
 
 /** The pages that stand in for a merchant's own when `payments create` is given no addresses. */
@@ -25,16 +26,10 @@ const TEXTS = {
   },
 } as const satisfies Record<PageView['language'], unknown>;
 
-const END = {
-  paid: { status: 'succeeded', path: 'M5 12.5l4.5 4.5L19 7.5' },
-  canceled: { status: 'canceled', path: 'M7 7l10 10M17 7L7 17' },
-} as const satisfies Record<Thanks, { status: string; path: string }>;
-
 /** A thank-you page, as a whole HTML document. It tells nothing about any payment: anybody may open it. */
 export function thanksPage(which: Thanks, view: PageView): string {
   const texts = TEXTS[view.language];
   const { title, text } = texts[which];
-  const { status, path } = END[which];
   return renderDocument({
     view,
     theme: 'system',
@@ -42,12 +37,10 @@ export function thanksPage(which: Thanks, view: PageView): string {
     styles: CHECKOUT_STYLES,
     children: (
       <main class="card closed">
-        <svg class={`end ${status}`} viewBox="0 0 24 24" aria-hidden="true">
-          <path d={path} />
-        </svg>
+        <EndIcon end={which === 'paid' ? 'succeeded' : 'canceled'} />
         <h1>{title}</h1>
         <p>{text}</p>
-        <p>{texts.note[which]}</p>
+        <p class="detail">{texts.note[which]}</p>
       </main>
     ),
   });

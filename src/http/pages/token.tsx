@@ -1,5 +1,5 @@
+import { CHECKOUT_STYLES } from './checkout-styles.ts';
 import { renderDocument } from './layout.tsx';
-import { CHECKOUT_STYLES } from './styles.ts';
 import type { PageView } from './views.ts';
 
 const TEXTS = {

@@ -1,11 +1,13 @@
 import type { CheckoutProblem } from '../../domain/checkout.ts';
 import type { DeliveryOrder } from '../../domain/settings.ts';
 import type { Mode, PaymentStatus } from '../../domain/state.ts';
+import type { Language } from '../language.ts';
 
 /** What every page is told. */
 export interface PageView {
-  language: 'en' | 'fr';
-  theme: 'light' | 'dark';
+  language: Language;
+  /** `system` follows the browser's own choice. */
+  theme: 'light' | 'dark' | 'system';
   /** The one-time value that the Content-Security-Policy allows inline styles with. */
   nonce: string;
 }
@@ -28,6 +30,8 @@ export interface CheckoutView extends PageView {
   payment: PaymentSummary;
   /** The checkout's path without query; each form posts below it. */
   path: string;
+  /** Stands for this very page: a form of it that is sent twice counts once. */
+  page: string;
   /** What stands in the one field of the step. */
   value: string;
   /** The e-mail that the customer entered; empty on the first step. */
@@ -37,6 +41,8 @@ export interface CheckoutView extends PageView {
   resent: boolean;
   /** The only values that a sandbox checkout takes; null in live mode. */
   sandbox: { email: string; code: string } | null;
+  /** A wallet that could pay this in live mode; null when there is none. */
+  walletEmail: string | null;
   /** The simulator panel; null when it is hidden. */
   panel: { defaultDelivery: DeliveryOrder } | null;
 }
@@ -48,6 +54,14 @@ export interface ClosedView extends PageView {
   status: PaymentStatus | null;
   payment: PaymentSummary | null;
   /** The merchant's address to go back to; null where there is none. */
+  backUrl: string | null;
+}
+
+/** A request that the checkout did not take. */
+export interface RefusedView extends PageView {
+  /** Why, for the developer. */
+  message: string;
+  /** The checkout's address; null where the payment is not known. */
   backUrl: string | null;
 }
 

@@ -12,6 +12,8 @@ export interface Wording {
   errorTitle: (title: string) => string;
   facts: { label: string; details: string; identifier: string; email: string };
   step: Record<'email' | 'code', string>;
+  /** Heads the step. It must not contain a label: whoever looks for a field by its label finds one. */
+  stepTitle: Record<'email' | 'code', string>;
   label: Record<'email' | 'code', string>;
   /** What the customer is to do, by mode: in the sandbox nothing is sent. */
   hint: Record<'sandbox' | 'live', Record<'email' | 'code', string>>;
@@ -20,7 +22,12 @@ export interface Wording {
   resend: string;
   resent: string;
   cancel: string;
-  returns: (merchant: string) => string;
+  next: {
+    title: string;
+    /** What follows on a step, by mode. */
+    steps: Record<'sandbox' | 'live', Record<'email' | 'code', (merchant: string) => readonly string[]>>;
+    assurance: (merchant: string) => string;
+  };
   problems: Record<CheckoutProblem, string>;
   /** A wallet can fall short between the steps; then the field in sight is the code. */
   problemsAtCode: Partial<Record<CheckoutProblem, string>>;
@@ -34,14 +41,13 @@ export interface Wording {
     title: string;
     note: string;
     delivery: string;
+    settle: string;
     /** No name contains the word Cancel: a test that looks for that button finds one, also by a part of its name. */
     outcomes: Record<'approve' | 'cancel' | 'fail' | 'expire', string>;
     result: (status: string) => string;
-    wallets: string;
-    code: string;
   };
-  /** Where the code of a live payment is, when no panel may say so. */
-  codeWithoutPanel: string;
+  /** What only an emulator would say beside a field of a live checkout; commands and addresses stand around it. */
+  aside: { mark: string; wallet: string; noWallet: string; code: string; orIn: string; inbox: string };
   status: Record<PaymentStatus, string>;
   closed: {
     title: Record<PaymentStatus | 'unknown', string>;
@@ -52,6 +58,7 @@ export interface Wording {
     unknown: string;
     back: (merchant: string) => string;
   };
+  refused: { title: string; text: string; back: string };
   dashboard: {
     title: string;
     intro: string;
@@ -94,6 +101,7 @@ export const WORDING = {
     errorTitle: (title) => `Error: ${title}`,
     facts: { label: 'About this payment', details: 'For', identifier: 'Reference', email: 'Paying as' },
     step: { email: 'Step 1 of 2', code: 'Step 2 of 2' },
+    stepTitle: { email: 'Who is paying?', code: 'Confirm the payment' },
     label: { email: 'E-mail', code: 'Verification code' },
     hint: {
       sandbox: {
@@ -110,7 +118,28 @@ export const WORDING = {
     resend: 'Send a new code',
     resent: 'We sent a new code. The one before is no longer valid.',
     cancel: 'Cancel',
-    returns: (merchant) => `You return to ${merchant} afterwards.`,
+    next: {
+      title: 'What happens next',
+      steps: {
+        sandbox: {
+          email: (merchant) => [
+            'You enter the test code.',
+            'The payment counts as made.',
+            `You return to ${merchant}.`,
+          ],
+          code: (merchant) => ['The payment counts as made.', `You return to ${merchant}.`],
+        },
+        live: {
+          email: (merchant) => [
+            'We send you a code.',
+            'You enter it, and your wallet is charged.',
+            `You return to ${merchant}.`,
+          ],
+          code: (merchant) => ['Your wallet is charged.', `You return to ${merchant}.`],
+        },
+      },
+      assurance: (merchant) => `Nothing is charged before you confirm. The code is not shown to ${merchant}.`,
+    },
     problems: {
       email_invalid: 'E-mail is not an address. Enter one like name@example.com.',
       email_not_test: 'E-mail is not the test address. Test mode takes only the one shown above.',
@@ -128,20 +157,26 @@ export const WORDING = {
     },
     sandbox: {
       note: 'No wallet is charged.',
-      accepts: { email: 'The only address taken here:', code: 'The only code taken here:' },
+      accepts: { email: 'Pay with', code: 'Confirm with' },
       fill: { email: 'Fill in test e-mail', code: 'Fill in test code' },
     },
     panel: {
       region: 'Simulator, not part of the page',
       title: 'simulator',
-      note: 'Not part of the page. Settles the payment at once, without the steps above.',
+      note: 'Not part of the page',
       delivery: 'IPN and redirect',
+      settle: 'Settle at once, without the steps above',
       outcomes: { approve: 'Approve', cancel: 'Abort', fail: 'Fail', expire: 'Expire' },
       result: (status) => `The payment becomes ${status}`,
-      wallets: 'Which wallets can pay:',
-      code: 'No mail was sent. Read the code with',
     },
-    codeWithoutPanel: 'This is an emulator: no mail was sent. Read the code with',
+    aside: {
+      mark: 'simulator',
+      wallet: 'can pay this. All wallets:',
+      noWallet: 'No wallet can pay this. Fill one with',
+      code: 'No mail was sent. Read the code with',
+      orIn: 'or in the',
+      inbox: 'inbox',
+    },
     status: {
       pending: 'Pending',
       succeeded: 'Succeeded',
@@ -174,6 +209,11 @@ export const WORDING = {
       },
       unknown: 'There is no payment at this address. Check the link, or go back to the shop and start again.',
       back: (merchant) => `Back to ${merchant}`,
+    },
+    refused: {
+      title: 'That did not work',
+      text: 'Nothing was charged. Go back to the payment and try again.',
+      back: 'Back to the payment',
     },
     dashboard: {
       title: 'Dashboard',
@@ -226,6 +266,7 @@ export const WORDING = {
     errorTitle: (title) => `Erreur\u00a0: ${title}`,
     facts: { label: 'Ce paiement', details: 'Objet', identifier: 'Référence', email: 'Vous payez avec' },
     step: { email: 'Étape 1 sur 2', code: 'Étape 2 sur 2' },
+    stepTitle: { email: 'Qui paie\u00a0?', code: 'Confirmez le paiement' },
     label: { email: 'E-mail', code: 'Code de vérification' },
     hint: {
       sandbox: {
@@ -242,7 +283,29 @@ export const WORDING = {
     resend: 'Envoyer un nouveau code',
     resent: 'Nous avons envoyé un nouveau code. Le précédent n’est plus valable.',
     cancel: 'Annuler',
-    returns: (merchant) => `Vous reviendrez ensuite chez ${merchant}.`,
+    next: {
+      title: 'Et ensuite',
+      steps: {
+        sandbox: {
+          email: (merchant) => [
+            'Vous saisissez le code de test.',
+            'Le paiement est réputé effectué.',
+            `Vous revenez chez ${merchant}.`,
+          ],
+          code: (merchant) => ['Le paiement est réputé effectué.', `Vous revenez chez ${merchant}.`],
+        },
+        live: {
+          email: (merchant) => [
+            'Nous vous envoyons un code.',
+            'Vous le saisissez, et votre portefeuille est débité.',
+            `Vous revenez chez ${merchant}.`,
+          ],
+          code: (merchant) => ['Votre portefeuille est débité.', `Vous revenez chez ${merchant}.`],
+        },
+      },
+      assurance: (merchant) =>
+        `Rien n’est débité avant votre confirmation. Le code n’est pas montré à ${merchant}.`,
+    },
     problems: {
       email_invalid: 'E-mail n’est pas une adresse. Saisissez-en une comme nom@example.com.',
       email_not_test:
@@ -262,20 +325,26 @@ export const WORDING = {
     },
     sandbox: {
       note: 'Aucun portefeuille n’est débité.',
-      accepts: { email: 'La seule adresse acceptée ici\u00a0:', code: 'Le seul code accepté ici\u00a0:' },
+      accepts: { email: 'Payez avec', code: 'Confirmez avec' },
       fill: { email: 'Remplir l’e-mail de test', code: 'Remplir le code de test' },
     },
     panel: {
       region: 'Simulateur, hors de la page',
       title: 'simulateur',
-      note: 'Hors de la page. Règle le paiement d’un coup, sans les étapes ci-dessus.',
+      note: 'Hors de la page',
       delivery: 'IPN et redirection',
+      settle: 'Régler d’un coup, sans les étapes ci-dessus',
       outcomes: { approve: 'Approuver', cancel: 'Abandonner', fail: 'Échouer', expire: 'Expirer' },
       result: (status) => `Le paiement devient ${status}`,
-      wallets: 'Les portefeuilles qui peuvent payer\u00a0:',
-      code: 'Aucun message n’est parti. Le code se lit avec',
     },
-    codeWithoutPanel: 'Ceci est un émulateur\u00a0: aucun message n’est parti. Le code se lit avec',
+    aside: {
+      mark: 'simulateur',
+      wallet: 'peut payer. Tous les portefeuilles\u00a0:',
+      noWallet: 'Aucun portefeuille ne peut payer. Pour en approvisionner un\u00a0:',
+      code: 'Aucun message n’est parti. Le code se lit avec',
+      orIn: 'ou dans la',
+      inbox: 'boîte de réception',
+    },
     status: {
       pending: 'En attente',
       succeeded: 'Réussi',
@@ -311,6 +380,11 @@ export const WORDING = {
       unknown:
         'Il n’y a pas de paiement à cette adresse. Vérifiez le lien, ou retournez à la boutique et recommencez.',
       back: (merchant) => `Retour à ${merchant}`,
+    },
+    refused: {
+      title: 'Cela n’a pas fonctionné',
+      text: 'Rien n’a été débité. Revenez au paiement et recommencez.',
+      back: 'Retour au paiement',
     },
     dashboard: {
       title: 'Tableau de bord',

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Output } from './output.ts';
+
+/** What a terminal sends, by Ctrl-C and Ctrl-\, to every process in the foreground: the command has it already. */
+const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
+const ALWAYS_FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR2'] as const;
+
+/** As shells and env do (chosen). */
+const CANNOT_BE_RUN = 126;
+const NOT_FOUND = 127;
+const ENDED_BY_SIGNAL = 128;
+
+/**
+ * Runs a command on our stdin, stdout and stderr, and hands on the signals that come for us. We never end before it.
+ *
+ * @param environment variables that it sees beside ours
+ * @returns its exit code; 128 and the number of the signal that ended it; 127 or 126 when it could not be run
+ */
+export async function runCommand(
+  [command = '', ...args]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  output: Output,
+): Promise<number> {
+  try {
+    const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
+    forwardSignals(child);
+    return await exitCodeOf(child);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') {
+      output.notice(`gateway-sim: ${command} cannot be run: ${message}`);
+      return CANNOT_BE_RUN;
+    }
+    output.notice(`gateway-sim: there is no command "${command}"`);
+    if (/\s/.test(command))
+      output.notice("  Give the command and its arguments as words of their own, or take: sh -c '…'");
+    return NOT_FOUND;
+  }
+}
+
+function exitCodeOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => {
+      // A signal that could not be handed on is an error of the child too, but not its end.
+      if (child.pid === undefined) reject(error);
+    });
+    child.once('exit', (code, signal) =>
+      resolve(signal === null ? (code ?? 0) : ENDED_BY_SIGNAL + constants.signals[signal]),
+    );
+  });
+}
+
+/** From here on no signal ends this process: it ends when the command has ended. */
+function forwardSignals(child: ChildProcess): void {
+  const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  for (const signal of SENT_BY_TERMINAL) {
+    process.on(signal, () => {
+      if (!onTerminal) child.kill(signal);
+    });
+  }
+  for (const signal of ALWAYS_FORWARDED) process.on(signal, () => child.kill(signal));
+}

@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { GatewayError } from '../domain/error.ts';
+import {
+  environmentSource,
+  kebab,
+  type OptionSource,
+  type OptionSpec,
+  type ResolvedOptions,
+  resolveOptions,
+  START_OPTIONS,
+} from '../options.ts';
+import { parseJsonc } from './jsonc.ts';
+import { CONFIGURATION_FILE } from './starter.ts';
+
+/** Options by camelCase name, as commander gives them. */
+export type Flags = Readonly<Record<string, unknown>>;
+
+/**
+ * What `start` runs with: flag beats environment beats file beats default.
+ *
+ * @param flags those of the command line alone
+ * @param file of `readConfiguration`
+ * @throws GatewayError `usage` for what is unknown (with the nearest known name) or cannot be
+ */
+export function startConfiguration(
+  flags: Flags,
+  environment: Readonly<Record<string, string | undefined>>,
+  file: OptionSource | undefined,
+): ResolvedOptions {
+  return resolveOptions([flagSource(flags), environmentSource(environment), ...(file ? [file] : [])]);
+}
+
+/**
+ * What `exec` runs with: as `start`, but in memory and on a free port. Only a flag can say otherwise: the port and the
+ * data folder that an environment or a file names are those of the emulator that somebody works with.
+ *
+ * @throws GatewayError `usage`
+ */
+export function execConfiguration(
+  flags: Flags,
+  environment: Readonly<Record<string, string | undefined>>,
+  file: OptionSource | undefined,
+): ResolvedOptions {
+  const values = {
+    port: 0,
+    dataDir: START_OPTIONS.dataDir.default,
+    inMemory: flags['dataDir'] === undefined,
+  };
+  const apart: OptionSource = { values, label: (name) => name };
+  return resolveOptions([flagSource(flags), apart, environmentSource(environment), ...(file ? [file] : [])]);
+}
+
+function flagSource(flags: Flags): OptionSource {
+  const values = Object.fromEntries(
+    Object.keys(START_OPTIONS)
+      // A boolean that is on by default stands in the flags even when nobody gave it.
+      .filter((name) => flags[name] !== undefined && !(flags[name] === true && isOnByDefault(name)))
+      .map((name) => [name, flags[name]]),
+  );
+  return { values, label: (name) => `--${kebab(name)}` };
+}
+
+function isOnByDefault(name: string): boolean {
+  const spec: OptionSpec = START_OPTIONS[name as keyof typeof START_OPTIONS];
+  return spec.default === true;
+}
+
+/**
+ * Reads the configuration file that was named, else gateway-sim.config.json of this folder.
+ *
+ * @returns undefined when none was named and there is none
+ * @throws GatewayError `usage` when it cannot be read or is no JSON object
+ */
+export async function readConfiguration(named: string | undefined): Promise<OptionSource | undefined> {
+  const path = resolve(named ?? CONFIGURATION_FILE);
+  if (named === undefined && !existsSync(path)) return undefined;
+  const values = await readObject(path);
+  // Editors take the schema from here.
+  delete values['$schema'];
+  return { values, label: (name) => `"${name}" in ${basename(path)}` };
+}
+
+async function readObject(path: string): Promise<Record<string, unknown>> {
+  try {
+    const parsed = parseJsonc(await readFile(path, 'utf8'));
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
+    throw new Error('it is not a JSON object');
+  } catch (error) {
+    throw new GatewayError('usage', `${path} cannot be used: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,20 @@
+import { createInterface } from 'node:readline/promises';
+import { GatewayError } from '../domain/error.ts';
+
+/**
+ * Asks before something is done that cannot be undone: only where somebody can answer, and not with --yes.
+ *
+ * @throws GatewayError `check_failed` for any answer but yes
+ */
+export async function confirm(question: string, options: Readonly<Record<string, unknown>>): Promise<void> {
+  if (options['yes'] === true || !process.stdin.isTTY) return;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    // Ctrl-C and Ctrl-D close it without an answer.
+    const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    const answer = await Promise.race([terminal.question(`${question} [y/N] `), closed]);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new GatewayError('check_failed', 'nothing was changed');
+  } finally {
+    terminal.close();
+  }
+}

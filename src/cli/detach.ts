@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fstatSync, ftruncateSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { type ErrorCode, GatewayError } from '../domain/error.ts';
+import type { ResolvedOptions } from '../options.ts';
+import { unwritableFolder } from '../store/folder.ts';
+
+/** The first line of `start --json`. */
+export interface ReadyEvent {
+  event: 'ready';
+  url: string;
+  port: number;
+  publicKey: string;
+  secretKey: string;
+  dashboardUrl: string;
+  dataDir: string | null;
+  controlToken: string | null;
+  pid: number;
+}
+
+/** What a detached process tells the one that started it: it answers, or why it cannot. */
+type Report =
+  | { ready: ReadyEvent; notices: readonly string[] }
+  | { failure: { code?: ErrorCode; message: string; problems?: readonly string[]; remedy?: string } };
+
+/** By this variable a process knows that it is the detached one. It is gone from its environment at once. */
+const MARK = 'GATEWAY_SIM_DETACHED';
+
+/**
+ * Runs this very command line again, in a session of its own, and waits until that process answers.
+ *
+ * @returns its ready event, what it found worth telling, and the file that takes what it says from now on
+ * @throws GatewayError the one that it could not start for; `storage_failed` when there is no place for its log
+ */
+export async function detach(
+  options: ResolvedOptions,
+): Promise<{ ready: ReadyEvent; notices: readonly string[]; log: string }> {
+  const { log, file } = await openLog(options);
+  try {
+    return { ...(await startDetached(file, log)), log };
+  } catch (error) {
+    if (options.inMemory) await rm(log, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The log lies in the data folder; an emulator in memory has none, and so writes to the system's temporary folder. */
+async function openLog({ inMemory, dataDir }: ResolvedOptions): Promise<{ log: string; file: FileHandle }> {
+  const log = inMemory
+    ? join(tmpdir(), `gateway-sim-${randomBytes(6).toString('hex')}.log`)
+    : join(resolve(dataDir), 'start.log');
+  try {
+    if (!inMemory) await mkdir(dirname(log), { recursive: true });
+    // Appended to: another emulator may have the folder, and what it says is not ours to clear.
+    return { log, file: await open(log, inMemory ? 'ax' : 'a', 0o600) };
+  } catch (error) {
+    throw unwritableFolder(dirname(log), error);
+  }
+}
+
+async function startDetached(
+  file: FileHandle,
+  log: string,
+): Promise<{ ready: ReadyEvent; notices: readonly string[] }> {
+  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+    detached: true,
+    stdio: ['ignore', file.fd, file.fd, 'ipc'],
+    env: { ...process.env, [MARK]: '1' },
+  });
+  const report = await new Promise<Report>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as Report));
+    child.once('error', reject);
+    child.once('exit', (code, signal) =>
+      reject(
+        new GatewayError('internal', `the emulator ended with ${signal ?? code} before it answered`, {
+          remedy: `What it said is in ${log}`,
+        }),
+      ),
+    );
+  });
+  await new Promise((resolve) => child.send('taken', resolve));
+  if (child.connected) child.disconnect();
+  child.unref();
+  if ('ready' in report) return report;
+  const { code, message, ...details } = report.failure;
+  throw code === undefined ? new Error(message) : new GatewayError(code, message, details);
+}
+
+/** How a detached process talks to the one that started it. */
+export interface Starter {
+  /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
+  ready: (event: ReadyEvent, notices: readonly string[]) => Promise<boolean>;
+  failed: (error: unknown) => Promise<void>;
+}
+
+/** The process that started this one detached; undefined in every other process. */
+export function starterOfThis(): Starter | undefined {
+  if (process.env[MARK] === undefined || process.send === undefined) return undefined;
+  delete process.env[MARK];
+  return {
+    ready: (ready, notices) => tell({ ready, notices }),
+    failed: async (thrown) => {
+      const { code, message, problems, remedy } =
+        thrown instanceof GatewayError ? thrown : ({ message: String(thrown) } as Partial<GatewayError>);
+      await tell({
+        failure: {
+          message: message ?? '',
+          ...(code && { code }),
+          ...(problems && { problems }),
+          ...(remedy && { remedy }),
+        },
+      });
+    },
+  };
+}
+
+function tell(report: Report): Promise<boolean> {
+  return new Promise((resolve) => {
+    let taken = false;
+    process.once('message', () => {
+      taken = true;
+    });
+    process.once('disconnect', () => resolve(taken));
+    if (process.connected) process.send?.(report);
+    else resolve(false);
+  });
+}
+
+/** A log that has grown over so many bytes is begun anew by the next start. */
+const MAX_LOG_BYTES = 4 * 2 ** 20;
+
+/** Begins the log of a detached process anew when it has become too long. Only who has the data folder may. */
+export function trimLog(): void {
+  if (fstatSync(1).size > MAX_LOG_BYTES) ftruncateSync(1, 0);
+}

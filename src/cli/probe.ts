@@ -1,0 +1,46 @@
+import { noServer } from '../client.ts';
+import { GatewayError } from '../domain/error.ts';
+
+/** What is at an address: an emulator that is ready, or not yet (or no more), something else, or nothing. */
+export type Found = 'ready' | 'unready' | 'stranger' | 'nothing';
+
+/**
+ * Looks at an address without changing anything there. Needs no control token.
+ *
+ * @param limitMs for the answer, in real time
+ */
+export async function probe(url: string, limitMs: number): Promise<Found> {
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, '')}/_sim/readyz`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(Math.max(1, limitMs)),
+    });
+    await response.body?.cancel();
+    if (response.headers.get('X-Gateway-Sim') === null) return 'stranger';
+    return response.ok ? 'ready' : 'unready';
+  } catch (error) {
+    // Whoever takes a connection and then says nothing is still there.
+    return (error as Error).name === 'TimeoutError' ? 'unready' : 'nothing';
+  }
+}
+
+/** The time that an emulator has to show itself. */
+const LIMIT_MS = 5_000;
+
+/**
+ * Makes sure that an emulator is at an address, before something is sent there that a stranger should not get.
+ *
+ * @throws GatewayError `no_server`
+ */
+export async function requireEmulator(url: string): Promise<void> {
+  const found = await probe(url, LIMIT_MS);
+  if (found === 'nothing') throw noServer(url);
+  if (found === 'stranger') throw stranger(url);
+}
+
+/** The error for an address where something answers that is not ours. */
+export function stranger(url: string): GatewayError {
+  return new GatewayError('no_server', `what answers at ${url} is no gateway-sim: it was left alone`, {
+    remedy: 'Say where the emulator is with --url or --data-dir.',
+  });
+}

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { GatewayError } from '../domain/error.ts';
+
+/**
+ * Writes a state to a file: whole or not at all, readable by its owner only unless the file was there before. A file
+ * that holds something else is left alone (chosen); what is no file (a pipe, /dev/null) is written to as it is.
+ *
+ * @returns its path
+ * @throws GatewayError `usage` for a file that is no state without `force`, `storage_failed` when it cannot be written
+ */
+export async function replaceFile(
+  file: string,
+  text: string,
+  { force }: { force: boolean },
+): Promise<string> {
+  // Behind a link is the file that is meant.
+  const path = await realpath(resolve(file)).catch(() => resolve(file));
+  try {
+    const old = await stat(path).catch(() => undefined);
+    if (old && !old.isFile() && !old.isDirectory()) {
+      await writeFile(path, text);
+      return path;
+    }
+    if (old?.isFile() && !force) await requireState(path, file);
+    await replace(path, text, old ? old.mode & 0o777 : 0o600);
+    return path;
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('storage_failed', `${file} cannot be written: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+async function replace(path: string, text: string, mode: number): Promise<void> {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    await writeFile(temporary, text, { mode, flag: 'wx', flush: true });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** How a state begins; an empty file, such as mktemp makes, may be taken too. */
+const BEGINNING = /^\s*$|^\s*\{\s*"version"\s*:\s*\d/;
+
+async function requireState(path: string, shown: string): Promise<void> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    if (BEGINNING.test(buffer.toString('utf8', 0, bytesRead))) return;
+  } finally {
+    await file.close();
+  }
+  throw new GatewayError('usage', `${shown} is there already and holds something else: nothing was written`, {
+    remedy: 'Choose another name, or write over it with --force.',
+  });
+}

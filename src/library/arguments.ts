@@ -1,0 +1,38 @@
+import { reference } from '../client.ts';
+import { GatewayError, nearestName } from '../domain/error.ts';
+
+/*
+ * What the types forbid, for callers who have none: plain JavaScript and values that came out undefined.
+ */
+
+/**
+ * A reference as a path segment.
+ *
+ * @param what it names, such as `a payment`
+ * @throws GatewayError `usage` when there is none
+ */
+export function segment(what: string, text: string): string {
+  if (typeof text === 'string' && text !== '') return reference(text);
+  throw new GatewayError('usage', `${what} is named by its id or identifier (got ${JSON.stringify(text)})`);
+}
+
+/** @throws GatewayError `usage` for what is no object */
+export function requireObject(what: string, value: object): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw new GatewayError('usage', `${what} must be an object (got ${JSON.stringify(value)})`);
+}
+
+/**
+ * Refuses what is no object, and fields that nobody knows.
+ *
+ * @throws GatewayError `usage` with the nearest known name
+ */
+export function requireFields(what: string, fields: object, known: Iterable<string>): void {
+  requireObject(what, fields);
+  const names = new Set(known);
+  for (const name of Object.keys(fields)) {
+    if (names.has(name)) continue;
+    const meant = nearestName(name, names);
+    throw new GatewayError('usage', `unknown field ${name}${meant ? `: did you mean ${meant}?` : ''}`);
+  }
+}

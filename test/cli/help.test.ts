@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { describe, expect, it, test } from 'vitest';
+import { run, startBinary } from '../helpers/binary.ts';
+import { fullName, helpOf, PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const ALL = withCommandsBelow(PROGRAM).map((command) => ({ name: fullName(command), command }));
+
+/** The command lines that a help text shows as examples. */
+function examplesIn(help: string): string[] {
+  const [, list = ''] = help.split(/^Examples?:\n/m);
+  return (
+    list
+      .split('\n\n', 1)[0]
+      ?.split('\n')
+      .filter((line) => line.trim())
+      .map((line) => line.trim()) ?? []
+  );
+}
+
+/** What is wrong with an example, by the commands and options that there are; undefined when nothing is. */
+function mistakeIn(example: string): string | undefined {
+  const words = (example.match(/"[^"]*"|\S+/g) ?? []).slice(1).filter((word) => !word.startsWith('>'));
+  let command: Command = PROGRAM;
+  const line: Command[] = [PROGRAM];
+  while (words[0] !== undefined) {
+    const sub = command.commands.find((one) => one.name() === words[0]);
+    if (!sub) break;
+    line.push(sub);
+    command = sub;
+    words.shift();
+  }
+  const standsFor = command.commands.find((sub) => ['list', 'show'].includes(sub.name()));
+  if (standsFor && command.parent) line.push(standsFor);
+  const options = line.flatMap((one) => one.options);
+  const taken = line.at(-1)?.registeredArguments ?? [];
+  let positions = 0;
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? '';
+    // Behind these it is the command line of somebody else.
+    if (word === '--' || word === '|') break;
+    if (!word.startsWith('-') || word === '-') positions++;
+    else {
+      const option = options.find(({ long, short }) => long === word || short === word);
+      if (!option) return `${word} is no option of ${fullName(command)}`;
+      if (option.required) index++;
+    }
+  }
+  if (command === PROGRAM) return `${example} names no command`;
+  if (!taken.at(-1)?.variadic && positions > taken.length) return `${example} has too many arguments`;
+  return positions < taken.filter(({ required }) => required).length
+    ? `${example} lacks an argument`
+    : undefined;
+}
+
+describe('the help', () => {
+  it.each(ALL)('of $name says what it does and has an example that is right', ({ command }) => {
+    expect(command.description()).not.toBe('');
+    const help = helpOf(command);
+    expect(help).toMatch(/^Usage: gateway-sim/);
+    const examples = examplesIn(help);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) {
+      expect(example).toMatch(/^gateway-sim /);
+      expect(mistakeIn(example)).toBeUndefined();
+      if (command !== PROGRAM) expect(`${example} `).toContain(`${fullName(command)} `);
+    }
+  });
+
+  it.each([['start'], ['ipn'], ['ipn', 'fire'], ['completion'], ['init']])(
+    'of %s %s is what the binary prints, with exit code 0',
+    async (...args) => {
+      const path = args.filter((word) => word !== undefined);
+      const { code, stdout, stderr } = await run([...path, '--help'], { cwd: await temporaryFolder() });
+      const command = ALL.find(({ name }) => name === ['gateway-sim', ...path].join(' '))?.command;
+      expect([code, stderr, stdout]).toEqual([0, '', helpOf(command ?? PROGRAM)]);
+    },
+  );
+});
+
+test.each([
+  [['payments', 'lst'], 'payments list'],
+  [['ipn', 'resnd', 'ipn_1'], 'ipn resend'],
+  [['keys', 'genrate'], 'keys generate'],
+  [['keys', 'quite-another-thing'], 'generate, env'],
+  [['complete', 'bash'], 'completion'],
+  [['faults', 'set', 'initiate', '--statsu', '503'], '--status'],
+  [['init', '--forc'], '--force'],
+])('%j exits 2 and names %s', async (args, nearest) => {
+  const { code, stdout, stderr } = await run(args, { cwd: await temporaryFolder() });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(nearest);
+});
+
+const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
+const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
+
+describe.runIf(hasTerminal)('on a terminal', () => {
+  it.each([
+    ['colours are on', {}, '', true],
+    ['an empty NO_COLOR says nothing', { NO_COLOR: '' }, '', true],
+    ['NO_COLOR turns them off', { NO_COLOR: '1' }, '', false],
+    ['--no-color turns them off', {}, '--no-color', false],
+  ])('%s', async (_, variables, flag, coloured) => {
+    const cwd = await temporaryFolder();
+    const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd });
+    await fetch(`${ready.url}/nowhere`);
+    const command = `'${process.execPath}' '${BINARY}' logs ${flag} --url ${ready.url}`;
+    const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+      encoding: 'utf8',
+      cwd,
+      env: { PATH: process.env['PATH'], TERM: 'xterm', ...variables },
+    });
+    expect(stdout).toContain('GET /nowhere');
+    expect(stdout.includes('\u001b[')).toBe(coloured);
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseJsonc } from '../../src/cli/jsonc.ts';
+import { START_OPTIONS } from '../../src/options.ts';
+import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const CONFIG = 'gateway-sim.config.json';
+const FIXTURES = 'gateway-sim.fixtures.json';
+
+describe('init', () => {
+  it('writes a configuration with every option and fixtures, and says what to run', async () => {
+    const cwd = await temporaryFolder();
+    const { code, stdout, stderr } = await run(['init'], { cwd });
+    expect([code, stdout]).toEqual([0, `wrote ${CONFIG}\nwrote ${FIXTURES}\n`]);
+    expect(stderr).toMatch(/run: node \S+gateway-sim\.js start/);
+    const text = await readFile(join(cwd, CONFIG), 'utf8');
+    expect(parseJsonc(text)).toEqual({ fixtures: FIXTURES });
+    const everything = parseJsonc(text.replace(/^ {2}\/\/ (?=")/gm, '  ')) as Record<string, unknown>;
+    expect(Object.keys(everything).sort()).toEqual(['$schema', ...Object.keys(START_OPTIONS)].sort());
+    for (const [name, spec] of Object.entries(START_OPTIONS)) {
+      expect(text).toContain(`  // ${spec.description}\n`);
+      if ('default' in spec) expect([name, everything[name]]).toEqual([name, spec.default]);
+    }
+    const packaged = await readFile(new URL('../../fixtures/default.json', import.meta.url), 'utf8');
+    expect(await readFile(join(cwd, FIXTURES), 'utf8')).toBe(packaged);
+  });
+
+  it('makes something that starts, and that starts with what was edited', async () => {
+    const cwd = await temporaryFolder();
+    await run(['init', '--dir', 'a/b'], { cwd });
+    const folder = join(cwd, 'a/b');
+    const edit = async (file: string, from: string | RegExp, to: string) => {
+      const text = await readFile(join(folder, file), 'utf8');
+      await writeFile(join(folder, file), text.replace(from, to));
+    };
+    await edit(CONFIG, '// "sandboxCode": "222666",', '"sandboxCode": "111111", // ours');
+    await edit(CONFIG, '// "auto": "approve",', '/* headless */ "auto": "approve"');
+    await edit(FIXTURES, 'wallet@example.com', 'ada@shop.example');
+    const { ready } = await startBinary([], { cwd: folder });
+    const get = async (path: string) => (await fetch(`${ready.url}/_sim/${path}`)).json();
+    expect(await get('status')).toMatchObject({
+      options: { sandboxCode: '111111', auto: 'approve', fixtures: FIXTURES },
+    });
+    const { data } = (await get('wallets')) as { data: { email: string }[] };
+    expect(data.map(({ email }) => email)).toContain('ada@shop.example');
+  });
+
+  it.each([CONFIG, FIXTURES])('never writes over %s, nor half of it, without --force', async (file) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, file), 'mine');
+    const { code, stdout, stderr } = await run(['init'], { cwd });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(file);
+    expect(stderr).toContain('--force');
+    expect(await readdir(cwd)).toEqual([file]);
+    expect(await readFile(join(cwd, file), 'utf8')).toBe('mine');
+    const { code: forced, body } = await runJson(['init', '--force'], { cwd });
+    expect([forced, body]).toEqual([0, { files: [join(cwd, CONFIG), join(cwd, FIXTURES)] }]);
+    expect(await readFile(join(cwd, file), 'utf8')).not.toBe('mine');
+  });
+
+  it('names the schema of the installed package, as seen from its folder', async () => {
+    const cwd = await temporaryFolder();
+    const installed = join(cwd, 'node_modules/gateway-sim');
+    await mkdir(installed, { recursive: true });
+    await writeFile(join(installed, 'config.schema.json'), '{}');
+    for (const [dir, schema] of [
+      ['.', './node_modules/gateway-sim/config.schema.json'],
+      ['test/gateway', '../../node_modules/gateway-sim/config.schema.json'],
+    ] as const) {
+      await run(['init', '--dir', dir], { cwd });
+      const text = await readFile(join(cwd, dir, CONFIG), 'utf8');
+      expect(parseJsonc(text)).toMatchObject({ $schema: schema });
+    }
+  });
+
+  it('says so when the folder is none', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'file'), '');
+    const { code, stderr } = await run(['init', '--dir', 'file'], { cwd });
+    expect([code, stderr]).toEqual([5, expect.stringContaining('file cannot be written')]);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+});
+
+describe('a configuration file', () => {
+  it.each([
+    ['comments of both kinds', '{ // a\n "a": /* b */ 1 }', { a: 1 }],
+    ['commas at the end', '{ "a": [1, 2,], }', { a: [1, 2] }],
+    ['a byte order mark', '\uFEFF{}', {}],
+    [
+      'what looks like a comment in a text',
+      '{ "a": "http://b//c /* d */ ,}" }',
+      { a: 'http://b//c /* d */ ,}' },
+    ],
+    ['Windows line ends', '{\r\n // a\r\n "a": 1, // b\r\n}\r\n', { a: 1 }],
+  ])('may have %s', (_, text, value) => {
+    expect(parseJsonc(text)).toEqual(value);
+  });
+
+  it('that is none is refused with the line', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, CONFIG), '{\n  // "port": 1,\n  "loose": true\n  "panel": true\n}\n');
+    const { code, stderr } = await run(['start', '--in-memory'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain(CONFIG);
+    expect(stderr).toContain('line 4');
+  });
+});

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+interface Document {
+  openapi: string;
+  servers: { url: string }[];
+}
+
+test('openapi prints what a running emulator would answer, without one', async () => {
+  const cwd = await temporaryFolder();
+  const { code, stdout, stderr } = await run(['openapi'], { cwd });
+  expect([code, stderr]).toEqual([0, '']);
+  const document = JSON.parse(stdout) as Document;
+  expect(document.servers).toEqual([{ url: 'http://127.0.0.1:4477' }]);
+  const { body } = await runJson<Document>(['openapi'], { cwd });
+  expect(body).toEqual(document);
+  const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd });
+  const answered = (await (await fetch(`${ready.url}/_sim/openapi.json`)).json()) as Document;
+  expect({ ...answered, servers: [] }).toEqual({ ...document, servers: [] });
+});
+
+test('openapi --out writes a file, for the address that --url names', async () => {
+  const cwd = await temporaryFolder();
+  const { code, stdout } = await run(['openapi', '--out', 'api.json', '--url', 'https://pay.example.test/'], {
+    cwd,
+  });
+  expect([code, stdout]).toEqual([0, 'wrote api.json\n']);
+  const document = JSON.parse(await readFile(join(cwd, 'api.json'), 'utf8')) as Document;
+  expect(document.servers).toEqual([{ url: 'https://pay.example.test' }]);
+});
+
+test.each([
+  [['--url', 'nowhere'], 2, '--url'],
+  [['--out', 'no/folder/api.json'], 5, 'no/folder/api.json'],
+])('openapi %j exits %i and names what is wrong', async (args, exit, named) => {
+  const { code, stdout, stderr } = await run(['openapi', ...args], { cwd: await temporaryFolder() });
+  expect([code, stdout]).toEqual([exit, '']);
+  expect(stderr).toContain(named);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});

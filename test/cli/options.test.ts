@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  environmentName,
+  kebab,
+  type OptionName,
+  type OptionSpec,
+  readValue,
+  START_OPTIONS,
+} from '../../src/options.ts';
+import { launch, type Ready, run, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+type Named<Kind extends string> = {
+  [Name in OptionName]: (typeof START_OPTIONS)[Name]['kind'] extends Kind ? Name : never;
+}[OptionName];
+type Structure = Named<'structure'>;
+type Plain = Exclude<OptionName, Structure>;
+
+/** Three values of each option, all different where it has so many: for the flag, the variable and the file. */
+type Layers = Record<Plain, readonly [flag: unknown, variable: unknown, file: unknown]>;
+
+/** What is in the file only, because no flag or variable can say it. */
+const STRUCTURES: Record<Structure, unknown> = {
+  charges: { payment: { percent: '7' } },
+  currencies: [{ code: 'KES' }],
+  faults: [{ route: 'cards', status: 503 }],
+  outcomes: [{ identifier: 'a', outcome: 'fail' }],
+  wallets: [{ email: 'ada@shop.example', holder: 'Ada', currency: 'KES', balance: '5' }],
+};
+
+/** Three ports that were free a moment ago. */
+async function freePorts(): Promise<[number, number, number]> {
+  const servers = [createServer(), createServer(), createServer()];
+  const ports: number[] = [];
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ports.push((server.address() as AddressInfo).port);
+  }
+  for (const server of servers) server.close();
+  const [first = 0, second = 0, third = 0] = ports;
+  return [first, second, third];
+}
+
+async function layers(cwd: string): Promise<Layers> {
+  const packaged = new URL('../../fixtures/default.json', import.meta.url);
+  const fixtures = ['flag.json', 'variable.json', 'file.json'] as const;
+  for (const name of fixtures) await copyFile(packaged, join(cwd, name));
+  return {
+    port: await freePorts(),
+    host: ['localhost', '127.0.0.1', '::1'],
+    dataDir: ['flag', 'variable', 'file'],
+    inMemory: [true, false, true],
+    fsync: [true, false, true],
+    fixtures,
+    publicUrl: ['http://flag.test', 'http://variable.test', 'http://file.test'],
+    loose: [true, false, true],
+    errorStatus: ['http', 'ok', 'http'],
+    panel: [false, true, false],
+    sandboxEmail: ['flag@a.test', 'variable@a.test', 'file@a.test'],
+    sandboxCode: ['111', '222', '333'],
+    publicKey: ['pub_flag', 'pub_variable', 'pub_file'],
+    secretKey: ['sec_sim_flag_0000000001', 'sec_sim_variable_0000002', 'sec_sim_file_0000000003'],
+    currency: [['NPR:Rs', 'GHS'], ['PKR', 'AOA'], ['XOF']],
+    delivery: ['ipn-only', 'ipn-twice', 'redirect-only'],
+    auto: ['approve', 'cancel', 'fail'],
+    autoDelay: ['1s', '2s', '3s'],
+    seed: ['flag', 'variable', 'file'],
+    paymentExpires: ['1h', '2h', '3h'],
+    ipnSchedule: [['1s', '2s'], ['3s'], ['4s', '5m']],
+    ipnRetries: [1, 2, 3],
+    ipnTimeout: ['1s', '2s', '3s'],
+    ipnFormat: ['json', 'form', 'json'],
+    amountFormat: ['fixed:1', 'fixed:2', 'stored'],
+    ipnOn: [['failed'], ['expired', 'failed'], ['canceled']],
+    forwardIpn: ['http://localhost:1/a', 'http://localhost:1/b', 'http://localhost:1/c'],
+    allowIpnHost: [['a.test', 'b.test'], ['c.test'], ['d.test']],
+    allowHost: [['e.test'], ['f.test', 'g.test'], ['h.test']],
+    controlToken: ['flag-token-0000001', 'variable-token-0002', 'file-token-00000003'],
+  };
+}
+
+const SPECS: Record<string, OptionSpec> = START_OPTIONS;
+
+/** As arguments: a list once by repeating the flag, so that both ways of writing one are tried. */
+function asFlags([name, value]: [string, unknown]): string[] {
+  const flag = `--${kebab(name)}`;
+  if (value === true) return [flag];
+  if (value === false) return [`--no-${kebab(name)}`];
+  return Array.isArray(value) ? value.flatMap((item) => [flag, String(item)]) : [flag, String(value)];
+}
+
+/** Which of the layers a start has; the strongest of them is to be in force. */
+const STARTS = [
+  { what: 'flags beat variables and file', layer: 0, has: [true, true, true] },
+  { what: 'variables beat the file', layer: 1, has: [false, true, true] },
+  { what: 'the file beats the defaults', layer: 2, has: [false, false, true] },
+  { what: 'without any of them, the defaults', layer: null, has: [false, false, false] },
+] as const;
+
+const masked = (secret: string) => `${secret.slice(0, 8)}…${secret.slice(-2)}`;
+const SECRETS = ['secretKey', 'controlToken'];
+
+describe('every option of start, as the running emulator tells it', () => {
+  it.each(STARTS)('$what', async ({ layer, has: [flags, variables, file] }) => {
+    const cwd = await temporaryFolder();
+    const table = await layers(cwd);
+    const of = (index: number) =>
+      Object.entries(table).map(([name, values]): [string, unknown] => [name, values[index]]);
+    if (file) {
+      const values = { ...Object.fromEntries(of(2)), ...STRUCTURES };
+      await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(values));
+    }
+    const env = variables
+      ? Object.fromEntries(of(1).map(([name, value]) => [environmentName(name), String(value)]))
+      : {};
+    const strongest = layer === null ? { port: 0 } : { ...STRUCTURES, ...Object.fromEntries(of(layer)) };
+    const args = layer === null ? ['--port', '0'] : flags ? of(0).flatMap(asFlags) : [];
+    const running = launch(['start', '--json', ...args], { cwd, env });
+    await running.until((stdout) => stdout.includes('\n'));
+    const ready = JSON.parse(running.stdout().split('\n', 1)[0] ?? '') as Ready;
+    const expected = Object.entries(SPECS).map(([name, spec]) => [name, inForce(name, spec, strongest)]);
+    const status = await fetch(`${ready.url}/_sim/status`);
+    const { options } = (await status.json()) as { options: Record<string, unknown> };
+    expect(options).toEqual(Object.fromEntries(expected));
+    if (layer !== null) {
+      expect(ready).toMatchObject({
+        port: table.port[layer],
+        publicKey: table.publicKey[layer],
+        secretKey: table.secretKey[layer],
+      });
+    }
+  });
+});
+
+/** An option as `status` has it when these values were given: read, secrets masked. */
+function inForce(name: string, spec: OptionSpec, given: Readonly<Record<string, unknown>>): unknown {
+  const value = given[name] ?? spec.default ?? (spec.kind === 'list' ? [] : undefined);
+  if (SECRETS.includes(name)) return value === undefined ? null : masked(String(value));
+  return value === undefined ? undefined : readValue(spec, value, name);
+}
+
+describe('what is no option', () => {
+  it.each([
+    ['a flag', ['--in-memroy'], {}, '{}', '--in-memory'],
+    ['a variable', [], { GATEWAY_SIM_IN_MEMROY: '1' }, '{}', 'GATEWAY_SIM_IN_MEMORY'],
+    ['a key of the file', [], {}, '{ "inMemroy": true }', '"inMemory"'],
+    ['a flag of what only the file can say', ['--charges', '{}'], {}, '{}', '--charges'],
+    [
+      'a variable of what only the file can say',
+      [],
+      { GATEWAY_SIM_CHARGES: '{}' },
+      '{}',
+      'configuration file',
+    ],
+  ])('%s is refused with exit code 2 and the nearest name', async (_, args, env, config, nearest) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), config);
+    const { code, stdout, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(nearest);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('is none of its business where a variable is named like no option', async () => {
+    const env = {
+      GATEWAY_SIM_VERSION: '1.2.3',
+      GATEWAY_SIM_PORT_4477_TCP_ADDR: '10.0.0.1',
+      GATEWAY_SIM_INITIATE_URL: 'http://localhost:1',
+      GATEWAY_SIM_HOTS: '',
+    };
+    const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder(), env });
+    expect(ready.event).toBe('ready');
+  });
+});

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type AutoSettings, autoSettling, MAGIC_EMAILS } from '../../src/domain/auto.ts';
+import { GatewayError } from '../../src/domain/error.ts';
+import { initiate } from '../../src/domain/payment.ts';
+import { timestamp } from '../../src/domain/settings.ts';
+import { selfSettledAddress, settle } from '../../src/domain/settle.ts';
+import { OUTCOMES, type Payment } from '../../src/domain/state.ts';
+import { readTerms } from '../../src/domain/terms.ts';
+import { applied, context, input, NOW, state } from '../helpers/records.ts';
+
+const SUBJECT = { identifier: 'order-1', email: 'ada@example.com', amount: '100.00' };
+const OFF: AutoSettings = { rules: [], outcome: null, delayMs: 500 };
+
+const rules = (...given: object[]) => readTerms({ outcomes: given }).outcomes;
+const outcomeOf = (subject: Partial<typeof SUBJECT>, settings: Partial<AutoSettings>) =>
+  autoSettling({ ...SUBJECT, ...subject }, { ...OFF, ...settings }, NOW)?.outcome ?? 'pending';
+
+describe('how a payment settles itself', () => {
+  it('is not at all, unless something says so', () => {
+    expect(autoSettling(SUBJECT, OFF, NOW)).toBeNull();
+  });
+
+  it('is the same for all with --auto, so much later', () => {
+    expect(autoSettling(SUBJECT, { ...OFF, outcome: 'fail', delayMs: 2_000 }, NOW)).toEqual({
+      outcome: 'fail',
+      at: timestamp(NOW + 2_000),
+      delivery: null,
+    });
+  });
+
+  it.each([...OUTCOMES, 'pending'])('is named by the e-mail %s@gateway-sim.test, in any case', (outcome) => {
+    for (const email of [`${outcome}@gateway-sim.test`, `${outcome.toUpperCase()}@Gateway-Sim.TEST`]) {
+      expect(outcomeOf({ email }, {})).toBe(outcome);
+      expect(outcomeOf({ email }, { outcome: 'cancel' })).toBe(outcome);
+    }
+  });
+
+  it('is never named by a part of a magic e-mail', () => {
+    for (const email of [
+      'disapprove@gateway-sim.test',
+      'approve@gateway-sim.test.example.com',
+      'approve@sim.test',
+    ])
+      expect(outcomeOf({ email }, {})).toBe('pending');
+  });
+
+  it('of a magic e-mail fits into the field of initiate', () => {
+    for (const { email } of MAGIC_EMAILS) expect(email.length).toBeLessThanOrEqual(30);
+  });
+
+  it('is decided by the first rule that fits, before magic e-mails and --auto', () => {
+    const given = rules(
+      { identifier: 'order-2*', outcome: 'cancel' },
+      { identifier: 'order-*', outcome: 'fail', delay: '3s', delivery: 'ipn-only' },
+      { identifier: '*', outcome: 'expire' },
+    );
+    const settings: Partial<AutoSettings> = { rules: given, outcome: 'approve' };
+    expect(outcomeOf({ identifier: 'order-21' }, settings)).toBe('cancel');
+    expect(outcomeOf({ email: 'approve@gateway-sim.test' }, settings)).toBe('fail');
+    expect(outcomeOf({ identifier: 'x' }, settings)).toBe('expire');
+    expect(autoSettling(SUBJECT, { ...OFF, ...settings }, NOW)).toEqual({
+      outcome: 'fail',
+      at: timestamp(NOW + 3_000),
+      delivery: 'ipn-only',
+    });
+  });
+
+  it('can be left to somebody by a rule, whatever else says', () => {
+    const settings: Partial<AutoSettings> = {
+      rules: rules({ identifier: 'by-hand-*', outcome: 'pending' }),
+      outcome: 'approve',
+    };
+    expect(outcomeOf({ identifier: 'by-hand-1', email: 'fail@gateway-sim.test' }, settings)).toBe('pending');
+    expect(outcomeOf({}, settings)).toBe('approve');
+  });
+
+  it('can have no delay', () => {
+    const settings = { ...OFF, rules: rules({ amount: '100.00', outcome: 'approve', delay: '0ms' }) };
+    expect(autoSettling(SUBJECT, settings, NOW)?.at).toBe(timestamp(NOW));
+  });
+
+  it('takes amounts as they were sent, identifiers letter by letter, e-mails in any case', () => {
+    expect(outcomeOf({ amount: '100' }, { rules: rules({ amount: '100.00', outcome: 'fail' }) })).toBe(
+      'pending',
+    );
+    expect(
+      outcomeOf({ identifier: 'ORDER-1' }, { rules: rules({ identifier: 'order-*', outcome: 'fail' }) }),
+    ).toBe('pending');
+    expect(outcomeOf({ email: 'ADA@x.test' }, { rules: rules({ email: 'Ada@*', outcome: 'fail' }) })).toBe(
+      'fail',
+    );
+  });
+
+  it('needs every pattern of a rule to fit', () => {
+    const part = fc.stringMatching(/^[a-c.*]{1,4}$/);
+    const value = fc.stringMatching(/^[a-c.]{0,6}$/);
+    const glob = (pattern: string) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
+    const patterns = fc.record({ identifier: part, email: part, amount: part }, { requiredKeys: [] });
+    const subject = fc.record({ identifier: value, email: value, amount: value });
+    fc.assert(
+      fc.property(patterns, subject, (given, sent) => {
+        fc.pre(Object.keys(given).length > 0);
+        const fits = Object.entries(given).every(([name, pattern]) =>
+          glob(pattern).test(sent[name as keyof typeof sent]),
+        );
+        expect(outcomeOf(sent, { rules: rules({ ...given, outcome: 'fail' }) })).toBe(
+          fits ? 'fail' : 'pending',
+        );
+      }),
+    );
+  });
+});
+
+describe('an outcome rule', () => {
+  it.each([
+    [[{ outcome: 'fail' }], 'outcomes.0 needs at least one of identifier, email, amount'],
+    [[{ identifier: 'a', outcome: 'refuse' }], 'outcomes.0.outcome must be one of approve, cancel, fail'],
+    [[{ identifier: 'a' }], 'outcomes.0.outcome is required'],
+    [[{ identifer: 'a', outcome: 'fail' }], 'unknown key outcomes.0.identifer: did you mean identifier?'],
+    [[{ identifier: '', outcome: 'fail' }], 'outcomes.0.identifier must have 1 to 200 characters'],
+    [[{ amount: 100, outcome: 'fail' }], 'outcomes.0.amount must be a text or a pattern'],
+    [[{ email: '*', outcome: 'fail', delay: '25h' }], 'outcomes.0.delay must be a duration'],
+    [[{ email: '*', outcome: 'fail', delay: 'soon' }], 'outcomes.0.delay must be a duration'],
+    [[{ email: '*', outcome: 'fail', delivery: 'never' }], 'outcomes.0.delivery must be one of'],
+    [{ email: '*', outcome: 'fail' }, 'outcomes must be a list'],
+  ])('%j is refused, and the error says where', (outcomes, message) => {
+    const act = () => readTerms({ outcomes });
+    expect(act).toThrow(GatewayError);
+    expect(act).toThrow(message);
+  });
+});
+
+describe('a payment that is to settle itself', () => {
+  const auto: AutoSettings = { ...OFF, outcome: 'approve' };
+
+  it('holds how and when, so that a restart changes nothing about it', () => {
+    const { result } = initiate(state(), input(), 'sandbox', context({ auto }));
+    expect(result).toMatchObject({
+      status: 'pending',
+      auto: { outcome: 'approve', at: timestamp(NOW + 500), delivery: null },
+    });
+  });
+
+  const settledBy = (
+    by: Payment['settledBy'],
+    outcome: (typeof OUTCOMES)[number],
+    delivery: string | null,
+  ) => {
+    const on = state();
+    const using = context({
+      auto: { ...OFF, rules: rules({ identifier: '*', outcome, ...(delivery && { delivery }) }) },
+    });
+    const payment = applied(on, initiate(on, input(), 'sandbox', using));
+    const order = payment.auto?.delivery ?? 'ipn-then-redirect';
+    return applied(on, settle(on, payment, { outcome, delivery: order, by: by ?? 'auto' }, using)).payment;
+  };
+
+  it.each([
+    ['approve', 'http://127.0.0.1:3000/thanks?order=1'],
+    ['cancel', 'http://127.0.0.1:3000/cart'],
+    ['fail', 'http://127.0.0.1:3000/cart'],
+    ['expire', null],
+  ] as const)('leads the browser where %s leads it', (outcome, address) => {
+    expect(selfSettledAddress(settledBy('auto', outcome, null), 'ipn-then-redirect')).toBe(address);
+    expect(selfSettledAddress(settledBy('auto', outcome, null), 'ipn-only')).toBeNull();
+    expect(selfSettledAddress(settledBy('auto', outcome, 'ipn-only'), 'ipn-then-redirect')).toBeNull();
+    expect(selfSettledAddress(settledBy('auto', outcome, 'redirect-only'), 'ipn-only')).toBe(address);
+  });
+
+  it.each(['customer', 'panel', 'control', 'clock'] as const)(
+    'has no address for a late visitor when %s was faster',
+    (by) => {
+      expect(selfSettledAddress(settledBy(by, 'approve', null), 'ipn-then-redirect')).toBeNull();
+    },
+  );
+});

@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
+import { type Preparation, prepare } from '../../src/domain/prepare.ts';
+import { State, type Wallet } from '../../src/domain/state.ts';
+import { applied, merchant, settings, state, wallet } from '../helpers/records.ts';
+
+const CODES = DOCUMENTED_CURRENCIES.map(({ code }) => code);
+
+function prepared(
+  wallets: readonly Wallet[],
+  wanted: Preparation = { wallets: [] },
+  on = new State(),
+): State {
+  on.apply({ merchants: [merchant()], wallets });
+  applied(on, prepare(on, wanted, settings()));
+  return on;
+}
+
+const all = (on: State) => [...on.wallets.values()];
+const terms = (email: string, currency = 'USD') => ({ email, holder: 'Ada', currency, balance: '7' });
+
+describe('preparing a state', () => {
+  it('leaves one that is as the options want it alone', () => {
+    const on = prepared([wallet()]);
+    expect(prepare(on, { wallets: [] }, settings())).toEqual({ change: {}, result: null });
+  });
+
+  it('gives whoever has a wallet one in every currency that is new', () => {
+    const on = prepared([
+      wallet({ id: 'wal_rich_usd', balance: '5' }),
+      wallet({ id: 'wal_poor_usd', email: 'poor@example.com' }),
+    ]);
+    expect(all(on)).toHaveLength(2 * CODES.length);
+    expect(on.wallets.get('wal_rich_eur')).toEqual(
+      wallet({ id: 'wal_rich_eur', currency: 'EUR', balance: '5' }),
+    );
+    expect(on.wallets.get('wal_poor_usd')?.balance).toBe('1000');
+  });
+
+  it('makes no second one where somebody has a wallet in that currency', () => {
+    const on = prepared([wallet(), wallet({ id: 'w', currency: 'EUR' })]);
+    expect(all(on).filter(({ currency }) => currency === 'EUR')).toHaveLength(1);
+  });
+
+  it('never writes over a wallet, whatever the ids are', () => {
+    const id = fc.oneof(
+      fc.string({ minLength: 1, maxLength: 4 }),
+      fc.stringMatching(/^(wal_)?[a-b]{0,2}[12]?(_usd|_eur)?$/),
+    );
+    const kinds = fc.uniqueArray(fc.tuple(id, fc.constantFrom(...CODES)), {
+      selector: ([one]) => one,
+      minLength: 1,
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(kinds, fc.array(fc.constantFrom('a@x.test', 'b@x.test', 'A.@x.test')), (given, emails) => {
+        const wallets = given.map(([one, currency]) => wallet({ id: one, currency, email: `${one}@x.test` }));
+        const on = prepared(wallets, { wallets: emails.map((email) => terms(email)) });
+        expect(all(on).slice(0, wallets.length)).toEqual(wallets);
+        expect(new Set(all(on).map(({ currency }) => currency))).toEqual(new Set(CODES));
+        expect(prepare(on, { wallets: emails.map((email) => terms(email)) }, settings()).change).toEqual({});
+      }),
+    );
+  });
+
+  it('makes the wallets of the configuration where their owner has none, in any case of the e-mail', () => {
+    const wanted = {
+      wallets: [terms('ada@example.com'), terms('ADA@example.com'), terms('Wallet@Example.com')],
+    };
+    const on = prepared([wallet()], wanted);
+    expect(all(on).filter(({ currency }) => currency === 'USD')).toEqual([
+      wallet(),
+      { id: 'wal_ada_usd', ...terms('ada@example.com') },
+    ]);
+  });
+
+  it('does not fill up again what was spent', () => {
+    const wanted = { wallets: [terms('ada@example.com')] };
+    const on = prepared([wallet()], wanted);
+    on.apply({ wallets: [{ id: 'wal_ada_usd', ...terms('ada@example.com'), balance: '0' }] });
+    applied(on, prepare(on, wanted, settings()));
+    expect(on.wallets.get('wal_ada_usd')?.balance).toBe('0');
+  });
+
+  it('numbers wallets of people with the same name', () => {
+    const on = prepared([wallet()], {
+      wallets: [terms('ada@one.test'), terms('ada@two.test'), terms('ada@3.test')],
+    });
+    expect(['wal_ada_usd', 'wal_ada2_usd', 'wal_ada3_usd'].map((id) => on.wallets.get(id)?.email)).toEqual([
+      'ada@one.test',
+      'ada@two.test',
+      'ada@3.test',
+    ]);
+  });
+
+  it('refuses a wallet in a currency that does not exist', () => {
+    const act = () => prepare(state(), { wallets: [terms('ada@example.com', 'XXX')] }, settings());
+    expect(act).toThrow('wallets: the currency XXX of ada@example.com is unknown; known: ');
+  });
+
+  it('pins the keys of the first merchant, one or both', () => {
+    const both = prepared([wallet()], { wallets: [], publicKey: 'pub_1', secretKey: 'sec_1' });
+    expect([...both.merchants.values()]).toEqual([merchant({ publicKey: 'pub_1', secretKey: 'sec_1' })]);
+    const one = prepared([wallet()], { wallets: [], secretKey: 'sec_1' });
+    expect([...one.merchants.values()]).toEqual([merchant({ secretKey: 'sec_1' })]);
+  });
+});

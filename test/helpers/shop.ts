@@ -1,0 +1,156 @@
+import { createHmac } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import type { StartOptions } from '../../src/options.ts';
+import { launchBrowser, openPage, type TestBrowser, type TestPage } from './browser.ts';
+import { type Received, type Receiver, startReceiver } from './receiver.ts';
+import { type Sim, startSim } from './sim.ts';
+
+export const MODES = ['sandbox', 'live'] as const;
+export type Mode = (typeof MODES)[number];
+
+export const SANDBOX = { email: 'test_mode@mail.com', code: '222666' };
+export const LIVE_EMAIL = 'wallet@example.com';
+export const PHONE = { width: 360, height: 740 };
+export const DESKTOP = { width: 1280, height: 800 };
+const ARTIFACTS = fileURLToPath(new URL('../.artifacts', import.meta.url));
+
+/** Everything that a checkout takes part in: the emulator, the merchant on another port, and a browser's page. */
+export interface Shop extends TestPage {
+  sim: Sim;
+  merchant: Receiver;
+  fields: Record<string, string>;
+  /** The path and query of every request to the merchant that came from a page's address bar. */
+  visits: () => string[];
+  ipns: () => Received[];
+}
+
+export interface ShopOptions {
+  start?: StartOptions;
+  browser?: BrowserContextOptions;
+  fields?: Record<string, string>;
+}
+
+/** A logo of some size, as an image. */
+const logo = (width: string, height: string) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#4338ca"/></svg>`;
+
+/** Starts one browser for the tests of a file, and gives what opens a shop in it for the test that asks. */
+export function useShops(): (options?: ShopOptions) => Promise<Shop> {
+  let chromium: TestBrowser;
+  beforeAll(async () => {
+    chromium = await launchBrowser();
+  }, 60_000);
+  afterAll(() => chromium.close());
+  return async ({ start, browser, fields } = {}) => {
+    const merchant = await startReceiver(merchantAnswer);
+    const sim = await startSim(start);
+    return {
+      sim,
+      merchant,
+      fields: { ...orderAt(merchant.url), ...fields },
+      visits: () => merchant.requests.filter(({ url }) => /^\/(thanks|cart)/.test(url)).map(({ url }) => url),
+      ipns: () => merchant.requests.filter(({ url }) => url.startsWith('/ipn')),
+      ...(await openPage(chromium.browser, { viewport: DESKTOP, ...browser })),
+    };
+  };
+}
+
+/** The merchant's pages, its receiver of IPNs, and logos: `/logo-160x48.svg`, one that never comes, one that is empty. */
+function merchantAnswer({ url }: Received) {
+  const [, width, height] = /^\/logo-(\d+)x(\d+)/.exec(url) ?? [];
+  if (width && height) return { headers: { 'content-type': 'image/svg+xml' }, body: logo(width, height) };
+  if (url === '/empty.png') return { headers: { 'content-type': 'image/png' }, body: '' };
+  if (url === '/slow.png') return 'hang' as const;
+  if (url.startsWith('/ipn')) return { body: 'OK' };
+  if (/^\/(thanks|cart)/.test(url)) {
+    const body = '<!doctype html><title>shop</title><link rel="icon" href="data:,"><h1>The shop</h1>';
+    return { headers: { 'content-type': 'text/html' }, body };
+  }
+  return { status: 404 };
+}
+
+function orderAt(merchant: string): Record<string, string> {
+  return {
+    identifier: 'order-1',
+    currency: 'USD',
+    amount: '49.9',
+    details: 'Two paperbacks',
+    ipn_url: `${merchant}/ipn?order=1`,
+    success_url: `${merchant}/thanks?order=1`,
+    cancel_url: `${merchant}/cart`,
+    site_logo: `${merchant}/logo-160x48.svg`,
+    customer_name: 'Ada Lovelace',
+    customer_email: 'ada@example.com',
+  };
+}
+
+/** Opens the checkout of a new payment. */
+export async function arrive({ sim, page, fields }: Shop, mode: Mode = 'sandbox'): Promise<string> {
+  const url = await sim.initiate(fields, mode);
+  await page.goto(url);
+  return url;
+}
+
+/** Presses a button and waits for the page that it leads to. */
+export async function press(page: Page, name: string | RegExp): Promise<void> {
+  const loaded = page.waitForEvent('load');
+  await page.getByRole('button', { name, exact: true }).click();
+  await loaded;
+}
+
+export async function enterEmail(page: Page, email: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await press(page, /^Contin/);
+}
+
+export async function enterCode(page: Page, code: string): Promise<void> {
+  await page.locator('#code').fill(code);
+  await press(page, /^(Pay|Payer) /);
+}
+
+/** The newest code in the emulated inbox. */
+export async function inboxCode(sim: Sim): Promise<string> {
+  const { data } = await sim.control<{ data: { code: string }[] }>('/inbox');
+  return data[0]?.code ?? '';
+}
+
+export async function toCodeStep(shop: Shop, mode: Mode): Promise<string> {
+  const url = await arrive(shop, mode);
+  await enterEmail(shop.page, mode === 'live' ? LIVE_EMAIL : SANDBOX.email);
+  await shop.page.locator('#code').waitFor();
+  return url;
+}
+
+export const codeOf = (sim: Sim, mode: Mode): Promise<string> | string =>
+  mode === 'live' ? inboxCode(sim) : SANDBOX.code;
+
+export async function statusOf(sim: Sim, identifier = 'order-1'): Promise<string> {
+  return (await sim.control<{ status: string }>(`/payments/${identifier}`)).status;
+}
+
+/** Settles a payment from outside, as a test or the CLI does. */
+export async function settle(sim: Sim, outcome: string, identifier = 'order-1'): Promise<void> {
+  await fetch(`${sim.url}/_sim/payments/${identifier}/settle`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ outcome }),
+  });
+}
+
+/** What a merchant does with an IPN. */
+export function isGenuine(ipn: Received | undefined, secretKey: string): boolean {
+  const body = new URLSearchParams(ipn?.body);
+  const signed = `${body.get('data[amount]')}${body.get('identifier')}`;
+  const expected = createHmac('sha256', secretKey).update(signed).digest('hex').toUpperCase();
+  return body.get('status') === 'success' && body.get('signature') === expected;
+}
+
+/** Keeps a picture of the whole page, for people to look at. */
+export const picture = (page: Page, name: string) =>
+  page.screenshot({ path: `${ARTIFACTS}/${name}.png`, fullPage: true });
+
+export const alertOf = (page: Page) => page.getByRole('alert').textContent();
+
+export const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();

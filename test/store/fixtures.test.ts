@@ -1,0 +1,116 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { initialSnapshots } from '../../src/store/fixtures.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { merchant, wallet } from '../helpers/records.ts';
+
+const PACKAGED = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
+const packaged = () => initialSnapshots(PACKAGED, undefined)();
+
+/** A file of the user with this content. */
+async function own(content: unknown): Promise<string> {
+  const path = join(await temporaryFolder(), 'mine.json');
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+describe('the fixtures of the package', () => {
+  it('hold a merchant, and wallets in every documented currency for a rich and a poor customer', async () => {
+    const { merchants, wallets } = await packaged();
+    expect(merchants).toHaveLength(1);
+    for (const email of ['wallet@example.com', 'poor@example.com']) {
+      const theirs = wallets.filter((one) => one.email === email).map(({ currency }) => currency);
+      expect(theirs.sort()).toEqual(['CFA', 'EUR', 'GNF', 'USD']);
+    }
+  });
+
+  it('that are not there are a broken package, and that is said', async () => {
+    await expect(initialSnapshots('/nowhere/default.json', undefined)()).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: 'the fixtures /nowhere/default.json do not exist: the package is not complete',
+    });
+  });
+});
+
+describe("a user's own fixtures", () => {
+  it('are taken whole', async () => {
+    const path = await own({ version: 1, merchants: [merchant()], wallets: [wallet()] });
+    expect(await initialSnapshots(PACKAGED, path)()).toMatchObject({
+      merchants: [merchant()],
+      wallets: [wallet()],
+      payments: [],
+    });
+  });
+
+  it('that say nothing about merchants or wallets get those of the package', async () => {
+    const { merchants, wallets } = await packaged();
+    const onlyWallets = await own({ version: 1, wallets: [wallet()] });
+    expect(await initialSnapshots(PACKAGED, onlyWallets)()).toMatchObject({ merchants, wallets: [wallet()] });
+    const onlyMerchants = await own({ version: 1, merchants: [merchant()] });
+    expect(await initialSnapshots(PACKAGED, onlyMerchants)()).toMatchObject({
+      merchants: [merchant()],
+      wallets,
+    });
+  });
+
+  it('may begin with the mark that some editors write', async () => {
+    const path = await own(`\uFEFF${JSON.stringify({ version: 1, merchants: [merchant()] })}`);
+    expect((await initialSnapshots(PACKAGED, path)()).merchants).toEqual([merchant()]);
+  });
+
+  it.each([
+    ['{"version":1,', ' is damaged: '],
+    ['', ' is damaged: '],
+    [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
+    [{ version: 2 }, ' has the version 2; this gateway-sim reads up to 1'],
+    [{ version: 0 }, ' has the version 0; this gateway-sim reads up to 1'],
+    [{ version: '1' }, ' has the version "1"; this gateway-sim reads up to 1'],
+    [{ version: 1, walets: [] }, ': unknown key "walets": did you mean wallets?'],
+    [{ version: 1, wallets: [{ ...wallet(), balance: 7 }] }, ' is damaged: wallets.0.balance: '],
+    [{ version: 1, wallets: [wallet(), wallet()] }, ': wallets has the id "wal_rich_usd" twice'],
+    [
+      {
+        version: 1,
+        messages: [
+          { id: 'm', paymentId: 'p', identifier: '', email: '', code: '', sentAt: '', expiresAt: '' },
+        ],
+      },
+      ': messages "m": paymentId names "p", which is not in payments',
+    ],
+  ])('that are not valid are refused: %j', async (content, problem) => {
+    const path = await own(content);
+    const act = initialSnapshots(PACKAGED, path)();
+    await expect(act).rejects.toMatchObject({
+      name: 'GatewayError',
+      code: 'usage',
+      message: expect.stringContaining(`--fixtures: ${path}${problem}`),
+      remedy: 'gateway-sim init writes a fixtures file to start from.',
+    });
+  });
+
+  it('that do not exist are refused', async () => {
+    const path = join(await temporaryFolder(), 'none.json');
+    await expect(initialSnapshots(PACKAGED, path)()).rejects.toMatchObject({
+      code: 'usage',
+      message: `--fixtures: ${path} does not exist`,
+    });
+  });
+
+  it('are read once: what becomes of the file later changes nothing', async () => {
+    const path = await own({ version: 1, wallets: [wallet({ balance: '1' })] });
+    const initial = initialSnapshots(PACKAGED, path);
+    await initial();
+    await writeFile(path, 'gone');
+    expect((await initial()).wallets).toEqual([wallet({ balance: '1' })]);
+  });
+
+  it('are read again after they were refused', async () => {
+    const path = await own('not yet');
+    const initial = initialSnapshots(PACKAGED, path);
+    await expect(initial()).rejects.toMatchObject({ code: 'usage' });
+    await writeFile(path, await readFile(PACKAGED, 'utf8'));
+    expect(await initial()).toEqual(await packaged());
+  });
+});

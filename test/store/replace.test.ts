@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Snapshot } from '../../src/store/snapshot.ts';
+import { Store } from '../../src/store/store.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { records, wallet } from '../helpers/records.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Commits, replaces, commits, says that all of it is acknowledged, and waits to be killed. */
+const REPLACER = `
+  import { writeSync } from 'node:fs';
+  import { Store } from './src/store/store.ts';
+  import { records, wallet } from './test/helpers/records.ts';
+  const [folder] = process.argv.slice(2);
+  const store = await Store.open({ folder, fsync: false }, async () => records());
+  const put = (id) => store.commit(() => ({ change: { wallets: [wallet({ id })] }, result: null }));
+  await put('before');
+  await store.replace({ ...records(), wallets: [wallet({ id: 'only' })] });
+  await put('after');
+  writeSync(1, 'acknowledged');
+  setInterval(() => {}, 1_000);
+`;
+
+/** Replaces the state on a disk that takes files of 64 KiB only, and reports what happened as JSON. */
+const FULL_DISK = `
+  import { Store } from './src/store/store.ts';
+  import { records, wallet } from './test/helpers/records.ts';
+  const [folder] = process.argv.slice(2);
+  const store = await Store.open({ folder, fsync: false }, async () => records());
+  const put = (id) => store.commit(() => ({ change: { wallets: [wallet({ id })] }, result: null }));
+  await put('before');
+  const big = { ...records(), wallets: [wallet({ id: 'big', holder: 'x'.repeat(200_000) })] };
+  const outcomes = await Promise.allSettled([put('with it'), store.replace(big), put('on top of it')]);
+  const ids = () => [...store.state.wallets.values()].map(({ id }) => id);
+  const afterFailure = ids();
+  await put('after');
+  await store.close();
+  const codes = outcomes.map(({ reason }) => reason?.code ?? null);
+  process.stdout.write(JSON.stringify({ codes, afterFailure, wallets: ids() }));
+`;
+
+let programs: string;
+
+beforeAll(async () => {
+  programs = await mkdtemp(join(tmpdir(), 'gateway-sim-replace-'));
+  await Promise.all(
+    Object.entries({ 'replacer.mjs': REPLACER, 'full-disk.mjs': FULL_DISK }).map(([name, contents]) =>
+      build({
+        stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        // The records' builders are all that the programs take from the helpers.
+        external: ['vitest'],
+        outfile: join(programs, name),
+        logLevel: 'error',
+      }),
+    ),
+  );
+});
+
+afterAll(() => rm(programs, { recursive: true, force: true }));
+
+const INITIAL = records().wallets.map(({ id }) => id);
+const openAt = (folder: string) => Store.open({ folder, fsync: false }, async () => records());
+const ids = (snapshot: Pick<Snapshot, 'wallets'>) => snapshot.wallets.map(({ id }) => id);
+
+async function reopened(folder: string): Promise<Snapshot> {
+  const store = await openAt(folder);
+  const snapshot = store.snapshot();
+  expect(store.notices).toEqual([]);
+  await store.close();
+  return snapshot;
+}
+
+describe('a replaced state', () => {
+  it('survives a kill right after it was acknowledged, with what came behind it and nothing from before', async () => {
+    const folder = await temporaryFolder();
+    const child = spawn(process.execPath, [join(programs, 'replacer.mjs'), folder]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(ids(await reopened(folder))).toEqual(['only', 'after']);
+  });
+
+  it('is one line of the journal, which says that it begins anew', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    await store.replace({ ...records(), wallets: [wallet({ id: 'only' })] });
+    const lines = (await readFile(join(folder, 'journal.jsonl'), 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { reset: true, merchants: records().merchants, wallets: [wallet({ id: 'only' })], payments: [] },
+    ]);
+  });
+
+  it('that was torn by a kill is the state from before', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    await store.replace({ ...records(), wallets: [wallet({ id: 'only' })] });
+    const journal = await readFile(join(folder, 'journal.jsonl'));
+    await store.close();
+    await writeFile(join(folder, 'db.json'), JSON.stringify(records()));
+    await writeFile(join(folder, 'journal.jsonl'), journal.subarray(0, -1));
+    const second = await openAt(folder);
+    onTestFinished(() => second.close());
+    expect(ids(second.snapshot())).toEqual(INITIAL);
+    expect(second.notices).toEqual([expect.stringContaining('torn')]);
+  });
+
+  it('that does not fit on the disk is taken back with all that was made on top of it', async () => {
+    const folder = await temporaryFolder();
+    const command = `ulimit -f 64; exec "${process.execPath}" "${join(programs, 'full-disk.mjs')}" "${folder}"`;
+    const child = spawn('bash', ['-c', command]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let told = '';
+    let errors = '';
+    child.stdout.on('data', (chunk) => {
+      told += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      errors += chunk;
+    });
+    await once(child, 'close');
+    expect(errors).toBe('');
+    expect(JSON.parse(told)).toEqual({
+      codes: ['storage_failed', 'storage_failed', 'storage_failed'],
+      afterFailure: [...INITIAL, 'before'],
+      wallets: [...INITIAL, 'before', 'after'],
+    });
+    expect(ids(await reopened(folder))).toEqual([...INITIAL, 'before', 'after']);
+  });
+
+  it('is told once, as a replacement, between what came before and after', async () => {
+    const store = await openAt(await temporaryFolder());
+    onTestFinished(() => store.close());
+    const heard: [first: string | undefined, replaced: boolean][] = [];
+    store.onChange(({ wallets }, replaced) => heard.push([wallets?.[0]?.id, replaced]));
+    const put = (id: string) => store.commit(() => ({ change: { wallets: [wallet({ id })] }, result: null }));
+    await Promise.all([
+      put('a'),
+      store.replace({ ...records(), wallets: [wallet({ id: 'only' })] }),
+      put('b'),
+    ]);
+    expect(heard).toEqual([
+      ['a', false],
+      ['only', true],
+      ['b', false],
+    ]);
+  });
+
+  it('is what comes back from disk, in whatever order things were done', async () => {
+    const step = fc.oneof(
+      fc.record({ put: fc.constantFrom('a', 'b', 'c') }),
+      fc.record({ replace: fc.subarray(['a', 'b', 'x']) }),
+      fc.constant('wait' as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-replace-'));
+        try {
+          const store = await openAt(folder);
+          const done: Promise<unknown>[] = [];
+          for (const one of steps) {
+            if (one === 'wait') await Promise.all(done);
+            else if ('put' in one)
+              done.push(
+                store.commit(() => ({ change: { wallets: [wallet({ id: one.put })] }, result: null })),
+              );
+            else done.push(store.replace({ ...records(), wallets: one.replace.map((id) => wallet({ id })) }));
+          }
+          await Promise.all(done);
+          const [db, journal] = await Promise.all(
+            ['db.json', 'journal.jsonl'].map((name) => readFile(join(folder, name))),
+          );
+          const before = store.snapshot();
+          await store.close();
+          expect(await reopened(folder)).toEqual(before);
+          // As a kill would have left it: the journal not yet taken into the snapshot.
+          await Promise.all([
+            writeFile(join(folder, 'db.json'), db ?? ''),
+            writeFile(join(folder, 'journal.jsonl'), journal ?? ''),
+          ]);
+          expect(await reopened(folder)).toEqual(before);
+        } finally {
+          await rm(folder, { recursive: true, force: true });
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
