@@ -1,5 +1,8 @@
-// Bound in place of the globals, as they were when the library was loaded: a test in the same process that replaces
-// them (fake timers) does not stop the emulator.
+// Bound in place of the globals: a test in the same process that replaces them (fake timers) does not stop the
+// emulator. They come from modules, so that it also holds where they were replaced before the library was loaded.
+import { performance as realPerformance } from 'node:perf_hooks';
+import timers from 'node:timers';
+
 const RealDate = globalThis.Date;
-export const { clearInterval, clearTimeout, performance, setImmediate, setInterval, setTimeout } = globalThis;
-export { RealDate as Date };
+export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = timers;
+export { RealDate as Date, realPerformance as performance };

@@ -15,7 +15,13 @@ import type { RandomBytes } from './domain/ids.ts';
 import { addMerchant, fundWallet, newKeyPair, replaceKeys, requireMerchant } from './domain/merchant.ts';
 import { type InitiateInput, initiate, requirePayment, unique, withEvent } from './domain/payment.ts';
 import type { Context, DeliveryOrder, Settings } from './domain/settings.ts';
-import { REDIRECT_HEAD_START_MS, requirePending, type Settlement, settle } from './domain/settle.ts';
+import {
+  REDIRECT_HEAD_START_MS,
+  requirePending,
+  type Settlement,
+  selfSettledAddress,
+  settle,
+} from './domain/settle.ts';
 import type {
   Delivery,
   Merchant,
@@ -108,7 +114,8 @@ export class Gateway {
     const current = this.state.payments.get(payment.id);
     // A reset may have taken it away meanwhile: then it must not come back.
     const noted = current && withEvent(current, context().now, event, detail);
-    if (noted && noted !== current) await store.commit(() => ({ change: { payments: [noted] }, result: null }));
+    if (noted && noted !== current)
+      await store.commit(() => ({ change: { payments: [noted] }, result: null }));
   }
 
   /** The customer enters an e-mail on the checkout. */
@@ -195,6 +202,22 @@ export class Gateway {
       delivery: last ? (this.state.deliveries.get(last.id) ?? last) : null,
       redirectUrl: settlement.redirectUrl,
     };
+  }
+
+  /**
+   * Where the checkout of a payment that settled itself leads, as soon as its IPN has had its turn before the redirect.
+   *
+   * @returns null where the browser stays
+   */
+  async selfSettled(payment: Payment): Promise<string | null> {
+    const { courier, settings } = this.#parts;
+    const address = selfSettledAddress(payment, settings.delivery);
+    const last = this.state.deliveriesOf(payment.id).at(-1);
+    const order = payment.auto?.delivery ?? settings.delivery;
+    if (address !== null && last && order !== 'redirect-then-ipn') {
+      await courier.firstAttempt(last.id, REDIRECT_WAIT_MS);
+    }
+    return address;
   }
 
   /**

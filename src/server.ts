@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { ActivityLog } from './activity.ts';
 import { CardDesk } from './cards.ts';
 import { Clock } from './clock.ts';
@@ -114,6 +115,8 @@ async function build(
   const courier = new Courier({ store, clock, poster: new Poster(egress), context, version, faults });
   const gateway = new Gateway({ store, clock, courier, settings, context, random });
   const stopping = new AbortController();
+  // Every open stream of events listens, however many there are.
+  setMaxListeners(0, stopping.signal);
   const controlToken = isLoopback(options.host)
     ? null
     : (options.controlToken ?? randomBytes(18).toString('base64url'));

@@ -73,6 +73,7 @@ const DOORS: Record<string, Doors> = {
       'options',
       'release',
       'store/folder.ts',
+      'domain/curl.ts',
       'domain/error.ts',
       'domain/settings.ts',
       'domain/fire.ts',

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { endByHangup } from './hangup.ts';
+import { whenNpmIsGone } from './orphan.ts';
 import type { Output } from './output.ts';
 
 /** What a terminal sends, by Ctrl-C and Ctrl-\, to every process in the foreground: the command has it already. */
@@ -60,4 +62,6 @@ function forwardSignals(child: ChildProcess): void {
     });
   }
   for (const signal of ALWAYS_FORWARDED) process.on(signal, () => child.kill(signal));
+  process.once('SIGHUP', endByHangup);
+  whenNpmIsGone(process.env, () => child.kill('SIGTERM'));
 }

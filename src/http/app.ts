@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
 import { injectFaults } from './control/faults.ts';
-import { mountOpenPages, mountPages } from './control/pages.ts';
+import { mountOpenPages } from './control/pages.ts';
 import { controlRoutes } from './control/routes.ts';
 import { watch } from './control/watch.ts';
+import { mountDashboard } from './dashboard/routes.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 import { answerError, asGatewayError, errorBody, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
@@ -24,7 +25,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
   app.use('/_sim/*', siteGuard(parts.facts));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.facts));
-  mountPages(app, parts);
+  mountDashboard(app, parts);
   app.route('/_sim', controlRoutes(parts));
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');

@@ -3,7 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type ErrorCode, GatewayError, nearestName } from '../domain/error.ts';
 
 /** HTTP status of each error. Refused initiates are answered 200 unless `--error-status http` (observed). */
-const STATUS = {
+export const STATUS = {
   invalid_fields: 422,
   unsupported_currency: 422,
   invalid_api_key: 401,

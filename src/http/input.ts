@@ -92,14 +92,19 @@ function inWords(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
 
 /** A whole number in the query or a body, from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {
-  return z.pipe(
-    z.union([z.string(), z.number()]).check(
-      z.refine((value) => /^\d{1,10}$/.test(String(value)) && Number(value) >= min && Number(value) <= max, {
-        error: `must be a whole number from ${min} to ${max}`,
-      }),
-    ),
-    z.transform((value) => Number(value)),
-  );
+  return z
+    .pipe(
+      z
+        .union([z.string(), z.number()])
+        .check(
+          z.refine(
+            (value) => /^\d{1,10}$/.test(String(value)) && Number(value) >= min && Number(value) <= max,
+            { error: `must be a whole number from ${min} to ${max}` },
+          ),
+        ),
+      z.transform((value) => Number(value)),
+    )
+    .register(z.globalRegistry, { type: 'integer', minimum: min, maximum: max });
 }
 
 /** A duration such as `500ms` or `2s`, at most `maxMs`, as milliseconds. */

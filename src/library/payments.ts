@@ -4,6 +4,7 @@ import type {
   PaymentFilter,
   PaymentOutcome,
   Payments,
+  RecordedRequest,
   SettleOptions,
 } from '../api.ts';
 import type { ControlServer } from '../client.ts';
@@ -74,17 +75,29 @@ function wireFields(fields: InitiateFields): Record<string, string | undefined> 
 /** So much is told of what happened instead. */
 const TOLD = 5;
 
-/** The payments that there are, those of the wanted identifier first, and the initiates that were refused. */
+/** The payments of the wanted identifier, else the newest ones, and the initiates that were refused. */
 async function whatHappened(server: ControlServer, { identifier }: PaymentFilter): Promise<string[]> {
-  const { data: all } = await server.ask(server.client.payments.$get({ query: { limit: '200' } }));
+  const newest = async (filter: PaymentFilter) => {
+    const query = queryOf({ ...filter, limit: TOLD });
+    return (await server.ask(server.client.payments.$get({ query }))).data;
+  };
+  const wanted = identifier === undefined ? [] : await newest({ identifier });
+  const told = (wanted.length ? wanted : await newest({})).map(
+    (one) => `payment "${one.identifier}" is ${one.status} (${one.mode}, ${one.id})`,
+  );
   const { data: requests } = await server.ask(server.client.requests.$get({ query: { limit: '200' } }));
-  const wanted = all.filter((payment) => payment.identifier === identifier);
-  const told = (wanted.length ? wanted : all)
-    .slice(0, TOLD)
-    .map((one) => `payment "${one.identifier}" is ${one.status} (${one.mode}, ${one.id})`);
   const refused = requests
-    .filter(({ target, paymentId }) => /\/payment\/initiate(\?|$)/.test(target) && paymentId === null)
+    .filter(
+      ({ method, target, paymentId }) =>
+        method !== 'OPTIONS' && /\/payment\/initiate(\?|$)/.test(target) && paymentId === null,
+    )
     .slice(0, TOLD)
-    .map(({ target, status, notes }) => `POST ${target} was refused (${status}): ${notes[0] ?? ''}`);
+    .map((one) => `${one.method} ${one.target} was refused (${one.status}): ${reasonOf(one)}`);
   return [...(told.length ? told : ['no payment was initiated']), ...refused];
+}
+
+/** Why an initiate was refused: what it was answered, or the fault rule that answered. */
+function reasonOf({ responseBody, notes }: Pick<RecordedRequest, 'responseBody' | 'notes'>): string {
+  const { errors = [] } = JSON.parse(responseBody ?? '{}') as { errors?: string[] };
+  return errors.join('; ') || notes[0] || 'nobody knows why';
 }

@@ -22,8 +22,8 @@ interface Holder {
   started: string | null;
 }
 
-/** What Linux tells of a process, from its third field on; empty on other systems. */
-function statOf(pid: number): string[] {
+/** What Linux tells of a process: its state, parent, group, session and so on (proc(5), from the third field). Empty elsewhere. */
+export function statOf(pid: number): string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // Counted behind the command name in brackets, which may hold anything.

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { startReceiver } from '../helpers/receiver.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
 import {
   alertOf,
   arrive,
@@ -46,6 +46,30 @@ describe('pressing twice', () => {
     else await at.page.waitForURL(at.fields['cancel_url'] ?? '');
     expect(await statusOf(at.sim)).toBe({ Continue: 'pending', Cancel: 'canceled', Fail: 'failed' }[name]);
   });
+
+  test.each([
+    { name: /^Pay /, code: SANDBOX.code },
+    { name: 'Approve', code: '' },
+  ])(
+    'whoever presses $name again while the payment is under way gets to the shop too',
+    async ({ name, code }) => {
+      const { opened, open } = gate();
+      const slow = await startReceiver([{ after: opened }]);
+      const at = await shop({ fields: { ipn_url: `${slow.url}/ipn` } });
+      await toCodeStep(at, 'sandbox');
+      await at.page.locator('#code').fill(code);
+      const box = await at.page.getByRole('button', { name }).boundingBox();
+      const click = () => at.page.mouse.click((box?.x ?? 0) + 9, (box?.y ?? 0) + 9);
+      await click();
+      await slow.request(1);
+      const again = at.page.waitForRequest((request) => request.method() === 'POST');
+      await click();
+      await again;
+      open();
+      await at.page.waitForURL(at.fields['success_url'] ?? '');
+      expect(slow.requests).toHaveLength(1);
+    },
+  );
 
   test('two tabs that pay at the same time settle once: one IPN, and the other tab says it is over', async () => {
     const at = await shop();

@@ -1,18 +1,14 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import {
   alertOf,
   arrive,
   codeOf,
-  DESKTOP,
   enterCode,
   enterEmail,
   inboxCode,
   isGenuine,
   LIVE_EMAIL,
   MODES,
-  PHONE,
-  picture,
   press,
   SANDBOX,
   statusOf,
@@ -253,36 +249,4 @@ describe('the simulator panel', () => {
     expect(await at.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     expect(await at.page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(1);
   });
-});
-
-describe('the page at /_sim', () => {
-  test.each([
-    { device: 'phone', viewport: PHONE, colorScheme: 'light' },
-    { device: 'desktop', viewport: DESKTOP, colorScheme: 'dark' },
-  ] as const)(
-    'shows the keys, a command and the last payments on a $device',
-    async ({ device, viewport, colorScheme }) => {
-      const { page, sim, ...at } = await shop({ browser: { viewport, colorScheme } });
-      await page.goto(`${sim.url}/_sim`);
-      await picture(page, `dashboard-empty-${device}`);
-      const text = await page.textContent('body');
-      for (const value of [sim.url, sim.publicKey, sim.secretKey, SANDBOX.email, SANDBOX.code, LIVE_EMAIL]) {
-        expect(text).toContain(value);
-      }
-      expect(text).toContain(`curl ${sim.url}/sandbox/payment/initiate`);
-
-      const checkout = await sim.initiate(at.fields);
-      await sim.initiate({ ...at.fields, identifier: 'order-2' }, 'live');
-      await page.goto(`${sim.url}/`);
-      const row = page.getByRole('row').filter({ hasText: 'order-1' });
-      expect(await row.textContent()).toContain('$49.90');
-      expect(await row.textContent()).toContain('Pending');
-      await picture(page, `dashboard-${device}`);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
-      expect(at.errors).toEqual([]);
-
-      await row.getByRole('link').click();
-      await page.waitForURL(checkout);
-    },
-  );
 });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { curlCommand } from '../../src/cli/curl.ts';
+import { curlCommand } from '../../src/domain/curl.ts';
 import { harOf } from '../../src/cli/har.ts';
 import type { DeliveryView } from '../../src/client.ts';
 import { run, runJson, startBinary } from '../helpers/binary.ts';

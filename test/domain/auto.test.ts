@@ -71,7 +71,8 @@ describe('how a payment settles itself', () => {
       rules: rules({ identifier: 'by-hand-*', outcome: 'pending' }),
       outcome: 'approve',
     };
-    expect(outcomeOf({ identifier: 'by-hand-1', email: 'fail@gateway-sim.test' }, settings)).toBe('pending');
+    const subject = { ...SUBJECT, identifier: 'by-hand-1', email: 'fail@gateway-sim.test' };
+    expect(autoSettling(subject, { ...OFF, ...settings }, NOW)).toBeNull();
     expect(outcomeOf({}, settings)).toBe('approve');
   });
 

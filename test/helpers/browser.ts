@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 
-const ARGUMENTS = [
+/** What Chromium needs in a container without a display. */
+export const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-background-networking',
@@ -25,7 +26,8 @@ export interface TestBrowser {
   close: () => Promise<void>;
 }
 
-interface Executable {
+/** A Chromium on this machine, and the variables that it needs. */
+export interface Executable {
   path: string;
   environment: Record<string, string>;
 }
@@ -52,7 +54,8 @@ export async function launchBrowser(): Promise<TestBrowser> {
   }
 }
 
-async function findExecutable(folder: string): Promise<Executable> {
+/** Chromium for the tests. One from npm is unpacked into the folder. */
+export async function findExecutable(folder: string): Promise<Executable> {
   const named = process.env['CHROMIUM_PATH'];
   if (named) {
     if (!existsSync(named)) throw new Error(`CHROMIUM_PATH names ${named}, which does not exist`);

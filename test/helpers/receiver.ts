@@ -49,9 +49,11 @@ export interface Receiver {
  * Starts a receiver for the test that asks; it is closed when that test is over.
  *
  * @param script what to do with the first, second, … request; the last entry also counts for all that follow
+ * @param ownPort that of a receiver that was closed; default: a free one
  */
 export async function startReceiver(
   script: Answer[] | ((request: Received, number: number) => Answer) = [{}],
+  ownPort = 0,
 ): Promise<Receiver> {
   const requests: Received[] = [];
   const waiters: { number: number; resolve: (request: Received) => void }[] = [];
@@ -75,7 +77,7 @@ export async function startReceiver(
       () => {},
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(ownPort, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
 
   const close = () =>

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryView, PaymentView } from '../../client.ts';
 import { reference } from '../../client.ts';
+import { curlCommand } from '../../domain/curl.ts';
 import { GatewayError } from '../../domain/error.ts';
 import { VERSION } from '../../release.ts';
 import { initiatePayment, paymentIdOf } from '../../service.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
-import { curlCommand } from '../curl.ts';
 import { harOf } from '../har.ts';
 import { pairs, type Shown, table } from '../output.ts';
 import type { Call } from '../program.ts';

@@ -7,7 +7,9 @@ import { type RunningServer, startServer } from '../../server.ts';
 import { DEFAULT_DATA_DIR } from '../../store/folder.ts';
 import { type Flags, readConfiguration, startConfiguration } from '../configuration.ts';
 import { detach, type ReadyEvent, type Starter, starterOfThis, trimLog } from '../detach.ts';
+import { endByHangup } from '../hangup.ts';
 import { activityLines } from '../lines.ts';
+import { whenNpmIsGone } from '../orphan.ts';
 import { type Output, pairs } from '../output.ts';
 import type { Call } from '../program.ts';
 
@@ -39,16 +41,25 @@ async function startHere(
   starter: Starter | undefined,
 ): Promise<void> {
   const server = await startEmulator(options, output);
+  // Before anybody hears that it is ready, and may want to end it.
+  stopOnSignals(server, output);
   const ready = readyEvent(server);
+  const notices = noticesOf(server);
   if (starter) {
-    if (!(await starter.ready(ready, noticesOf(server)))) return server.stop();
     trimLog();
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
   }
-  for (const notice of noticesOf(server)) output.notice(notice);
+  for (const notice of notices) output.notice(notice);
   announce(server, ready, options, output);
   follow(server, output);
-  stopOnSignals(server, output);
+  if (starter) {
+    if (!(await starter.ready(ready, notices))) return server.stop();
+  } else {
+    whenNpmIsGone(process.env, () => {
+      output.notice('gateway-sim: npm is gone, so this stops too (start --detach stays)');
+      void server.stop();
+    });
+  }
   if (flags['open'] === true && !starter) await openPage(ready.dashboardUrl, output);
   await server.stopped;
 }
@@ -197,4 +208,5 @@ function stopOnSignals(server: RunningServer, output: Output): void {
     void server.stop();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  process.once('SIGHUP', endByHangup);
 }

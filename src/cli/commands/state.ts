@@ -108,8 +108,10 @@ function countsIn(text: string): Record<string, number> | undefined {
 }
 
 function shownCounts(counts: Readonly<Record<string, number>>): string {
-  const { payments = 0, cards = 0, merchants = 0, wallets = 0 } = counts;
-  return `${payments} payments, ${cards} cards, ${merchants} merchants, ${wallets} wallets`;
+  return ['payment', 'card', 'merchant', 'wallet']
+    .map((name) => ({ name, count: counts[`${name}s`] ?? 0 }))
+    .map(({ name, count }) => `${count} ${name}${count === 1 ? '' : 's'}`)
+    .join(', ');
 }
 
 /** `gateway-sim state import`: all or nothing; the emulator migrates an older state and refuses a newer one. */

@@ -5,7 +5,10 @@ import { examples } from './examples.ts';
 /** The commands of `state`. */
 export function addState(add: Add, program: Command): void {
   const state = async () => import('../commands/state.ts');
-  const group = program.command('state').description('the whole state: reset, out and in');
+  const group = program
+    .command('state')
+    .description('the whole state: reset, out and in')
+    .addHelpText(...examples('gateway-sim state export paid-orders.json', 'gateway-sim state reset'));
   add(
     group,
     'reset',

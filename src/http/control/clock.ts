@@ -68,15 +68,28 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): ClockV
 }
 
 /** Routes below `/_sim/clock`. */
-export function clockRoutes({ clock, activity }: AppParts) {
+export function clockRoutes(parts: AppParts) {
+  const { clock } = parts;
   return new Hono<AppEnvironment>()
     .get('/', (c) => c.json(clockView(clock.read())))
     .post('/', jsonInput(ClockInput), async (c) => {
-      await move(clock, c.req.valid('json'));
-      const view = clockView(clock.read());
-      activity.notice(view.now, `the clock ${view.frozen ? 'stands still' : 'goes on'} at ${view.now}`);
-      return c.json(view);
+      return c.json(await moveClock(parts, c.req.valid('json')));
     });
+}
+
+/**
+ * Moves the clock and says so in the log.
+ *
+ * @throws GatewayError `invalid_fields` for what would go backwards, `timed_out` when what fell due takes too long
+ */
+export async function moveClock(
+  { clock, activity }: AppParts,
+  input: z.output<typeof ClockInput>,
+): Promise<ClockView> {
+  await move(clock, input);
+  const view = clockView(clock.read());
+  activity.notice(view.now, `the clock ${view.frozen ? 'stands still' : 'goes on'} at ${view.now}`);
+  return view;
 }
 
 async function move(clock: Clock, { advance, freeze }: z.output<typeof ClockInput>): Promise<void> {

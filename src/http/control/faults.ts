@@ -39,15 +39,14 @@ export function faultView(fault: ActiveFault): FaultView {
 export const ClearQuery = z.strictObject({ route: z.optional(z.string()) });
 
 /** Routes below `/_sim/faults`. */
-export function faultRoutes({ faults, activity, gateway }: AppParts) {
+export function faultRoutes(parts: AppParts) {
+  const { faults, activity, gateway } = parts;
   const list = () => ({ data: faults.list.map(faultView), nextCursor: null });
   const say = (text: string) => activity.notice(timestamp(gateway.now()), text);
   return new Hono<AppEnvironment>()
     .get('/', (c) => c.json(list()))
     .post('/', jsonInput(FaultRule), (c) => {
-      const fault = faults.set(c.req.valid('json'));
-      say(`FAULT ON  ${faultInWords(fault)}`);
-      return c.json(faultView(fault), 201);
+      return c.json(setFault(parts, c.req.valid('json')), 201);
     })
     .put('/', jsonInput(FaultRules), (c) => {
       faults.replace(c.req.valid('json').faults);
@@ -56,10 +55,24 @@ export function faultRoutes({ faults, activity, gateway }: AppParts) {
       return c.json(list());
     })
     .delete('/', queryInput(ClearQuery), (c) => {
-      const cleared = faults.clear(c.req.valid('query').route);
-      if (cleared) say(faults.areOn ? `${cleared} fault rules are off` : 'all faults are off');
+      const cleared = clearFaults(parts, c.req.valid('query').route);
       return c.json({ cleared, ...list() });
     });
+}
+
+/** Sets one rule and says so in the log. */
+export function setFault({ faults, activity, gateway }: AppParts, rule: FaultRule): FaultView {
+  const fault = faults.set(rule);
+  activity.notice(timestamp(gateway.now()), `FAULT ON  ${faultInWords(fault)}`);
+  return faultView(fault);
+}
+
+/** Takes rules away, says so in the log, and tells how many there were. */
+export function clearFaults({ faults, activity, gateway }: AppParts, route?: string): number {
+  const cleared = faults.clear(route);
+  const text = faults.areOn ? `${cleared} fault rules are off` : 'all faults are off';
+  if (cleared) activity.notice(timestamp(gateway.now()), text);
+  return cleared;
 }
 
 /** Makes requests to the service go wrong where a rule says so. */

@@ -4,11 +4,9 @@ import { readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { languageOf } from '../language.ts';
-import { dashboardPage } from '../pages/dashboard.tsx';
 import { LOGO_SVG, THANKS, thanksPage } from '../pages/thanks.tsx';
 import { tokenPage } from '../pages/token.tsx';
 import type { PageView } from '../pages/views.ts';
-import { dashboardView } from './dashboard.ts';
 
 /** Where the dashboard's form for the control token posts to. */
 const TOKEN_PATH = '/_sim/ui/token';
@@ -24,7 +22,10 @@ export function mountOpenPages(app: Hono<AppEnvironment>, parts: AppParts): void
     c.header('Cache-Control', 'max-age=3600');
     return c.body(LOGO_SVG, 200, { 'Content-Type': 'image/svg+xml' });
   });
-  app.get('/_sim', (c, next) => (hasToken(c, parts.facts) ? next() : askForToken(c, false)));
+  // A page asks for the token; what a form does and what the script fetches is refused without it.
+  for (const path of ['/_sim', '/_sim/ui/*']) {
+    app.get(path, (c, next) => (hasToken(c, parts.facts) ? next() : askForToken(c, false)));
+  }
   app.post(TOKEN_PATH, async (c) => {
     const token = String((await readFields(c)).fields['token'] ?? '').trim();
     if (!isToken(token, parts.facts)) return askForToken(c, true);
@@ -34,11 +35,6 @@ export function mountOpenPages(app: Hono<AppEnvironment>, parts: AppParts): void
     );
     return c.redirect('/_sim', 303);
   });
-}
-
-/** Mounts the pages that show what the emulator holds. */
-export function mountPages(app: Hono<AppEnvironment>, parts: AppParts): void {
-  app.get('/_sim', (c) => c.html(dashboardPage(dashboardView(parts, pageView(c)))));
 }
 
 function askForToken(c: AppContext, wrong: boolean): Response {

@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import type { AppEnvironment, AppParts } from '../environment.ts';
-import { openApiDocument } from '../openapi.ts';
 import { cardRoutes } from './cards.ts';
 import { clockRoutes } from './clock.ts';
 import { faultRoutes } from './faults.ts';
@@ -13,7 +12,11 @@ import { watchRoutes } from './watch.ts';
 /** The JSON routes below `/_sim`. Their type is what the typed client of CLI and library is made of. */
 export function controlRoutes(parts: AppParts) {
   return new Hono<AppEnvironment>()
-    .get('/openapi.json', (c) => c.json(openApiDocument(parts.facts)))
+    .get('/openapi.json', async (c) => {
+      // Only when it is asked for: making the schemas of all answers takes longer than the start may.
+      const { openApiDocument } = await import('../openapi.ts');
+      return c.json(openApiDocument(parts.facts));
+    })
     .route('/payments', paymentRoutes(parts))
     .route('/ipns', ipnRoutes(parts))
     .route('/merchants', merchantRoutes(parts))

@@ -87,7 +87,7 @@ export function activityView(activity: Activity, { gateway, facts }: AppParts): 
 }
 
 /** An exchange without any merchant's secret key, bearer token, cookie, card number or card code in it. */
-function maskedExchange(exchange: Exchange, state: State): Exchange {
+export function maskedExchange(exchange: Exchange, state: State): Exchange {
   const headers = Object.entries(exchange.requestHeaders).map(([name, value]) =>
     ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
   );
@@ -167,10 +167,12 @@ function streamEvents(c: AppContext, parts: AppParts, since: number, follow: boo
     for (const activity of parts.activity.since(since)) await send(activity);
     if (!follow) return;
     const heartbeat = setInterval(() => void stream.write(': still here\n\n'), HEARTBEAT_MS);
-    parts.facts.stopped.addEventListener('abort', () => stream.abort(), { once: true });
+    const stop = () => stream.abort();
+    parts.facts.stopped.addEventListener('abort', stop);
     await stream.write(': connected\n\n');
     await ended;
     clearInterval(heartbeat);
+    parts.facts.stopped.removeEventListener('abort', stop);
     unsubscribe();
   });
 }

@@ -67,7 +67,7 @@ h1 { font-weight: inherit; font-size: inherit; }
   margin-top: 16px; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 4px 16px; font-size: 14px;
 }
 .facts dt { color: var(--soft); }
-.facts dd { unicode-bidi: isolate; }
+.facts dd { text-align: left; }
 .step { display: grid; gap: 16px; align-content: start; grid-template-columns: minmax(0, 1fr); }
 .heading h2 { font-size: 20px; line-height: 1.4; font-weight: 650; }
 .progress {
@@ -75,7 +75,7 @@ h1 { font-weight: inherit; font-size: inherit; }
 }
 .progress::after {
   content: ''; width: 72px; height: 6px; border-radius: 3px; border: 1px solid var(--accent);
-  background: linear-gradient(var(--accent), var(--accent)) no-repeat 0 / 50%;
+  background: linear-gradient(var(--accent), var(--accent)) no-repeat 0 / 50%; forced-color-adjust: none;
 }
 .progress.code::after { background: var(--accent); }
 .hint { color: var(--soft); font-size: 14px; margin-bottom: 8px; }
@@ -155,9 +155,11 @@ const CLOSED = `
 .receipt .amount { font-size: 32px; }
 .receipt .amount.long { font-size: 24px; }
 .receipt .facts { text-align: left; }
-.receipt .facts dd { text-align: end; }
+.receipt .facts dd { text-align: right; }
 .closed .button { margin-top: 24px; }
 .closed .step { padding: 24px 0 0; text-align: left; }
+.closed > h1:first-child { margin-top: 0; }
+.closed label { margin-bottom: 8px; }
 .end {
   width: 56px; height: 56px; padding: 12px; border-radius: 50%; background: var(--tint); color: var(--soft);
   border: 1px solid var(--line); fill: none; stroke: currentcolor; stroke-width: 2.25; stroke-linecap: round; stroke-linejoin: round;

@@ -14,6 +14,8 @@ export interface DocumentParts {
   theme: PageView['theme'];
   title: string;
   styles: string;
+  /** Address of a script that makes the page livelier; the page is whole without it. */
+  script?: string;
   children: Child;
 }
 
@@ -22,7 +24,7 @@ export function renderDocument(parts: DocumentParts): string {
   return `<!doctype html>${(<Document {...parts} />).toString()}`;
 }
 
-function Document({ view, theme, title, styles, children }: DocumentParts) {
+function Document({ view, theme, title, styles, script, children }: DocumentParts) {
   return (
     <html lang={view.language} class={theme}>
       <head>
@@ -35,6 +37,7 @@ function Document({ view, theme, title, styles, children }: DocumentParts) {
         <title>{title}</title>
         <link rel="icon" href={ICON} />
         <style nonce={view.nonce}>{raw(styles)}</style>
+        {script !== undefined && <script src={script} defer />}
       </head>
       <body>
         <header class="mark">

@@ -27,12 +27,13 @@ export function Logo({ payment }: { payment: PaymentSummary }) {
 }
 
 /**
- * The amount. One of up to 20 digits and 8 decimals is set smaller, and breaks between groups of digits only. Lengths
- * are those that a phone of 360 pixels has room for.
+ * The amount. One of up to 20 digits and 8 decimals is set smaller, and breaks between groups of digits only. So many
+ * digits and letters are what a phone of 360 pixels has room for.
  */
 export function Amount({ text }: { text: string }) {
-  if (text.length <= 9) return <span class="amount">{text}</span>;
-  if (text.length <= 13) return <span class="amount medium">{text}</span>;
+  const { length } = text.replace(/[\s.,]/g, '');
+  if (length <= 8) return <span class="amount">{text}</span>;
+  if (length <= 10) return <span class="amount medium">{text}</span>;
   return (
     <span class="amount long">
       {text.split(/(?<=\u202f)|(?<=,)(?=\d{3}(?!\d))/).map((group, index) => (

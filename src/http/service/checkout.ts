@@ -2,7 +2,6 @@ import type { Hono } from 'hono';
 import { stepOf } from '../../domain/checkout.ts';
 import { type ErrorCode, GatewayError } from '../../domain/error.ts';
 import { DELIVERY_ORDERS } from '../../domain/settings.ts';
-import { selfSettledAddress } from '../../domain/settle.ts';
 import { MODES, type Mode, OUTCOMES, type Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../gateway.ts';
 import { readFields } from '../body.ts';
@@ -200,8 +199,8 @@ class Checkout {
     }
   }
 
-  #over(c: AppContext, payment: Payment): Response | Promise<Response> {
-    const address = selfSettledAddress(payment, this.#parts.gateway.settings.delivery);
+  async #over(c: AppContext, payment: Payment): Promise<Response> {
+    const address = await this.#parts.gateway.selfSettled(payment);
     if (address !== null) return this.#leave(c, payment, address);
     const expired = payment.status === 'expired';
     return this.#pages.closed(c, payment, expired ? 'expired' : 'settled', expired ? 410 : 409);

@@ -1,4 +1,9 @@
-import type { DeliveryView } from '../client.ts';
+import type { Attempt, Delivery } from './state.ts';
+
+/** What a command needs to know of a delivery. */
+export interface PostedDelivery extends Pick<Delivery, 'url' | 'contentType' | 'body'> {
+  attempts: readonly Pick<Attempt, 'url' | 'requestHeaders' | 'requestBody'>[];
+}
 
 /** Headers that curl makes itself out of the address and the body. */
 const MADE_BY_CURL = new Set(['host', 'content-length', 'connection']);
@@ -7,7 +12,7 @@ const MADE_BY_CURL = new Set(['host', 'content-length', 'connection']);
  * A delivery as a command to paste into a shell: the bytes of its last attempt, to the same address with the same
  * headers, or those that its first one will send.
  */
-export function curlCommand(delivery: DeliveryView): string {
+export function curlCommand(delivery: PostedDelivery): string {
   const last = delivery.attempts.at(-1);
   const url = last?.url ?? delivery.url;
   const headers = last?.requestHeaders ?? [['Content-Type', delivery.contentType] as const];

@@ -1,0 +1,125 @@
+import { type JsonSchema, nameAt, type Source } from '../openapi/json-schema.ts';
+
+/** The anchor of a named schema. */
+export function schemaAnchor(name: string): string {
+  return `schema-${name}`;
+}
+
+/** Where a behaviour comes from, as a mark. */
+export function SourceMark({ source }: { source: Source | undefined }) {
+  return source ? <span class={`source ${source}`}>{source}</span> : null;
+}
+
+/** A schema as a tree of fields; schemas with a name are links. */
+export function Fields({ schema }: { schema: JsonSchema }) {
+  const { properties, required = [] } = schema;
+  if (!properties) return <TypeLine schema={schema} />;
+  return (
+    <ul class="fields">
+      {Object.entries(properties).map(([name, field]) => (
+        <li>
+          <p class="field-name">
+            <code>{name}</code> <Type schema={field} />
+            {required.includes(name) && <span class="required">required</span>}
+            <SourceMark source={field['x-source']} />
+          </p>
+          {field.description && <Text text={field.description} />}
+          <Inside schema={field} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function TypeLine({ schema }: { schema: JsonSchema }) {
+  const { oneOf } = schema;
+  if (!oneOf) {
+    return (
+      <p class="field-name">
+        <Type schema={schema} />
+      </p>
+    );
+  }
+  return (
+    <>
+      <p>One of these, told apart by their type:</p>
+      {oneOf.map((one) => (
+        <Fields schema={one} />
+      ))}
+    </>
+  );
+}
+
+/** The fields of an object without a name, be it alone, in a list or nullable. */
+function Inside({ schema }: { schema: JsonSchema }) {
+  const parts = [schema, schema.items || undefined, ...(schema.anyOf ?? [])];
+  const object = parts.find((part) => part?.properties);
+  return object ? <Fields schema={object} /> : null;
+}
+
+/** A text in which `words` in backticks stand for code. */
+export function Text({ text }: { text: string }) {
+  return <p>{text.split('`').map((part, index) => (index % 2 ? <code>{part}</code> : part))}</p>;
+}
+
+/** The type of a value in words, with what limits it. */
+export function Type({ schema }: { schema: JsonSchema }) {
+  const limits = limitsOf(schema);
+  return (
+    <span class="type">
+      <Kind schema={schema} />
+      {limits.length > 0 && `, ${limits.join(', ')}`}
+    </span>
+  );
+}
+
+function Kind({ schema }: { schema: JsonSchema }) {
+  const { $ref, anyOf, items, type, properties } = schema;
+  if ($ref !== undefined) return <a href={`#${schemaAnchor(nameAt($ref))}`}>{nameAt($ref)}</a>;
+  if (anyOf) {
+    return (
+      <>
+        {anyOf.map((one, index) => (
+          <>
+            {index > 0 && ' or '}
+            <Kind schema={one} />
+          </>
+        ))}
+      </>
+    );
+  }
+  if (items) {
+    return (
+      <>
+        list of <Kind schema={items} />
+      </>
+    );
+  }
+  if (!properties && typeof schema['additionalProperties'] === 'object')
+    return (
+      <>
+        map of <Kind schema={schema['additionalProperties'] as JsonSchema} />
+      </>
+    );
+  const [first, second] = (schema['prefixItems'] as JsonSchema[] | undefined) ?? [];
+  if (first && second) return <>name and value</>;
+  return <>{typeof type === 'object' ? type.join(' or ') : (type ?? 'any value')}</>;
+}
+
+/** Keywords that limit a value, in words. */
+const LIMITS: Readonly<Record<string, (value: unknown) => string>> = {
+  const: (value) => `always ${JSON.stringify(value)}`,
+  format: (value) => String(value),
+  minimum: (value) => `at least ${value}`,
+  exclusiveMinimum: (value) => `greater than ${value}`,
+  maximum: (value) => `at most ${value}`,
+  maxLength: (value) => `at most ${value} characters`,
+  default: (value) => `default ${JSON.stringify(value)}`,
+};
+
+function limitsOf(schema: JsonSchema): string[] {
+  const limits = Object.entries(LIMITS)
+    .filter(([keyword]) => schema[keyword] !== undefined)
+    .map(([keyword, inWords]) => inWords(schema[keyword]));
+  return schema.enum ? [...limits, `one of ${schema.enum.join(', ')}`] : limits;
+}

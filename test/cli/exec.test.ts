@@ -1,0 +1,159 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { execConfiguration } from '../../src/cli/configuration.ts';
+import { isAlive } from '../../src/store/folder.ts';
+import { launch, run } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const node = (script: string): string[] => ['--', process.execPath, '-e', script];
+
+/** A command that says how it is called and waits; a signal makes it say which, and end with 9. */
+const LISTENER = `
+  let count = 0;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
+    console.log('got', signal, ++count);
+    setTimeout(() => process.exit(9), 100);
+  });
+  setInterval(() => {}, 1000);
+  console.log('up', process.pid, process.env.GATEWAY_SIM_URL);`;
+
+/** Whether nobody listens on the port of an address any more. */
+async function isFree(url: string): Promise<boolean> {
+  const { port } = new URL(url);
+  return new Promise((resolve) => {
+    const taker = createServer()
+      .once('error', () => resolve(false))
+      .listen(Number(port), '127.0.0.1', () => taker.close(() => resolve(true)));
+  });
+}
+
+describe('exec', () => {
+  it('gives the command a fresh emulator that answers, and keeps stdout for it', async () => {
+    const cwd = await temporaryFolder();
+    const script = `
+      const { GATEWAY_SIM_URL: url, GATEWAY_SIM_INITIATE_URL: initiate, ...env } = process.env;
+      fetch(url + '/_sim/status').then((answer) => answer.json()).then((status) => console.log(JSON.stringify({
+        url, initiate, mode: status.mode, pid: status.pid === process.ppid,
+        keys: [env.GATEWAY_SIM_PUBLIC_KEY, env.GATEWAY_SIM_SECRET_KEY], token: env.GATEWAY_SIM_CONTROL_TOKEN,
+      })))`;
+    const { code, stdout, stderr } = await run(['exec', ...node(script)], { cwd });
+    const seen = JSON.parse(stdout) as { url: string };
+    expect([code, stderr]).toEqual([0, '']);
+    expect(seen).toEqual({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      initiate: `${seen.url}/sandbox/payment/initiate`,
+      mode: 'in-memory',
+      pid: true,
+      keys: ['pub_sim_example_not_a_real_key', 'sec_sim_example_not_a_real_key'],
+    });
+    expect(await isFree(seen.url)).toBe(true);
+  });
+
+  it('tells the control token where there is one', async () => {
+    const script = `fetch(process.env.GATEWAY_SIM_URL + '/_sim/status', {
+      headers: { Authorization: 'Bearer ' + process.env.GATEWAY_SIM_CONTROL_TOKEN },
+    }).then(({ status }) => console.log(status))`;
+    const { stdout } = await run(['exec', '--host', '0.0.0.0', ...node(script)], {
+      cwd: await temporaryFolder(),
+    });
+    expect(stdout).toBe('200\n');
+  });
+
+  it.each([
+    ['its own exit code', ['sh', '-c', 'exit 7'], 7, ''],
+    ['128 and the signal that ended it', ['sh', '-c', 'kill -KILL $$'], 137, ''],
+    ['127 for a command that there is not', ['no-such-command'], 127, 'no-such-command'],
+    ['127 and a hint for a whole line', ['npm test --if-present'], 127, "sh -c '"],
+    ['126 for what cannot be run', ['/dev/null'], 126, '/dev/null'],
+    ['2 without a command', [], 2, 'gateway-sim.js exec -- npm test'],
+  ])('ends with %s', async (_, command, expected, said) => {
+    const { code, stdout, stderr } = await run(['exec', '--', ...command], { cwd: await temporaryFolder() });
+    expect([code, stdout]).toEqual([expected, '']);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('reads nothing behind the --, and wants it before options of the command', async () => {
+    const cwd = await temporaryFolder();
+    const script = "require('fs').writeSync(1, JSON.stringify(process.argv.slice(1)))";
+    const words = ['--port', 'x', '--help', '-V', '--', '--json'];
+    const { code, stdout } = await run(['exec', '--loose', ...node(script), '--', ...words], { cwd });
+    expect([code, JSON.parse(stdout)]).toEqual([0, words]);
+    const without = await run(['exec', 'npm', 'test', '--coverage'], { cwd });
+    expect([without.code, without.stderr]).toEqual([
+      2,
+      expect.stringContaining('exec -- npm test --coverage'),
+    ]);
+    const slip = await run(['exec', '--prot', '0', '--', 'true'], { cwd });
+    expect([slip.code, slip.stderr]).toEqual([2, expect.stringContaining('--port')]);
+  });
+
+  it('passes stdin on', async () => {
+    const options = { cwd: await temporaryFolder(), input: 'hello' };
+    expect((await run(['exec', '--', 'cat'], options)).stdout).toBe('hello');
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'hands %s on once, waits for the command and leaves nothing behind',
+    async (signal) => {
+      const running = launch(['exec', ...node(LISTENER)], { cwd: await temporaryFolder() });
+      await running.until((stdout) => stdout.includes('up'));
+      const [, pid = '', url = ''] = running.stdout().trim().split(' ');
+      running.child.kill(signal);
+      const { code, stdout, stderr } = await running.ended;
+      expect([code, stdout.split('\n')[1], stderr]).toEqual([9, `got ${signal} 1`, '']);
+      expect([isAlive(Number(pid)), await isFree(url)]).toEqual([false, true]);
+    },
+  );
+
+  it('frees its port even when it is killed', async () => {
+    const running = launch(['exec', ...node(LISTENER)], { cwd: await temporaryFolder() });
+    await running.until((stdout) => stdout.includes('up'));
+    const [, pid = '', url = ''] = running.stdout().trim().split(' ');
+    running.child.kill('SIGKILL');
+    // Its output ends only with the command, which outlives it as that of a shell would.
+    process.kill(Number(pid), 'SIGKILL');
+    await running.ended;
+    expect(await isFree(url)).toBe(true);
+  });
+
+  it('says what cannot be as start does', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"prot": 1}');
+    const { code, stderr } = await run(['exec', '--', 'true'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('"port"')]);
+  });
+});
+
+describe('what exec runs with', () => {
+  const named = { port: 4711, dataDir: '/somewhere', inMemory: false };
+  const file = { values: { ...named, loose: true }, label: (name: string) => name };
+  const environment = {
+    GATEWAY_SIM_PORT: '4711',
+    GATEWAY_SIM_DATA_DIR: '/somewhere',
+    GATEWAY_SIM_IN_MEMORY: '0',
+    GATEWAY_SIM_SEED: 's',
+  };
+
+  it('is not the port and the data folder of the environment or the file, but all else', () => {
+    expect(execConfiguration({}, environment, file)).toMatchObject({
+      port: 0,
+      dataDir: '.gateway-sim',
+      inMemory: true,
+      loose: true,
+      seed: 's',
+    });
+  });
+
+  it('is what a flag says', () => {
+    const flags = { port: '4712', dataDir: 'here', panel: true };
+    expect(execConfiguration(flags, environment, file)).toMatchObject({
+      port: 4712,
+      dataDir: 'here',
+      inMemory: false,
+    });
+    expect(execConfiguration({ ...flags, inMemory: true }, {}, undefined).inMemory).toBe(true);
+  });
+});

@@ -1,0 +1,167 @@
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const create = (cwd: string, identifier: string) =>
+  run(['payments', 'create', '--identifier', identifier], { cwd });
+
+async function identifiers(cwd: string): Promise<string[]> {
+  const { body } = await runJson<{ data: { identifier: string }[] }>(['payments', 'list'], { cwd });
+  return body.data.map(({ identifier }) => identifier);
+}
+
+describe('state export and import', () => {
+  it('brings a whole state back, from a file and by stdin and stdout', { timeout: 60_000 }, async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await startBinary(['--quiet'], { cwd });
+    await create(cwd, 'order-1');
+    const exported = await runJson<object>(['state', 'export', 'saved.json'], { cwd });
+    const file = join(cwd, 'saved.json');
+    expect(exported.body).toEqual({ file, counts: expect.objectContaining({ payments: 1, merchants: 1 }) });
+    const text = await readFile(file, 'utf8');
+    expect(text).toMatch(/^\{"version":\d+,\n/);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await run(['state', 'export', '-'], { cwd })).stdout).toBe(text);
+    await create(cwd, 'order-2');
+    const imported = await runJson(['state', 'import', 'saved.json'], { cwd });
+    expect(imported.body).toEqual({
+      imported: true,
+      url: ready.url,
+      counts: expect.objectContaining({ payments: 1 }),
+    });
+    expect(await identifiers(cwd)).toEqual(['order-1']);
+    await run(['state', 'reset'], { cwd });
+    expect(await identifiers(cwd)).toEqual([]);
+    expect((await run(['state', 'import', '-'], { cwd, input: text })).code).toBe(0);
+    expect(await identifiers(cwd)).toEqual(['order-1']);
+  });
+
+  it('refuses what is no state, whole, and says why', { timeout: 60_000 }, async () => {
+    const cwd = await temporaryFolder();
+    await startBinary(['--quiet'], { cwd });
+    await create(cwd, 'order-1');
+    const { stdout } = await run(['state', 'export', '-'], { cwd });
+    const state = JSON.parse(stdout) as { version: number; payments: { amount: string }[] };
+    const spoilt = { ...state, payments: state.payments.map((payment) => ({ ...payment, amount: 7 })) };
+    const newer = { ...state, version: 999 };
+    const cases: [input: string, named: string][] = [
+      ['{"version":1,', 'stdin is not JSON'],
+      ['[]', 'JSON object'],
+      ['{}', 'version'],
+      [JSON.stringify(newer), '999'],
+      [JSON.stringify(spoilt), 'payments.0.amount'],
+    ];
+    for (const [input, named] of cases) {
+      const { code, stderr } = await run(['state', 'import', '-'], { cwd, input });
+      expect([named, code, stderr]).toEqual([named, 2, expect.stringContaining(named)]);
+      expect(stderr).not.toMatch(/^\s+at /m);
+    }
+    expect((await run(['state', 'import', 'nowhere.json'], { cwd })).code).toBe(4);
+    expect(await identifiers(cwd)).toEqual(['order-1']);
+  });
+
+  it('writes over a former export, not over anything else', { timeout: 60_000 }, async () => {
+    const cwd = await temporaryFolder();
+    await startBinary(['--quiet'], { cwd });
+    const to = (file: string, ...args: string[]) => run(['state', 'export', file, ...args], { cwd });
+    await writeFile(join(cwd, 'package.json'), '{"name":"shop","version":"1.0.0"}');
+    const refused = await to('package.json');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--force')]);
+    expect(await readFile(join(cwd, 'package.json'), 'utf8')).toContain('shop');
+    expect((await to('package.json', '--force')).code).toBe(0);
+    expect(await readFile(join(cwd, 'package.json'), 'utf8')).toMatch(/^\{"version":/);
+    await writeFile(join(cwd, 'empty.json'), '');
+    await chmod(join(cwd, 'empty.json'), 0o644);
+    await symlink('empty.json', join(cwd, 'link.json'));
+    for (const file of ['empty.json', 'empty.json', 'link.json', '/dev/null'])
+      expect([file, (await to(file)).code]).toEqual([file, 0]);
+    expect((await stat(join(cwd, 'empty.json'))).mode & 0o777).toBe(0o644);
+    expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
+    const nowhere = await to('no/such/folder.json');
+    expect([nowhere.code, nowhere.stderr]).toEqual([5, expect.stringContaining('no/such/folder.json')]);
+    expect((await readdir(cwd)).sort()).toEqual(['.gateway-sim', 'empty.json', 'link.json', 'package.json']);
+  });
+
+  it('needs a running emulator, and import and reset never guess one', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'state.json'), '{"version":1}');
+    for (const command of [['export', 'new.json'], ['import', 'state.json'], ['reset']]) {
+      const { code, stdout, stderr } = await run(['state', ...command], { cwd });
+      expect([command, code, stdout]).toEqual([command, 3, '']);
+      expect(stderr).toContain(' start.');
+    }
+    expect(await readdir(cwd)).toEqual(['state.json']);
+  });
+});
+
+describe('state reset', () => {
+  it('by a running emulator keeps the keys', async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await startBinary(['--quiet'], { cwd });
+    const { body: keys } = await runJson<{ publicKey: string }>(['keys', 'generate'], { cwd });
+    await create(cwd, 'order-1');
+    const { code, body } = await runJson(['state', 'reset'], { cwd });
+    const counts = expect.objectContaining({ payments: 0, merchants: 1 });
+    expect([code, body]).toEqual([0, { reset: true, url: ready.url, counts }]);
+    expect((await runJson(['keys', 'show'], { cwd })).body).toEqual(keys);
+  });
+
+  it('of a damaged state moves it aside, whole, so that the next start works', async () => {
+    const cwd = await temporaryFolder();
+    const folder = join(cwd, '.gateway-sim');
+    await mkdir(folder);
+    await writeFile(join(folder, 'db.json'), '{damaged');
+    await writeFile(join(folder, 'journal.jsonl'), 'damaged too\n');
+    const failed = await run(['start', '--port', '0'], { cwd });
+    expect([failed.code, failed.stderr]).toEqual([6, expect.stringContaining('state reset')]);
+    const { body } = await runJson<{ backup: string }>(['state', 'reset'], { cwd });
+    expect(body).toEqual({
+      reset: true,
+      dataDir: folder,
+      backup: expect.stringContaining(join(folder, 'backup-')),
+    });
+    expect(await readFile(join(body.backup, 'db.json'), 'utf8')).toBe('{damaged');
+    expect(await readFile(join(body.backup, 'journal.jsonl'), 'utf8')).toBe('damaged too\n');
+    const { body: again } = await runJson(['state', 'reset'], { cwd });
+    expect(again).toEqual({ reset: true, dataDir: folder, backup: null });
+    const { ready } = await startBinary(['--quiet'], { cwd });
+    expect(ready.dataDir).toBe(folder);
+  });
+
+  it('of the folder of this project is not one of an emulator that runs above it', async () => {
+    const above = await temporaryFolder();
+    await startBinary(['--quiet'], { cwd: above });
+    await create(above, 'order-1');
+    const cwd = join(above, 'project');
+    await mkdir(join(cwd, '.gateway-sim'), { recursive: true });
+    await writeFile(join(cwd, '.gateway-sim', 'db.json'), '{damaged');
+    expect((await runJson(['state', 'reset'], { cwd })).body).toMatchObject({ backup: expect.any(String) });
+    expect(await identifiers(above)).toEqual(['order-1']);
+  });
+
+  it('leaves a folder alone that is not ours, or not there', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'db.json'), '{"posts":[]}');
+    for (const dataDir of ['.', 'nowhere']) {
+      const { code, stderr } = await run(['state', 'reset', '--data-dir', dataDir], { cwd });
+      expect([code, stderr]).toEqual([4, expect.stringContaining('no data folder')]);
+    }
+    expect(await readdir(cwd)).toEqual(['db.json']);
+  });
+
+  it('leaves a folder alone that another process has, though no server answers', async () => {
+    const cwd = await temporaryFolder();
+    const folder = join(cwd, '.gateway-sim');
+    await mkdir(folder);
+    await writeFile(join(folder, 'db.json'), '{}');
+    await writeFile(join(folder, 'lock'), JSON.stringify({ pid: process.pid, started: null }));
+    for (const server of [undefined, { url: 'http://127.0.0.1:9', pid: process.pid, controlToken: null }]) {
+      if (server) await writeFile(join(folder, 'server.json'), JSON.stringify(server));
+      const { code, stderr } = await run(['state', 'reset'], { cwd });
+      expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
+    }
+    expect(await readFile(join(folder, 'db.json'), 'utf8')).toBe('{}');
+  });
+});

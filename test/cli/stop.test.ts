@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { whenNpmIsGone } from '../../src/cli/orphan.ts';
+import { isAlive } from '../../src/store/folder.ts';
+import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+/** Something on a port that answers everything as an emulator would, or not. */
+async function listening(headers: Record<string, string>, pid: number) {
+  const seen: string[] = [];
+  const answer = ({ method, url }: IncomingMessage) => {
+    seen.push(`${method} ${url}`);
+    if (url === '/_sim/shutdown' && headers['X-Gateway-Sim']) server.close();
+    return JSON.stringify({ stopping: true, pid });
+  };
+  const server = createServer((request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json', Connection: 'close', ...headers });
+    response.end(answer(request));
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+describe('stop', () => {
+  it.each(['stop', 'state reset', 'state import -'])(
+    'as "%s" sends nothing that changes anything to what is no gateway-sim',
+    async (command) => {
+      const { url, seen } = await listening({}, process.pid);
+      const options = { cwd: await temporaryFolder(), input: '{}' };
+      const { code, stderr } = await run([...command.split(' '), '--url', url], options);
+      expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim')]);
+      expect(seen).toEqual(['GET /_sim/readyz']);
+    },
+  );
+
+  it('does not wait for ever for a process that runs in a container: its number is another one here', async () => {
+    const { url } = await listening({ 'X-Gateway-Sim': '1' }, process.ppid);
+    const { code, body } = await runJson<object>(['stop', '--url', url], { cwd: await temporaryFolder() });
+    expect([code, body]).toEqual([0, { stopped: true, url, pid: process.ppid }]);
+  });
+
+  it('by --data-dir means that folder, whatever address the environment names', async () => {
+    const cwd = await temporaryFolder();
+    const { ready, ended } = await startBinary(['--quiet'], { cwd });
+    const options = { cwd: await temporaryFolder(), env: { GATEWAY_SIM_URL: 'http://127.0.0.1:9' } };
+    const { body } = await runJson(['stop', '--data-dir', join(cwd, '.gateway-sim')], options);
+    expect(body).toMatchObject({ stopped: true, url: ready.url });
+    expect((await ended).code).toBe(0);
+  });
+});
+
+describe('a start that npm was asked for', () => {
+  const alive = async (pid: number) => {
+    while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+
+  it.runIf(process.platform === 'linux')('stays while npm runs, though its shell has ended', () => {
+    const shell = spawn(process.execPath, ['-e', 'process.stdin.resume()']);
+    onTestFinished(() => void shell.kill('SIGKILL'));
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    // This process stands for npm: it is the parent of that shell.
+    const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(shell.pid ?? 0);
+    onTestFinished(() => parent.mockRestore());
+    const tell = vi.fn();
+    whenNpmIsGone({ npm_command: 'run-script' }, tell);
+    parent.mockReturnValue(1);
+    vi.advanceTimersByTime(10_000);
+    expect(tell).not.toHaveBeenCalled();
+  });
+
+  /** As npm runs a script: through a shell that does not hand signals on. */
+  it.runIf(process.platform === 'linux')('stops when the shell and npm are gone', async () => {
+    const cwd = await temporaryFolder();
+    const binary = new URL('../../bin/gateway-sim.js', import.meta.url).pathname;
+    const start = `'${process.execPath}' '${binary}' start --port 0 --quiet`;
+    const script = `
+        const shell = require('child_process').spawn('sh', ['-c', ${JSON.stringify(`${start}; true`)}], { stdio: 'inherit' });
+        process.on('SIGTERM', () => shell.kill('SIGKILL'));
+        shell.on('exit', () => console.log('shell is gone'));
+        setInterval(() => {}, 1000);`;
+    const env = { PATH: process.env['PATH'], npm_command: 'run-script' };
+    const npm = spawn(process.execPath, ['-e', script], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    const says = (text: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => said.includes(text) && resolve();
+        npm.stdout.on('data', look);
+        look();
+      });
+    npm.stdout.on('data', (chunk: Buffer) => {
+      said += chunk;
+    });
+    onTestFinished(() => void npm.kill('SIGKILL'));
+    await says('ready ');
+    const url = /ready (\S+)/.exec(said)?.[1] ?? '';
+    const { pid } = (await (await fetch(`${url}/_sim/status`)).json()) as { pid: number };
+    onTestFinished(() => {
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    });
+    npm.kill('SIGTERM');
+    await says('shell is gone');
+    npm.kill('SIGKILL');
+    await alive(pid);
+    expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
+  });
+});

@@ -1,0 +1,48 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+it('wait returns at once with the URL of an emulator that is ready, found by folder or URL', async () => {
+  const cwd = await temporaryFolder();
+  const { ready } = await startBinary(['--quiet'], { cwd });
+  expect(await run(['wait'], { cwd })).toMatchObject({ code: 0, stdout: `${ready.url}\n`, stderr: '' });
+  const elsewhere = { cwd: await temporaryFolder() };
+  const { body } = await runJson(['wait', '--url', `${ready.url}/`], elsewhere);
+  expect(body).toMatchObject({ ready: true, url: ready.url });
+});
+
+it('wait needs no control token', async () => {
+  const { ready } = await startBinary(['--quiet', '--in-memory', '--host', '0.0.0.0'], {
+    cwd: await temporaryFolder(),
+  });
+  expect((await run(['wait', '--url', ready.url], { cwd: await temporaryFolder() })).code).toBe(0);
+});
+
+it('wait takes an emulator that comes later, in a folder that was not there before', async () => {
+  const cwd = await temporaryFolder();
+  const waiting = launch(['wait', '--timeout', '60s', '--data-dir', '.gateway-sim'], { cwd });
+  const { ready } = await startBinary(['--quiet'], { cwd });
+  expect(await waiting.ended).toMatchObject({ code: 0, stdout: `${ready.url}\n` });
+});
+
+it('wait gives up with exit code 3 and says where it looked and how long', async () => {
+  const cwd = await temporaryFolder();
+  const args = ['wait', '--timeout', '200ms', '--data-dir', 'nowhere'];
+  const { code, stdout, stderr } = await run(args, { cwd });
+  expect([code, stdout]).toEqual([3, '']);
+  expect(stderr).toMatch(/nowhere.*0\.2 s/);
+  expect((await run(['wait', '--timeout', 'soon'], { cwd })).code).toBe(2);
+});
+
+it('wait does not take something else for an emulator', async () => {
+  const other = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
+  await new Promise((resolve) => other.once('listening', resolve));
+  onTestFinished(() => void other.close());
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const { code, stderr } = await run(['wait', '--timeout', '100ms', '--url', url], {
+    cwd: await temporaryFolder(),
+  });
+  expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim')]);
+});

@@ -1,0 +1,131 @@
+import type { ValidateFunction } from 'ajv';
+import Ajv2020 from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect } from 'vitest';
+
+/** As much of an OpenAPI document as the tests look at. */
+export interface Document {
+  openapi: string;
+  servers: { url: string }[];
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: { ipn: { post: Operation } };
+  components: Record<string, Record<string, Schema>>;
+}
+
+export interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  'x-source': string;
+  parameters?: { name: string; in: string; description?: string }[];
+  requestBody?: { required: boolean; content: Content };
+  responses: Record<string, { $ref?: string; content?: Content }>;
+}
+
+type Content = Record<string, { schema: Schema; examples?: Record<string, { value: unknown }> }>;
+
+export interface Schema {
+  [keyword: string]: unknown;
+}
+
+/** A request to an operation, and what it must be answered. */
+export interface Call {
+  status?: number;
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  json?: object;
+  form?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+/** Objects of an answer may have no field that their schema does not name: in the document they may. */
+function tightened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tightened);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, part]) => [name, tightened(part)]);
+  const isClosed = 'properties' in value && 'type' in value && !('additionalProperties' in value);
+  return Object.fromEntries(isClosed ? [...entries, ['additionalProperties', false]] : entries);
+}
+
+const pointer = (...parts: string[]) =>
+  `doc#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+
+/** Calls a running emulator and holds what it answers against its own document. */
+export class Contract {
+  readonly #url: string;
+  readonly #document: Document;
+  readonly #ajv: Ajv2020.default;
+  readonly #compiled = new Map<string, ValidateFunction>();
+  /** `GET /_sim/payments 200` of everything that was answered. */
+  readonly seen: Set<string>;
+
+  constructor(url: string, document: Document, seen = new Set<string>()) {
+    this.#url = url;
+    this.seen = seen;
+    this.#document = document;
+    this.#ajv = new Ajv2020.default({ strict: false, validateSchema: false, allErrors: true });
+    addFormats.default(this.#ajv);
+    this.#ajv.addSchema(tightened(document) as object, 'doc');
+  }
+
+  /** What a value breaks of the schema that stands in the document at this place. */
+  problems(value: unknown, ...place: string[]): string[] {
+    const $ref = pointer(...place);
+    const validate = this.#compiled.get($ref) ?? this.#ajv.compile({ $ref });
+    this.#compiled.set($ref, validate);
+    validate(value);
+    return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+      `${instancePath} ${message} ${JSON.stringify(params)}`.trim(),
+    );
+  }
+
+  /** Makes a call, checks status, headers and body of its answer, and returns the body. */
+  async call<Body>(operation: string, { status = 200, ...call }: Call = {}): Promise<Body> {
+    const [method = '', path = ''] = operation.split(' ');
+    const answer = await this.#fetch(method, path, call);
+    const text = await answer.text();
+    expect(`${operation} ${answer.status}`, text).toBe(`${operation} ${status}`);
+    expect(answer.headers.get('X-Gateway-Sim')).toBe('1');
+    this.seen.add(`${operation} ${status}`);
+    const place = this.#place(method.toLowerCase(), path, String(status));
+    const type = (answer.headers.get('Content-Type') ?? '').split(';', 1)[0] ?? '';
+    const content = this.#at(place)['content'] as Content | undefined;
+    if (!content) {
+      expect([operation, text]).toEqual([operation, '']);
+      return text as Body;
+    }
+    expect(Object.keys(content)).toContain(type);
+    const body = type.includes('json') ? JSON.parse(text) : text;
+    expect([operation, this.problems(body, ...place, 'content', type, 'schema')]).toEqual([operation, []]);
+    return body;
+  }
+
+  /** Where the answer with a status is described. */
+  #place(method: string, path: string, status: string): string[] {
+    const responses: Operation['responses'] = this.#document.paths[path]?.[method]?.responses ?? {};
+    const key = status in responses ? status : 'default';
+    const described = responses[key];
+    expect([method, path, described]).toEqual([method, path, expect.anything()]);
+    const to = described?.$ref;
+    return to === undefined ? ['paths', path, method, 'responses', key] : to.slice(2).split('/');
+  }
+
+  #at(place: string[]): Schema {
+    return place.reduce((here, part) => here[part] as Schema, this.#document as unknown as Schema);
+  }
+
+  #fetch(method: string, path: string, call: Omit<Call, 'status'>): Promise<Response> {
+    const { params = {}, query = {}, json, form, headers = {} } = call;
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+    const search = new URLSearchParams(query).toString();
+    const body = json ? JSON.stringify(json) : form ? new URLSearchParams(form) : undefined;
+    return fetch(this.#url + filled + (search && `?${search}`), {
+      method,
+      redirect: 'manual',
+      headers: { ...(json && { 'Content-Type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body }),
+    });
+  }
+}

@@ -1,0 +1,321 @@
+import { cp } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { Delivery, Payment } from '../../src/domain/state.ts';
+import type { StartOptions } from '../../src/options.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
+import { fields } from '../helpers/records.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+const { public_key: _, ...FIELDS } = fields() as Record<string, string>;
+const SUCCESS = 'http://127.0.0.1:3000/thanks?order=1';
+const CANCEL = 'http://127.0.0.1:3000/cart';
+
+async function clock(sim: Sim, body: object): Promise<void> {
+  const response = await fetch(`${sim.url}/_sim/clock`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(response.status).toBe(200);
+}
+
+/** An emulator whose time stands still, so that nothing happens by itself before the test says so. */
+async function frozen(options: StartOptions = {}): Promise<Sim> {
+  const sim = await startSim({ ipnSchedule: ['1h'], ...options });
+  await clock(sim, { freeze: 'now' });
+  return sim;
+}
+
+const initiated = (sim: Sim, changes: Record<string, string> = {}, mode?: 'sandbox' | 'live') =>
+  sim.initiate({ ...FIELDS, ...changes }, mode);
+const payment = (sim: Sim, reference = 'order-1') => sim.control<Payment>(`/payments/${reference}`);
+
+async function deliveries(sim: Sim): Promise<Delivery[]> {
+  return (await sim.control<{ data: Delivery[] }>('/ipns')).data;
+}
+
+describe('a payment that settles itself', () => {
+  it("does so when its time has come on the emulator's clock, not before", async () => {
+    const receiver = await startReceiver();
+    const sim = await frozen({ auto: 'approve', autoDelay: '2s' });
+    await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
+    const { createdAt } = await payment(sim);
+    await clock(sim, { advance: '1999ms' });
+    expect(await payment(sim)).toMatchObject({ status: 'pending' });
+    await clock(sim, { advance: '1ms' });
+    expect(await payment(sim)).toMatchObject({
+      status: 'succeeded',
+      settledBy: 'auto',
+      settledAt: new Date(Date.parse(createdAt) + 2_000).toISOString(),
+    });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('does so by itself in real time', async () => {
+    const sim = await startSim({ auto: 'cancel', autoDelay: '20ms' });
+    await initiated(sim);
+    await vi.waitFor(async () => expect((await payment(sim)).status).toBe('canceled'), { timeout: 5_000 });
+  });
+
+  it('goes by rules, magic e-mails and --auto, each payment at its own time', async () => {
+    const sim = await frozen({
+      auto: 'approve',
+      autoDelay: '5s',
+      outcomes: [{ identifier: 'slow-*', outcome: 'approve', delay: '1m', delivery: 'ipn-twice' }],
+    });
+    await initiated(sim, { identifier: 'slow-1' });
+    await initiated(sim, { identifier: 'magic', customer_email: 'cancel@gateway-sim.test' });
+    await initiated(sim, { identifier: 'usual' });
+    await initiated(sim, { identifier: 'by-hand', customer_email: 'pending@gateway-sim.test' });
+    await clock(sim, { advance: '2m' });
+    const { data } = await sim.control<{ data: Payment[] }>('/payments');
+    const after = (one: Payment) => Date.parse(one.settledAt ?? '') - Date.parse(one.createdAt);
+    expect(data.map((one) => [one.identifier, one.status, after(one)])).toEqual([
+      ['by-hand', 'pending', Number.NaN],
+      ['usual', 'succeeded', 5_000],
+      ['magic', 'canceled', 5_000],
+      ['slow-1', 'succeeded', 60_000],
+    ]);
+    expect((await deliveries(sim)).map(({ identifier }) => identifier)).toEqual([
+      'slow-1',
+      'slow-1',
+      'usual',
+    ]);
+  });
+
+  it.each([false, true])(
+    'never does so before the answer of initiate is out (on disk: %s)',
+    async (onDisk) => {
+      const order: string[] = [];
+      const receiver = await startReceiver(({ body }) => {
+        order.push(`ipn ${new URLSearchParams(body).get('identifier')}`);
+        return {};
+      });
+      const sim = await startSim({
+        auto: 'approve',
+        autoDelay: 0,
+        ...(onDisk && { inMemory: false, dataDir: await temporaryFolder() }),
+        // The latency of the first, and the whole of the others.
+        faults: [{ route: 'initiate', identifier: 'n0', latency: '300ms' }],
+      });
+      const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
+      const initiate = (identifier: string) =>
+        new Promise<void>((resolve, reject) => {
+          const body = new URLSearchParams({
+            public_key: sim.publicKey,
+            ...FIELDS,
+            identifier,
+            ipn_url: `${receiver.url}/ipn`,
+          }).toString();
+          const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+          const sent = request(
+            `${sim.url}/sandbox/payment/initiate`,
+            { method: 'POST', headers },
+            (answer) => {
+              order.push(`answer ${identifier}`);
+              answer.resume().on('end', resolve);
+            },
+          );
+          sent.on('error', reject).end(body);
+        });
+      await Promise.all(names.map(initiate));
+      await receiver.request(names.length);
+      for (const name of names)
+        expect(order.indexOf(`answer ${name}`)).toBeLessThan(order.indexOf(`ipn ${name}`));
+    },
+  );
+
+  it('does so once, and not at all when somebody was faster', async () => {
+    const receiver = await startReceiver();
+    const sim = await frozen({ auto: 'fail', ipnOn: ['failed'] });
+    await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
+    const settled = await fetch(`${sim.url}/_sim/payments/order-1/settle`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"outcome":"approve"}',
+    });
+    expect(settled.status).toBe(200);
+    await clock(sim, { advance: '1m' });
+    expect(await payment(sim)).toMatchObject({ status: 'succeeded', settledBy: 'control' });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('does so however many are due at the same instant', async () => {
+    const sim = await frozen({ auto: 'cancel' });
+    const count = 500;
+    await Promise.all(
+      Array.from({ length: count }, (_, index) => initiated(sim, { identifier: `n${index}` })),
+    );
+    await clock(sim, { advance: '1s' });
+    const { counts } = await sim.control<{ counts: { payments: object } }>('/status');
+    expect(counts.payments).toMatchObject({ pending: 0, canceled: count });
+  });
+
+  it.each([
+    { auto: '1s', expires: '2s', by: 'auto', status: 'failed' },
+    { auto: '2s', expires: '2s', by: 'auto', status: 'failed' },
+    { auto: '3s', expires: '2s', by: 'clock', status: 'expired' },
+  ])('after $auto when it expires after $expires: $status', async ({ auto, expires, by, status }) => {
+    const sim = await frozen({ auto: 'fail', autoDelay: auto, paymentExpires: expires });
+    await initiated(sim);
+    await clock(sim, { advance: '10s' });
+    expect(await payment(sim)).toMatchObject({ status, settledBy: by });
+  });
+
+  it.each([
+    ['cancel', 'canceled'],
+    ['fail', 'failed'],
+    ['expire', 'expired'],
+  ])('sends an IPN on %s only when --ipn-on says so', async (outcome, status) => {
+    for (const ipnOn of [[], [status]]) {
+      const sim = await frozen({ ipnOn });
+      await initiated(sim, { customer_email: `${outcome}@gateway-sim.test` });
+      await clock(sim, { advance: '1s' });
+      expect((await deliveries(sim)).map((one) => one.status)).toEqual(ipnOn);
+    }
+  });
+
+  it('moves the money of its wallet in live mode, and none in sandbox', async () => {
+    const sim = await frozen({ auto: 'approve' });
+    const balances = async () => {
+      const { data } = await sim.control<{ data: { id: string; balance: string }[] }>('/wallets');
+      return Object.fromEntries(data.map(({ id, balance }) => [id, Number(balance)]));
+    };
+    const before = await balances();
+    await initiated(sim, { customer_email: 'poor@example.com' }, 'live');
+    await initiated(sim, { customer_email: 'poor@example.com' });
+    await clock(sim, { advance: '1s' });
+    expect(await balances()).toEqual({ ...before, wal_poor_usd: (before['wal_poor_usd'] ?? 0) - 100 });
+    const { data } = await sim.control<{ data: Payment[] }>('/payments?mode=live');
+    expect(data[0]?.warnings).toContain(
+      'the balance of wallet wal_poor_usd was too small: it is below zero now',
+    );
+    const merchants = await sim.control<{ data: { balances: object }[] }>('/merchants');
+    expect(merchants.data[0]?.balances).toEqual({ USD: '98' });
+  });
+
+  it('does so after a kill and a restart that knows nothing of --auto', async () => {
+    const dataDir = await temporaryFolder();
+    const first = await frozen({ auto: 'approve', autoDelay: '50ms', inMemory: false, dataDir });
+    await initiated(first, { identifier: 'killed' });
+    const copy = await temporaryFolder();
+    // What a kill right after the answer would have left on disk.
+    for (const name of ['db.json', 'journal.jsonl']) await cp(join(dataDir, name), join(copy, name));
+    const second = await startSim({ inMemory: false, dataDir: copy });
+    await vi.waitFor(
+      async () =>
+        expect(await payment(second, 'killed')).toMatchObject({ status: 'succeeded', settledBy: 'auto' }),
+      { timeout: 5_000 },
+    );
+    expect(await payment(first, 'killed')).toMatchObject({ status: 'pending' });
+  });
+});
+
+describe('the checkout of a payment that settled itself', () => {
+  const EMAIL = { approve: SUCCESS, cancel: CANCEL, fail: CANCEL };
+
+  async function settledCheckout(
+    options: StartOptions,
+    outcome: string,
+    mode: 'sandbox' | 'live' = 'sandbox',
+  ) {
+    const sim = await frozen(options);
+    const checkout = await initiated(sim, { customer_email: `${outcome}@gateway-sim.test` }, mode);
+    await clock(sim, { advance: '1s' });
+    return { sim, checkout };
+  }
+
+  const visit = (url: string, method: string, body?: Record<string, string>) =>
+    fetch(url, {
+      method,
+      redirect: 'manual',
+      headers: { Accept: 'text/html' },
+      ...(body && { body: new URLSearchParams(body) }),
+    });
+
+  it.each(
+    (['approve', 'cancel', 'fail'] as const).flatMap((outcome) =>
+      (['sandbox', 'live'] as const).map((mode) => ({ outcome, mode })),
+    ),
+  )('leads to its address, by GET and by POST: $outcome, $mode', async ({ outcome, mode }) => {
+    const { sim, checkout } = await settledCheckout({}, outcome, mode);
+    for (const method of ['GET', 'POST', 'GET']) {
+      const answer = await visit(checkout, method);
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, EMAIL[outcome]]);
+    }
+    const { timeline } = await sim.control<{ timeline: { event: string; detail: string | null }[] }>(
+      '/payments/order-1',
+    );
+    expect(timeline.filter(({ event }) => event === 'redirected')[0]?.detail).toBe(EMAIL[outcome]);
+  });
+
+  it.each([
+    ['email', { email: 'test_mode@mail.com' }],
+    ['code', { code: '222666' }],
+    ['cancel', {}],
+    ['panel', { outcome: 'fail' }],
+    ['back', {}],
+  ])('leads there from the form %s that was still open', async (form, body) => {
+    const { sim, checkout } = await settledCheckout({}, 'approve');
+    const answer = await visit(checkout.replace('/checkout?', `/checkout/${form}?`), 'POST', body);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, SUCCESS]);
+    expect(await payment(sim)).toMatchObject({ status: 'succeeded', settledBy: 'auto' });
+  });
+
+  it.each(['ipn-then-redirect', 'redirect-then-ipn', 'redirect-only', 'ipn-twice'] as const)(
+    'leads there with the order %s',
+    async (delivery) => {
+      const { checkout } = await settledCheckout({ delivery }, 'approve');
+      expect((await visit(checkout, 'GET')).headers.get('location')).toBe(SUCCESS);
+    },
+  );
+
+  it('stays with ipn-only', async () => {
+    const { checkout } = await settledCheckout({ delivery: 'ipn-only' }, 'approve');
+    for (const method of ['GET', 'POST']) expect((await visit(checkout, method)).status).toBe(409);
+  });
+
+  it('stays when it expired', async () => {
+    const { checkout } = await settledCheckout({}, 'expire');
+    for (const method of ['GET', 'POST']) expect((await visit(checkout, method)).status).toBe(410);
+  });
+
+  it('lets the first attempt of the IPN go before the redirect, as whoever settles it does', async () => {
+    const answered = gate();
+    const receiver = await startReceiver([{ after: answered.opened }]);
+    const sim = await startSim({ auto: 'approve', autoDelay: 0 });
+    const checkout = await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
+    await receiver.request(1);
+    const order: string[] = [];
+    const redirect = visit(checkout, 'GET').then((answer) => {
+      order.push('redirect');
+      return answer;
+    });
+    await vi.waitFor(async () => expect(await sim.control('/livez')).toEqual({ status: 'live' }));
+    order.push('ipn');
+    answered.open();
+    expect((await redirect).headers.get('location')).toBe(SUCCESS);
+    expect(order).toEqual(['ipn', 'redirect']);
+  });
+
+  it.each([['redirect-then-ipn'], ['ipn-then-redirect']] as const)(
+    'does not wait for ever for a receiver that hangs: %s',
+    async (delivery) => {
+      const receiver = await startReceiver(['hang']);
+      const sim = await startSim({
+        auto: 'approve',
+        autoDelay: 0,
+        ipnTimeout: '200ms',
+        ipnRetries: 0,
+        delivery,
+      });
+      const checkout = await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
+      await receiver.request(1);
+      const answer = await visit(checkout, 'GET');
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, SUCCESS]);
+    },
+  );
+});

@@ -1,0 +1,516 @@
+import { cp, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Delivery, Payment } from '../../src/domain/state.ts';
+import type { StartOptions } from '../../src/options.ts';
+import type { Snapshot } from '../../src/store/snapshot.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { fields, merchant, wallet } from '../helpers/records.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+const { public_key: _, ...FIELDS } = fields() as Record<string, string>;
+
+async function ask(sim: Sim, method: string, path: string, body?: unknown) {
+  const response = await fetch(`${sim.url}/_sim${path}`, {
+    method,
+    ...(body !== undefined && {
+      headers: { 'Content-Type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+async function post(sim: Sim, path: string, body?: unknown) {
+  const answer = await ask(sim, 'POST', path, body);
+  expect(answer).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) });
+  return answer.body;
+}
+
+const reset = (sim: Sim) => post(sim, '/reset');
+const exported = (sim: Sim) => sim.control<Snapshot>('/snapshot');
+const initiated = (sim: Sim, changes: Record<string, string> = {}, mode?: 'sandbox' | 'live') =>
+  sim.initiate({ ...FIELDS, ...changes }, mode);
+
+async function list<Item>(sim: Sim, path: string): Promise<Item[]> {
+  return (await sim.control<{ data: Item[] }>(path)).data;
+}
+
+/** An emulator on whose disk something happened, and its folder. */
+async function onDisk(options: StartOptions = {}): Promise<{ sim: Sim; dataDir: string }> {
+  const dataDir = await temporaryFolder();
+  return { sim: await startSim({ inMemory: false, dataDir, ...options }), dataDir };
+}
+
+/** What a kill at this moment would leave on disk, in a folder of its own. */
+async function killed(dataDir: string): Promise<string> {
+  const copy = await temporaryFolder();
+  for (const name of ['journal.jsonl', 'db.json']) await cp(join(dataDir, name), join(copy, name));
+  return copy;
+}
+
+describe('a reset', () => {
+  it('goes back to the fixtures, fault rules and an empty log, and leaves the clock alone', async () => {
+    const sim = await startSim({
+      faults: [{ route: 'ipn', status: 500 }],
+      wallets: [{ email: 'ada@example.com', holder: 'Ada', currency: 'EUR', balance: '5' }],
+    });
+    const before = await exported(sim);
+    await post(sim, '/clock', { freeze: 'now' });
+    await post(sim, '/clock', { advance: '24h' });
+    const { now } = await sim.control<{ now: string }>('/clock');
+    await initiated(sim, {}, 'live');
+    await post(sim, '/payments/order-1/settle', { outcome: 'approve' });
+    await post(sim, '/faults', { route: 'initiate', status: 503 });
+    const answer = await reset(sim);
+    expect(answer).toEqual({
+      counts: { payments: 0, deliveries: 0, merchants: 1, wallets: before.wallets.length, cards: 0 },
+    });
+    expect(await exported(sim)).toEqual(before);
+    expect(await list(sim, '/faults')).toMatchObject([{ route: 'ipn', status: 500, used: 0 }]);
+    expect(await list(sim, '/requests')).toEqual([]);
+    expect(await sim.control('/clock')).toMatchObject({ now, frozen: true, nextDue: null });
+  });
+
+  it('keeps every merchant and its keys of now, also where the options pinned others', async () => {
+    const sim = await startSim({ publicKey: 'pub_sim_pinned', secretKey: 'sec_sim_pinned' });
+    const [first] = await list<{ id: string }>(sim, '/merchants');
+    const second = await post(sim, '/merchants', { name: 'second' });
+    const changed = await post(sim, `/merchants/${first?.id}/keys`);
+    await initiated({ ...sim, initiate: sim.initiate }, { public_key: String(changed['publicKey']) }, 'live');
+    await post(sim, '/payments/order-1/settle', { outcome: 'approve' });
+    await reset(sim);
+    expect(await list(sim, '/merchants')).toMatchObject([
+      { id: first?.id, publicKey: changed['publicKey'], secretKey: changed['secretKey'], balances: {} },
+      { id: second['id'], publicKey: second['publicKey'], secretKey: second['secretKey'] },
+    ]);
+  });
+
+  it('ends the attempt that is under way, lets go who waits for it, and nothing of it comes back', async () => {
+    const receiver = await startReceiver(['hang']);
+    const sim = await startSim({ ipnSchedule: ['1s'], ipnTimeout: '5m' });
+    await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
+    const settled = ask(sim, 'POST', '/payments/order-1/settle', { outcome: 'approve', awaitDelivery: true });
+    const request = await receiver.request(1);
+    await reset(sim);
+    expect((await settled).status).toBe(200);
+    await request.closed;
+    await post(sim, '/clock', { advance: '24h' });
+    expect(receiver.requests).toHaveLength(1);
+    const { payments, deliveries, attempts } = await exported(sim);
+    expect({ payments, deliveries, attempts }).toEqual({ payments: [], deliveries: [], attempts: [] });
+  });
+
+  it('drops retries, expiries and what settles itself', async () => {
+    const receiver = await startReceiver([{ status: 500 }]);
+    const sim = await startSim({
+      auto: 'cancel',
+      autoDelay: '1h',
+      paymentExpires: '2h',
+      ipnSchedule: ['30m'],
+    });
+    await post(sim, '/clock', { freeze: 'now' });
+    await initiated(sim, { ipn_url: `${receiver.url}/ipn`, identifier: 'retried' });
+    await post(sim, '/payments/retried/settle', { outcome: 'approve' });
+    await initiated(sim);
+    expect(await sim.control('/clock')).not.toMatchObject({ nextDue: null });
+    await reset(sim);
+    expect(await sim.control('/clock')).toMatchObject({ nextDue: null });
+    await post(sim, '/clock', { advance: '24h' });
+    expect(receiver.requests).toHaveLength(1);
+    expect((await exported(sim)).payments).toEqual([]);
+  });
+
+  it('lets a fault rule for the order of IPNs act again', async () => {
+    const receiver = await startReceiver();
+    const sim = await startSim({ faults: [{ route: 'ipn', reorder: true, times: 1 }] });
+    await post(sim, '/clock', { freeze: 'now' });
+    const settle = async (identifier: string) => {
+      await initiated(sim, { identifier, ipn_url: `${receiver.url}/ipn` });
+      await post(sim, `/payments/${identifier}/settle`, { outcome: 'approve' });
+      return receiver.requests.map(({ body }) => new URLSearchParams(body).get('identifier'));
+    };
+    expect(await settle('held back')).toEqual([]);
+    await reset(sim);
+    expect(await settle('two')).toEqual([]);
+    await settle('three');
+    await receiver.request(2);
+    expect(await settle('four')).toEqual(['three', 'two', 'four']);
+  });
+
+  it('while payments are initiated and settled leaves a state that hangs together', async () => {
+    const receiver = await startReceiver();
+    const { sim, dataDir } = await onDisk({ auto: 'approve', autoDelay: 0 });
+    const statuses = new Set<number>();
+    const pay = async (index: number) => {
+      const identifier = `n${index}`;
+      await initiated(sim, { identifier, ipn_url: `${receiver.url}/ipn` }, 'live');
+      statuses.add((await ask(sim, 'POST', `/payments/${identifier}/settle`, { outcome: 'cancel' })).status);
+    };
+    const resets = async () => {
+      for (let count = 0; count < 10; count++) await reset(sim);
+    };
+    await Promise.all([...Array.from({ length: 150 }, (_, index) => pay(index)), resets()]);
+    expect([...statuses].filter((status) => ![200, 404, 409].includes(status))).toEqual([]);
+    const state = await exported(sim);
+    expect(await ask(sim, 'PUT', '/snapshot', state)).toMatchObject({ status: 200 });
+    await reset(sim);
+    const copy = await startSim({ inMemory: false, dataDir: await killed(dataDir) });
+    expect((await exported(copy)).payments).toEqual([]);
+  });
+
+  it('survives a kill right after its answer: one line of the journal says so', async () => {
+    const { sim, dataDir } = await onDisk();
+    await initiated(sim);
+    await reset(sim);
+    const copy = await killed(dataDir);
+    const lines = (await readFile(join(copy, 'journal.jsonl'), 'utf8')).trimEnd().split('\n');
+    expect(lines.filter((line) => line.includes('"reset":true'))).toHaveLength(1);
+    const second = await startSim({ inMemory: false, dataDir: copy });
+    expect(await exported(second)).toEqual(await exported(sim));
+    expect((await exported(second)).payments).toEqual([]);
+  });
+});
+
+describe('own fixtures', () => {
+  async function fixtures(content: object): Promise<string> {
+    const path = join(await temporaryFolder(), 'mine.json');
+    await writeFile(path, JSON.stringify({ version: 1, ...content }));
+    return path;
+  }
+
+  it('are what a server starts with and goes back to, with their keys', async () => {
+    const sim = await startSim({
+      fixtures: await fixtures({ merchants: [merchant()], wallets: [wallet({ id: 'w', balance: '5' })] }),
+    });
+    expect(sim.publicKey).toBe(merchant().publicKey);
+    await initiated(sim, {}, 'live');
+    await post(sim, '/payments/order-1/settle', { outcome: 'approve' });
+    expect(await list(sim, '/wallets')).toContainEqual(wallet({ id: 'w', balance: '-95' }));
+    await reset(sim);
+    expect(await list(sim, '/wallets')).toContainEqual(wallet({ id: 'w', balance: '5' }));
+  });
+
+  it('on a folder that has a state are left for a reset, and that is said', async () => {
+    const dataDir = await temporaryFolder();
+    const first = await startSim({ inMemory: false, dataDir });
+    await first.server.stop();
+    const path = await fixtures({ wallets: [wallet({ id: 'w' })] });
+    const second = await startSim({ inMemory: false, dataDir, fixtures: path });
+    expect(second.server.notices).toEqual([
+      `--fixtures is ignored: ${dataDir} has a state already (state reset goes back to them)`,
+    ]);
+    expect(await list(second, '/wallets')).not.toContainEqual(wallet({ id: 'w' }));
+    await reset(second);
+    expect(await list(second, '/wallets')).toContainEqual(wallet({ id: 'w' }));
+  });
+
+  it('that are found to be missing by a reset are said, with nothing changed', async () => {
+    const dataDir = await temporaryFolder();
+    await (await startSim({ inMemory: false, dataDir })).server.stop();
+    const sim = await startSim({ inMemory: false, dataDir, fixtures: join(dataDir, 'none.json') });
+    await initiated(sim);
+    const before = await exported(sim);
+    expect(await ask(sim, 'POST', '/reset')).toMatchObject({
+      status: 422,
+      body: { code: 'usage', message: `--fixtures: ${join(dataDir, 'none.json')} does not exist` },
+    });
+    expect(await exported(sim)).toEqual(before);
+  });
+});
+
+describe('a state', () => {
+  /** An emulator with something of every kind that is still going on. */
+  async function busy(options: StartOptions = {}): Promise<Sim> {
+    const sim = await startSim({ ipnSchedule: ['1h'], ...options });
+    await post(sim, '/clock', { freeze: 'now' });
+    const receiver = await startReceiver([{ status: 500, body: 'Zoë 😀 \u2028' }]);
+    await initiated(sim, { identifier: 'live', ipn_url: `${receiver.url}/ipn` }, 'live');
+    await post(sim, '/payments/live/settle', { outcome: 'approve' });
+    await initiated(sim, { identifier: 'auto', customer_email: 'approve@gateway-sim.test' });
+    const card = await fetch(`${sim.url}/api/cards/save`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${sim.secretKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        currency_code: 'USD',
+        title: 'Ads',
+        name_on_card: 'Ada',
+        email: 'ada@example.com',
+        amount: '10',
+      }),
+    });
+    expect(card.status).toBe(200);
+    return sim;
+  }
+
+  it('goes out and comes in again the same, and what is due in it falls due there', async () => {
+    const first = await busy();
+    const state = await exported(first);
+    const second = await startSim();
+    await initiated(second, { identifier: 'gone' });
+    await post(second, '/clock', { freeze: 'now' });
+    expect(await ask(second, 'PUT', '/snapshot', state)).toMatchObject({
+      status: 200,
+      body: { counts: { payments: 2, cards: 1, deliveries: 1 } },
+    });
+    expect(await exported(second)).toEqual(state);
+    expect(await list(second, '/requests')).toEqual([]);
+    await post(second, '/clock', { advance: '2h' });
+    expect(await list<Payment>(second, '/payments?identifier=auto')).toMatchObject([{ status: 'succeeded' }]);
+    const deliveries = await list<Delivery & { attempts: unknown[] }>(second, '/ipns?payment=live');
+    expect(deliveries[0]?.attempts.length).toBeGreaterThan(1);
+  });
+
+  it('takes the place of one of which an attempt is under way, the same payment included', async () => {
+    const receiver = await startReceiver(['hang', { status: 200 }]);
+    const sim = await startSim({ ipnTimeout: '5m' });
+    await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
+    const pending = await exported(sim);
+    const settled = ask(sim, 'POST', '/payments/order-1/settle', { outcome: 'approve', awaitDelivery: true });
+    await receiver.request(1);
+    const underWay = await exported(sim);
+    await ask(sim, 'PUT', '/snapshot', underWay);
+    expect((await settled).status).toBe(200);
+    await receiver.request(2);
+    await expect
+      .poll(async () => (await list<Delivery>(sim, '/ipns')).map(({ state }) => state))
+      .toEqual(['delivered']);
+    await ask(sim, 'PUT', '/snapshot', pending);
+    expect(await exported(sim)).toEqual(pending);
+    await post(sim, '/payments/order-1/settle', { outcome: 'approve' });
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  it('goes by its own plans for a payment that had others before', async () => {
+    const sim = await startSim({ auto: 'approve', autoDelay: '1h' });
+    await post(sim, '/clock', { freeze: 'now' });
+    await initiated(sim);
+    const state = await exported(sim);
+    const [payment] = state.payments;
+    const at = new Date(Date.parse(payment?.createdAt ?? '') + 60_000).toISOString();
+    const payments = [{ ...payment, auto: { outcome: 'cancel', at, delivery: null } }];
+    await ask(sim, 'PUT', '/snapshot', { ...state, payments });
+    await post(sim, '/clock', { advance: '1m' });
+    expect(await list<Payment>(sim, '/payments')).toMatchObject([{ status: 'canceled', settledAt: at }]);
+  });
+
+  it('of an older gateway-sim is filled up', async () => {
+    const sim = await busy();
+    const state = await exported(sim);
+    const { cardTransactions: _, ...older } = state;
+    const payments = state.payments.map(({ auto: _, ...payment }) => payment);
+    const deliveries = state.deliveries.map(({ once: _, ...delivery }) => delivery);
+    expect((await ask(sim, 'PUT', '/snapshot', { ...older, payments, deliveries })).status).toBe(200);
+    expect(await exported(sim)).toEqual({
+      ...state,
+      payments: state.payments.map((payment) => ({ ...payment, auto: null })),
+    });
+  });
+
+  it('with pinned keys keeps those, and is in line with the options in one write', async () => {
+    const { sim, dataDir } = await onDisk({ publicKey: 'pub_sim_pinned', currency: ['NPR:Rs'] });
+    const state = { version: 1, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
+    expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
+    const copy = await killed(dataDir);
+    const lines = (await readFile(join(copy, 'journal.jsonl'), 'utf8')).trimEnd().split('\n');
+    const last = JSON.parse(lines.at(-1) ?? '') as Snapshot & { reset?: true };
+    expect(last).toMatchObject({ reset: true, merchants: [merchant({ publicKey: 'pub_sim_pinned' })] });
+    expect(last.wallets).toContainEqual(wallet({ id: 'w1' }));
+    expect(last.wallets).toContainEqual(wallet({ id: 'w1_npr', currency: 'NPR' }));
+  });
+
+  it('with a currency that this server does not have can be worked with', async () => {
+    const first = await startSim({ currency: ['NPR:Rs'] });
+    const checkout = await initiated(first, { currency: 'NPR' });
+    const second = await startSim();
+    await ask(second, 'PUT', '/snapshot', await exported(first));
+    const page = await fetch(checkout.replace(first.url, second.url), { headers: { Accept: 'text/html' } });
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('NPR');
+    await post(second, '/payments/order-1/settle', { outcome: 'approve' });
+  });
+
+  it('from a server with the same seed is not written over by what comes next', async () => {
+    const receiver = await startReceiver();
+    const pay = async (sim: Sim, identifier: string) => {
+      await initiated(sim, { identifier, ipn_url: `${receiver.url}/ipn` }, 'live');
+      await post(sim, `/payments/${identifier}/settle`, { outcome: 'approve' });
+    };
+    const first = await startSim({ seed: 'the same' });
+    await pay(first, 'old');
+    const second = await startSim({ seed: 'the same' });
+    await ask(second, 'PUT', '/snapshot', await exported(first));
+    await pay(second, 'new');
+    const { deliveries, attempts } = await exported(second);
+    expect(deliveries.map(({ identifier }) => identifier)).toEqual(['old', 'new']);
+    expect(attempts).toHaveLength(2);
+  });
+
+  const bad: [what: string, (state: Snapshot) => unknown, status: number, problem: string][] = [
+    ['no JSON', () => '{"version":1', 400, 'the body is not valid JSON'],
+    ['no object', () => '[]', 400, 'the body must be a JSON object'],
+    ['no version', () => ({}), 422, 'the state to import is not a gateway-sim state: it has no version'],
+    [
+      'a newer version',
+      (state) => ({ ...state, version: 2 }),
+      422,
+      'has the version 2; this gateway-sim reads up to 1',
+    ],
+    ['a version that never was', (state) => ({ ...state, version: 0 }), 422, 'has the version 0'],
+    ['nothing in it', () => ({ version: 1 }), 422, 'merchants is empty'],
+    [
+      'an unknown key',
+      (state) => ({ ...state, payment: [] }),
+      422,
+      'unknown key "payment": did you mean payments?',
+    ],
+    [
+      'a damaged record at its very end',
+      (state) => ({ ...state, cards: [...state.cards, { id: 'card_x' }] }),
+      422,
+      'the state to import is damaged: cards.1.',
+    ],
+    [
+      'an id twice',
+      (state) => ({ ...state, payments: [...state.payments, state.payments[0]] }),
+      422,
+      'the state to import: payments has the id "pay_',
+    ],
+    [
+      'a payment of nobody',
+      (state) => ({ ...state, merchants: [merchant()] }),
+      422,
+      'merchantId names "mer_demo", which is not in merchants',
+    ],
+    [
+      'a time that would never come',
+      (state) => ({
+        ...state,
+        payments: state.payments.map((one) => ({ ...one, expiresAt: '+275761-01-01T00:00:00Z' })),
+      }),
+      422,
+      'the state to import is damaged: payments.0.expiresAt',
+    ],
+  ];
+
+  it.each(bad)('with %s is refused, and nothing is changed', async (_, change, status, problem) => {
+    const sim = await busy();
+    const before = await exported(sim);
+    const answer = await ask(sim, 'PUT', '/snapshot', change(before));
+    expect(answer).toMatchObject({
+      status,
+      body: { error: 'true', message: expect.stringContaining(problem) },
+    });
+    if (status === 422) {
+      expect(answer.body).toMatchObject({
+        code: 'invalid_fields',
+        remedy: 'Nothing was changed. gateway-sim state export writes a state that can be imported.',
+      });
+    }
+    expect(await exported(sim)).toEqual(before);
+  });
+
+  it('of another content type is refused', async () => {
+    const sim = await startSim();
+    const response = await fetch(`${sim.url}/_sim/snapshot`, { method: 'PUT', body: '{}' });
+    expect(response.status).toBe(415);
+  });
+
+  it('of 50,000 payments goes out and comes in again, and the emulator answers meanwhile', async () => {
+    const { sim, dataDir } = await onDisk();
+    await initiated(sim);
+    const small = await exported(sim);
+    const [model] = small.payments;
+    const payments = Array.from({ length: 50_000 }, (_, index) => ({
+      ...model,
+      id: `pay_${index}`,
+      identifier: `order-${index}`,
+    }));
+    const state = { ...small, payments };
+    expect(await ask(sim, 'PUT', '/snapshot', state)).toMatchObject({
+      status: 200,
+      body: { counts: { payments: 50_000 } },
+    });
+    const [out] = await Promise.all([exported(sim), initiated(sim, { identifier: 'meanwhile' })]);
+    expect(out.payments.slice(0, 50_000).every(({ id }, index) => id === `pay_${index}`)).toBe(true);
+    for (const index of [0, 249, 250, 49_999]) expect(out.payments[index]).toEqual(payments[index]);
+    const copy = await startSim({ inMemory: false, dataDir: await killed(dataDir) });
+    expect((await exported(copy)).payments).toHaveLength(50_001);
+  });
+});
+
+describe('a start that fails', () => {
+  const locks = async (folder: string) =>
+    (await readdir(folder).catch(() => [])).filter((name) => /^(lock|server)/.test(name));
+
+  /** The files of a folder that this process has open; nothing where the system does not tell. */
+  const openIn = async (folder: string) => {
+    const handles = await readdir('/proc/self/fd').catch(() => []);
+    const files = await Promise.all(handles.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')));
+    return files.filter((file) => file.startsWith(folder));
+  };
+
+  it('because the port is taken leaves nothing open or locked', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const dataDir = await temporaryFolder();
+    const options = { inMemory: false, dataDir };
+    await expect(startSim({ ...options, port })).rejects.toMatchObject({ code: 'port_in_use' });
+    expect(await locks(dataDir)).toEqual([]);
+    expect(await openIn(dataDir)).toEqual([]);
+    const sim = await startSim(options);
+    await initiated(sim);
+  });
+
+  it('at its very end closes its port again', async () => {
+    const dataDir = await temporaryFolder();
+    await mkdir(join(dataDir, 'server.json', 'taken'), { recursive: true });
+    const probe = createServer();
+    await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    await expect(startSim({ inMemory: false, dataDir, port })).rejects.toThrow();
+    const sim = await startSim({ port });
+    expect(sim.url).toBe(`http://127.0.0.1:${port}`);
+  });
+
+  it.each<[StartOptions, string]>([
+    [{ outcomes: [{ outcome: 'fail' }] }, 'outcomes.0 needs at least one of identifier, email, amount'],
+    [{ autoDelay: '721h' }, '--auto-delay must be at most 720h'],
+    [{ paymentExpires: '0s' }, '--payment-expires must be from 1ms to 720h'],
+    [
+      { ipnOn: ['cancelled'] },
+      '--ipn-on takes canceled, failed, expired (got "cancelled"): did you mean canceled?',
+    ],
+    [{ faults: [{ route: 'initiate' }] }, 'faults.0'],
+    [{ currencies: [{ code: 'x' }] }, 'currencies.0.code must be two to four upper-case letters or digits'],
+  ])('because of %j does not touch the folder', async (options, problem) => {
+    const dataDir = join(await temporaryFolder(), 'new');
+    await expect(startSim({ inMemory: false, dataDir, ...options })).rejects.toMatchObject({
+      name: 'GatewayError',
+      message: expect.stringContaining(problem),
+    });
+    await expect(readdir(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it.each<[StartOptions, string]>([
+    [{ fixtures: '/nowhere/mine.json' }, '--fixtures: /nowhere/mine.json does not exist'],
+    [
+      { wallets: [{ email: 'a@example.com', holder: 'A', currency: 'XYZ', balance: '1' }] },
+      'wallets: the currency XYZ of a@example.com is unknown',
+    ],
+  ])('because of %j leaves the folder free', async (options, problem) => {
+    const dataDir = await temporaryFolder();
+    await expect(startSim({ inMemory: false, dataDir, ...options })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(problem),
+    });
+    expect(await locks(dataDir)).toEqual([]);
+    await startSim({ inMemory: false, dataDir });
+  });
+});

@@ -1,0 +1,362 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { connectGatewaySim, GatewayError } from '../../src/index.ts';
+import { startLibrary } from '../helpers/library.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
+
+describe('payments', () => {
+  it('are created with something that works, or with what is given', async () => {
+    const sim = await startLibrary();
+    const usual = await sim.payments.create();
+    expect(usual).toMatchObject({ status: 'pending', mode: 'sandbox', amount: '100.00', currency: 'USD' });
+    expect(usual).not.toHaveProperty('timeline');
+    const page = await fetch(usual.checkoutUrl);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8']);
+    const given = {
+      identifier: 'order/1 ü',
+      amount: '7.50',
+      currency: 'EUR',
+      details: 'Tea',
+      ipnUrl: 'http://127.0.0.1:9/ipn',
+      successUrl: 'http://127.0.0.1:9/ok',
+      cancelUrl: 'http://127.0.0.1:9/no',
+      siteLogo: 'http://127.0.0.1:9/logo.png',
+      checkoutTheme: 'dark',
+      customerName: 'Zoë',
+      customerEmail: 'zoe@example.com',
+      mode: 'live',
+    } as const;
+    expect(await sim.payments.create(given)).toMatchObject(given);
+    expect(await sim.payments.get('order/1 ü')).toMatchObject({ timeline: [{ event: 'initiated' }] });
+  });
+
+  it('that the service refuses are refused with every problem', async () => {
+    const sim = await startLibrary();
+    await expect(sim.payments.create({ amount: '0', identifier: 'x'.repeat(21) })).rejects.toMatchObject({
+      name: 'GatewayError',
+      code: 'invalid_fields',
+      problems: [expect.stringContaining('identifier'), expect.stringContaining('amount')],
+    });
+    await expect(sim.payments.create({ publicKey: 'pub_nobody' })).rejects.toThrow('Invalid api key');
+  });
+
+  it('are listed newest first, page by page, by what is asked for', async () => {
+    const sim = await startLibrary();
+    for (const identifier of ['a', 'b', 'c']) await sim.payments.create({ identifier });
+    await sim.payments.cancel('b');
+    const first = await sim.payments.list({ limit: 2 });
+    expect(first.data.map(({ identifier }) => identifier)).toEqual(['c', 'b']);
+    const rest = await sim.payments.list({ limit: 2, cursor: first.nextCursor ?? '' });
+    expect(rest.data.map(({ identifier }) => identifier)).toEqual(['a']);
+    expect(rest.nextCursor).toBeNull();
+    const canceled = await sim.payments.list({ status: 'canceled', mode: 'sandbox', identifier: 'b' });
+    expect(canceled.data).toHaveLength(1);
+  });
+
+  it.each([
+    ['approve', 'succeeded', 'http://127.0.0.1:3000/ok'],
+    ['cancel', 'canceled', 'http://127.0.0.1:3000/no'],
+    ['fail', 'failed', 'http://127.0.0.1:3000/no'],
+    ['expire', 'expired', null],
+  ] as const)('are settled by %s', async (outcome, status, redirectUrl) => {
+    const receiver = await startReceiver();
+    const sim = await startLibrary();
+    await sim.payments.create({
+      identifier: 'order-1',
+      ipnUrl: receiver.url,
+      successUrl: 'http://127.0.0.1:3000/ok',
+      cancelUrl: 'http://127.0.0.1:3000/no',
+    });
+    const settled = await sim.payments[outcome]('order-1');
+    expect(settled).toMatchObject({
+      payment: { status },
+      redirectUrl,
+      delivery: outcome === 'approve' ? { state: 'delivered' } : null,
+    });
+    await expect(sim.payments[outcome]('order-1')).rejects.toMatchObject({ code: 'wrong_state' });
+    await expect(sim.payments[outcome]('nobody')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('are settled in the order that is asked for, and wait for the delivery on request', async () => {
+    const answered = gate();
+    const receiver = await startReceiver([{ after: answered.opened }]);
+    const sim = await startLibrary();
+    const { id } = await sim.payments.create({ ipnUrl: receiver.url });
+    const settled = sim.payments.approve(id, { delivery: 'redirect-then-ipn', awaitDelivery: true });
+    await receiver.request(1);
+    answered.open();
+    expect((await settled).delivery).toMatchObject({
+      state: 'delivered',
+      attempts: [{ responseStatus: 200 }],
+    });
+    const { id: other } = await sim.payments.create();
+    expect(await sim.payments.approve(other, { delivery: 'redirect-only' })).toMatchObject({
+      delivery: null,
+    });
+  });
+
+  it('are waited for', async () => {
+    const sim = await startLibrary();
+    const waited = sim.payments.waitFor({ identifier: 'later', status: 'succeeded' });
+    await sim.payments.create({ identifier: 'later', customerEmail: 'approve@gateway-sim.test' });
+    expect(await waited).toMatchObject({ identifier: 'later', settledBy: 'auto' });
+  });
+});
+
+describe('IPNs', () => {
+  it('are listed, read, waited for and sent once more', async () => {
+    const receiver = await startReceiver([{ status: 500 }, { body: 'thanks' }]);
+    const sim = await startLibrary({ ipnRetries: 0 });
+    await sim.payments.create({ identifier: 'order-1', ipnUrl: receiver.url });
+    const { delivery } = await sim.payments.approve('order-1');
+    const id = delivery?.id ?? '';
+    expect(await sim.ipns.waitFor({ payment: 'order-1', state: 'failed' })).toMatchObject({ id });
+    const resent = await sim.ipns.resend(id);
+    expect(resent).toMatchObject({
+      id,
+      state: 'delivered',
+      attempts: [{ number: 1 }, { responseBody: 'thanks' }],
+    });
+    expect(await sim.ipns.get(id)).toEqual(resent);
+    const { id: copy } = await sim.ipns.resend(id, { to: `${receiver.url}/other` });
+    expect(copy).not.toBe(id);
+    expect((await sim.ipns.list({ payment: 'order-1', limit: 5 })).data.map((one) => one.id)).toEqual([
+      copy,
+      id,
+    ]);
+    await expect(sim.ipns.get('ipn_nobody')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('are signed with the key of now', async () => {
+    const receiver = await startReceiver();
+    const sim = await startLibrary();
+    const before = sim.secretKey;
+    const { secretKey } = await sim.merchants.generateKeys();
+    expect([sim.secretKey, sim.env['GATEWAY_SIM_SECRET_KEY']]).toEqual([secretKey, secretKey]);
+    expect(secretKey).not.toBe(before);
+    await sim.payments.create({ identifier: 'order-1', amount: '5.00', ipnUrl: receiver.url });
+    await sim.payments.approve('order-1');
+    const sent = new URLSearchParams((await receiver.request(1)).body);
+    const expected = createHmac('sha256', sim.secretKey).update('5.00order-1').digest('hex').toUpperCase();
+    expect(sent.get('signature')).toBe(expected);
+  });
+
+  it('are made by hand, one or many', async () => {
+    const receiver = await startReceiver();
+    const sim = await startLibrary();
+    const one = await sim.ipns.fire({ to: receiver.url, amount: '9', set: { 'data.charge': '1' } });
+    expect(one).toMatchObject([{ state: 'delivered', paymentId: null }]);
+    const many = await sim.ipns.fire({ to: receiver.url, times: 2, tamper: 'signature', format: 'json' });
+    expect(many.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+    await expect(sim.ipns.fire({ to: 'http://203.0.113.1/ipn' })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+});
+
+describe('cards', () => {
+  it('live through everything that can be done to them', async () => {
+    const sim = await startLibrary();
+    const card = await sim.cards.create({ amount: '50.00', currency: 'USD', title: 'Ads' });
+    expect(card).toMatchObject({ status: 'active', title: 'Ads', amount: '50.00' });
+    expect(await sim.cards.charge(card.id, { amount: '12.50', details: 'Coffee' })).toMatchObject({
+      transaction: { type: '-', amount: '12.50', details: 'Coffee' },
+    });
+    expect(await sim.cards.fund(card.id, { amount: '5' })).toMatchObject({ transaction: { type: '+' } });
+    expect(await sim.cards.block(card.id)).toMatchObject({ status: 'inactive' });
+    await expect(sim.cards.charge(card.id, { amount: '1' })).rejects.toMatchObject({ code: 'wrong_state' });
+    expect(await sim.cards.activate(card.id)).toMatchObject({ status: 'active' });
+    await expect(sim.cards.charge(card.id, { amount: '1000' })).rejects.toMatchObject({
+      code: 'insufficient_funds',
+    });
+    expect(await sim.cards.cancel(card.id)).toMatchObject({ status: 'canceled' });
+    expect((await sim.cards.get(card.id)).transactions).toHaveLength(2);
+    expect((await sim.cards.list({ status: 'canceled' })).data.map(({ id }) => id)).toEqual([card.id]);
+    await expect(sim.cards.get('card_nobody')).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('what surrounds payments', () => {
+  it('wallets are listed and funded', async () => {
+    const sim = await startLibrary();
+    const { data } = await sim.wallets.list();
+    const poor = data.find(({ id }) => id === 'wal_poor_usd');
+    expect(await sim.wallets.fund('wal_poor_usd', '2.50')).toEqual({ ...poor, balance: '3.5' });
+    await expect(sim.wallets.fund('wal_nobody', '1')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('merchants are listed, created and given other keys, which leaves those of the first alone', async () => {
+    const sim = await startLibrary();
+    const { publicKey } = sim;
+    const second = await sim.merchants.create('second');
+    expect((await sim.merchants.list()).data.map(({ name }) => name)).toContain('second');
+    expect((await sim.merchants.generateKeys('second')).publicKey).not.toBe(second.publicKey);
+    expect(sim.publicKey).toBe(publicKey);
+    await expect(sim.merchants.generateKeys('third')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('codes of live payments arrive in the inbox', async () => {
+    const sim = await startLibrary();
+    const { checkoutUrl, id } = await sim.payments.create({ identifier: 'order-1', mode: 'live' });
+    const waited = sim.inbox.waitFor({ payment: 'order-1' });
+    await fetch(checkoutUrl.replace('/checkout?', '/checkout/email?'), {
+      method: 'POST',
+      body: new URLSearchParams({ email: 'wallet@example.com' }),
+      redirect: 'manual',
+    });
+    expect(await waited).toMatchObject({ paymentId: id, code: expect.stringMatching(/^\d{6}$/) });
+    expect((await sim.inbox.list()).data).toHaveLength(1);
+    expect(await sim.inbox.waitFor({ payment: id })).toEqual(await waited);
+  });
+
+  it('requests are listed by path, method and payment, and waited for', async () => {
+    const sim = await startLibrary();
+    const waited = sim.requests.waitFor({ path: '/payment/initiate' });
+    await sim.payments.create({ identifier: 'sandbox' });
+    await sim.payments.create({ identifier: 'live', mode: 'live' });
+    expect(await waited).toMatchObject({ method: 'POST', status: 200 });
+    expect((await sim.requests.list()).data).toHaveLength(2);
+    const { data } = await sim.requests.list({ path: '/sandbox/payment/initiate', method: 'post' });
+    expect(data.map(({ requestBody }) => requestBody)).toEqual([
+      expect.stringContaining('identifier=sandbox'),
+    ]);
+    expect((await sim.requests.list({ payment: 'live', limit: 1 })).data).toHaveLength(1);
+    expect((await sim.requests.list({ path: '/api/cards' })).data).toEqual([]);
+  });
+
+  it('faults are set, listed and cleared', async () => {
+    const sim = await startLibrary();
+    expect(await sim.faults.set({ route: 'initiate', status: 503 })).toMatchObject({ used: 0, spent: false });
+    await sim.faults.set({ route: 'cards', status: 500 });
+    await expect(sim.payments.create()).rejects.toThrow(
+      'a fault rule of gateway-sim answers 503 here on purpose',
+    );
+    expect((await sim.faults.list()).data.map(({ used }) => used)).toEqual([1, 0]);
+    await sim.faults.clear('initiate');
+    expect((await sim.faults.list()).data.map(({ route }) => route)).toEqual(['cards']);
+    await sim.faults.clear();
+    expect((await sim.faults.list()).data).toEqual([]);
+  });
+
+  it('the clock is read, moved, stopped and let go', async () => {
+    const sim = await startLibrary({ paymentExpires: '1h' });
+    const frozen = await sim.clock.freeze(new Date('2040-01-01T00:00:00Z'));
+    expect(frozen).toMatchObject({ now: '2040-01-01T00:00:00.000Z', frozen: true });
+    await sim.payments.create({ identifier: 'order-1' });
+    expect(await sim.clock.advance('59m')).toMatchObject({ now: '2040-01-01T00:59:00.000Z' });
+    expect(await sim.payments.get('order-1')).toMatchObject({ status: 'pending' });
+    await sim.clock.advance(60_000);
+    expect(await sim.payments.get('order-1')).toMatchObject({ status: 'expired', settledBy: 'clock' });
+    expect(await sim.clock.resume()).toMatchObject({ frozen: false });
+    expect(await sim.clock.now()).toMatchObject({ nextDue: null });
+    expect(await sim.clock.freeze()).toMatchObject({ frozen: true });
+    const wrong = [sim.clock.advance('soon'), sim.clock.advance(-1), sim.clock.freeze(new Date('never'))];
+    for (const one of wrong) await expect(one).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('the state is reset, taken out and put back, and the keys stay right', async () => {
+    const sim = await startLibrary();
+    await sim.payments.create({ identifier: 'order-1', amount: '1.00' });
+    const snapshot = await sim.snapshot();
+    const { publicKey } = sim;
+    const { publicKey: changed } = await sim.merchants.generateKeys();
+    await sim.reset();
+    expect(sim.publicKey).toBe(changed);
+    expect((await sim.payments.list()).data).toEqual([]);
+    await sim.payments.create({ identifier: 'after' });
+    await sim.restore(snapshot);
+    expect(sim.publicKey).toBe(publicKey);
+    expect((await sim.payments.list()).data.map(({ identifier }) => identifier)).toEqual(['order-1']);
+    await sim.payments.create();
+    await expect(sim.restore({ version: 99 })).rejects.toMatchObject({ code: 'invalid_fields' });
+    expect((await sim.payments.list()).data).toHaveLength(2);
+  });
+});
+
+describe('waiting in vain', () => {
+  const TIMEOUT = { timeout: 30 };
+  const messageOf = async (waited: Promise<unknown>) => {
+    const error = await waited.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(GatewayError);
+    expect(error).toMatchObject({ code: 'timed_out' });
+    return (error as GatewayError).message.split('\n  ');
+  };
+
+  it('for a payment says what was initiated and refused instead', async () => {
+    const sim = await startLibrary();
+    expect(await messageOf(sim.payments.waitFor({ identifier: 'order-1' }, TIMEOUT))).toEqual([
+      'there was no payment with identifier "order-1" within 0.03 s',
+      'no payment was initiated',
+    ]);
+    const other = await sim.payments.create({ identifier: 'order-2' });
+    await fetch(sim.initiateUrl, { method: 'OPTIONS' });
+    await sim.payments.create({ amount: 'much', publicKey: '' }).catch(() => {});
+    await sim.faults.set({ route: 'initiate', status: 503 });
+    await sim.payments.create().catch(() => {});
+    expect(await messageOf(sim.payments.waitFor({ identifier: 'order-1' }, TIMEOUT))).toEqual([
+      'there was no payment with identifier "order-1" within 0.03 s',
+      `payment "order-2" is pending (sandbox, ${other.id})`,
+      expect.stringMatching(/^POST \/sandbox\/payment\/initiate was refused \(503\): fault rule: /),
+      expect.stringMatching(
+        /^POST \/sandbox\/payment\/initiate was refused \(200\): public_key is required; amount must be a plain/,
+      ),
+    ]);
+    const [, happened] = await messageOf(
+      sim.payments.waitFor({ identifier: 'order-2', status: 'succeeded' }, TIMEOUT),
+    );
+    expect(happened).toBe(`payment "order-2" is pending (sandbox, ${other.id})`);
+  });
+
+  it('for an IPN says what became of those that there are', async () => {
+    const receiver = await startReceiver([{ status: 503 }]);
+    const sim = await startLibrary();
+    const wait = () => messageOf(sim.ipns.waitFor({ payment: 'order-1', state: 'delivered' }, TIMEOUT));
+    expect(await wait()).toEqual([
+      'there was no IPN with payment "order-1", state "delivered" within 0.03 s',
+      'there is no payment "order-1"',
+    ]);
+    await sim.payments.create({ identifier: 'order-1', ipnUrl: `${receiver.url}/ipn` });
+    expect((await wait())[1]).toBe('payment "order-1" is pending: no IPN was sent for it');
+    const { delivery } = await sim.payments.approve('order-1');
+    expect((await wait())[1]).toMatch(
+      `IPN ${delivery?.id} of "order-1" to ${receiver.url}/ipn is pending: the receiver answered 503`,
+    );
+    expect(await messageOf(sim.ipns.waitFor({ state: 'refused' }, TIMEOUT))).toHaveLength(2);
+  });
+
+  it('for a request says what was requested instead', async () => {
+    const sim = await startLibrary();
+    expect((await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT)))[1]).toBe(
+      'the service was not called at all',
+    );
+    await sim.payments.create();
+    expect(await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT))).toEqual([
+      'there was no request with path "/api/cards" within 0.03 s',
+      'POST /sandbox/payment/initiate was answered 200',
+    ]);
+  });
+
+  it('for a code says to whom codes were sent instead', async () => {
+    const sim = await startLibrary();
+    expect(await messageOf(sim.inbox.waitFor({ payment: 'order-1' }, TIMEOUT))).toEqual([
+      'there was no verification code for payment "order-1" within 0.03 s',
+      'no code was sent: live checkouts send one after the e-mail',
+    ]);
+  });
+
+  it('ends at once when the emulator is gone, and for what it cannot understand', async () => {
+    const sim = await startLibrary();
+    const client = await connectGatewaySim(sim.url);
+    const wrong = { status: 'paid' } as unknown as { status: 'succeeded' };
+    await expect(client.payments.waitFor(wrong)).rejects.toMatchObject({ code: 'invalid_fields' });
+    await expect(client.payments.waitFor({}, { timeout: 'soon' })).rejects.toMatchObject({ code: 'usage' });
+    await sim.stop();
+    await expect(client.payments.waitFor()).rejects.toMatchObject({ code: 'no_server' });
+  });
+
+  it('looks once at least', async () => {
+    const sim = await startLibrary();
+    await sim.payments.create();
+    expect(await sim.payments.waitFor({}, { timeout: 0 })).toMatchObject({ status: 'pending' });
+  });
+});

@@ -1,0 +1,229 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
+import type { StartGatewaySimOptions } from '../../src/api.ts';
+import { connectGatewaySim, GatewayError, startGatewaySim } from '../../src/index.ts';
+import type { StartOptions } from '../../src/options.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startLibrary } from '../helpers/library.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+
+const alive = (url: string) =>
+  fetch(`${url}/_sim/livez`).then(
+    () => true,
+    () => false,
+  );
+
+describe('startGatewaySim', () => {
+  it('runs an emulator in memory on a free port, and says all that a test needs', async () => {
+    const sim = await startLibrary();
+    expect(sim.url).toBe(`http://127.0.0.1:${sim.port}`);
+    expect(sim).toMatchObject({
+      initiateUrl: `${sim.url}/sandbox/payment/initiate`,
+      dataDir: null,
+      controlToken: null,
+      notices: [],
+    });
+    expect(sim.env).toEqual({
+      GATEWAY_SIM_URL: sim.url,
+      GATEWAY_SIM_PUBLIC_KEY: sim.publicKey,
+      GATEWAY_SIM_SECRET_KEY: sim.secretKey,
+      GATEWAY_SIM_INITIATE_URL: sim.initiateUrl,
+    });
+  });
+
+  it('leaves the globals of the process that it shares as they are', async () => {
+    const names = ['Request', 'Response', 'Headers', 'fetch', 'FormData', 'ReadableStream'] as const;
+    const before = names.map((name) => globalThis[name]);
+    const listeners = process.eventNames().map((name) => [name, process.listenerCount(name)]);
+    const sim = await startLibrary();
+    await sim.payments.create();
+    await sim.snapshot();
+    names.forEach((name, index) => void expect(globalThis[name]).toBe(before[index]));
+    expect(process.eventNames().map((name) => [name, process.listenerCount(name)])).toEqual(listeners);
+  });
+
+  it('looks at no environment variable', async () => {
+    vi.stubEnv('GATEWAY_SIM_PORT', '1');
+    vi.stubEnv('GATEWAY_SIM_AUTO', 'nonsense');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect((await startLibrary()).port).not.toBe(1);
+  });
+
+  it('runs many side by side that know nothing of each other', async () => {
+    const sims = await Promise.all(Array.from({ length: 5 }, () => startLibrary()));
+    expect(new Set(sims.map(({ port }) => port)).size).toBe(5);
+    await Promise.all(sims.map((sim, index) => sim.payments.create({ identifier: `of-${index}` })));
+    await sims[0]?.reset();
+    const identifiers = await Promise.all(
+      sims.map(async (sim) => (await sim.payments.list()).data.map(({ identifier }) => identifier)),
+    );
+    expect(identifiers).toEqual([[], ['of-1'], ['of-2'], ['of-3'], ['of-4']]);
+  });
+
+  it('lets go of the port when it is stopped, once or twice', async () => {
+    const sim = await startLibrary();
+    await Promise.all([sim.stop(), sim.stop()]);
+    await sim.stop();
+    expect(await alive(sim.url)).toBe(false);
+    await expect(sim.payments.list()).rejects.toMatchObject({
+      code: 'no_server',
+      message: `no gateway-sim answers at ${sim.url}`,
+    });
+  });
+
+  it('stops at the end of the block that it was declared in with await using', async () => {
+    let url: string;
+    {
+      await using sim = await startGatewaySim();
+      url = sim.url;
+      expect(await alive(url)).toBe(true);
+    }
+    expect(await alive(url)).toBe(false);
+  });
+
+  it('keeps its state in a folder when it is given one', async () => {
+    const dataDir = await temporaryFolder();
+    const first = await startLibrary({ dataDir });
+    expect(first.dataDir).toBe(dataDir);
+    await first.payments.create({ identifier: 'kept' });
+    await expect(startGatewaySim({ dataDir })).rejects.toMatchObject({ code: 'folder_in_use' });
+    await first.stop();
+    const second = await startLibrary({ dataDir });
+    expect(await second.payments.get('kept')).toMatchObject({ status: 'pending' });
+    await second.stop();
+    const third = await startLibrary({ dataDir, fixtures: join(dataDir, 'none.json') });
+    expect(third.notices).toEqual([expect.stringMatching(/^--fixtures is ignored: /)]);
+  });
+
+  it('asks for a control token on an address that others can reach', async () => {
+    const sim = await startLibrary({ host: '0.0.0.0' });
+    expect(sim.controlToken).toMatch(/^[\w-]{20,}$/);
+    expect(sim.env['GATEWAY_SIM_CONTROL_TOKEN']).toBe(sim.controlToken);
+    expect((await sim.payments.list()).data).toEqual([]);
+  });
+
+  it.each([
+    [{ autoDeley: '1s' }, 'usage', 'unknown option autoDeley: did you mean autoDelay?'],
+    [{ auto: 'aprove' }, 'usage', 'auto must be one of approve, cancel, fail (got "aprove")'],
+    [{ port: 70_000 }, 'usage', 'port must be a whole number from 0 to 65535 (got 70000)'],
+    [{ fixtures: '/nowhere/f.json' }, 'usage', '--fixtures: /nowhere/f.json does not exist'],
+    [{ outcomes: [{ outcome: 'fail' }] }, 'usage', 'outcomes.0 needs at least one of identifier'],
+    [{ host: '203.0.113.1' }, 'usage', 'cannot listen on 203.0.113.1'],
+    ['approve', 'usage', 'the options must be an object (got "approve")'],
+  ])('refuses %j', async (options, code, message) => {
+    // As plain JavaScript would call it.
+    const start = startGatewaySim as (options: unknown) => Promise<unknown>;
+    const refused = await start(options).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(GatewayError);
+    expect(refused).toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+
+  it('says when its port is taken', async () => {
+    const { port } = await startLibrary();
+    await expect(startGatewaySim({ port })).rejects.toMatchObject({ code: 'port_in_use' });
+  });
+
+  it('takes every option of start, and no other', () => {
+    expectTypeOf<keyof StartGatewaySimOptions>().toEqualTypeOf<keyof StartOptions>();
+    expectTypeOf<StartGatewaySimOptions>().toExtend<StartOptions>();
+  });
+
+  it('redirects byte for byte, also where the address is not ASCII', async () => {
+    const sim = await startLibrary();
+    const successUrl = 'http://127.0.0.1:3000/merci?é=ü&x=%C3%A9';
+    const { checkoutUrl } = await sim.payments.create({
+      successUrl,
+      customerEmail: 'approve@gateway-sim.test',
+    });
+    await sim.payments.waitFor({ status: 'succeeded' });
+    const answer = await fetch(checkoutUrl, { redirect: 'manual' });
+    const location = Buffer.from(answer.headers.get('location') ?? '', 'latin1').toString('utf8');
+    expect([answer.status, location]).toEqual([303, successUrl]);
+  });
+});
+
+describe('connectGatewaySim', () => {
+  it('speaks to an emulator that runs elsewhere, with the keys of now', async () => {
+    const sim = await startLibrary();
+    await sim.merchants.generateKeys();
+    const client = await connectGatewaySim(`${sim.url}/`);
+    expect(client).toMatchObject({ url: sim.url, publicKey: sim.publicKey, secretKey: sim.secretKey });
+    await client.payments.create({ identifier: 'over there' });
+    expect(await sim.payments.get('over there')).toMatchObject({ status: 'pending' });
+  });
+
+  it('finds it by the variables that exec sets', async () => {
+    const sim = await startLibrary({ host: '0.0.0.0' });
+    onTestFinished(() => void vi.unstubAllEnvs());
+    for (const [name, value] of Object.entries(sim.env)) vi.stubEnv(name, value);
+    const client = await connectGatewaySim();
+    expect(client.env).toEqual(sim.env);
+    expect((await client.payments.list()).data).toEqual([]);
+  });
+
+  it('takes an empty variable for none', async () => {
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv('GATEWAY_SIM_URL', '');
+    vi.stubEnv('GATEWAY_SIM_CONTROL_TOKEN', '');
+    const outcome = await connectGatewaySim().catch((error: unknown) => error);
+    // Somebody may run one on the usual port here.
+    if (outcome instanceof GatewayError) {
+      expect(outcome.message).toBe('no gateway-sim answers at http://127.0.0.1:4477');
+    } else expect(outcome).toMatchObject({ controlToken: null });
+    const sim = await startLibrary();
+    expect((await connectGatewaySim(sim.url, { controlToken: '' })).controlToken).toBeNull();
+  });
+
+  it('needs the control token where one is asked for', async () => {
+    const sim = await startLibrary({ host: '0.0.0.0', controlToken: 'a-long-secret' });
+    for (const controlToken of [undefined, 'wrong']) {
+      await expect(connectGatewaySim(sim.url, { controlToken })).rejects.toMatchObject({
+        code: 'unauthorized',
+        message: 'the control token is missing or wrong',
+      });
+    }
+    const client = await connectGatewaySim(sim.url, { controlToken: 'a-long-secret' });
+    expect(client.controlToken).toBe('a-long-secret');
+  });
+
+  it.each(['localhost:4477', 'ftp://localhost/', '', 'file:///tmp'])(
+    'refuses the address %j',
+    async (url) => {
+      await expect(connectGatewaySim(url)).rejects.toMatchObject({
+        code: 'usage',
+        message: `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
+      });
+    },
+  );
+
+  it('says that nothing answers', async () => {
+    const sim = await startLibrary();
+    await sim.stop();
+    await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({ code: 'no_server' });
+  });
+
+  it.each([
+    ['a page', { body: '<!doctype html>' }],
+    ['JSON', { body: '{"data":[]}' }],
+    ['another error', { status: 404, body: '{"message":"nothing here","code":"E404"}' }],
+  ])('says that what answers is no gateway-sim when it sends %s', async (_, answer) => {
+    const other = await startReceiver([answer]);
+    await expect(connectGatewaySim(other.url)).rejects.toMatchObject({
+      code: 'no_server',
+      message: `no gateway-sim answers at ${other.url}`,
+    });
+  });
+
+  it('says it when an answer breaks off', async () => {
+    const server = createServer((_, outgoing) => {
+      outgoing.writeHead(200, { 'X-Gateway-Sim': '1', 'Content-Length': '100' });
+      outgoing.write('{"data":[', () => outgoing.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    await expect(connectGatewaySim(`http://127.0.0.1:${port}`)).rejects.toMatchObject({ code: 'no_server' });
+  });
+});

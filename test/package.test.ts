@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProject, type Project, packInto } from './recipes/project.ts';
+
+const TSC = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+const CONSUMER = await readFile(new URL('recipes/consumer.txt', import.meta.url), 'utf8');
+
+let project: Project;
+let tarball: Buffer;
+beforeAll(async () => {
+  project = await createProject(['@types/node']);
+  tarball = await readFile(await packInto(project.folder));
+}, 60_000);
+afterAll(() => project.remove());
+
+test('types and code agree in every module system (attw)', async () => {
+  const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
+  expect(analysis.types).toBeTruthy();
+  expect('problems' in analysis && analysis.problems).toEqual([]);
+});
+
+test('package.json fits what is packed (publint)', async () => {
+  const bytes = new Uint8Array(tarball).buffer;
+  const { messages } = await publint({ pack: { tarball: bytes }, level: 'suggestion', strict: true });
+  expect(messages).toEqual([]);
+});
+
+test('nothing of the inside is packed', async () => {
+  const { output } = await project.run(['find', 'node_modules/gateway-sim', '-type', 'f']);
+  const files = output
+    .trim()
+    .split('\n')
+    .map((path) => path.replace('node_modules/gateway-sim/', ''));
+  const expected =
+    /^(bin\/gateway-sim\.js|dist\/(chunks\/[\w-]+\.js|program\.js|index\.(js|cjs|d\.ts|d\.cts)|(api|error)\.d\.c?ts)|fixtures\/default\.json|\w+\.schema\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+  expect(files.filter((file) => !expected.test(file))).toEqual([]);
+  for (const name of ['index', 'api', 'error']) {
+    const text = await readFile(join(project.folder, `node_modules/gateway-sim/dist/${name}.d.ts`), 'utf8');
+    const types = text.replace(/\/\*[\s\S]*?\*\//g, '');
+    expect(types).not.toMatch(/\bany\b|from '(?!\.\/(api|error)\.js')/);
+  }
+});
+
+describe('the types compile without skipLibCheck', () => {
+  const resolutions = [
+    { module: 'nodenext', moduleResolution: 'nodenext', files: ['consumer.mts', 'consumer.cts'] },
+    { module: 'node16', moduleResolution: 'node16', files: ['consumer.mts', 'consumer.cts'] },
+    { module: 'preserve', moduleResolution: 'bundler', files: ['consumer.ts'] },
+  ];
+  const variants = resolutions.flatMap((one) => [
+    { ...one, exactOptionalPropertyTypes: false },
+    { ...one, exactOptionalPropertyTypes: true },
+  ]);
+
+  test.each(variants)(
+    'with $moduleResolution resolution, exactOptionalPropertyTypes $exactOptionalPropertyTypes',
+    async ({ files, ...resolution }) => {
+      for (const file of files) await project.write(file, CONSUMER);
+      const strictness = { strict: true, skipLibCheck: false, noEmit: true, types: ['node'] };
+      const compilerOptions = { target: 'es2022', lib: ['es2022'], ...strictness, ...resolution };
+      await project.write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
+      const { code, output } = await project.run([process.execPath, TSC]);
+      expect(output).toBe('');
+      expect(code).toBe(0);
+    },
+  );
+});
+
+test('import and require give the same library', async () => {
+  await project.write(
+    'both.mjs',
+    `import { createRequire } from 'node:module';
+     import * as imported from 'gateway-sim';
+     const required = createRequire(import.meta.url)('gateway-sim');
+     console.log(JSON.stringify([Object.keys(imported), Object.keys(required)].map((names) => names.sort())));
+     for (const { startGatewaySim } of [imported, required]) {
+       const sim = await startGatewaySim();
+       await sim.payments.create({ identifier: 'order-1' });
+       await sim.payments.approve('order-1', { delivery: 'redirect-only' });
+       await sim.stop();
+     }`,
+  );
+  const names = ['GatewayError', 'connectGatewaySim', 'startGatewaySim'];
+  const { code, output } = await project.run([process.execPath, 'both.mjs']);
+  expect(JSON.parse(output)).toEqual([names, names]);
+  expect(code).toBe(0);
+});

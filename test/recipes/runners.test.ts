@@ -1,0 +1,92 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { ARGUMENTS, findExecutable } from '../helpers/browser.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { createProject } from './project.ts';
+
+const project = await createProject(['vitest', 'jest', '@playwright/test']);
+afterAll(() => project.remove());
+
+const VITEST = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run'];
+const JEST = [process.execPath, 'node_modules/jest/bin/jest.js'];
+const PLAYWRIGHT = [process.execPath, 'node_modules/@playwright/test/cli.js', 'test'];
+
+const FILES = [
+  'shop.test.mjs',
+  'vitest.config.mjs',
+  'gateway.mjs',
+  'connected.test.mjs',
+  'shop.test.js',
+  'connected.test.js',
+  'jest.config.js',
+  'start.js',
+  'stop.js',
+  'shop.spec.mjs',
+  'shop.node-test.mjs',
+  'playwright.config.mjs',
+];
+
+beforeEach(async () => {
+  for (const file of FILES) await rm(join(project.folder, file), { force: true });
+  await project.recipes('shop.cjs');
+});
+
+test('Vitest with one emulator per file', async () => {
+  await project.recipes('shop.test.mjs');
+  const { code, output } = await project.run([...VITEST]);
+  expect(output).toMatch(/Tests +1 passed/);
+  expect(code).toBe(0);
+});
+
+test('Vitest with one emulator for all files', async () => {
+  await project.recipes('vitest.config.mjs', 'gateway.mjs', 'connected.test.mjs');
+  const { code, output } = await project.run([...VITEST]);
+  expect(output).toMatch(/Tests +1 passed/);
+  expect(output).not.toMatch(/did not (exit|close)|close timed out/i);
+  expect(code).toBe(0);
+});
+
+test('Jest with one emulator per file', async () => {
+  await project.recipes('shop.test.js');
+  const { code, output } = await project.run(JEST);
+  expect(output).toMatch(/Tests: +1 passed/);
+  expect(output).not.toMatch(/did not exit|open handle/i);
+  expect(code).toBe(0);
+});
+
+test('Jest with one emulator for all files', async () => {
+  await project.recipes('jest.config.js', 'start.js', 'stop.js');
+  // What the README says of the tests of this set-up: they connect instead of starting their own.
+  const connected = `
+    const { connectGatewaySim } = require('gateway-sim');
+    test('the emulator of the set-up answers', async () => {
+      const sim = await connectGatewaySim();
+      expect(await sim.payments.list()).toEqual({ data: [], nextCursor: null });
+    });`;
+  await project.write('connected.test.js', connected);
+  const { code, output } = await project.run(JEST);
+  expect(output).toMatch(/Tests: +1 passed/);
+  expect(output).not.toMatch(/did not exit|open handle/i);
+  expect(code).toBe(0);
+});
+
+test('Playwright with one emulator per worker', async () => {
+  const { path, environment } = await findExecutable(await temporaryFolder());
+  const launchOptions = { executablePath: path, args: ARGUMENTS, env: environment };
+  await project.recipes('shop.spec.mjs');
+  await project.write(
+    'playwright.config.mjs',
+    `export default { reporter: 'line', use: { launchOptions: ${JSON.stringify(launchOptions)} } };`,
+  );
+  const { code, output } = await project.run(PLAYWRIGHT, environment);
+  expect(output).toMatch(/1 passed/);
+  expect(code).toBe(0);
+});
+
+test('node:test', async () => {
+  await project.recipes('shop.node-test.mjs');
+  const { code, output } = await project.run([process.execPath, '--test', 'shop.node-test.mjs']);
+  expect(output).toMatch(/pass 1\n/);
+  expect(code).toBe(0);
+});
