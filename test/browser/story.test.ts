@@ -67,7 +67,7 @@ test('a payment, its IPN and its delivery appear without a reload', async () => 
   await page.getByText('No payment yet').waitFor();
   let navigations = 0;
   page.on('framenavigated', () => navigations++);
-  await page.getByText('live', { exact: true }).waitFor();
+  await page.locator('#live.on').waitFor();
   await sim.initiate({
     identifier: 'order-7',
     currency: 'USD',

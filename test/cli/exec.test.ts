@@ -1,11 +1,16 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
 import { isAlive } from '../../src/store/folder.ts';
 import { launch, run } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+
+const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
+const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 
 const node = (script: string): string[] => ['--', process.execPath, '-e', script];
 
@@ -103,10 +108,36 @@ describe('exec', () => {
       const [, pid = '', url = ''] = running.stdout().trim().split(' ');
       running.child.kill(signal);
       const { code, stdout, stderr } = await running.ended;
-      expect([code, stdout.split('\n')[1], stderr]).toEqual([9, `got ${signal} 1`, '']);
+      expect([code, stdout.split('\n').slice(1), stderr]).toEqual([9, [`got ${signal} 1`, ''], '']);
       expect([isAlive(Number(pid)), await isFree(url)]).toEqual([false, true]);
     },
   );
+
+  it.runIf(hasTerminal)('leaves Ctrl-C to the terminal, which sends it to the command too', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'listener.cjs'), `${LISTENER} console.log('exec', process.ppid, 'end')`);
+    // In a session of its own the command gets from us what it gets, and nothing from the terminal.
+    const command = `'${process.execPath}' '${BINARY}' exec -- setsid '${process.execPath}' listener.cjs`;
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], {
+      cwd,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void terminal.kill('SIGKILL'));
+    let said = '';
+    const sent = new Set<string>();
+    const once = (text: string, act: () => void) => {
+      if (!said.includes(text) || sent.has(text)) return;
+      sent.add(text);
+      act();
+    };
+    terminal.stdout.on('data', (chunk: Buffer) => {
+      said += chunk;
+      once(' end', () => terminal.stdin.write('\x03'));
+      once('^C', () => process.kill(Number(/exec (\d+)/.exec(said)?.[1]), 'SIGTERM'));
+    });
+    const code = await new Promise((resolve) => terminal.on('close', resolve));
+    expect([code, said.match(/got \w+/g)]).toEqual([9, ['got SIGTERM']]);
+  });
 
   it('frees its port even when it is killed', async () => {
     const running = launch(['exec', ...node(LISTENER)], { cwd: await temporaryFolder() });

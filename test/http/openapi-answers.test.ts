@@ -85,6 +85,8 @@ async function useCheckout(used: Run, mode: Mode): Promise<void> {
   const settled = { payment_id: await initiate(mode) };
   const stays = { outcome: 'approve', delivery: 'ipn-only' };
   await call(`POST ${path}/panel`, { query: settled, form: stays });
+  const aborted = { payment_id: await initiate(mode) };
+  await call(`POST ${path}/panel`, { query: aborted, status: 303, form: { outcome: 'cancel' } });
   const expired = { payment_id: await initiate(mode) };
   await call(`POST ${path}/panel`, { query: expired, form: { outcome: 'expire' } });
   await call(`GET ${path}`, { query: expired, status: 410 });

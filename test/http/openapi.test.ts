@@ -1,36 +1,62 @@
-import { describe, expect, it } from 'vitest';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
+import { NOTES, type Notes } from '../../src/http/openapi/notes.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
+import { Contract, type Document, type Schema } from '../helpers/contract.ts';
 import { startSim } from '../helpers/sim.ts';
-
-interface Document {
-  openapi: string;
-  servers: { url: string }[];
-  paths: Record<string, Record<string, { operationId: string; 'x-source': string; responses: object }>>;
-  components: Record<string, Record<string, unknown>>;
-}
 
 /** Not part of any interface: preflights, and the way from / to the dashboard. */
 const UNLISTED = ['OPTIONS', 'ALL'];
+/** The dashboard's own pages and forms: only those that others lead to are listed. */
+const OWN = /^\w+ \/_sim\/ui\//;
+
+const made = openApiDocument({ version: '0.0.0-test', baseUrl: () => 'http://127.0.0.1:4477' });
+const document = JSON.parse(JSON.stringify(made)) as Document;
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
+);
+const { schemas = {} } = document.components;
+
+/** Every field of a schema and of the objects without a name in it, by its way from the top. */
+function* fieldsOf(schema: Schema, path = ''): Generator<[string, Schema]> {
+  for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, Schema>)) {
+    yield [path + name, field];
+    yield* fieldsOf(field, `${path}${name}.`);
+  }
+  const parts = [schema['items'], ...((schema['anyOf'] ?? schema['oneOf'] ?? []) as Schema[])];
+  for (const part of parts) if (part) yield* fieldsOf(part as Schema, path);
+}
 
 describe('the OpenAPI document', () => {
-  it('lists exactly the routes that there are', async () => {
+  it('is valid to a validator that is not ours', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(made)).toMatchObject({ valid: true });
+    expect(validator.version).toBe('3.1');
+    const broken = { ...made, paths: { 'no-slash': {} } };
+    expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
+  });
+
+  it('lists exactly the routes that there are, but for what the dashboard keeps to itself', async () => {
     const sim = await startSim();
     const { paths } = await sim.control<Document>('/openapi.json');
     const listed = Object.entries(paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const there = createApp(sim.server.parts, () => {})
-      .routes.filter(({ method, path }) => !UNLISTED.includes(method) && path !== '/')
-      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
-    expect([...new Set(listed)].sort()).toEqual([...new Set(there)].sort());
+    const there = new Set(
+      createApp(sim.server.parts, () => {})
+        .routes.filter(({ method, path }) => !UNLISTED.includes(method) && path !== '/')
+        .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
+    );
+    expect(listed.filter((operation) => !there.has(operation))).toEqual([]);
+    const told = [...there].filter((operation) => !OWN.test(operation) && !operation.endsWith('/*'));
+    expect(told.filter((operation) => !listed.includes(operation))).toEqual([]);
   });
 
-  it('has no reference that leads nowhere', async () => {
-    const sim = await startSim();
-    const document = await sim.control<Document>('/openapi.json');
+  it('has no reference that leads nowhere', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to ?? '');
-    expect(references.length).toBeGreaterThan(0);
-    for (const reference of references) {
+    expect(references.length).toBeGreaterThan(100);
+    for (const reference of new Set(references)) {
       let at: unknown = document;
       for (const part of reference.replace(/^#\//, '').split('/'))
         at = (at as Record<string, unknown>)?.[part];
@@ -38,15 +64,58 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names every operation once, says where it comes from, and what it answers', async () => {
-    const sim = await startSim();
-    const { paths } = await sim.control<Document>('/openapi.json');
-    const operations = Object.values(paths).flatMap((item) => Object.values(item));
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
-    for (const operation of operations) {
-      expect(['documented', 'observed', 'chosen']).toContain(operation['x-source']);
-      expect(Object.keys(operation.responses).length).toBeGreaterThan(0);
+  it('names every operation once, says where it comes from, and what it answers', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(operations.length);
+    const tags = document.tags.map(({ name }) => name);
+    for (const { path, operation } of operations) {
+      const source = operation['x-source'];
+      expect([path, source]).toEqual([path, expect.stringMatching(/^(documented|observed|chosen)$/)]);
+      expect(operation.description).toContain(`Source: ${source}.`);
+      expect(tags).toContain(operation.tags[0]);
+      expect(Object.keys(operation.responses)).toContainEqual(expect.stringMatching(/^[23]\d\d$/));
+      for (const { name, description } of operation.parameters ?? [])
+        expect([path, name, description]).toEqual([path, name, expect.stringMatching(/\.$/)]);
     }
+  });
+
+  it('has a schema for every JSON answer and body', () => {
+    for (const { method, path, operation } of operations) {
+      const { requestBody, responses } = operation;
+      const contents = [
+        requestBody?.content ?? {},
+        ...Object.values(responses).map((one) => one.content ?? {}),
+      ];
+      for (const content of contents) {
+        const schema = content['application/json']?.schema;
+        if (!schema || path === '/_sim/openapi.json') continue;
+        expect([method, path, schema]).toEqual([method, path, expect.toSatisfy(isNamed)]);
+      }
+    }
+  });
+
+  it('does not ask for the body that a resend may leave out', () => {
+    const body = (path: string) => document.paths[path]?.['post']?.requestBody?.required;
+    expect(body('/_sim/ipns/{id}/resend')).toBe(false);
+    expect(body('/_sim/ipns')).toBe(true);
+  });
+
+  it('describes every schema and every field of it, and tells the source of the service ones', () => {
+    const silent: string[] = [];
+    for (const [name, schema] of Object.entries(schemas)) {
+      if (!schema['description']) silent.push(name);
+      for (const [field, one] of fieldsOf(schema)) if (!one['description']) silent.push(`${name}.${field}`);
+    }
+    expect(silent).toEqual([]);
+    for (const name of ['InitiateRequest', 'InitiateAnswer', 'Error', 'Ipn', 'VirtualCard', 'CardRequest']) {
+      for (const [field, one] of fieldsOf(schemas[name] ?? {}))
+        expect([name, field, one['x-source']]).toEqual([name, field, expect.any(String)]);
+    }
+  });
+
+  it.each(Object.entries<Notes>(NOTES))('says nothing of %s that is not there', (name, { fields = {} }) => {
+    const known = [...fieldsOf(schemas[name] ?? {})].map(([field]) => field);
+    expect(Object.keys(fields).filter((field) => !known.includes(field))).toEqual([]);
   });
 
   it('stands at the address that merchants see', async () => {
@@ -55,3 +124,66 @@ describe('the OpenAPI document', () => {
     expect([openapi, servers]).toEqual(['3.1.0', [{ url: 'https://pay.example.test' }]]);
   });
 });
+
+describe('the examples of the document', () => {
+  let contract: Contract;
+  beforeAll(() => {
+    contract = new Contract('', document);
+  });
+
+  const examples = operations.flatMap(({ method, path, operation }) => {
+    const { requestBody, responses } = operation;
+    const places = [
+      { at: ['requestBody'], content: requestBody?.content ?? {} },
+      ...Object.entries(responses).map(([status, { content = {} }]) => ({
+        at: ['responses', status],
+        content,
+      })),
+    ];
+    return places.flatMap(({ at, content }) =>
+      Object.entries(content).flatMap(([type, { examples: named = {} }]) =>
+        Object.entries(named).map(([name, { value }]) => ({
+          title: `${method.toUpperCase()} ${path} ${at.at(-1)} ${type}: ${name}`,
+          place: ['paths', path, method, ...at, 'content', type, 'schema'],
+          value,
+        })),
+      ),
+    );
+  });
+
+  it('are there for every body and JSON answer of the service', () => {
+    const titles = examples.map(({ title }) => title).join('\n');
+    for (const { method, path, operation } of operations) {
+      if (!/^Service: (payments|cards)$/.test(operation.tags[0] ?? '')) continue;
+      expect(titles).toContain(`${method.toUpperCase()} ${path} 200 application/json`);
+      if (operation.requestBody) expect(titles).toContain(`${method.toUpperCase()} ${path} requestBody`);
+    }
+  });
+
+  it.each(examples)('fit their schema: $title', ({ place, value }) => {
+    expect(contract.problems(value, ...place)).toEqual([]);
+  });
+
+  it('are read by the emulator itself', async () => {
+    const sim = await startSim({ publicKey: 'pub_sim_0123456789abcdefghijklmnopqrstuv' });
+    for (const { method, path, operation } of operations) {
+      const samples = operation.requestBody?.content['application/json']?.examples ?? {};
+      // What names a record of its own is answered 404 at the most, never "your fields are wrong".
+      for (const [name, { value }] of Object.entries(samples)) {
+        const answer = await fetch(sim.url + path.replace(/\{\w+\}/, 'none'), {
+          method: method.toUpperCase(),
+          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${sim.secretKey}` },
+          body: JSON.stringify(value),
+        });
+        const text = await answer.text();
+        expect([path, name, text, [200, 201, 404].includes(answer.status)]).toEqual([path, name, text, true]);
+        expect(text).not.toContain('"error":"true","message":"Invalid');
+      }
+    }
+  });
+});
+
+function isNamed(schema: Schema): boolean {
+  const parts = (schema['anyOf'] as Schema[] | undefined) ?? [schema];
+  return parts.every((part) => typeof part['$ref'] === 'string');
+}

@@ -3,8 +3,7 @@ import type { CheckoutProblem } from '../../src/domain/checkout.ts';
 import { DELIVERY_ORDERS } from '../../src/domain/settings.ts';
 import { OUTCOMES, PAYMENT_STATUSES } from '../../src/domain/state.ts';
 import { checkoutPage, closedPage, refusedPage } from '../../src/http/pages/checkout.tsx';
-import { dashboardPage } from '../../src/http/pages/dashboard.tsx';
-import type { CheckoutView, ClosedView, DashboardView, PaymentSummary } from '../../src/http/pages/views.ts';
+import type { CheckoutView, ClosedView, PaymentSummary } from '../../src/http/pages/views.ts';
 
 const PATH = '/sandbox/initiate/payment/checkout';
 const STEPS = ['email', 'code'] as const;
@@ -61,28 +60,6 @@ function closed(changes: Partial<ClosedView> = {}): string {
   });
 }
 
-function dashboard(changes: Partial<DashboardView> = {}): string {
-  return dashboardPage({
-    language: 'en',
-    theme: 'light',
-    nonce: 'nonce-1',
-    version: '0.1.0',
-    baseUrl: 'http://127.0.0.1:4477',
-    publicKey: 'pub_sim_1',
-    secretKey: 'sec_sim_1',
-    sandboxEmail: 'test_mode@mail.com',
-    sandboxCode: '222666',
-    liveEmail: 'wallet@example.com',
-    dataDir: '/shop/.gateway-sim',
-    curl: "curl http://127.0.0.1:4477/sandbox/payment/initiate -d 'amount=100'",
-    faults: [],
-    clock: null,
-    payments: [],
-    counts: { pending: 0, succeeded: 0, canceled: 0, failed: 0, expired: 0 },
-    ...changes,
-  });
-}
-
 /** The forms of a page by the last part of their action; `fill` is the one that is sent by GET. */
 function forms(html: string): Record<string, string> {
   const found = [...html.matchAll(/<form [^>]*method="(\w+)" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)];
@@ -120,7 +97,6 @@ const PAGES: [string, string][] = [
     refusedPage({ language: 'en', theme: 'light', nonce: 'nonce-1', message: 'no', backUrl: null }),
   ],
   ['unknown', closed({ reason: 'unknown', status: null, payment: null, backUrl: null })],
-  ['empty dashboard', dashboard()],
 ];
 
 describe.each(PAGES)('every page: %s', (_name, html) => {
@@ -298,12 +274,9 @@ describe('text of the merchant and the customer', () => {
     expect(html).not.toMatch(/<script|<img src=x/);
   });
 
-  test('is escaped on closed pages and on the dashboard', () => {
+  test('is escaped on closed pages', () => {
     const payment = { ...PAYMENT, merchantName: hostile, details: hostile, identifier: hostile };
     expect(closed({ payment, backUrl: `https://shop.test/${hostile}` })).not.toMatch(/<script|<img src=x/);
-    const row = { id: '1', mode: 'live', status: 'pending', amount: hostile, createdAt: hostile } as const;
-    const rows = [{ ...row, identifier: hostile, checkoutUrl: hostile, warnings: [hostile] }];
-    expect(dashboard({ curl: hostile, payments: rows })).not.toMatch(/<script|<img src=x/);
   });
 
   test('cannot leave the address of the logo', () => {
@@ -437,12 +410,11 @@ describe('in French', () => {
     expect(buttons(html).filter((name) => /annul/i.test(name))).toEqual(['Annuler']);
   });
 
-  test('problems, closed pages and the dashboard are French too', () => {
+  test('problems and closed pages are French too', () => {
     expect(checkout({ language: 'fr', step: 'code', problem: 'code_wrong' })).toContain(
       '>Code de vérification incorrect',
     );
     expect(closed({ language: 'fr' })).toContain('>Retour à Demo Store</a>');
-    expect(dashboard({ language: 'fr' })).toContain('Clé secrète');
   });
 });
 
@@ -488,61 +460,5 @@ describe('a closed page', () => {
       for (const status of PAYMENT_STATUSES)
         expect(closed({ language, reason, status })).toMatch(/<\/h1><p>[^<]{10,}/);
     }
-  });
-});
-
-describe('the dashboard', () => {
-  const row = {
-    id: 'pay_1',
-    identifier: 'order-1',
-    mode: 'sandbox',
-    status: 'pending',
-    amount: '$100.00',
-    createdAt: '2026-01-15T10:30:00.123Z',
-    checkoutUrl: 'http://127.0.0.1:4477/sandbox/initiate/payment/checkout?payment_id=pay_1',
-    warnings: ['identifier was used before'],
-  } as const;
-
-  test('shows all that it takes to connect, and a command to try', () => {
-    const html = dashboard();
-    const values = [
-      'http://127.0.0.1:4477',
-      'pub_sim_1',
-      'sec_sim_1',
-      'test_mode@mail.com',
-      '222666',
-      'wallet@example.com',
-    ];
-    for (const value of [...values, '/shop/.gateway-sim']) expect(html).toContain(`<code>${value}</code>`);
-    expect(html).toContain(
-      '<pre tabindex="0"><code>curl http://127.0.0.1:4477/sandbox/payment/initiate -d &#39;amount=100&#39;</code></pre>',
-    );
-  });
-
-  test('says what to run while there is no payment', () => {
-    const html = dashboard();
-    expect(html).toContain('No payments yet');
-    expect(html).toContain('gateway-sim payments create --amount 100 --currency USD');
-    expect(html).not.toContain('<table');
-  });
-
-  test('lists payments with their warnings, counts and checkout', () => {
-    const counts = { pending: 1, succeeded: 7, canceled: 0, failed: 0, expired: 0 };
-    const html = dashboard({ payments: [row], counts });
-    expect(html).toContain(
-      '<th scope="row">order-1<span class="warning">identifier was used before</span></th>',
-    );
-    expect(html).toContain('<time datetime="2026-01-15T10:30:00.123Z">2026-01-15 10:30:00</time>');
-    expect(html).toContain(
-      `<a href="${row.checkoutUrl}">Open<span class="unseen"> the checkout of order-1</span></a>`,
-    );
-    expect(html).toContain('<span class="number">7</span> <span class="status succeeded">Succeeded</span>');
-    expect(html).not.toContain('No payments yet');
-  });
-
-  test('says where nothing is stored, and follows the theme of the system', () => {
-    const html = dashboard({ dataDir: null });
-    expect(html).toContain('<code>in memory only, gone when it stops</code>');
-    expect(html).toContain('<html lang="en" class="system">');
   });
 });

@@ -128,6 +128,18 @@ function Trouble({ parts }: { parts: AppParts }) {
   );
 }
 
+/** What stands on the page of something that is not there, below the reason. */
+export function Missing() {
+  return (
+    <>
+      <h1>Not there</h1>
+      <p>
+        <a href="/_sim">Back to the list</a>
+      </p>
+    </>
+  );
+}
+
 /** An instant in UTC, as people read it; `precise` to the millisecond. */
 export function Time({ at, precise = false }: { at: string; precise?: boolean }) {
   return <time datetime={at}>{at.slice(0, precise ? 23 : 19).replace('T', ' ')}</time>;

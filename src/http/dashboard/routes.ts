@@ -15,7 +15,7 @@ import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
 import { parseInput } from '../input.ts';
 import { CardPage, CardsPage } from './cards.tsx';
-import { type Place, type Problem, renderPage, UI } from './frame.tsx';
+import { Missing, type Place, type Problem, renderPage, UI } from './frame.tsx';
 import { IpnPage, IpnsPage } from './ipns.tsx';
 import { KeysPage } from './keys.tsx';
 import { PaymentPage, PaymentsPage } from './payments.tsx';
@@ -38,16 +38,21 @@ type Act = (c: AppContext, fields: Fields) => Promise<string>;
 
 /** Mounts the dashboard: its pages, and what their forms do. Both live here only, apart from the JSON routes. */
 export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void {
-  const page = (path: string, show: Show) => app.get(path, (c) => render(c, parts, show(c), null));
+  const page = (path: string, show: Show) =>
+    app.get(path, (c) => {
+      try {
+        return render(c, parts, show(c), null);
+      } catch (thrown) {
+        return failed(c, parts, missing, thrown);
+      }
+    });
   const action = (path: string, show: Show, act: Act) =>
     app.post(path, async (c) => {
       try {
         const { fields } = await readFields(c);
         return c.redirect(await act(c, asText(fields)), 303);
       } catch (thrown) {
-        const error = asGatewayError(thrown);
-        if (error.code === 'internal') throw thrown;
-        return render(c, parts, show(c), { error, status: statusOf(error) });
+        return failed(c, parts, show, thrown);
       }
     });
   const pages = pagesOf(parts);
@@ -83,6 +88,22 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
     c.header('X-Content-Type-Options', 'nosniff');
     return c.body(LIVE_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' });
   });
+}
+
+/** Stands in for a page of something that is not there. */
+const missing: Show = () => ({ place: 'payments', title: 'Not there', content: Missing() });
+
+/** The page with what went wrong over it; a fault of ours goes to the log. */
+function failed(c: AppContext, parts: AppParts, show: Show, thrown: unknown): Response {
+  const error = asGatewayError(thrown);
+  if (error.code === 'internal') throw thrown;
+  const failure = { error, status: statusOf(error) };
+  try {
+    return render(c, parts, show(c), failure);
+  } catch {
+    // What the form was about is gone, and its page with it.
+    return render(c, parts, missing(c), failure);
+  }
 }
 
 function render(

@@ -6,6 +6,7 @@ import { PaymentQuery } from '../control/payments.ts';
 import { EventQuery, RequestQuery } from '../control/watch.ts';
 import type { SchemaName } from './components.ts';
 import { REQUEST_EXAMPLES } from './examples.ts';
+import { NOTES } from './notes.ts';
 import { type Answer, FORM_TYPE, HTML_TYPE, JSON_TYPE, type Operation, type Tag } from './operation.ts';
 
 interface More {
@@ -43,7 +44,14 @@ function control(
     ...(query && { query }),
     ...(headers && { headers }),
     ...(body && { body: bodyOf(body, optionalBody) }),
-    answers: [{ status, description: `${summary}.`, ...(type && { type }), ...(schemas && { schemas }) }],
+    answers: [
+      {
+        status,
+        description: aboutOf(schemas) ?? `${summary}.`,
+        ...(type && { type }),
+        ...(schemas && { schemas }),
+      },
+    ],
     errors: [
       401,
       403,
@@ -52,6 +60,12 @@ function control(
       ...errors,
     ],
   };
+}
+
+/** What the answer is, where one schema says so. */
+function aboutOf(schemas: readonly SchemaName[] | null): string | undefined {
+  const [only, ...more] = schemas ?? [];
+  return only !== undefined && !more.length ? NOTES[only]?.about : undefined;
 }
 
 function bodyOf(schema: SchemaName, optional: true | undefined): NonNullable<Operation['body']> {

@@ -6,6 +6,7 @@ import { INITIATE_PATHS } from '../service/initiate.ts';
 import { CHECKOUT_PATHS } from '../urls.ts';
 import type { SchemaName } from './components.ts';
 import { EXAMPLES } from './examples.ts';
+import { NOTES } from './notes.ts';
 import { type Answer, type Examples, FORM_TYPE, HTML_TYPE, JSON_TYPE, type Operation } from './operation.ts';
 
 const CheckoutQuery = z.object({ payment_id: z.string() });
@@ -27,7 +28,7 @@ function initiate(mode: Mode): Operation {
     side: 'service',
     summary: `Initiate a payment in ${MODE_IN_WORDS[mode]}`,
     description:
-      'The public key in the body tells the merchant. Refusals are answered 200 (observed), so look at the body; --error-status http answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (chosen), and CORS is open (observed).',
+      'The public key in the body tells the merchant. Refusals are answered 200 (observed), so look at the body; `--error-status http` answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (chosen), and CORS is open (observed).',
     source: 'documented',
     body: {
       types: [FORM_TYPE, 'multipart/form-data', JSON_TYPE],
@@ -158,7 +159,14 @@ function card({
     security: 'secretKey',
     ...(query && { query }),
     ...(body && { body: { types: [JSON_TYPE], ...body } }),
-    answers: [{ status: 200, description: `${summary}.`, schemas: [answer], examples: answers }],
+    answers: [
+      {
+        status: 200,
+        description: NOTES[answer]?.about ?? `${summary}.`,
+        schemas: [answer],
+        examples: answers,
+      },
+    ],
     errors: [401, ...(body ? [400, 413, 415] : []), ...errors],
   };
 }

@@ -10,28 +10,39 @@ export function SourceMark({ source }: { source: Source | undefined }) {
   return source ? <span class={`source ${source}`}>{source}</span> : null;
 }
 
+interface FieldsProps {
+  schema: JsonSchema;
+  /** Whoever sends must know what may not be missing; whoever reads, what may be. */
+  sent: boolean;
+}
+
 /** A schema as a tree of fields; schemas with a name are links. */
-export function Fields({ schema }: { schema: JsonSchema }) {
+export function Fields({ schema, sent }: FieldsProps) {
   const { properties, required = [] } = schema;
-  if (!properties) return <TypeLine schema={schema} />;
+  if (!properties) return <TypeLine schema={schema} sent={sent} />;
   return (
     <ul class="fields">
       {Object.entries(properties).map(([name, field]) => (
         <li>
           <p class="field-name">
             <code>{name}</code> <Type schema={field} />
-            {required.includes(name) && <span class="required">required</span>}
+            <Presence required={required.includes(name)} sent={sent} />
             <SourceMark source={field['x-source']} />
           </p>
           {field.description && <Text text={field.description} />}
-          <Inside schema={field} />
+          <Inside schema={field} sent={sent} />
         </li>
       ))}
     </ul>
   );
 }
 
-function TypeLine({ schema }: { schema: JsonSchema }) {
+function Presence({ required, sent }: { required: boolean; sent: boolean }) {
+  if (sent) return required ? <span class="required">required</span> : null;
+  return required ? null : <span class="type">may be missing</span>;
+}
+
+function TypeLine({ schema, sent }: FieldsProps) {
   const { oneOf } = schema;
   if (!oneOf) {
     return (
@@ -44,22 +55,23 @@ function TypeLine({ schema }: { schema: JsonSchema }) {
     <>
       <p>One of these, told apart by their type:</p>
       {oneOf.map((one) => (
-        <Fields schema={one} />
+        <Fields schema={one} sent={sent} />
       ))}
     </>
   );
 }
 
 /** The fields of an object without a name, be it alone, in a list or nullable. */
-function Inside({ schema }: { schema: JsonSchema }) {
+function Inside({ schema, sent }: FieldsProps) {
   const parts = [schema, schema.items || undefined, ...(schema.anyOf ?? [])];
   const object = parts.find((part) => part?.properties);
-  return object ? <Fields schema={object} /> : null;
+  return object ? <Fields schema={object} sent={sent} /> : null;
 }
 
-/** A text in which `words` in backticks stand for code. */
+/** A text in which `words` in backticks, and flags, stand for code. */
 export function Text({ text }: { text: string }) {
-  return <p>{text.split('`').map((part, index) => (index % 2 ? <code>{part}</code> : part))}</p>;
+  const parts = text.split(/(`[^`]+`|--[a-z][a-z-]*)/);
+  return <p>{parts.map((part, index) => (index % 2 ? <code>{part.replaceAll('`', '')}</code> : part))}</p>;
 }
 
 /** The type of a value in words, with what limits it. */

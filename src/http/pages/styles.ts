@@ -51,62 +51,6 @@ a:hover { color: var(--accent-strong); }
 @media (prefers-reduced-motion: no-preference) { a, button, input, select { transition: background-color .12s, border-color .12s; } }
 `;
 
-const DASHBOARD = `
-.dashboard { width: 100%; max-width: 1120px; display: grid; gap: 24px; min-width: 0; grid-template-columns: minmax(0, 1fr); }
-.masthead p, .box > p, .empty p { color: var(--soft); }
-h1 { font-size: 26px; line-height: 1.25; font-weight: 650; }
-h1 small { font-size: 15px; font-weight: 400; color: var(--soft); }
-h2 { font-size: 17px; line-height: 1.4; font-weight: 650; }
-h3 { font-size: 16px; }
-.columns { display: grid; gap: 24px; grid-template-columns: minmax(0, 1fr); }
-.box {
-  min-width: 0; padding: 20px; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
-  display: grid; gap: 12px; align-content: start; grid-template-columns: minmax(0, 1fr);
-}
-.alarm { border: 2px solid var(--note-line); }
-.alarm ul { padding-left: 20px; }
-dl { display: grid; }
-dl > div { display: grid; gap: 0 12px; padding: 7px 0; border-top: 1px solid var(--line); }
-dl > div:first-child { border-top: 0; }
-dt { color: var(--soft); font-size: 15px; }
-code { font-size: 13px; }
-dd code, pre { user-select: all; }
-pre {
-  padding: 14px; background: var(--tint); border: 1px solid var(--line); border-radius: 10px; line-height: 1.6;
-  white-space: pre; overflow-x: auto; overflow-wrap: normal;
-}
-.heading { display: flex; align-items: center; justify-content: space-between; gap: 16px; }
-.heading a { display: inline-flex; align-items: center; min-height: 44px; }
-.counts { list-style: none; display: grid; grid-template-columns: repeat(auto-fit, minmax(104px, 1fr)); gap: 10px; }
-.counts li { padding: 10px 14px; border: 1px solid var(--line); border-radius: 10px; background: var(--tint); }
-.number { display: block; font-size: 24px; line-height: 1.3; font-weight: 650; font-variant-numeric: tabular-nums; }
-.status { white-space: nowrap; font-size: 14px; }
-.status::before {
-  content: ''; display: inline-block; width: 9px; height: 9px; margin-right: 7px; border-radius: 50%;
-  background: var(--edge);
-}
-.status.pending::before { background: var(--note-line); }
-.status.succeeded::before { background: var(--accent); }
-.status.failed::before { background: var(--danger); }
-.status.canceled::before, .status.expired::before { background: none; border: 2px solid var(--edge); }
-.scroll { position: relative; overflow-x: auto; border-radius: 6px; }
-table { width: 100%; border-collapse: collapse; font-size: 15px; }
-th, td { padding: 10px 12px; text-align: left; vertical-align: top; border-top: 1px solid var(--line); overflow-wrap: normal; white-space: nowrap; }
-thead th { border-top: 0; color: var(--soft); font-size: 13px; font-weight: 500; }
-tbody th { font-weight: 600; white-space: normal; overflow-wrap: anywhere; min-width: 150px; max-width: 360px; }
-td.amount, th.amount { text-align: right; font-variant-numeric: tabular-nums; }
-td a { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; margin: -10px 0; }
-.warning { display: block; margin-top: 2px; font-size: 13px; font-weight: 400; color: var(--on-note); }
-.warning::before { content: '⚠ '; }
-.empty { padding: 24px 0 8px; display: grid; gap: 10px; grid-template-columns: minmax(0, 1fr); }
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-@media (min-width: 480px) { dl > div { grid-template-columns: 124px minmax(0, 1fr); } }
-@media (min-width: 860px) { .columns { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
-`;
-
-/** Styles of the dashboard. */
-export const DASHBOARD_STYLES = pack(BASE + DASHBOARD);
-
 /** A style sheet without its comments and indentation, which are for readers of the source only. */
 export function pack(css: string): string {
   return css

@@ -64,35 +64,3 @@ export interface RefusedView extends PageView {
   /** The checkout's address; null where the payment is not known. */
   backUrl: string | null;
 }
-
-/** A payment as a row of the dashboard. */
-export interface PaymentRow {
-  id: string;
-  identifier: string;
-  mode: Mode;
-  status: PaymentStatus;
-  amount: string;
-  createdAt: string;
-  checkoutUrl: string;
-  warnings: readonly string[];
-}
-
-/** The page at `/_sim`. */
-export interface DashboardView extends PageView {
-  version: string;
-  baseUrl: string;
-  publicKey: string;
-  secretKey: string;
-  sandboxEmail: string;
-  sandboxCode: string;
-  liveEmail: string;
-  dataDir: string | null;
-  /** A ready command that initiates a sandbox payment. */
-  curl: string;
-  /** Fault rules that can still act, in words. */
-  faults: readonly string[];
-  /** The time on a clock that was moved or stands still; null while it is real time. */
-  clock: { now: string; frozen: boolean } | null;
-  payments: readonly PaymentRow[];
-  counts: Readonly<Record<PaymentStatus, number>>;
-}

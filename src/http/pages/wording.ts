@@ -59,35 +59,6 @@ export interface Wording {
     back: (merchant: string) => string;
   };
   refused: { title: string; text: string; back: string };
-  dashboard: {
-    title: string;
-    intro: string;
-    connect: string;
-    facts: Record<
-      | 'baseUrl'
-      | 'publicKey'
-      | 'secretKey'
-      | 'sandboxEmail'
-      | 'sandboxCode'
-      | 'liveEmail'
-      | 'liveCode'
-      | 'state',
-      string
-    >;
-    inMemory: string;
-    tryIt: string;
-    tryItNote: string;
-    payments: string;
-    reload: string;
-    counts: string;
-    table: string;
-    columns: Record<'payment' | 'mode' | 'amount' | 'status' | 'created' | 'checkout', string>;
-    open: string;
-    openOf: (identifier: string) => string;
-    empty: { title: string; note: string };
-    faults: { title: string; note: string };
-    clock: (now: string, frozen: boolean) => string;
-  };
 }
 
 /** The texts of every page, by language. */
@@ -214,47 +185,6 @@ export const WORDING = {
       title: 'That did not work',
       text: 'Nothing was charged. Go back to the payment and try again.',
       back: 'Back to the payment',
-    },
-    dashboard: {
-      title: 'Dashboard',
-      intro: 'Everything here is made up on this machine. Point your code at the base URL and pay.',
-      connect: 'Connect',
-      facts: {
-        baseUrl: 'Base URL',
-        publicKey: 'Public key',
-        secretKey: 'Secret key',
-        sandboxEmail: 'Sandbox e-mail',
-        sandboxCode: 'Sandbox code',
-        liveEmail: 'Live e-mail',
-        liveCode: 'Live code',
-        state: 'State',
-      },
-      inMemory: 'in memory only, gone when it stops',
-      tryIt: 'Try it',
-      tryItNote: 'Initiates a sandbox payment. Open the url of the answer to pay it.',
-      payments: 'Payments',
-      reload: 'Reload',
-      counts: 'Payments by status',
-      table: 'Newest payments',
-      columns: {
-        payment: 'Identifier',
-        mode: 'Mode',
-        amount: 'Amount',
-        status: 'Status',
-        created: 'Created (UTC)',
-        checkout: 'Checkout',
-      },
-      open: 'Open',
-      openOf: (identifier) => ` the checkout of ${identifier}`,
-      empty: {
-        title: 'No payments yet',
-        note: 'Run the command above, or let the emulator act as the merchant:',
-      },
-      faults: {
-        title: 'Faults are on',
-        note: 'Requests or IPNs go wrong on purpose. This ends it: gateway-sim faults clear',
-      },
-      clock: (now, frozen) => `The clock ${frozen ? 'stands still at' : 'was moved: here it is'} ${now}`,
     },
   },
   fr: {
@@ -385,49 +315,6 @@ export const WORDING = {
       title: 'Cela n’a pas fonctionné',
       text: 'Rien n’a été débité. Revenez au paiement et recommencez.',
       back: 'Retour au paiement',
-    },
-    dashboard: {
-      title: 'Tableau de bord',
-      intro:
-        'Tout ici est fictif et reste sur cette machine. Branchez votre code sur l’URL de base et payez.',
-      connect: 'Se connecter',
-      facts: {
-        baseUrl: 'URL de base',
-        publicKey: 'Clé publique',
-        secretKey: 'Clé secrète',
-        sandboxEmail: 'E-mail de test',
-        sandboxCode: 'Code de test',
-        liveEmail: 'E-mail réel',
-        liveCode: 'Code réel',
-        state: 'État',
-      },
-      inMemory: 'en mémoire seulement, perdu à l’arrêt',
-      tryIt: 'Essayer',
-      tryItNote: 'Initie un paiement de test. Ouvrez l’url de la réponse pour le payer.',
-      payments: 'Paiements',
-      reload: 'Recharger',
-      counts: 'Paiements par statut',
-      table: 'Derniers paiements',
-      columns: {
-        payment: 'Identifiant',
-        mode: 'Mode',
-        amount: 'Montant',
-        status: 'Statut',
-        created: 'Créé (UTC)',
-        checkout: 'Page de paiement',
-      },
-      open: 'Ouvrir',
-      openOf: (identifier) => ` la page de paiement de ${identifier}`,
-      empty: {
-        title: 'Aucun paiement pour l’instant',
-        note: 'Lancez la commande ci-dessus, ou laissez l’émulateur jouer le marchand\u00a0:',
-      },
-      faults: {
-        title: 'Des pannes sont actives',
-        note: 'Des requêtes ou des IPN échouent exprès. Pour y mettre fin\u00a0: gateway-sim faults clear',
-      },
-      clock: (now, frozen) =>
-        frozen ? `L’horloge est arrêtée à ${now}` : `L’horloge a été avancée\u00a0: il est ici ${now}`,
     },
   },
 } satisfies Record<'en' | 'fr', Wording>;

@@ -1,0 +1,215 @@
+import type { ContentObject, OperationObject, ParameterObject, ResponseObject } from '../openapi/describe.ts';
+import type { JsonSchema } from '../openapi/json-schema.ts';
+import type { OpenApiDocument } from '../openapi.ts';
+import { Fields, SourceMark, Text, Type } from './reference-fields.tsx';
+
+/** An operation as the page shows it. */
+export interface Entry {
+  method: string;
+  path: string;
+  operation: OperationObject;
+  /** Null for what the emulator calls itself. */
+  curl: string | null;
+}
+
+/** A path that may be broken behind its slashes. */
+export function breakable(path: string) {
+  return path.split(/(?<=\/)/).map((part) => (
+    <>
+      {part}
+      <wbr />
+    </>
+  ));
+}
+
+/** What an operation takes and answers, and a command that calls it. */
+export function Operation({ entry, document }: { entry: Entry; document: OpenApiDocument }) {
+  const { method, path, operation, curl } = entry;
+  const { operationId: id, summary, description, parameters = [], requestBody, responses } = operation;
+  return (
+    <article id={id} class="operation" aria-labelledby={`${id}-title`}>
+      <h3 id={`${id}-title`}>
+        <a href={`#${id}`}>
+          <span class={`verb ${method}`}>{method.toUpperCase()}</span> <code>{breakable(path)}</code>
+        </a>
+      </h3>
+      <p class="summary">
+        <strong>{summary}.</strong> <SourceMark source={operation['x-source']} />
+      </p>
+      {spoken(description) && <Text text={spoken(description)} />}
+      <Authorization operation={operation} />
+      {parameters.length > 0 && <Parameters list={parameters} />}
+      {requestBody && <Body body={requestBody} document={document} />}
+      <Answers responses={responses} document={document} />
+      {curl !== null && (
+        <>
+          <h4>Try it</h4>
+          <pre tabindex={0}>
+            <code>{curl}</code>
+          </pre>
+        </>
+      )}
+    </article>
+  );
+}
+
+/** The source stands beside the summary already. */
+function spoken(description: string): string {
+  return description.replace(/ ?Source: \w+\.$/, '');
+}
+
+function Authorization({ operation: { security = [] } }: { operation: OperationObject }) {
+  if (!security.some((way) => 'secretKey' in way)) return null;
+  return (
+    <p>
+      Needs <code>Authorization: Bearer</code> with the merchant’s secret key.
+    </p>
+  );
+}
+
+function Parameters({ list }: { list: readonly ParameterObject[] }) {
+  return (
+    <>
+      <h4>Parameters</h4>
+      <ul class="fields">
+        {list.map(({ name, in: place, required, schema, description }) => (
+          <li>
+            <p class="field-name">
+              <code>{name}</code>
+              <span>
+                <span class="type">in the {place}: </span>
+                <Type schema={schema} />
+              </span>
+              {required && <span class="required">required</span>}
+            </p>
+            <Text text={description} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface BodyProps {
+  body: NonNullable<OperationObject['requestBody']>;
+  document: OpenApiDocument;
+}
+
+function Body({ body, document }: BodyProps) {
+  const [media] = Object.values(body.content);
+  return (
+    <>
+      <h4>Body{body.required ? '' : ' (may be left out)'}</h4>
+      <p class="field-name">
+        {media && <Type schema={media.schema} />}{' '}
+        <span class="type">as {Object.keys(body.content).join(', ')}</span>
+      </p>
+      {media && <Fields schema={resolved(media.schema, document)} sent />}
+    </>
+  );
+}
+
+/** The schema that stands behind a reference. */
+function resolved(schema: JsonSchema, { components }: OpenApiDocument): JsonSchema {
+  return components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
+}
+
+interface AnswersProps {
+  responses: OperationObject['responses'];
+  document: OpenApiDocument;
+}
+
+type DescribedResponse = Exclude<ResponseObject, { $ref: string }>;
+
+/** Successes with what they hold; errors, which all look alike, in one list. */
+function Answers({ responses, document }: AnswersProps) {
+  const all = Object.entries(responses).flatMap(([status, response]) => {
+    const found = '$ref' in response ? sharedResponse(response.$ref, document) : response;
+    return found ? [{ status, response: found, isError: '$ref' in response }] : [];
+  });
+  const errors = all.filter(({ isError }) => isError);
+  const [first] = errors;
+  return (
+    <>
+      <h4>Answers</h4>
+      <ul class="answers">
+        {all
+          .filter(({ isError }) => !isError)
+          .map(({ status, response }) => (
+            <li>
+              <Status status={status} response={response} />
+              <Contained content={response.content ?? {}} document={document} />
+            </li>
+          ))}
+      </ul>
+      {first && (
+        <>
+          <h4>Errors</h4>
+          <ul class="answers">
+            {errors.map(({ status, response }) => (
+              <li>
+                <Status status={status} response={response} />
+              </li>
+            ))}
+          </ul>
+          <Media content={first.response.content ?? {}} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Status({ status, response }: { status: string; response: DescribedResponse }) {
+  const tone = status.startsWith('2') ? 'good' : '';
+  return (
+    <p>
+      <span class={`code ${tone}`}>{status === 'default' ? 'others' : status}</span> {response.description}
+    </p>
+  );
+}
+
+function sharedResponse(reference: string, { components }: OpenApiDocument): DescribedResponse | undefined {
+  const shared = components.responses[reference.split('/').at(-1) ?? ''];
+  return shared && !('$ref' in shared) ? shared : undefined;
+}
+
+/** The schemas and media types of a body. */
+function Media({ content }: { content: ContentObject }) {
+  const types = Object.entries(content);
+  if (!types.length) return null;
+  return (
+    <p class="field-name">
+      {types.map(([type, { schema }]) => (
+        <span>
+          {type === 'text/html' ? <span class="type">a page</span> : <Type schema={schema} />}{' '}
+          <span class="type">as {type}</span>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function Contained({ content, document }: { content: ContentObject; document: OpenApiDocument }) {
+  const [media] = Object.values(content);
+  if (!media) return null;
+  const named = (media.schema.anyOf ?? [media.schema]).filter(({ $ref }) => $ref !== undefined);
+  return (
+    <>
+      <Media content={content} />
+      {named.map((schema) => (
+        <details>
+          <summary>Fields of {schema.$ref?.split('/').at(-1)}</summary>
+          <Fields schema={resolved(schema, document)} sent={false} />
+        </details>
+      ))}
+      {Object.entries(media.examples ?? {}).map(([name, { value }]) => (
+        <details>
+          <summary>Example: {name}</summary>
+          <pre tabindex={0}>
+            <code>{JSON.stringify(value, null, 2)}</code>
+          </pre>
+        </details>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,234 @@
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { violationsOf } from '../helpers/axe.ts';
+import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+const PICTURES = fileURLToPath(new URL('../.artifacts/', import.meta.url));
+const DEVICES = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } };
+const PLACES = {
+  Payments: '/_sim',
+  IPNs: '/_sim/ui/ipns',
+  Cards: '/_sim/ui/cards',
+  'Api Key': '/_sim/ui/keys',
+  Requests: '/_sim/ui/requests',
+  Inbox: '/_sim/ui/inbox',
+  Faults: '/_sim/ui/faults',
+  Clock: '/_sim/ui/clock',
+};
+
+let chromium: TestBrowser;
+beforeAll(async () => {
+  await mkdir(PICTURES, { recursive: true });
+  chromium = await launchBrowser();
+});
+afterAll(() => chromium.close());
+
+const FIELDS = {
+  identifier: 'order-1',
+  currency: 'USD',
+  amount: '49.90',
+  details: 'Two paperbacks',
+  success_url: 'http://localhost:3000/paid',
+  cancel_url: 'http://localhost:3000/canceled',
+  site_logo: 'http://localhost:3000/logo.png',
+  customer_name: 'Ada',
+  customer_email: 'wallet@example.com',
+};
+
+/** An emulator with one of everything, and the pages that show them one by one. */
+async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
+  const sim = await startSim({ ipnSchedule: ['1h'], paymentExpires: '1h' });
+  const receiver = await startReceiver();
+  const { gateway, cards, clock, faults } = sim.server.parts;
+  const ipnUrls = [`${receiver.url}/ipn`, 'http://127.0.0.1:9/ipn'];
+  for (let number = 0; number < 8; number++) {
+    const identifier = number === 7 ? 'a-very-long-ident' : `order-${number}`;
+    await sim.initiate(
+      { ...FIELDS, identifier, ipn_url: ipnUrls[number % 2] ?? '' },
+      number % 3 ? 'sandbox' : 'live',
+    );
+  }
+  const outcomes = ['approve', 'approve', 'cancel', 'fail', 'expire'] as const;
+  for (const [number, outcome] of outcomes.entries())
+    await gateway.settle(`order-${number}`, { outcome, by: 'control', awaitDelivery: true });
+  const live = gateway.state.findPayment('order-6');
+  if (live) await gateway.enterEmail(live, 'wallet@example.com');
+  const [merchant] = gateway.state.merchants.values();
+  if (!merchant) throw new Error('there is no merchant');
+  const wire = {
+    currency_code: 'USD',
+    title: 'Travel',
+    name_on_card: 'Ada',
+    email: 'a@b.test',
+    amount: '250',
+  };
+  const card = await cards.issue(merchant, { fields: wire });
+  await cards.move(card.id, 'charge', { amount: '12.50', details: 'Coffee' });
+  faults.set({ route: 'cards', status: 503, times: 2 });
+  await clock.freeze();
+  const ui = '/_sim/ui';
+  const ipn = gateway.state.deliveriesOf(gateway.state.findPayment('order-1')?.id ?? '')[0];
+  return {
+    sim,
+    pages: {
+      'a pending payment': `${ui}/payments/${live?.id}`,
+      'a settled payment': `${ui}/payments/${gateway.state.findPayment('order-1')?.id}`,
+      'an IPN': `${ui}/ipns/${ipn?.id}`,
+      'a card': `${ui}/cards/${card.id}`,
+      'a request': `${ui}/requests/1`,
+      'nothing there': `${ui}/payments/none`,
+    },
+  };
+}
+
+/** What is wrong with the page as it stands: accessibility, and anything that makes it scroll sideways. */
+async function wrongWith(page: Page): Promise<string[]> {
+  const tooWide = await page.evaluate(
+    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+  );
+  return [...(await violationsOf(page)), ...(tooWide ? ['the page scrolls sideways'] : [])];
+}
+
+describe.each([
+  ['light', 'desktop', 'empty'],
+  ['dark', 'phone', 'empty'],
+  ['light', 'desktop', 'busy'],
+  ['light', 'phone', 'busy'],
+  ['dark', 'desktop', 'busy'],
+  ['dark', 'phone', 'busy'],
+] as const)('in the %s theme on a %s, %s', (colorScheme, device, state) => {
+  test('every page is accessible and fits', async () => {
+    const { sim, pages } = state === 'busy' ? await busySim() : { sim: await startSim(), pages: {} };
+    const { page, errors } = await openPage(chromium.browser, { viewport: DEVICES[device], colorScheme });
+    const wrong: Record<string, string[]> = {};
+    for (const [name, path] of Object.entries({ ...PLACES, ...pages })) {
+      await page.goto(sim.url + path);
+      const found = await wrongWith(page);
+      if (found.length) wrong[name] = found;
+      const file = `dashboard-${state}-${name.toLowerCase().replaceAll(' ', '-')}-${device}-${colorScheme}.png`;
+      await page.screenshot({ path: PICTURES + file, fullPage: true });
+    }
+    expect(wrong).toEqual({});
+    // The page of what is not there is a 404, which Chromium writes down.
+    expect(errors).toHaveLength(state === 'busy' ? 1 : 0);
+    expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
+  });
+});
+
+describe('by what the pages show', () => {
+  test('a payment is approved at once, and its timeline tells it', async () => {
+    const receiver = await startReceiver();
+    const sim = await startSim();
+    await sim.initiate({ ...FIELDS, ipn_url: receiver.url });
+    const { page, errors } = await openPage(chromium.browser);
+    await page.goto(`${sim.url}/_sim`);
+    await page.getByRole('link', { name: 'order-1' }).click();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('IPN attempted').waitFor();
+    await page.getByText('delivered', { exact: true }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  test('what somebody else settles changes under the eyes, and the focus stays', async () => {
+    const receiver = await startReceiver();
+    const sim = await startSim();
+    await sim.initiate({ ...FIELDS, ipn_url: receiver.url });
+    const { page } = await openPage(chromium.browser);
+    await page.goto(`${sim.url}/_sim`);
+    await page.locator('#live.on').waitFor();
+    const link = page.getByRole('link', { name: 'order-1' });
+    await link.focus();
+    await sim.server.parts.gateway.settle('order-1', { outcome: 'approve', by: 'control' });
+    await page.getByRole('link', { name: 'delivered' }).waitFor();
+    expect(await link.evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
+  });
+
+  test('a filter that is being typed survives what happens', async () => {
+    const sim = await startSim();
+    await sim.initiate({ ...FIELDS, ipn_url: 'http://127.0.0.1:9/ipn' });
+    const { page } = await openPage(chromium.browser);
+    await page.goto(`${sim.url}/_sim`);
+    await page.locator('#live.on').waitFor();
+    await page.getByLabel('Text').fill('order-2');
+    await sim.initiate({ ...FIELDS, identifier: 'order-2', ipn_url: 'http://127.0.0.1:9/ipn' });
+    await page.getByRole('link', { name: 'order-2' }).waitFor();
+    expect(await page.getByLabel('Text').inputValue()).toBe('order-2');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**text=order-2**');
+    expect(await page.getByRole('link', { name: 'order-1' }).count()).toBe(0);
+  });
+
+  test('the keys are copied, and replaced after a question', async () => {
+    const sim = await startSim();
+    const { page } = await openPage(chromium.browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.goto(`${sim.url}/_sim/ui/keys`);
+    await page.getByRole('button', { name: 'Copy the secret key' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sim.secretKey);
+    page.once('dialog', (dialog) => void dialog.dismiss());
+    await page.getByRole('button', { name: 'Generate Api Key' }).click();
+    expect(await page.getByText(sim.secretKey).count()).toBeGreaterThan(0);
+    page.once('dialog', (dialog) => void dialog.accept());
+    await page.getByRole('button', { name: 'Generate Api Key' }).click();
+    await expect.poll(() => page.getByText(sim.secretKey).count()).toBe(0);
+  });
+
+  test('a card number is masked until it is asked for', async () => {
+    const { sim, pages } = await busySim();
+    const { page } = await openPage(chromium.browser);
+    await page.goto(sim.url + pages['a card']);
+    const [card] = sim.server.parts.gateway.state.cards.values();
+    const number = page.getByText(card?.number ?? '');
+    expect(await number.isVisible()).toBe(false);
+    await page.getByText('(show)').click();
+    expect(await number.isVisible()).toBe(true);
+  });
+
+  test('it is said when the emulator is gone', async () => {
+    const sim = await startSim();
+    const { page } = await openPage(chromium.browser);
+    await page.goto(`${sim.url}/_sim`);
+    await page.locator('#live.on').waitFor();
+    await sim.server.stop();
+    await page.getByText('emulator gone').waitFor();
+  });
+
+  test('a burst of a thousand payments leaves the page alive', async () => {
+    const sim = await startSim();
+    const { page } = await openPage(chromium.browser);
+    let fetched = 0;
+    page.on('request', (request) => {
+      if (request.resourceType() === 'fetch') fetched++;
+    });
+    await page.goto(`${sim.url}/_sim`);
+    await page.locator('#live.on').waitFor();
+    const initiate = (number: number) =>
+      sim.initiate({ ...FIELDS, identifier: `n-${number}`, ipn_url: 'http://127.0.0.1:9/ipn' });
+    for (let number = 0; number < 1_000; number += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, index) => initiate(number + index)));
+    await page.getByText('How 1000 payments stand').waitFor();
+    expect(fetched).toBeLessThan(100);
+  });
+});
+
+describe('without JavaScript', () => {
+  test('every place is reached and a payment is settled', async () => {
+    const sim = await startSim();
+    await sim.initiate({ ...FIELDS, ipn_url: 'http://127.0.0.1:9/ipn' });
+    const { page } = await openPage(chromium.browser, { javaScriptEnabled: false });
+    await page.goto(`${sim.url}/_sim`);
+    for (const name of [...Object.keys(PLACES), 'API reference']) {
+      await page.getByRole('navigation').first().getByRole('link', { name }).click();
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+    }
+    await page.goto(`${sim.url}/_sim`);
+    await page.getByRole('link', { name: 'order-1' }).click();
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('canceled').first().waitFor();
+  });
+});

@@ -1,0 +1,294 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startReceiver } from '../helpers/receiver.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+const HOSTILE = `"><img src=x>'&`;
+let sim: Sim;
+
+beforeEach(async () => {
+  sim = await startSim({ ipnSchedule: ['1h'] });
+});
+
+function fields(more: Record<string, string> = {}): Record<string, string> {
+  return {
+    identifier: 'order-1',
+    currency: 'USD',
+    amount: '49.90',
+    details: 'Two paperbacks',
+    ipn_url: 'http://127.0.0.1:9/ipn',
+    success_url: 'http://localhost:3000/paid',
+    cancel_url: 'http://localhost:3000/canceled',
+    site_logo: 'http://localhost:3000/logo.png',
+    customer_name: 'Ada',
+    customer_email: 'ada@example.com',
+    ...more,
+  };
+}
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(sim.url + path, { headers });
+
+function post(
+  path: string,
+  form: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const body = new URLSearchParams(form);
+  return fetch(sim.url + path, { method: 'POST', body, headers, redirect: 'manual' });
+}
+
+/** The page that a form led to, as text. */
+async function after(answer: Response): Promise<string> {
+  expect(answer.status).toBe(303);
+  return (await get(answer.headers.get('location') ?? '')).text();
+}
+
+const newest = async () => (await sim.control<{ data: { id: string }[] }>('/payments')).data[0]?.id ?? '';
+const newestIpn = async () => (await sim.control<{ data: { id: string }[] }>('/ipns')).data[0]?.id ?? '';
+
+const PAGES = [
+  '',
+  '/ui/ipns',
+  '/ui/cards',
+  '/ui/keys',
+  '/ui/requests',
+  '/ui/inbox',
+  '/ui/faults',
+  '/ui/clock',
+];
+
+describe('every page of the dashboard', () => {
+  it.each(PAGES)('/_sim%s is whole, with nothing in the store and with something', async (path) => {
+    const empty = await get(`/_sim${path}`);
+    expect([empty.status, empty.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8']);
+    await sim.initiate(fields());
+    const full = await (await get(`/_sim${path}`)).text();
+    expect(full).toMatch(/^<!doctype html>.*<\/html>$/s);
+    expect(full.match(/<h1/g)).toHaveLength(1);
+    expect(full).not.toContain('undefined');
+  });
+
+  it('runs no script but its own, and goes nowhere else', async () => {
+    const policy = (await get('/_sim')).headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).toContain("form-action 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    const html = await (await get('/_sim')).text();
+    expect(html).not.toMatch(/<script(?! src="\/_sim\/ui\/live.js")| on\w+=|style="/);
+  });
+
+  it('shows what a merchant sent as text, never as markup', async () => {
+    await sim.initiate(fields({ identifier: HOSTILE, details: HOSTILE, customer_name: HOSTILE }));
+    const id = await newest();
+    await sim.server.parts.gateway.settle(id, { outcome: 'approve', by: 'control' });
+    for (const path of [...PAGES, `/ui/payments/${id}`, `/ui/ipns/${await newestIpn()}`, '/ui/requests/1']) {
+      const html = await (await get(`/_sim${path}`)).text();
+      expect(html).not.toContain('<img');
+    }
+  });
+
+  it('answers 404 in words for what is not there', async () => {
+    for (const path of ['payments/none', 'ipns/none', 'cards/none', 'requests/999']) {
+      const answer = await get(`/_sim/ui/${path}`);
+      expect(answer.status).toBe(404);
+      expect(await answer.text()).toMatch(/role="alert".*<h1>Not there<\/h1>/s);
+    }
+  });
+});
+
+describe('payments', () => {
+  it('are narrowed by status, mode and text', async () => {
+    await sim.initiate(fields({ identifier: 'tea-1' }));
+    await sim.initiate(fields({ identifier: 'tea-2' }), 'live');
+    await sim.initiate(fields({ identifier: 'milk' }));
+    await sim.server.parts.gateway.settle('milk', { outcome: 'cancel', by: 'control' });
+    const shown = async (query: string) => {
+      const html = await (await get(`/_sim?${query}`)).text();
+      return ['tea-1', 'tea-2', 'milk'].filter((name) => html.includes(`>${name}</a>`));
+    };
+    expect(await shown('')).toEqual(['tea-1', 'tea-2', 'milk']);
+    expect(await shown('status=canceled')).toEqual(['milk']);
+    expect(await shown('mode=live')).toEqual(['tea-2']);
+    expect(await shown('text=TEA')).toEqual(['tea-1', 'tea-2']);
+    expect(await shown('text=tea&mode=sandbox&status=pending')).toEqual(['tea-1']);
+    expect(await shown('text=coffee')).toEqual([]);
+    expect(await shown('cursor=nonsense&status=')).toEqual(['tea-1', 'tea-2', 'milk']);
+  });
+
+  it('go on behind fifty of them', async () => {
+    for (let number = 0; number < 51; number++) await sim.initiate(fields({ identifier: `n-${number}` }));
+    const first = await (await get('/_sim?status=pending')).text();
+    expect(first).not.toContain('>n-0</a>');
+    const more = /href="(\/_sim\?[^"]*cursor[^"]*)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(more).toContain('status=pending');
+    expect(await (await get(more)).text()).toContain('>n-0</a>');
+  });
+
+  it.each([
+    ['approve', 'succeeded'],
+    ['cancel', 'canceled'],
+    ['fail', 'failed'],
+    ['expire', 'expired'],
+  ])('%s by one press', async (outcome, status) => {
+    await sim.initiate(fields());
+    const id = await newest();
+    const html = await after(
+      await post(`/_sim/ui/payments/${id}/settle`, { outcome, delivery: 'ipn-twice' }),
+    );
+    expect(html).toContain(`class="status ${status}"`);
+    expect(html).not.toContain('>Approve</button>');
+    const ipns = await sim.control<{ data: unknown[] }>('/ipns');
+    expect(ipns.data).toHaveLength(outcome === 'approve' ? 2 : 0);
+  });
+
+  it('say so when they are settled already', async () => {
+    await sim.initiate(fields());
+    const path = `/_sim/ui/payments/${await newest()}/settle`;
+    await post(path, { outcome: 'approve' });
+    const answer = await post(path, { outcome: 'cancel' });
+    expect(answer.status).toBe(409);
+    expect(await answer.text()).toMatch(/role="alert".*already succeeded/s);
+  });
+
+  it('are initiated again by the command on their page', async () => {
+    await sim.initiate(fields({ details: "It's" }));
+    const html = await (await get(`/_sim/ui/payments/${await newest()}`)).text();
+    expect(html).toContain('details=It&#39;\\&#39;&#39;s');
+  });
+});
+
+describe('IPNs', () => {
+  it('are sent once more, somewhere else, and falsified', async () => {
+    const receiver = await startReceiver();
+    await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
+    await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
+    const id = await newestIpn();
+    const page = await after(await post(`/_sim/ui/ipns/${id}/resend`, { from: '/_sim/ui/ipns' }));
+    expect(page).toContain('<h1>IPNs</h1>');
+    expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn']);
+    const elsewhere = await after(await post(`/_sim/ui/ipns/${id}/resend`, { to: `${receiver.url}/other` }));
+    expect(elsewhere).toContain(`${receiver.url}/other`);
+    const falsified = await after(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case' }));
+    expect(falsified).toContain('Not right for the secret key');
+    expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
+  });
+
+  it('lead back to pages of ours only', async () => {
+    const receiver = await startReceiver();
+    await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
+    await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
+    const id = await newestIpn();
+    for (const from of ['https://evil.test/', '//evil.test', '/_sim/ui/../../evil']) {
+      const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
+      expect(answer.headers.get('location')).toBe(`/_sim/ui/ipns/${id}`);
+    }
+  });
+
+  it('show the text that was signed, and both sides of the wire', async () => {
+    const receiver = await startReceiver([{ status: 500, body: '{"oops":true}' }]);
+    await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
+    await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
+    const html = await (await get(`/_sim/ui/ipns/${await newestIpn()}`)).text();
+    expect(html).toContain('49.90order-1');
+    expect(html).toContain('data[amount] = 49.90');
+    expect(html).toContain('data%5Bamount%5D=49.90');
+    expect(html).toContain('&quot;oops&quot;: true');
+    expect(html).toContain('Right: upper-case hex HMAC-SHA256');
+  });
+});
+
+describe('cards', () => {
+  it('are created, charged, funded, blocked and cancelled', async () => {
+    const created = await post('/_sim/ui/cards', {
+      amount: '100',
+      currency_code: 'USD',
+      title: 'Travel',
+      name_on_card: 'Ada',
+      email: 'ada@example.com',
+    });
+    const path = created.headers.get('location') ?? '';
+    const page = await after(created);
+    expect(page).toMatch(/<summary>\*+\d{4} \(show\)<\/summary>/);
+    expect(await after(await post(`${path}/charge`, { amount: '12.50', details: 'Coffee' }))).toContain(
+      'Coffee',
+    );
+    await post(`${path}/fund`, { amount: '5' });
+    expect(await after(await post(`${path}/block`))).toContain('class="status inactive"');
+    const refused = await post(`${path}/charge`, { amount: '1' });
+    expect(refused.status).toBe(409);
+    expect(await refused.text()).toContain('role="alert"');
+    expect(await after(await post(`${path}/cancel`))).toContain('class="status canceled"');
+  });
+
+  it('are refused in words', async () => {
+    const answer = await post('/_sim/ui/cards', { amount: 'x' });
+    expect(answer.status).toBe(422);
+    expect(await answer.text()).toMatch(/role="alert".*amount/s);
+  });
+});
+
+describe('keys', () => {
+  it('are replaced by one press, and the old pair stops working', async () => {
+    const html = await after(await post('/_sim/ui/keys', {}));
+    expect(html).not.toContain(sim.publicKey);
+    expect(html).toContain('The old pair stops working at once');
+    const { data } = await sim.control<{ data: { publicKey: string }[] }>('/merchants');
+    expect(html).toContain(data[0]?.publicKey);
+  });
+
+  it('of another merchant', async () => {
+    expect(await after(await post('/_sim/ui/merchants', { name: 'Second Shop' }))).toContain('Second Shop');
+    expect((await post('/_sim/ui/merchants', { name: 'Second Shop' })).status).toBe(422);
+  });
+});
+
+describe('faults and clock', () => {
+  it('are set and taken away, loud while they are on', async () => {
+    const set = { route: 'initiate', effect: 'status', value: '503', times: '2', identifier: '' };
+    const html = await after(await post('/_sim/ui/faults', set));
+    expect(html).toMatch(/Faults are on.*status 503/s);
+    expect(await (await get('/_sim')).text()).toContain('Faults are on');
+    expect(await after(await post('/_sim/ui/faults/clear', {}))).not.toContain('Faults are on');
+    expect((await post('/_sim/ui/faults', { ...set, value: '7' })).status).toBe(422);
+    expect(await after(await post('/_sim/ui/faults', { route: 'ipn', effect: 'drop' }))).toContain('ipn');
+  });
+
+  it('stand still, are moved and go on', async () => {
+    expect(await after(await post('/_sim/ui/clock', { move: 'freeze' }))).toContain('stands still');
+    await post('/_sim/ui/clock', { move: 'advance', by: '2h' });
+    const { aheadMs } = await sim.control<{ aheadMs: number }>('/clock');
+    expect(aheadMs).toBeGreaterThan(7_000_000);
+    expect(await after(await post('/_sim/ui/clock', { move: 'resume' }))).toContain('was moved');
+    for (const wrong of [{ move: 'back' }, { move: 'advance', by: 'soon' }, {}])
+      expect((await post('/_sim/ui/clock', wrong)).status).toBe(422);
+  });
+});
+
+describe('forms of other sites', () => {
+  it.each([
+    { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+    { origin: 'https://evil.test' },
+    { origin: 'null' },
+  ])('are refused: %o', async (headers) => {
+    const answer = await post('/_sim/ui/keys', {}, headers as Record<string, string>);
+    expect(answer.status).toBe(403);
+    const { data } = await sim.control<{ data: { publicKey: string }[] }>('/merchants');
+    expect(data[0]?.publicKey).toBe(sim.publicKey);
+  });
+});
+
+describe('with a control token', () => {
+  it('every page asks for it, and no form acts without', async () => {
+    const guarded = await startSim({ host: '0.0.0.0', controlToken: 'token-1' });
+    for (const path of PAGES) {
+      const answer = await fetch(`${guarded.url}/_sim${path}`);
+      expect(answer.status).toBe(401);
+      expect(await answer.text()).toContain('Control token');
+    }
+    const act = await fetch(`${guarded.url}/_sim/ui/keys`, { method: 'POST', body: new URLSearchParams() });
+    expect(act.status).toBe(401);
+    const cookie = { cookie: 'gateway_sim_token=token-1' };
+    expect((await fetch(`${guarded.url}/_sim/ui/keys`, { headers: cookie })).status).toBe(200);
+  });
+});

@@ -1,0 +1,137 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { launchBrowser, openPage } from '../helpers/browser.ts';
+import type { Document } from '../helpers/contract.ts';
+import { startSim } from '../helpers/sim.ts';
+
+const PATH = '/_sim/ui/reference';
+
+function isInstalled(command: string): boolean {
+  try {
+    execFileSync(command, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Text of HTML as a browser would show it. */
+function plain(html: string): string {
+  return html
+    .replace(/<[^>]*>/g, '')
+    .replace(/&#39;|&quot;|&lt;|&gt;|&amp;/g, (entity) => ENTITIES[entity] ?? entity);
+}
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&#39;': "'",
+  '&quot;': '"',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+};
+
+/** The command below an operation. */
+function commandOf(html: string, operationId: string): string {
+  const article = html.slice(html.indexOf(`<article id="${operationId}"`)).split('</article>', 1)[0] ?? '';
+  return plain(article.split('<h4>Try it</h4>')[1] ?? '');
+}
+
+/** Contrasts, which take long on so long a page, where each kind of thing stands once. */
+const axeRun = (isWhole: boolean) => `(async () => {
+  const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+  const parts = ['.intro', '.contents', '#postSandboxPaymentInitiate', '#ipn', '#deleteSimFaults', '#schema-Status'];
+  const results = [
+    ...(${isWhole} ? [await axe.run({ runOnly: standards, rules: { 'color-contrast': { enabled: false } } })] : []),
+    await axe.run({ include: parts.map((part) => [part]) }, { runOnly: ['color-contrast'] }),
+  ];
+  return results.flatMap(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html));
+})()`;
+
+describe('the API reference', () => {
+  it('shows every operation and schema of the document, and every link in it leads somewhere', async () => {
+    const sim = await startSim();
+    const html = await (await fetch(sim.url + PATH)).text();
+    const { paths, components } = await sim.control<Document>('/openapi.json');
+    const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const wanted = [
+      ...Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId)),
+      ...Object.keys(components['schemas'] ?? {}).map((name) => `schema-${name}`),
+      'ipn',
+    ];
+    expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
+    const anchors = [...html.matchAll(/href="#([^"]+)"/g)].map(([, to]) => to);
+    expect(anchors.filter((to) => !ids.includes(to))).toEqual([]);
+    const levels = [...html.matchAll(/<h(\d)/g)].map(([, level]) => Number(level));
+    expect(levels[0]).toBe(1);
+    expect(levels.filter((level, index) => level > (levels[index - 1] ?? 0) + 1)).toEqual([]);
+    expect(html).not.toMatch(/\b(src|href)="(https?:)?\/\//);
+  });
+
+  it('has the public key in its commands and never the secret one', async () => {
+    const sim = await startSim({ publicUrl: "http://pay.test/$HOME`'" });
+    const html = await (await fetch(sim.url + PATH)).text();
+    expect(html).not.toContain(sim.secretKey);
+    const initiate = commandOf(html, 'postSandboxPaymentInitiate');
+    expect(initiate).toContain(`--data-urlencode 'public_key=${sim.publicKey}'`);
+    expect(initiate).toMatch(/^curl -X POST "http:\/\/pay\.test\/\\\$HOME(\\`|%60)/);
+    expect(commandOf(html, 'getApiCards')).toContain('-H "Authorization: Bearer $GATEWAY_SIM_SECRET_KEY"');
+    expect(commandOf(html, 'getSimStatus')).not.toContain('TOKEN');
+  });
+
+  it('names the control token in its commands where it is asked for, and asks for it itself', async () => {
+    const sim = await startSim({ host: '0.0.0.0', controlToken: 'a-token-of-ours' });
+    expect((await fetch(sim.url + PATH)).status).toBe(401);
+    const headers = { Authorization: 'Bearer a-token-of-ours' };
+    const html = await (await fetch(sim.url + PATH, { headers })).text();
+    expect(commandOf(html, 'getSimStatus')).toContain('Bearer $GATEWAY_SIM_CONTROL_TOKEN');
+    expect(html).not.toContain('a-token-of-ours');
+  });
+
+  it.skipIf(!isInstalled('curl'))('has commands that do what they say, pasted as they stand', async () => {
+    const sim = await startSim({ autoDelay: '1h' });
+    const html = await (await fetch(sim.url + PATH)).text();
+    const env = { ...process.env, GATEWAY_SIM_SECRET_KEY: sim.secretKey };
+    const run = async (operationId: string, more: Record<string, string> = {}) => {
+      const command = `${commandOf(html, operationId)} -sS`;
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { ...env, ...more } });
+      return JSON.parse(stdout) as Record<string, unknown>;
+    };
+    expect(await run('postSandboxPaymentInitiate')).toMatchObject({ success: 'ok' });
+    expect(await run('getSimPaymentsRef')).toMatchObject({ identifier: 'order-1', status: 'pending' });
+    expect(await run('postSimPaymentsRefSettle')).toMatchObject({ payment: { status: 'succeeded' } });
+    const created = await run('postApiCardsSave');
+    const { id: ID = '' } = created['data'] as { id?: string };
+    expect(await run('getApiCardsId', { ID })).toMatchObject({ success: 'ok', data: { id: ID } });
+    expect(await run('postSimCardsIdTransactions', { ID })).toMatchObject({ card: { id: ID } });
+    expect(await run('postSimClock')).toMatchObject({ frozen: false });
+  });
+
+  it('is readable in a browser in both themes, on a desk and on a phone', async () => {
+    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    const sim = await startSim();
+    const { browser, close } = await launchBrowser();
+    try {
+      for (const [width, colorScheme] of [
+        [1280, 'light'],
+        [360, 'dark'],
+      ] as const) {
+        const { page, errors } = await openPage(browser, { viewport: { width, height: 800 }, colorScheme });
+        await page.goto(`${sim.url}${PATH}#postSimPaymentsRefSettle`);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(errors).toEqual([]);
+        const top = "document.querySelector('#postSimPaymentsRefSettle').getBoundingClientRect().top";
+        expect(await page.evaluate(top)).toBeLessThan(200);
+        await page.evaluate(axe);
+        const violations = await page.evaluate(axeRun(width > 360));
+        expect([colorScheme, violations]).toEqual([colorScheme, []]);
+        await page.getByRole('link', { name: 'Payments', exact: true }).click();
+        await page.waitForURL(`${sim.url}/_sim`);
+      }
+    } finally {
+      await close();
+    }
+  });
+});
