@@ -289,54 +289,62 @@ export interface StateSnapshot {
 /** How long to wait for something. */
 export interface WaitOptions {
   /** Real time; default 4 s, so that it comes before the time-out of most test runners (5 s). */
-  timeout?: Duration;
+  timeout?: Duration | undefined;
+}
+
+/** Which part of a list. */
+export interface PageOptions {
+  /** At most so many; default 50, at most 1,000. */
+  limit?: number | undefined;
+  /** `nextCursor` of the page before. */
+  cursor?: string | undefined;
 }
 
 /** Which payments; all that is given must fit. */
 export interface PaymentFilter {
-  status?: PaymentStatus;
-  mode?: Mode;
-  identifier?: string;
+  status?: PaymentStatus | undefined;
+  mode?: Mode | undefined;
+  identifier?: string | undefined;
 }
 
 /** How a payment is settled. */
 export interface SettleOptions {
   /** Default: the order that the emulator was started with. */
-  delivery?: DeliveryOrder;
+  delivery?: DeliveryOrder | undefined;
   /** Wait for the end of the first attempt, however long it takes. Default: false, at most 3 s. */
-  awaitDelivery?: boolean;
+  awaitDelivery?: boolean | undefined;
 }
 
 /** What a merchant sends to initiate. Default of each field: something that works. */
 export interface InitiateFields {
   /** At most 20 characters (documented). Default: made up. */
-  identifier?: string;
+  identifier?: string | undefined;
   /** Default: `100.00`. */
-  amount?: string;
+  amount?: string | undefined;
   /** Default: `USD`. */
-  currency?: string;
-  details?: string;
+  currency?: string | undefined;
+  details?: string | undefined;
   /** Default: `http://localhost:3000/ipn`. */
-  ipnUrl?: string;
+  ipnUrl?: string | undefined;
   /** Default: a thank-you page of the emulator. */
-  successUrl?: string;
+  successUrl?: string | undefined;
   /** Default: a page of the emulator. */
-  cancelUrl?: string;
-  siteLogo?: string;
-  checkoutTheme?: 'light' | 'dark';
-  customerName?: string;
+  cancelUrl?: string | undefined;
+  siteLogo?: string | undefined;
+  checkoutTheme?: 'light' | 'dark' | undefined;
+  customerName?: string | undefined;
   /** `approve@gateway-sim.test`, `cancel@…`, `fail@…` and `expire@…` settle the payment by themselves. */
-  customerEmail?: string;
+  customerEmail?: string | undefined;
   /** Default: that of the first merchant. */
-  publicKey?: string;
+  publicKey?: string | undefined;
   /** Default: `sandbox`. */
-  mode?: Mode;
+  mode?: Mode | undefined;
 }
 
 /** Payments of all merchants. A reference is an id, or an identifier: its newest pending payment, else its newest. */
 export interface Payments {
   /** Newest first, 50 of them unless `limit` says otherwise. */
-  list(filter?: PaymentFilter & { limit?: number; cursor?: string }): Promise<Page<Payment>>;
+  list(filter?: PaymentFilter & PageOptions): Promise<Page<Payment>>;
   /** @throws GatewayError `not_found` */
   get(reference: string): Promise<PaymentWithTimeline>;
   /**
@@ -364,34 +372,34 @@ export interface Payments {
 /** Which deliveries; all that is given must fit. */
 export interface DeliveryFilter {
   /** Id or identifier. */
-  payment?: string;
-  state?: DeliveryState;
+  payment?: string | undefined;
+  state?: DeliveryState | undefined;
 }
 
 /** An IPN made by hand. */
 export interface FireOptions {
   /** Of this payment; without it the IPN tells of a payment that never was. */
-  payment?: string;
+  payment?: string | undefined;
   /** Default: the payment's ipn_url. */
-  to?: string;
-  identifier?: string;
-  amount?: string;
-  currency?: string;
-  status?: string;
-  format?: 'form' | 'json';
+  to?: string | undefined;
+  identifier?: string | undefined;
+  amount?: string | undefined;
+  currency?: string | undefined;
+  status?: string | undefined;
+  format?: 'form' | 'json' | undefined;
   /** Any field by dotted name, such as `data.charge`, set before signing. */
-  set?: Record<string, string>;
+  set?: Record<string, string> | undefined;
   /** What to falsify, so that a careful receiver must refuse it. */
-  tamper?: 'signature' | 'amount' | 'identifier' | 'status' | 'currency' | 'case' | 'secret';
+  tamper?: 'signature' | 'amount' | 'identifier' | 'status' | 'currency' | 'case' | 'secret' | undefined;
   /** So many deliveries of the same bytes. */
-  times?: number;
+  times?: number | undefined;
   /** Wait before each of them, such as `2s`. */
-  delay?: string;
+  delay?: string | undefined;
 }
 
 /** IPNs with every attempt to deliver them. */
 export interface Ipns {
-  list(filter?: DeliveryFilter & { limit?: number; cursor?: string }): Promise<Page<Delivery>>;
+  list(filter?: DeliveryFilter & PageOptions): Promise<Page<Delivery>>;
   /** @throws GatewayError `not_found` */
   get(id: string): Promise<Delivery>;
   /**
@@ -401,7 +409,7 @@ export interface Ipns {
    */
   waitFor(filter?: DeliveryFilter, options?: WaitOptions): Promise<Delivery>;
   /** Sends it once more and waits for that attempt; `to` another address makes a new delivery. */
-  resend(id: string, options?: { to?: string }): Promise<Delivery>;
+  resend(id: string, options?: { to?: string | undefined }): Promise<Delivery>;
   /** Makes IPNs by hand and waits for their attempts. */
   fire(options: FireOptions): Promise<Delivery[]>;
 }
@@ -409,30 +417,30 @@ export interface Ipns {
 /** What a merchant sends to create a card. Default of each field: something that works. */
 export interface CardFields {
   /** Decimal text; default `100.00`. */
-  amount?: string;
+  amount?: string | undefined;
   /** Default: `USD`. */
-  currency?: string;
-  title?: string;
-  nameOnCard?: string;
-  email?: string;
+  currency?: string | undefined;
+  title?: string | undefined;
+  nameOnCard?: string | undefined;
+  email?: string | undefined;
 }
 
 /** What moves money on a card. */
 export interface CardMovement {
   /** Decimal text. */
   amount: string;
-  details?: string;
+  details?: string | undefined;
   /** The card's own where it is given. */
-  currency?: string;
+  currency?: string | undefined;
 }
 
 /** Virtual cards: the merchant's side (over the service's own routes) and the simulator's. */
 export interface Cards {
   list(filter?: {
-    status?: Card['status'];
-    merchant?: string;
-    limit?: number;
-    cursor?: string;
+    status?: Card['status'] | undefined;
+    merchant?: string | undefined;
+    limit?: number | undefined;
+    cursor?: string | undefined;
   }): Promise<Page<Card>>;
   /** @throws GatewayError `not_found` */
   get(id: string): Promise<Card & { transactions: CardTransaction[] }>;
@@ -451,10 +459,10 @@ export interface Cards {
 /** Which recorded requests; all that is given must fit. */
 export interface RequestFilter {
   /** The path without its query, such as `/sandbox/payment/initiate`. */
-  path?: string;
-  method?: string;
+  path?: string | undefined;
+  method?: string | undefined;
   /** Id or identifier. */
-  payment?: string;
+  payment?: string | undefined;
 }
 
 /** A running emulator, spoken to over its control API. */
@@ -479,7 +487,7 @@ export interface GatewaySimClient {
     fund(id: string, amount: string): Promise<Wallet>;
   };
   readonly merchants: {
-    list(): Promise<Page<Merchant>>;
+    list(): Promise<Page<Merchant & { isDefault: boolean }>>;
     create(name: string): Promise<Merchant>;
     /** A new pair for a merchant (id or name; default: the first); the old one stops working. */
     generateKeys(reference?: string): Promise<Merchant>;
@@ -487,11 +495,11 @@ export interface GatewaySimClient {
   readonly inbox: {
     list(): Promise<Page<InboxMessage>>;
     /** The newest code for a payment (id or identifier). @throws GatewayError `timed_out` */
-    waitFor(filter?: { payment?: string }, options?: WaitOptions): Promise<InboxMessage>;
+    waitFor(filter?: { payment?: string | undefined }, options?: WaitOptions): Promise<InboxMessage>;
   };
   /** What the merchant's code sent to the service, newest first. */
   readonly requests: {
-    list(filter?: RequestFilter & { limit?: number }): Promise<Page<RecordedRequest>>;
+    list(filter?: RequestFilter & { limit?: number | undefined }): Promise<Page<RecordedRequest>>;
     /** @throws GatewayError `timed_out`, saying what was requested instead */
     waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<RecordedRequest>;
   };
@@ -530,20 +538,20 @@ export interface GatewaySim extends GatewaySimClient, AsyncDisposable {
 
 /** Percent + fixed, as decimal text. */
 export interface ChargeRate {
-  percent?: string | number;
-  fixed?: string | number;
+  percent?: string | number | undefined;
+  fixed?: string | number | undefined;
 }
 
 /** Decides the outcome of the payments that it fits; every pattern given must fit, `*` stands for anything. */
 export interface OutcomeRule {
-  identifier?: string;
-  email?: string;
-  amount?: string;
+  identifier?: string | undefined;
+  email?: string | undefined;
+  amount?: string | undefined;
   /** `pending` leaves it to somebody. */
   outcome: PaymentOutcome | 'pending';
-  delivery?: DeliveryOrder;
+  delivery?: DeliveryOrder | undefined;
   /** Default: `autoDelay`. */
-  delay?: string;
+  delay?: string | undefined;
 }
 
 /** The options of `gateway-sim start`. Environment and configuration file are not looked at. */

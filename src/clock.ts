@@ -20,6 +20,19 @@ export interface ClockReading {
 /** What became of a move: `past` when the wanted instant is behind, `late` when real time was up on the way. */
 export type Moved = 'reached' | 'past' | 'late';
 
+/** Waits so many milliseconds of real time, or until the signal is aborted. Never throws. */
+export function realPause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, signal.aborted ? 0 : milliseconds);
+    signal.addEventListener('abort', end);
+  });
+}
+
 /** setTimeout counts in 32 bits; a longer wait is cut into pieces. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

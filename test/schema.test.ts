@@ -8,18 +8,18 @@ import { readTerms } from '../src/domain/terms.ts';
 import { type OptionName, resolveOptions, START_OPTIONS } from '../src/options.ts';
 import { configurationSchema, type JsonSchema } from '../src/schema.ts';
 
-const PUBLISHED = new URL('../config.schema.json', import.meta.url);
+const PUBLISHED = new URL('../fixtures/config.schema.json', import.meta.url);
 const NAMES = Object.keys(START_OPTIONS) as OptionName[];
 
 /**
  * Made anew by: REFRESH=1 npx vitest run --config test/vitest.config.ts test/schema.test.ts
- * (and npx biome check --write config.schema.json, which lays it out).
+ * (and npx biome check --write fixtures/config.schema.json, which lays it out).
  */
 test('the published schema is the one that the options make', async () => {
   const made: unknown = JSON.parse(JSON.stringify(configurationSchema()));
   if (process.env['REFRESH']) await writeFile(PUBLISHED, `${JSON.stringify(made, null, 2)}\n`);
   expect(JSON.parse(await readFile(PUBLISHED, 'utf8'))).toEqual(made);
-  expect(manifest.files).toContain('config.schema.json');
+  expect(manifest.files).toContain('fixtures/config.schema.json');
 });
 
 // Formats are hints for editors; what matters has a pattern beside it.

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename, dirname, relative, resolve } from 'node:path';
 import { GatewayError } from '../domain/error.ts';
 import {
   environmentSource,
@@ -68,7 +68,8 @@ function isOnByDefault(name: string): boolean {
 }
 
 /**
- * Reads the configuration file that was named, else gateway-sim.config.json of this folder.
+ * Reads the configuration file that was named, else gateway-sim.config.json of this folder. Paths in it are meant from
+ * its own folder.
  *
  * @returns undefined when none was named and there is none
  * @throws GatewayError `usage` when it cannot be read or is no JSON object
@@ -79,6 +80,10 @@ export async function readConfiguration(named: string | undefined): Promise<Opti
   const values = await readObject(path);
   // Editors take the schema from here.
   delete values['$schema'];
+  for (const name of ['fixtures', 'dataDir']) {
+    const given = values[name];
+    if (typeof given === 'string' && given) values[name] = relative('', resolve(dirname(path), given)) || '.';
+  }
   return { values, label: (name) => `"${name}" in ${basename(path)}` };
 }
 

@@ -43,7 +43,7 @@ const HEAD = `// What "gateway-sim start" does here. Comments and commas at the 
  * @param schema where an editor finds the JSON schema; undefined where the package is not installed
  */
 export function starterConfiguration(schema: string | undefined): string {
-  const reference = `"$schema": ${JSON.stringify(schema ?? './node_modules/gateway-sim/config.schema.json')},`;
+  const reference = `"$schema": ${JSON.stringify(schema ?? './node_modules/gateway-sim/fixtures/config.schema.json')},`;
   const entries = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
     const value = spec.default ?? EXAMPLES[name as Undefaulted];
     const line = `${JSON.stringify(name)}: ${inOneLine(value)},`;

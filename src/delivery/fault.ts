@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { realPause } from '../clock.ts';
 import {
   corruptSignature,
   effectsInWords,
@@ -65,7 +65,7 @@ export class IpnFaults {
   async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<PostResult> {
     const faulty = spoiltRequest(request, rule);
     // Stopping ends the wait; whoever asked sees its signal.
-    await sleep(this.#faults.latencyOf(rule), undefined, { signal: request.signal }).catch(() => {});
+    await realPause(this.#faults.latencyOf(rule), request.signal);
     if (rule.drop) return notSent(faulty, null, rule, 'it was lost on the way');
     const status = statusOfFault(rule);
     if (status === undefined) return poster.post(faulty);

@@ -64,11 +64,11 @@ describe('init', () => {
   it('names the schema of the installed package, as seen from its folder', async () => {
     const cwd = await temporaryFolder();
     const installed = join(cwd, 'node_modules/gateway-sim');
-    await mkdir(installed, { recursive: true });
-    await writeFile(join(installed, 'config.schema.json'), '{}');
+    await mkdir(join(installed, 'fixtures'), { recursive: true });
+    await writeFile(join(installed, 'fixtures', 'config.schema.json'), '{}');
     for (const [dir, schema] of [
-      ['.', './node_modules/gateway-sim/config.schema.json'],
-      ['test/gateway', '../../node_modules/gateway-sim/config.schema.json'],
+      ['.', './node_modules/gateway-sim/fixtures/config.schema.json'],
+      ['test/gateway', '../../node_modules/gateway-sim/fixtures/config.schema.json'],
     ] as const) {
       await run(['init', '--dir', dir], { cwd });
       const text = await readFile(join(cwd, dir, CONFIG), 'utf8');

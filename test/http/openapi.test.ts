@@ -1,3 +1,6 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
@@ -116,6 +119,19 @@ describe('the OpenAPI document', () => {
   it.each(Object.entries<Notes>(NOTES))('says nothing of %s that is not there', (name, { fields = {} }) => {
     const known = [...fieldsOf(schemas[name] ?? {})].map(([field]) => field);
     expect(Object.keys(fields).filter((field) => !known.includes(field))).toEqual([]);
+  });
+
+  it('is loaded by nothing that a start loads', async () => {
+    const src = fileURLToPath(new URL('../../src', import.meta.url));
+    const files = (await readdir(src, { recursive: true })).filter((name) => /\.tsx?$/.test(name));
+    const own = /^http\/(openapi\b|pages\/reference)/;
+    const eager: string[] = [];
+    for (const file of files.filter((name) => !own.test(name))) {
+      const text = await readFile(join(src, file), 'utf8');
+      if (/^import (?!type)[^;]*from '[^']*\/(openapi|reference-\w+|pages\/reference)[^']*'/m.test(text))
+        eager.push(file);
+    }
+    expect(eager).toEqual([]);
   });
 
   it('stands at the address that merchants see', async () => {

@@ -40,7 +40,7 @@ export async function init({ options }: Call): Promise<Shown> {
 /** The way from a folder to the JSON schema of the installed package, as editors follow it. */
 function schemaFrom(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
-    const schema = join(at, 'node_modules', 'gateway-sim', 'config.schema.json');
+    const schema = join(at, 'node_modules', 'gateway-sim', 'fixtures', 'config.schema.json');
     if (existsSync(schema))
       return relative(folder, schema)
         .replaceAll('\\', '/')

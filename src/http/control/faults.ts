@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
+import { realPause } from '../../clock.ts';
 import {
   type ActiveFault,
   effectsInWords,
@@ -98,7 +98,7 @@ async function inject(
   const words = `fault rule: ${effectsInWords(rule)}`;
   exchange.notes = [words];
   // A stop does not wait for a latency.
-  await sleep(faults.latencyOf(rule), undefined, { signal: facts.stopped }).catch(() => {});
+  await realPause(faults.latencyOf(rule), facts.stopped);
   if (rule.drop) return drop(c);
   if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject);
   await next();

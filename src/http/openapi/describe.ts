@@ -3,7 +3,7 @@ import { inline, type JsonSchema, type Source } from './json-schema.ts';
 import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type Side } from './operation.ts';
 
 /** A header, without its name. */
-interface HeaderObject {
+export interface HeaderObject {
   description: string;
   required?: boolean;
   schema: JsonSchema;
