@@ -115,7 +115,7 @@ describe('exec', () => {
 
   it.runIf(hasTerminal)('leaves Ctrl-C to the terminal, which sends it to the command too', async () => {
     const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'listener.cjs'), `${LISTENER} console.log('exec', process.ppid, 'end')`);
+    await writeFile(join(cwd, 'listener.cjs'), `${LISTENER} console.log('exec ' + process.ppid + ' end')`);
     // In a session of its own the command gets from us what it gets, and nothing from the terminal.
     const command = `'${process.execPath}' '${BINARY}' exec -- setsid '${process.execPath}' listener.cjs`;
     const terminal = spawn('script', ['-qec', command, '/dev/null'], {

@@ -137,27 +137,32 @@ export function CardPage({ parts, card }: { parts: AppParts; card: Card }) {
       </div>
       <section class="box" aria-labelledby="transactions">
         <h2 id="transactions">Transactions</h2>
-        <Table
-          id="transaction-list"
-          label="Transactions, newest first"
-          columns={['At (UTC)', 'Amount', 'Charge', 'Details', 'Remark']}
-        >
-          {transactions.map((one) => (
-            <tr>
-              <td>
-                <Time at={one.createdAt} />
-              </td>
-              <td class="amount">
-                {one.type}
-                {shownAmount(parts, one.amount, one.currency)}
-              </td>
-              <td class="amount">{one.charge}</td>
-              <td class="long">{one.details}</td>
-              <td>{one.remark}</td>
-            </tr>
-          ))}
-        </Table>
-        {transactions.length === 0 && <p class="soft">None yet: charge or fund the card.</p>}
+        <div id="transactions-made" data-live>
+          {transactions.length > 0 ? (
+            <Table
+              id="transaction-list"
+              label="Transactions, newest first"
+              columns={['At (UTC)', 'Amount', 'Charge', 'Details', 'Remark']}
+            >
+              {transactions.map((one) => (
+                <tr>
+                  <td>
+                    <Time at={one.createdAt} />
+                  </td>
+                  <td class="amount">
+                    {one.type}
+                    {shownAmount(parts, one.amount, one.currency)}
+                  </td>
+                  <td class="amount">{one.charge}</td>
+                  <td class="long">{one.details}</td>
+                  <td>{one.remark}</td>
+                </tr>
+              ))}
+            </Table>
+          ) : (
+            <p class="soft">None yet: charge or fund the card.</p>
+          )}
+        </div>
       </section>
     </>
   );

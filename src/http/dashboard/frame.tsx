@@ -209,7 +209,7 @@ export function Table({
   children: Child;
 }) {
   return (
-    <section id={id} class="scroll" tabindex={0} aria-label={label} data-live>
+    <section id={id} class="scroll" tabindex={0} aria-label={label}>
       <table>
         <caption class="unseen">{label}</caption>
         <thead>

@@ -46,14 +46,16 @@ export function KeysPage({ parts }: { parts: AppParts }) {
                 ['Live code', <a href={`${UI}/inbox`}>see the codes sent</a>],
               ]}
             />
-            <Table id="wallets" label="Wallets of live mode" columns={['E-mail', 'Balance']}>
-              {[...state.wallets.values()].slice(0, 40).map((wallet) => (
-                <tr>
-                  <th scope="row">{wallet.email}</th>
-                  <td class="amount">{shownAmount(parts, wallet.balance, wallet.currency)}</td>
-                </tr>
-              ))}
-            </Table>
+            <div id="wallet-balances" data-live>
+              <Table id="wallets" label="Wallets of live mode" columns={['E-mail', 'Balance']}>
+                {[...state.wallets.values()].slice(0, 40).map((wallet) => (
+                  <tr>
+                    <th scope="row">{wallet.email}</th>
+                    <td class="amount">{shownAmount(parts, wallet.balance, wallet.currency)}</td>
+                  </tr>
+                ))}
+              </Table>
+            </div>
           </section>
           <section class="box" aria-labelledby="merchant">
             <h2 id="merchant">Another merchant</h2>

@@ -234,20 +234,21 @@ export function PaymentPage({ parts, payment }: { parts: AppParts; payment: Paym
       </section>
       <section class="box" aria-labelledby="deliveries">
         <h2 id="deliveries">IPNs</h2>
-        {deliveries.length === 0 && (
-          <p class="soft" id="no-ipn">
-            None yet: settling the payment sends one.
-          </p>
-        )}
-        <Table
-          id="payment-ipns"
-          label="IPNs of this payment"
-          columns={['IPN', 'To', 'State', 'Attempts', 'Last', 'Action']}
-        >
-          {deliveries.map((delivery) => (
-            <DeliveryRow delivery={delivery} state={state} from={`${UI}/payments/${payment.id}`} />
-          ))}
-        </Table>
+        <div id="payment-ipns" data-live>
+          {deliveries.length > 0 ? (
+            <Table
+              id="payment-ipn-list"
+              label="IPNs of this payment"
+              columns={['IPN', 'To', 'State', 'Attempts', 'Last', 'Action']}
+            >
+              {deliveries.map((delivery) => (
+                <DeliveryRow delivery={delivery} state={state} from={`${UI}/payments/${payment.id}`} />
+              ))}
+            </Table>
+          ) : (
+            <p class="soft">None yet: settling the payment sends one.</p>
+          )}
+        </div>
       </section>
     </>
   );

@@ -41,12 +41,12 @@ function swap(fresh) {
     if (typing) continue;
     const focused = old.contains(document.activeElement) ? focusKey(old, document.activeElement) : -1;
     const open = [...old.querySelectorAll('details[id][open]')].map((one) => one.id);
-    const scroll = old.scrollLeft;
+    const scrolled = [...old.querySelectorAll('[id]')].filter((one) => one.scrollLeft || one.scrollTop).map((one) => [one.id, one.scrollLeft, one.scrollTop]);
     const was = next.outerHTML;
     old.replaceWith(document.adoptNode(next));
     next.dataset.was = was;
     for (const id of open) document.getElementById(id)?.setAttribute('open', '');
-    next.scrollLeft = scroll;
+    for (const [id, left, top] of scrolled) document.getElementById(id)?.scrollTo(left, top);
     prepare(next);
     if (focused >= 0) focusable(next)[focused]?.focus({ preventScroll: true });
   }
