@@ -129,13 +129,17 @@ export class DataFolder {
     });
   }
 
-  /** Tells commands where the server is. */
+  /** Tells commands where the server is. @throws GatewayError `storage_failed` */
   async announce(info: ServerInfo): Promise<void> {
     const file = join(this.path, 'server.json');
     const temporary = `${file}.tmp`;
-    await rm(temporary, { force: true });
-    await writeFile(temporary, `${JSON.stringify(info)}\n`, { mode: 0o600 });
-    await rename(temporary, file);
+    try {
+      await rm(temporary, { force: true });
+      await writeFile(temporary, `${JSON.stringify(info)}\n`, { mode: 0o600 });
+      await rename(temporary, file);
+    } catch (error) {
+      throw unwritableFolder(this.path, error);
+    }
   }
 
   /**
