@@ -22,6 +22,8 @@ export class IpnFaults {
   readonly #kept = new Map<string, FaultRule>();
   /** The delivery that lets the next one overtake it. */
   #held: string | undefined;
+  /** Those on their way that were put off before: what is late overtakes nobody. */
+  readonly #late = new Set<string>();
 
   constructor(faults: Faults) {
     this.#faults = faults;
@@ -30,6 +32,7 @@ export class IpnFaults {
   /** Another state is in force: nothing of it was put off or overtaken. */
   forget(): void {
     this.#kept.clear();
+    this.#late.clear();
     this.#held = undefined;
   }
 
@@ -38,6 +41,7 @@ export class IpnFaults {
     const kept = this.#kept.get(delivery.id);
     if (!kept) return this.#faults.take({ route: 'ipn', path: null, identifier: delivery.identifier });
     this.#kept.delete(delivery.id);
+    this.#late.add(delivery.id);
     if (this.#held === delivery.id) this.#held = undefined;
     const { delay: _delay, reorder: _reorder, ...rest } = kept;
     return rest;
@@ -55,7 +59,7 @@ export class IpnFaults {
 
   /** The delivery that this one has just overtaken: now it may go. */
   overtakenBy(delivery: Delivery): string | undefined {
-    if (this.#held === delivery.id) return undefined;
+    if (this.#late.delete(delivery.id) || this.#held === delivery.id) return undefined;
     const held = this.#held;
     this.#held = undefined;
     return held;
