@@ -21,12 +21,15 @@ export interface OptionSpec {
   min?: number;
   max?: number;
   default?: string | number | boolean | readonly string[];
+  /** About the process of `gateway-sim start`, not about the emulator in it: neither the library nor `exec` has it. */
+  commandOnly?: true;
   description: string;
 }
 
 /**
  * Every option of `start` by its camelCase name. From this table come the flags and their help, the
- * environment variables, the keys of gateway-sim.config.json and the options of the library.
+ * environment variables, the keys of gateway-sim.config.json and, but for those of the command only, the options of
+ * the library.
  */
 export const START_OPTIONS = {
   port: {
@@ -181,6 +184,24 @@ export const START_OPTIONS = {
     description: 'accept this Host header on /_sim; repeatable',
   },
   controlToken: { kind: 'text', placeholder: 'token', description: 'token that /_sim asks for' },
+  open: {
+    kind: 'boolean',
+    default: false,
+    commandOnly: true,
+    description: 'open the dashboard in the browser',
+  },
+  quiet: {
+    kind: 'boolean',
+    default: false,
+    commandOnly: true,
+    description: 'say nothing but the ready line and errors',
+  },
+  detach: {
+    kind: 'boolean',
+    default: false,
+    commandOnly: true,
+    description: 'run in the background; returns once it answers',
+  },
   charges: { kind: 'structure', description: 'charges as {"payment": {"percent": "2", "fixed": "0"}}' },
   currencies: {
     kind: 'structure',
@@ -213,10 +234,19 @@ type ValueOf<Spec extends OptionSpec> = Spec['kind'] extends 'integer'
             ? Choice
             : string;
 
-/** The options of `start` as values; what is absent takes its default. */
+type CommandOption = {
+  [Name in OptionName]: (typeof START_OPTIONS)[Name] extends { commandOnly: true } ? Name : never;
+}[OptionName];
+
+/** The options of an emulator as values; what is absent takes its default. */
 export type StartOptions = {
-  -readonly [Name in OptionName]?: ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
+  -readonly [Name in Exclude<OptionName, CommandOption>]?: ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
 };
+
+/** The options that an emulator has wherever it runs: all but those of the command only. */
+export const EMULATOR_OPTIONS: readonly string[] = Object.entries<OptionSpec>(START_OPTIONS)
+  .filter(([, { commandOnly }]) => !commandOnly)
+  .map(([name]) => name);
 
 type Defaulted = {
   [Name in OptionName]: (typeof START_OPTIONS)[Name] extends { default: unknown } ? Name : never;
@@ -274,7 +304,10 @@ export function environmentSource(environment: Readonly<Record<string, string | 
 function requireNoSlip(variable: string): void {
   const [, written] = /^GATEWAY_SIM_(\w+)$/.exec(variable) ?? [];
   if (written === undefined || OTHER_VARIABLES.includes(variable)) return;
-  const names = Object.keys(START_OPTIONS) as OptionName[];
+  // Short names are near to much: TOKEN is no slip of OPEN. Hardly a slip changes the first letter.
+  const names = (Object.keys(START_OPTIONS) as OptionName[]).filter(
+    (name) => name[0] === written[0]?.toLowerCase(),
+  );
   const meant = nearestName(written.replaceAll('_', '-'), names.map(kebab));
   const name = names.find((one) => kebab(one) === meant);
   if (name === undefined) return;
@@ -290,10 +323,15 @@ function requireNoSlip(variable: string): void {
  * One value for every option: flag beats environment beats file beats default, whatever the order of strength given.
  *
  * @param sources the strongest first
+ * @param known the names that a source may have; every other option takes its default
  * @throws GatewayError `usage` for an unknown name (with the nearest known one) or a value that its option cannot take
  */
-export function resolveOptions(sources: readonly OptionSource[]): ResolvedOptions {
-  for (const { values, label } of sources) for (const name of Object.keys(values)) requireKnown(name, label);
+export function resolveOptions(
+  sources: readonly OptionSource[],
+  known: readonly string[] = Object.keys(START_OPTIONS),
+): ResolvedOptions {
+  for (const { values, label } of sources)
+    for (const name of Object.keys(values)) requireKnown(name, known, label);
   const resolved: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
     const source = sources.find(({ values }) => values[name] !== undefined);
@@ -304,9 +342,9 @@ export function resolveOptions(sources: readonly OptionSource[]): ResolvedOption
   return resolved as ResolvedOptions;
 }
 
-function requireKnown(name: string, label: (name: string) => string): void {
-  if (name in START_OPTIONS) return;
-  const meant = nearestName(name, Object.keys(START_OPTIONS));
+function requireKnown(name: string, known: readonly string[], label: (name: string) => string): void {
+  if (known.includes(name)) return;
+  const meant = nearestName(name, known);
   throw usage(`unknown option ${label(name)}${meant ? `: did you mean ${label(meant)}?` : ''}`);
 }
 

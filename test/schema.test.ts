@@ -74,6 +74,9 @@ const VALUES = {
   allowIpnHost: TEXTS,
   allowHost: TEXTS,
   controlToken: TEXT,
+  open: TRUTH,
+  quiet: TRUTH,
+  detach: TRUTH,
   charges: {
     good: [{}, { payment: { percent: '2', fixed: 0.3 }, card: {}, cardTransaction: { fixed: '0' } }],
     bad: [

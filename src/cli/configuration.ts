@@ -34,7 +34,8 @@ export function startConfiguration(
 
 /**
  * What `exec` runs with: as `start`, but in memory and on a free port. Only a flag can say otherwise: the port and the
- * data folder that an environment or a file names are those of the emulator that somebody works with.
+ * data folder that an environment or a file names are those of the emulator that somebody works with, and how `start`
+ * is to behave is nothing to `exec`.
  *
  * @throws GatewayError `usage`
  */
@@ -47,6 +48,9 @@ export function execConfiguration(
     port: 0,
     dataDir: START_OPTIONS.dataDir.default,
     inMemory: flags['dataDir'] === undefined,
+    open: false,
+    quiet: false,
+    detach: false,
   };
   const apart: OptionSource = { values, label: (name) => name };
   return resolveOptions([flagSource(flags), apart, environmentSource(environment), ...(file ? [file] : [])]);

@@ -51,7 +51,8 @@ export interface Shown {
 /** Says things to the user: results on stdout, everything else on stderr. The only writer of the exit code. */
 export class Output {
   readonly json: boolean;
-  readonly quiet: boolean;
+  /** Whether notices are unwanted. What the command line says until a command knows better. */
+  quiet: boolean;
   /** Colours of stdout, off where it is no terminal or the user does not want them. */
   readonly colour: ChalkInstance;
   readonly #invocation: string;

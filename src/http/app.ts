@@ -7,6 +7,7 @@ import { mountDashboard } from './dashboard/routes.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 import { answerError, asGatewayError, errorBody, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
+import { ICON_SVG } from './pages/layout.tsx';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
@@ -14,6 +15,8 @@ import { mountInitiate } from './service/initiate.ts';
 /** The whole HTTP side: the only list of routes, in the order in which they are tried. */
 export function createApp(parts: AppParts, report: (error: unknown) => void): Hono<AppEnvironment> {
   const app = new Hono<AppEnvironment>();
+  // Before the log: browsers ask for it on what names no icon, such as JSON, and some on every page.
+  app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
   app.use(watch(parts));
   app.use(injectFaults(parts));
   mountInitiate(app, parts);

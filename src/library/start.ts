@@ -1,6 +1,6 @@
 import type { GatewaySim, StartGatewaySimOptions } from '../api.ts';
 import { controlServer } from '../client.ts';
-import { resolveOptions } from '../options.ts';
+import { EMULATOR_OPTIONS, resolveOptions } from '../options.ts';
 import { packagedFixtures, VERSION } from '../release.ts';
 import { startServer } from '../server.ts';
 import { requireObject } from './arguments.ts';
@@ -15,7 +15,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
   requireObject('the options', options);
   const chosen = given(options);
   const values = { port: 0, inMemory: chosen['dataDir'] === undefined, ...chosen };
-  const resolved = resolveOptions([{ label: (name) => name, values }]);
+  const resolved = resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS);
   const server = await startServer(resolved, {
     version: VERSION,
     fixtures: packagedFixtures(),

@@ -36,6 +36,22 @@ describe('start --detach', () => {
     expect(isAlive(ready.pid)).toBe(false);
   });
 
+  it.each([
+    ['a variable', { GATEWAY_SIM_DETACH: '1' }, '{ "port": 0 }'],
+    ['the file', {}, '{ "port": 0, "detach": true }'],
+  ])('is said by %s too, and detaches once', async (_, env, config) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), config);
+    const { code, body: ready } = await runJson<Ready>(['start'], { cwd, env });
+    onTestFinished(() => {
+      if (isAlive(ready.pid)) process.kill(ready.pid, 'SIGKILL');
+    });
+    const { body: status } = await runJson<{ pid: number }>(['status'], { cwd });
+    expect([code, status.pid]).toEqual([0, ready.pid]);
+    const { body } = await runJson(['stop', '--data-dir', '.gateway-sim'], { cwd });
+    expect(body).toMatchObject({ stopped: true, pid: ready.pid });
+  });
+
   it('writes what happens to the log, which its owner only can read', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await startDetached([], { cwd });

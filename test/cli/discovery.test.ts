@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run, runJson, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 
 describe('a command finds the server', () => {
   it('in the folder of this or a parent folder, by --data-dir, --url and their variables', {
@@ -35,6 +36,18 @@ describe('a command finds the server', () => {
     await ended;
     expect((await run(['stop'], { cwd })).code).toBe(3);
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
+  });
+
+  it('and takes no other server for one, whatever it answers', async () => {
+    const body = '{"version":"1","url":"","counts":{"payments":{}},"clock":{},"faults":[],"data":[]}';
+    const other = await startReceiver([{ headers: { 'Content-Type': 'application/json' }, body }]);
+    for (const command of ['status', 'payments']) {
+      const args = [command, '--url', other.url];
+      const { code, stdout, stderr } = await run(args, { cwd: await temporaryFolder() });
+      expect([command, code, stdout]).toEqual([command, 3, '']);
+      expect(stderr).toContain(`no gateway-sim answers at ${other.url}`);
+      expect(stderr).toContain('--url');
+    }
   });
 
   it('with the control token of its folder, or one that is given', { timeout: 60_000 }, async () => {

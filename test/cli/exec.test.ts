@@ -178,6 +178,23 @@ describe('what exec runs with', () => {
     });
   });
 
+  it('is never about open, quiet and detach, whatever the environment or the file say', async () => {
+    const plain = { open: false, quiet: false, detach: false };
+    const asked = { GATEWAY_SIM_OPEN: '1', GATEWAY_SIM_QUIET: '1', GATEWAY_SIM_DETACH: '1' };
+    const values = { open: true, quiet: true, detach: true };
+    expect(execConfiguration({}, asked, { ...file, values })).toMatchObject(plain);
+    const cwd = await temporaryFolder();
+    await writeFile(
+      join(cwd, 'gateway-sim.config.json'),
+      JSON.stringify({ ...values, faults: [{ route: 'cards', status: 503 }] }),
+    );
+    const { code, stdout, stderr } = await run(['exec', '--', 'echo', 'ran'], { cwd, env: asked });
+    expect([code, stdout, stderr]).toEqual([0, 'ran\n', expect.stringContaining('FAULT ON')]);
+    for (const flag of ['--open', '--detach']) {
+      expect([flag, (await run(['exec', flag, '--', 'true'], { cwd })).code]).toEqual([flag, 2]);
+    }
+  });
+
   it('is what a flag says', () => {
     const flags = { port: '4712', dataDir: 'here', panel: true };
     expect(execConfiguration(flags, environment, file)).toMatchObject({

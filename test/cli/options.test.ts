@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { copyFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   environmentName,
   kebab,
@@ -11,6 +11,7 @@ import {
   readValue,
   START_OPTIONS,
 } from '../../src/options.ts';
+import { isAlive } from '../../src/store/folder.ts';
 import { launch, type Ready, run, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -81,6 +82,9 @@ async function layers(cwd: string): Promise<Layers> {
     allowIpnHost: [['a.test', 'b.test'], ['c.test'], ['d.test']],
     allowHost: [['e.test'], ['f.test', 'g.test'], ['h.test']],
     controlToken: ['flag-token-0000001', 'variable-token-0002', 'file-token-00000003'],
+    open: [true, false, true],
+    quiet: [true, false, true],
+    detach: [true, false, true],
   };
 }
 
@@ -92,6 +96,18 @@ function asFlags([name, value]: [string, unknown]): string[] {
   if (value === true) return [flag];
   if (value === false) return [`--no-${kebab(name)}`];
   return Array.isArray(value) ? value.flatMap((item) => [flag, String(item)]) : [flag, String(value)];
+}
+
+/** The environment of a start: what would open a browser writes the address to a file; nothing is left elsewhere. */
+async function apart(): Promise<{ env: Record<string, string>; opened: string }> {
+  const bin = await temporaryFolder();
+  const opened = join(bin, 'opened');
+  for (const name of ['xdg-open', 'open']) {
+    await writeFile(join(bin, name), `#!/bin/sh\nprintf %s "$*" > '${opened}'\n`, { mode: 0o755 });
+  }
+  const tmp = join(bin, 'tmp');
+  await mkdir(tmp);
+  return { env: { PATH: `${bin}${delimiter}${process.env['PATH']}`, TMPDIR: tmp }, opened };
 }
 
 /** Which of the layers a start has; the strongest of them is to be in force. */
@@ -115,14 +131,16 @@ describe('every option of start, as the running emulator tells it', () => {
       const values = { ...Object.fromEntries(of(2)), ...STRUCTURES };
       await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(values));
     }
-    const env = variables
-      ? Object.fromEntries(of(1).map(([name, value]) => [environmentName(name), String(value)]))
-      : {};
+    const { env, opened } = await apart();
+    if (variables) for (const [name, value] of of(1)) env[environmentName(name)] = String(value);
     const strongest = layer === null ? { port: 0 } : { ...STRUCTURES, ...Object.fromEntries(of(layer)) };
     const args = layer === null ? ['--port', '0'] : flags ? of(0).flatMap(asFlags) : [];
     const running = launch(['start', '--json', ...args], { cwd, env });
     await running.until((stdout) => stdout.includes('\n'));
     const ready = JSON.parse(running.stdout().split('\n', 1)[0] ?? '') as Ready;
+    onTestFinished(() => {
+      if (isAlive(ready.pid)) process.kill(ready.pid, 'SIGKILL');
+    });
     const expected = Object.entries(SPECS).map(([name, spec]) => [name, inForce(name, spec, strongest)]);
     const status = await fetch(`${ready.url}/_sim/status`);
     const { options } = (await status.json()) as { options: Record<string, unknown> };
@@ -134,6 +152,12 @@ describe('every option of start, as the running emulator tells it', () => {
         secretKey: table.secretKey[layer],
       });
     }
+    expect(ready.pid !== running.pid).toBe(options['detach']);
+    if (options['detach']) expect((await running.ended).code).toBe(0);
+    if (options['open']) {
+      const address = () => readFile(opened, 'utf8').catch(() => '');
+      await expect.poll(address, { timeout: 4_000 }).toBe(ready.dashboardUrl);
+    }
   });
 });
 
@@ -143,6 +167,23 @@ function inForce(name: string, spec: OptionSpec, given: Readonly<Record<string, 
   if (SECRETS.includes(name)) return value === undefined ? null : masked(String(value));
   return value === undefined ? undefined : readValue(spec, value, name);
 }
+
+describe('quiet', () => {
+  it.each([
+    ['a variable', { GATEWAY_SIM_QUIET: '1' }, '{}'],
+    ['the file', {}, '{ "quiet": true }'],
+  ])('is said by %s too: nothing but the ready line, whatever happens', async (_, env, config) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), config);
+    const running = launch(['start', '--port', '0', '--in-memory'], { cwd, env });
+    await running.until((stdout) => stdout.includes('\n'));
+    const [, url = ''] = running.stdout().trim().split(' ');
+    await fetch(`${url}/nowhere`);
+    running.child.kill('SIGTERM');
+    const { stdout, stderr } = await running.ended;
+    expect([stdout, stderr]).toEqual([`ready ${url}\n`, '']);
+  });
+});
 
 describe('what is no option', () => {
   it.each([
@@ -171,6 +212,7 @@ describe('what is no option', () => {
       GATEWAY_SIM_VERSION: '1.2.3',
       GATEWAY_SIM_PORT_4477_TCP_ADDR: '10.0.0.1',
       GATEWAY_SIM_INITIATE_URL: 'http://localhost:1',
+      GATEWAY_SIM_TOKEN: 'ours',
       GATEWAY_SIM_HOTS: '',
     };
     const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder(), env });

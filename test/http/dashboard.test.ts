@@ -37,7 +37,7 @@ function post(
 }
 
 /** The page that a form led to, as text. */
-async function after(answer: Response): Promise<string> {
+async function followed(answer: Response): Promise<string> {
   expect(answer.status).toBe(303);
   return (await get(answer.headers.get('location') ?? '')).text();
 }
@@ -88,11 +88,21 @@ describe('every page of the dashboard', () => {
     }
   });
 
+  it('has an icon, also for what names none, and that is no request of a merchant', async () => {
+    const icon = await get('/favicon.ico');
+    expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    expect(await (await get('/_sim')).text()).toContain('<link rel="icon" href="data:image/svg+xml,');
+    expect((await sim.control<{ data: unknown[] }>('/requests')).data).toEqual([]);
+  });
+
   it('answers 404 in words for what is not there', async () => {
     for (const path of ['payments/none', 'ipns/none', 'cards/none', 'requests/999']) {
       const answer = await get(`/_sim/ui/${path}`);
       expect(answer.status).toBe(404);
       expect(await answer.text()).toMatch(/role="alert".*<h1>Not there<\/h1>/s);
+      // The script must not fill the console when what it shows is gone.
+      const live = await get(`/_sim/ui/${path}`, { 'x-gateway-sim-live': '1' });
+      expect([live.status, (await live.text()).includes('Not there')]).toEqual([200, true]);
     }
   });
 });
@@ -122,7 +132,9 @@ describe('payments', () => {
     expect(first).not.toContain('>n-0</a>');
     const more = /href="(\/_sim\?[^"]*cursor[^"]*)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect(more).toContain('status=pending');
-    expect(await (await get(more)).text()).toContain('>n-0</a>');
+    const second = await (await get(more)).text();
+    expect(second).toContain('>n-0</a>');
+    expect(second).toContain('href="/_sim?status=pending"');
   });
 
   it.each([
@@ -133,7 +145,7 @@ describe('payments', () => {
   ])('%s by one press', async (outcome, status) => {
     await sim.initiate(fields());
     const id = await newest();
-    const html = await after(
+    const html = await followed(
       await post(`/_sim/ui/payments/${id}/settle`, { outcome, delivery: 'ipn-twice' }),
     );
     expect(html).toContain(`class="status ${status}"`);
@@ -159,17 +171,46 @@ describe('payments', () => {
 });
 
 describe('IPNs', () => {
+  it('are narrowed by state and text, and a press on Resend comes back to that', async () => {
+    const receiver = await startReceiver();
+    for (const [identifier, ipn_url] of [
+      ['tea', `${receiver.url}/ipn`],
+      ['milk', 'http://127.0.0.1:9/ipn'],
+    ] as const) {
+      await sim.initiate(fields({ identifier, ipn_url }));
+      await sim.server.parts.gateway.settle(identifier, {
+        outcome: 'approve',
+        by: 'control',
+        awaitDelivery: true,
+      });
+    }
+    const shown = async (query: string) => {
+      const html = await (await get(`/_sim/ui/ipns?${query}`)).text();
+      return ['tea', 'milk'].filter((name) => html.includes(`>${name}</a>`));
+    };
+    expect(await shown('state=delivered')).toEqual(['tea']);
+    expect(await shown('text=:9/IPN')).toEqual(['milk']);
+    expect(await shown('state=delivered&text=milk')).toEqual([]);
+    const html = await (await get('/_sim/ui/ipns?state=delivered&text=tea')).text();
+    const from = /name="from" value="([^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const id = /<tr id="([^"]*)"/.exec(html)?.[1];
+    const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
+    expect(answer.headers.get('location')).toBe(`/_sim/ui/ipns?state=delivered&text=tea#${id}`);
+  });
+
   it('are sent once more, somewhere else, and falsified', async () => {
     const receiver = await startReceiver();
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
     await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
     const id = await newestIpn();
-    const page = await after(await post(`/_sim/ui/ipns/${id}/resend`, { from: '/_sim/ui/ipns' }));
+    const page = await followed(await post(`/_sim/ui/ipns/${id}/resend`, { from: '/_sim/ui/ipns' }));
     expect(page).toContain('<h1>IPNs</h1>');
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn']);
-    const elsewhere = await after(await post(`/_sim/ui/ipns/${id}/resend`, { to: `${receiver.url}/other` }));
+    const elsewhere = await followed(
+      await post(`/_sim/ui/ipns/${id}/resend`, { to: `${receiver.url}/other` }),
+    );
     expect(elsewhere).toContain(`${receiver.url}/other`);
-    const falsified = await after(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case' }));
+    const falsified = await followed(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case' }));
     expect(falsified).toContain('Not right for the secret key');
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
@@ -179,7 +220,12 @@ describe('IPNs', () => {
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
     await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
     const id = await newestIpn();
-    for (const from of ['https://evil.test/', '//evil.test', '/_sim/ui/../../evil']) {
+    for (const from of [
+      '/_sim/ui/ipns?next=https://evil.test',
+      'https://evil.test/',
+      '//evil.test',
+      '/_sim/ui/../../evil',
+    ]) {
       const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
       expect(answer.headers.get('location')).toBe(`/_sim/ui/ipns/${id}`);
     }
@@ -195,6 +241,22 @@ describe('IPNs', () => {
     expect(html).toContain('data%5Bamount%5D=49.90');
     expect(html).toContain('&quot;oops&quot;: true');
     expect(html).toContain('Right: upper-case hex HMAC-SHA256');
+    await post('/_sim/ui/keys', {});
+    expect(await (await get(`/_sim/ui/ipns/${await newestIpn()}`)).text()).toMatch(
+      /Not right for the secret key.*which was replaced since/s,
+    );
+  });
+
+  it('show the last attempts only, and how to see the others', async () => {
+    const receiver = await startReceiver();
+    await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
+    await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
+    const id = await newestIpn();
+    for (let times = 0; times < 11; times++) await sim.server.parts.gateway.resend(id);
+    const html = await (await get(`/_sim/ui/ipns/${id}`)).text();
+    expect(html).toContain('id="attempt-12"');
+    expect(html).not.toContain('id="attempt-2"');
+    expect(html).toContain(`And 2 earlier: <code>gateway-sim ipn show ${id}`);
   });
 });
 
@@ -208,29 +270,60 @@ describe('cards', () => {
       email: 'ada@example.com',
     });
     const path = created.headers.get('location') ?? '';
-    const page = await after(created);
+    const page = await followed(created);
     expect(page).toMatch(/<summary>\*+\d{4} \(show\)<\/summary>/);
-    expect(await after(await post(`${path}/charge`, { amount: '12.50', details: 'Coffee' }))).toContain(
+    expect(await followed(await post(`${path}/charge`, { amount: '12.50', details: 'Coffee' }))).toContain(
       'Coffee',
     );
     await post(`${path}/fund`, { amount: '5' });
-    expect(await after(await post(`${path}/block`))).toContain('class="status inactive"');
+    expect(await followed(await post(`${path}/block`))).toContain('class="status inactive"');
     const refused = await post(`${path}/charge`, { amount: '1' });
     expect(refused.status).toBe(409);
     expect(await refused.text()).toContain('role="alert"');
-    expect(await after(await post(`${path}/cancel`))).toContain('class="status canceled"');
+    expect(await followed(await post(`${path}/cancel`))).toContain('class="status canceled"');
   });
 
   it('are refused in words', async () => {
-    const answer = await post('/_sim/ui/cards', { amount: 'x' });
+    const answer = await post('/_sim/ui/cards', { amount: 'x', title: 'Half a "card"' });
     expect(answer.status).toBe(422);
-    expect(await answer.text()).toMatch(/role="alert".*amount/s);
+    const html = await answer.text();
+    expect(html).toMatch(/role="alert".*amount/s);
+    // Nobody types it again, and reloading does not send it again.
+    expect(html).toContain('value="Half a &quot;card&quot;"');
+    expect(html).toContain('data-page="/_sim/ui/cards"');
+  });
+
+  it('are created by the command that the empty page shows', async () => {
+    const html = await (await get('/_sim/ui/cards')).text();
+    const command = /<code id="sample">(.*?)<\/code>/s.exec(html)?.[1] ?? '';
+    const [, url] = /^curl (\S+)/.exec(command) ?? [];
+    const header = /Authorization: (Bearer [^&]+)&#39;/.exec(command)?.[1] ?? '';
+    const body = /-d &#39;(.*)&#39;/.exec(command)?.[1]?.replaceAll('&quot;', '"') ?? '';
+    const headers = { authorization: header, 'content-type': 'application/json' };
+    const created = await fetch(url ?? '', { method: 'POST', headers, body });
+    expect(created.status).toBe(200);
+  });
+
+  it('belong to the merchant that was chosen', async () => {
+    await post('/_sim/ui/merchants', { name: 'Second Shop' });
+    const second = [...sim.server.parts.gateway.state.merchants.values()].at(-1);
+    const form = {
+      amount: '100',
+      currency_code: 'USD',
+      title: 'Travel',
+      name_on_card: 'Ada',
+      email: 'ada@example.com',
+      merchant: second?.id ?? '',
+    };
+    expect(await followed(await post('/_sim/ui/cards', form))).toContain('Second Shop');
+    const [card] = sim.server.parts.gateway.state.cards.values();
+    expect(card?.merchantId).toBe(second?.id);
   });
 });
 
 describe('keys', () => {
   it('are replaced by one press, and the old pair stops working', async () => {
-    const html = await after(await post('/_sim/ui/keys', {}));
+    const html = await followed(await post('/_sim/ui/keys', {}));
     expect(html).not.toContain(sim.publicKey);
     expect(html).toContain('The old pair stops working at once');
     const { data } = await sim.control<{ data: { publicKey: string }[] }>('/merchants');
@@ -238,28 +331,54 @@ describe('keys', () => {
   });
 
   it('of another merchant', async () => {
-    expect(await after(await post('/_sim/ui/merchants', { name: 'Second Shop' }))).toContain('Second Shop');
+    expect(await followed(await post('/_sim/ui/merchants', { name: 'Second Shop' }))).toContain(
+      'Second Shop',
+    );
     expect((await post('/_sim/ui/merchants', { name: 'Second Shop' })).status).toBe(422);
+  });
+});
+
+describe('requests and codes', () => {
+  it('go on behind fifty of them, and tell refusals and warnings', async () => {
+    for (let number = 0; number < 50; number++) await sim.initiate(fields({ identifier: `n-${number}` }));
+    await sim.initiate(fields({ identifier: 'n-0' }));
+    await fetch(`${sim.url}/sandbox/payment/initiate`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...fields(), public_key: 'wrong' }),
+    });
+    const first = await (await get('/_sim/ui/requests')).text();
+    expect(first).toContain('200 refused');
+    expect(first).toContain('class="warning"');
+    expect(first).not.toContain('href="/_sim/ui/requests/2"');
+    const more = /href="(\/_sim\/ui\/requests\?cursor=\d+)"/.exec(first)?.[1] ?? '';
+    expect(await (await get(more)).text()).toContain('href="/_sim/ui/requests/2"');
   });
 });
 
 describe('faults and clock', () => {
   it('are set and taken away, loud while they are on', async () => {
     const set = { route: 'initiate', effect: 'status', value: '503', times: '2', identifier: '' };
-    const html = await after(await post('/_sim/ui/faults', set));
+    const html = await followed(await post('/_sim/ui/faults', set));
     expect(html).toMatch(/Faults are on.*status 503/s);
     expect(await (await get('/_sim')).text()).toContain('Faults are on');
-    expect(await after(await post('/_sim/ui/faults/clear', {}))).not.toContain('Faults are on');
+    expect(await followed(await post('/_sim/ui/faults/clear', {}))).not.toContain('Faults are on');
     expect((await post('/_sim/ui/faults', { ...set, value: '7' })).status).toBe(422);
-    expect(await after(await post('/_sim/ui/faults', { route: 'ipn', effect: 'drop' }))).toContain('ipn');
+    expect(await followed(await post('/_sim/ui/faults', { route: 'ipn', effect: 'drop' }))).toContain('ipn');
   });
 
   it('stand still, are moved and go on', async () => {
-    expect(await after(await post('/_sim/ui/clock', { move: 'freeze' }))).toContain('stands still');
+    expect(await followed(await post('/_sim/ui/clock', { move: 'freeze' }))).toContain('stands still');
     await post('/_sim/ui/clock', { move: 'advance', by: '2h' });
     const { aheadMs } = await sim.control<{ aheadMs: number }>('/clock');
     expect(aheadMs).toBeGreaterThan(7_000_000);
-    expect(await after(await post('/_sim/ui/clock', { move: 'resume' }))).toContain('was moved');
+    expect(await followed(await post('/_sim/ui/clock', { move: 'resume' }))).toContain('was moved');
+    const at = '2027-01-01T00:00:00Z';
+    expect(await followed(await post('/_sim/ui/clock', { move: 'freeze', at }))).toContain(
+      '2027-01-01 00:00:00',
+    );
+    expect(await followed(await post('/_sim/ui/clock', { move: 'resume', from: '/_sim' }))).toContain(
+      '<h1>Payments</h1>',
+    );
     for (const wrong of [{ move: 'back' }, { move: 'advance', by: 'soon' }, {}])
       expect((await post('/_sim/ui/clock', wrong)).status).toBe(422);
   });

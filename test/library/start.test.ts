@@ -108,6 +108,9 @@ describe('startGatewaySim', () => {
 
   it.each([
     [{ autoDeley: '1s' }, 'usage', 'unknown option autoDeley: did you mean autoDelay?'],
+    [{ open: true }, 'usage', 'unknown option open'],
+    [{ quiet: true }, 'usage', 'unknown option quiet'],
+    [{ detach: true }, 'usage', 'unknown option detach'],
     [{ auto: 'aprove' }, 'usage', 'auto must be one of approve, cancel, fail (got "aprove")'],
     [{ port: 70_000 }, 'usage', 'port must be a whole number from 0 to 65535 (got 70000)'],
     [{ fixtures: '/nowhere/f.json' }, 'usage', '--fixtures: /nowhere/f.json does not exist'],
@@ -127,7 +130,7 @@ describe('startGatewaySim', () => {
     await expect(startGatewaySim({ port })).rejects.toMatchObject({ code: 'port_in_use' });
   });
 
-  it('takes every option of start, and no other', () => {
+  it('takes every option of an emulator, and no other', () => {
     expectTypeOf<keyof StartGatewaySimOptions>().toEqualTypeOf<keyof StartOptions>();
     expectTypeOf<StartGatewaySimOptions>().toExtend<StartOptions>();
   });

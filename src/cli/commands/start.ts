@@ -19,8 +19,10 @@ export async function start({ flags, output }: Call): Promise<undefined> {
   try {
     const file = await readConfiguration(configOf(flags));
     const options = startConfiguration(flags, process.env, file);
-    if (flags['detach'] === true && !starter) await startInBackground(options, flags, output);
-    else await startHere(options, flags, output, starter);
+    output.quiet = options.quiet;
+    // The detached process reads the same flags, variables and file.
+    if (options.detach && !starter) await startInBackground(options, output);
+    else await startHere(options, output, starter);
   } catch (error) {
     if (!starter) throw error;
     // Whoever started this one says it; this one has no business in the log of a folder that it could not take.
@@ -36,7 +38,6 @@ export function configOf(flags: Flags): string | undefined {
 
 async function startHere(
   options: ResolvedOptions,
-  flags: Flags,
   output: Output,
   starter: Starter | undefined,
 ): Promise<void> {
@@ -60,7 +61,7 @@ async function startHere(
       void server.stop();
     });
   }
-  if (flags['open'] === true && !starter) await openPage(ready.dashboardUrl, output);
+  if (options.open && !starter) await openPage(ready.dashboardUrl, output);
   await server.stopped;
 }
 
@@ -86,13 +87,13 @@ export function noticesOf({ notices, parts }: RunningServer): string[] {
   ];
 }
 
-async function startInBackground(options: ResolvedOptions, flags: Flags, output: Output): Promise<void> {
+async function startInBackground(options: ResolvedOptions, output: Output): Promise<void> {
   const { ready, notices, log } = await detach(options);
   for (const notice of notices) output.notice(notice);
   if (output.json) output.line(JSON.stringify(ready));
   else if (output.quiet) output.line(`ready ${ready.url}`);
   else output.line(output.commands(detachedBanner(ready, log)));
-  if (flags['open'] === true) await openPage(ready.dashboardUrl, output);
+  if (options.open) await openPage(ready.dashboardUrl, output);
 }
 
 function detachedBanner(ready: ReadyEvent, log: string): string {

@@ -11,19 +11,15 @@ export function addStart(add: Add, program: Command): void {
     'start the emulator',
     async () => (await import('../commands/start.ts')).start,
   );
-  for (const option of startFlags()) start.addOption(option);
-  start
-    .option('--open', 'open the dashboard in the browser')
-    .option('--detach', 'run in the background; returns once it answers')
-    .option('--quiet', 'say nothing but the ready line and errors')
-    .addHelpText(
-      ...examples(
-        'gateway-sim start',
-        'gateway-sim start --port 0 --in-memory --json --quiet',
-        'gateway-sim start --currency NPR:Rs --loose',
-        'gateway-sim start --detach',
-      ),
-    );
+  for (const option of startFlags(() => true)) start.addOption(option);
+  start.addHelpText(
+    ...examples(
+      'gateway-sim start',
+      'gateway-sim start --port 0 --in-memory --json --quiet',
+      'gateway-sim start --currency NPR:Rs --loose',
+      'gateway-sim start --detach',
+    ),
+  );
 }
 
 const ABOUT_EXEC = `
@@ -32,7 +28,7 @@ variables or the configuration file. The command finds it by GATEWAY_SIM_URL, GA
 GATEWAY_SIM_SECRET_KEY and GATEWAY_SIM_INITIATE_URL. Its exit code is passed on: 128 and the number of the signal that
 ended it; 127 when there is no such command, 126 when it cannot be run.`;
 
-/** The command `exec`, with the flags of `start`. */
+/** The command `exec`, with the flags of `start` that are about the emulator. */
 export function addExec(add: Add, program: Command): void {
   const exec = add(
     program,
@@ -42,7 +38,7 @@ export function addExec(add: Add, program: Command): void {
   )
     .usage('[start options] -- <command...>')
     .addArgument(new Argument('[command...]', 'what to run, with its own options'));
-  for (const option of startFlags()) exec.addOption(option);
+  for (const option of startFlags(({ commandOnly }) => !commandOnly)) exec.addOption(option);
   exec
     .option('--quiet', 'no notices on stderr')
     .showHelpAfterError(
@@ -54,9 +50,9 @@ export function addExec(add: Add, program: Command): void {
     );
 }
 
-function* startFlags(): Generator<Option> {
+function* startFlags(isWanted: (spec: OptionSpec) => boolean): Generator<Option> {
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
-    if (spec.kind !== 'structure') yield flagOf(name, spec);
+    if (spec.kind !== 'structure' && isWanted(spec)) yield flagOf(name, spec);
   }
   yield new Option(
     '--config <file>',

@@ -1,6 +1,8 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { defaultMerchant } from '../../domain/merchant.ts';
+import { timestamp } from '../../domain/settings.ts';
+import type { Merchant } from '../../domain/state.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { jsonInput } from '../input.ts';
 
@@ -10,7 +12,8 @@ export const MerchantInput = z.strictObject({ name: z.string() });
 export const FundInput = z.strictObject({ amount: z.string() });
 
 /** Routes below `/_sim/merchants`. */
-export function merchantRoutes({ gateway }: AppParts) {
+export function merchantRoutes(parts: AppParts) {
+  const { gateway } = parts;
   return new Hono<AppEnvironment>()
     .get('/', (c) => {
       const first = defaultMerchant(gateway.state);
@@ -21,9 +24,23 @@ export function merchantRoutes({ gateway }: AppParts) {
       });
     })
     .post('/', jsonInput(MerchantInput), async (c) =>
-      c.json(await gateway.addMerchant(c.req.valid('json').name), 201),
+      c.json(await addMerchant(parts, c.req.valid('json').name), 201),
     )
-    .post('/:id/keys', async (c) => c.json(await gateway.replaceKeys(c.req.param('id'))));
+    .post('/:id/keys', async (c) => c.json(await replaceKeys(parts, c.req.param('id'))));
+}
+
+/** Makes a merchant and says so in the log. */
+export async function addMerchant({ gateway, activity }: AppParts, name: string): Promise<Merchant> {
+  const merchant = await gateway.addMerchant(name);
+  activity.notice(timestamp(gateway.now()), `merchant ${merchant.name} was added`);
+  return merchant;
+}
+
+/** Replaces a merchant's pair and says so in the log: what still has the old one fails from now on. */
+export async function replaceKeys({ gateway, activity }: AppParts, reference: string): Promise<Merchant> {
+  const merchant = await gateway.replaceKeys(reference);
+  activity.notice(timestamp(gateway.now()), `the keys of ${merchant.name} were replaced`);
+  return merchant;
 }
 
 /** Routes below `/_sim/wallets`. */

@@ -2,6 +2,8 @@ import { type Attempt, PAYMENT_STATUSES, type PaymentStatus } from '../../domain
 
 const WIDTH = 600;
 const HEIGHT = 44;
+/** A few attempts are not drawn wider than many. */
+const SLOTS = 60;
 
 /** How the payments ended, as one bar. */
 export function OutcomeBar({ counts }: { counts: Readonly<Record<PaymentStatus, number>> }) {
@@ -28,7 +30,9 @@ export function OutcomeBar({ counts }: { counts: Readonly<Record<PaymentStatus, 
           <rect class={`c-${status}`} x={left} y={0} width={width} height={HEIGHT} />
         ))}
       </svg>
-      <figcaption class="soft">How {total} payments stand</figcaption>
+      <figcaption class="soft">
+        How {total} {total === 1 ? 'payment stands' : 'payments stand'}
+      </figcaption>
     </figure>
   );
 }
@@ -38,7 +42,7 @@ export function DeliveryTimes({ attempts }: { attempts: readonly Attempt[] }) {
   const times = attempts.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)] ?? 0;
   const failed = attempts.filter(({ error }) => error !== null).length;
-  const step = WIDTH / Math.max(attempts.length, 20);
+  const step = WIDTH / Math.max(attempts.length, SLOTS);
   const heightOf = (milliseconds: number) =>
     Math.min(HEIGHT, 4 + (Math.log10(1 + milliseconds) / 4) * (HEIGHT - 4));
   const words = `${attempts.length} attempts: median ${shown(median)}, slowest ${shown(times.at(-1) ?? 0)}, ${failed} failed`;

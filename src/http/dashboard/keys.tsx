@@ -2,65 +2,49 @@ import { defaultMerchant } from '../../domain/merchant.ts';
 import type { Merchant } from '../../domain/state.ts';
 import type { AppParts } from '../environment.ts';
 import { INITIATE_PATHS } from '../service/initiate.ts';
-import { Action, Code, Copyable, Facts, Field, Table, UI } from './frame.tsx';
+import { Action, Code, Copyable, Facts, Field, type Given, Table } from './blocks.tsx';
 import { shownAmount } from './payments.tsx';
+import { PER_PAGE, PLACES, UI } from './places.ts';
 import { sampleInitiate } from './samples.ts';
 
 /** The page of the keys: the menu that the service interface calls Api Key. */
-export function KeysPage({ parts }: { parts: AppParts }) {
-  const { state, settings } = parts.gateway;
+export function KeysPage({ parts, given }: { parts: AppParts; given: Given }) {
+  const { state } = parts.gateway;
   const merchants = [...state.merchants.values()];
   const first = defaultMerchant(state);
   const baseUrl = parts.facts.baseUrl();
   return (
     <>
       <h1>Api Key</h1>
-      <div id="merchants" data-live class="stack">
-        {merchants.map((merchant) => (
-          <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
-        ))}
-      </div>
+      {merchants.slice(0, PER_PAGE).map((merchant) => (
+        <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
+      ))}
+      {merchants.length > PER_PAGE && (
+        <p class="soft">
+          And {merchants.length - PER_PAGE} more: <code>gateway-sim keys</code>
+        </p>
+      )}
       <div class="columns">
-        <section class="box" aria-labelledby="env">
-          <h2 id="env">For your .env</h2>
-          <div id="env-lines" data-live>
+        <div class="stack">
+          <section class="box" id="env" aria-labelledby="env-name">
+            <h2 id="env-name">For your .env</h2>
             <Code id="env-text" text={environmentLines(baseUrl, first)} what="The environment lines" />
-          </div>
-          <h2>Try it</h2>
-          <div id="try" data-live>
+          </section>
+          <section class="box" id="try" aria-labelledby="try-name">
+            <h2 id="try-name">Try it</h2>
             <Code
               id="sample"
               text={sampleInitiate(baseUrl, first.publicKey)}
               what="The command that initiates a payment"
             />
-          </div>
-        </section>
-        <div class="stack">
-          <section class="box" aria-labelledby="customers">
-            <h2 id="customers">Who can pay</h2>
-            <Facts
-              rows={[
-                ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
-                ['Sandbox code', <code>{settings.sandboxCode}</code>],
-                ['Live e-mail', 'that of a wallet, below'],
-                ['Live code', <a href={`${UI}/inbox`}>see the codes sent</a>],
-              ]}
-            />
-            <div id="wallet-balances" data-live>
-              <Table id="wallets" label="Wallets of live mode" columns={['E-mail', 'Balance']}>
-                {[...state.wallets.values()].slice(0, 40).map((wallet) => (
-                  <tr>
-                    <th scope="row">{wallet.email}</th>
-                    <td class="amount">{shownAmount(parts, wallet.balance, wallet.currency)}</td>
-                  </tr>
-                ))}
-              </Table>
-            </div>
           </section>
-          <section class="box" aria-labelledby="merchant">
-            <h2 id="merchant">Another merchant</h2>
+        </div>
+        <div class="stack">
+          <Customers parts={parts} />
+          <section class="box" id="merchant" aria-labelledby="merchant-name">
+            <h2 id="merchant-name">Another merchant</h2>
             <Action to={`${UI}/merchants`}>
-              <Field name="name" label="Name" required hint="Second Shop" />
+              <Field name="name" label="Name" value={given['name']} required hint="Second Shop" />
               <button type="submit" class="plain">
                 Add merchant
               </button>
@@ -72,38 +56,57 @@ export function KeysPage({ parts }: { parts: AppParts }) {
   );
 }
 
-function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: AppParts; alone: boolean }) {
-  const balances = Object.entries(merchant.balances);
+function Customers({ parts }: { parts: AppParts }) {
+  const { state, settings } = parts.gateway;
   return (
-    <section class="box" aria-labelledby={`name-${merchant.id}`}>
-      <h2 id={`name-${merchant.id}`}>{merchant.name}</h2>
+    <section class="box" id="customers" aria-labelledby="customers-name">
+      <h2 id="customers-name">Who can pay</h2>
       <Facts
         rows={[
-          [
-            'Public key',
-            <Copyable id={`public-${merchant.id}`} text={merchant.publicKey} what="the public key" />,
-          ],
-          [
-            'Secret key',
-            <Copyable id={`secret-${merchant.id}`} text={merchant.secretKey} what="the secret key" />,
-          ],
-          ...(balances.length
-            ? ([
-                ['Balance', balances.map(([code, amount]) => shownAmount(parts, amount, code)).join(', ')],
-              ] as const)
-            : []),
+          ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
+          ['Sandbox code', <code>{settings.sandboxCode}</code>],
+          ['Live e-mail', 'that of a wallet, below'],
+          ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
+        ]}
+      />
+      <Table id="wallets" label="Wallets of live mode" columns={['E-mail', 'Balance']}>
+        {[...state.wallets.values()].slice(0, PER_PAGE).map((wallet) => (
+          <tr data-key={wallet.id}>
+            <th scope="row">{wallet.email}</th>
+            <td class="amount">{shownAmount(parts, wallet.balance, wallet.currency)}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: AppParts; alone: boolean }) {
+  const { id, name, publicKey, secretKey } = merchant;
+  const balances = Object.entries(merchant.balances);
+  return (
+    <section class="box" id={id} aria-labelledby={`name-${id}`}>
+      <h2 id={`name-${id}`}>{name}</h2>
+      <Facts
+        rows={[
+          ['Public key', <Copyable id={`public-${id}`} text={publicKey} what="the public key" />],
+          ['Secret key', <Copyable id={`secret-${id}`} text={secretKey} what="the secret key" />],
+          balances.length
+            ? ['Balance', balances.map(([code, amount]) => shownAmount(parts, amount, code)).join(', ')]
+            : undefined,
         ]}
       />
       <Action
-        to={`${UI}/keys`}
-        label={alone ? undefined : `Keys of ${merchant.name}`}
-        confirm={`Generate a new pair for ${merchant.name}? The old pair stops working at once.`}
+        to={PLACES.keys.path}
+        label={alone ? undefined : `Keys of ${name}`}
+        confirm={`Generate a new pair for ${name}? The old pair stops working at once.`}
+        inline
       >
-        <input type="hidden" name="merchant" value={merchant.id} />
+        <input type="hidden" name="merchant" value={id} />
         <button type="submit" class="danger">
           Generate Api Key
         </button>
-        <p class="warning">The old pair stops working at once, everywhere it is used.</p>
+        <span class="warning">The old pair stops working at once, everywhere it is used.</span>
       </Action>
     </section>
   );

@@ -1,55 +1,98 @@
 import type { Exchange } from '../../activity.ts';
+import { defaultMerchant } from '../../domain/merchant.ts';
 import { maskedExchange } from '../control/watch.ts';
 import type { AppParts } from '../environment.ts';
-import { Code, Facts, Table, Time, UI } from './frame.tsx';
-import { pretty } from './ipns.tsx';
-
-const SHOWN = 100;
+import { Code, Facts, Heading, Pages, Table, Time } from './blocks.tsx';
+import { PER_PAGE, UI } from './places.ts';
+import { sampleInitiate } from './samples.ts';
+import { pretty } from './text.ts';
 
 /** The page of the request log. */
-export function RequestsPage({ parts }: { parts: AppParts }) {
-  const exchanges = parts.activity.exchanges().slice(0, SHOWN);
+export function RequestsPage({ parts, cursor }: { parts: AppParts; cursor?: string | undefined }) {
+  const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
+  const rest = parts.activity.exchanges().filter(({ id }) => id < before);
+  const shown = rest.slice(0, PER_PAGE);
+  const next = rest.length > PER_PAGE ? String(shown.at(-1)?.id) : null;
   return (
     <>
       <h1>Requests</h1>
       <p class="soft">
-        What reached the service, newest first, and what it was answered. Secrets are masked.
+        What reached the service, newest first, what it was answered, and what the developer should know.
+        Secrets are masked.
       </p>
-      <div id="requests" data-live>
-        {exchanges.length > 0 ? (
-          <div class="box">
-            <Table
-              id="request-list"
-              label="Requests, newest first"
-              columns={['Request', 'Status', 'Time', 'At (UTC)']}
-            >
-              {exchanges.map((exchange) => (
-                <tr>
-                  <th scope="row">
-                    <a href={`${UI}/requests/${exchange.id}`}>
-                      {exchange.method} {exchange.target.split('?', 1)[0]}
-                    </a>
-                    {exchange.notes.map((note) => (
-                      <span class="warning">{note}</span>
-                    ))}
-                  </th>
-                  <td>{exchange.status}</td>
-                  <td>{exchange.durationMs} ms</td>
-                  <td>
-                    <Time at={exchange.at} />
-                  </td>
-                </tr>
-              ))}
-            </Table>
-          </div>
-        ) : (
-          <section class="box empty">
-            <h2>No request yet</h2>
-            <p>The command under Api Key, above, makes one.</p>
-          </section>
-        )}
-      </div>
+      {shown.length > 0 ? (
+        <div class="box" id="requests">
+          <Table
+            id="request-list"
+            label="Requests, newest first"
+            columns={['Request', 'Status', 'Payment', 'Time', 'At (UTC)']}
+          >
+            {shown.map((exchange) => (
+              <RequestRow parts={parts} exchange={exchange} />
+            ))}
+          </Table>
+        </div>
+      ) : (
+        <NoRequests parts={parts} />
+      )}
+      <Pages place="requests" query={{ cursor }} next={next} />
     </>
+  );
+}
+
+function NoRequests({ parts }: { parts: AppParts }) {
+  const { publicKey } = defaultMerchant(parts.gateway.state);
+  return (
+    <section class="box empty" id="no-request" aria-labelledby="none">
+      <h2 id="none">No request yet</h2>
+      <p>This makes one:</p>
+      <Code
+        id="sample"
+        text={sampleInitiate(parts.facts.baseUrl(), publicKey)}
+        what="The command that initiates a payment"
+      />
+    </section>
+  );
+}
+
+function RequestRow({ parts, exchange }: { parts: AppParts; exchange: Exchange }) {
+  const { id, method, target, notes, status, paymentId, durationMs, at } = exchange;
+  const payment = paymentId === null ? undefined : parts.gateway.state.payments.get(paymentId);
+  return (
+    <tr data-key={String(id)}>
+      <th scope="row">
+        <a href={`${UI}/requests/${id}`}>
+          {method} {target.split('?', 1)[0]}
+        </a>
+        {notes.map((note) => (
+          <span class="warning">{note}</span>
+        ))}
+      </th>
+      <td>
+        <Answer status={status} body={exchange.responseBody} />
+      </td>
+      <td>
+        {payment ? (
+          <a href={`${UI}/payments/${payment.id}`}>{payment.identifier}</a>
+        ) : (
+          <span class="soft">–</span>
+        )}
+      </td>
+      <td>{durationMs} ms</td>
+      <td>
+        <Time at={at} />
+      </td>
+    </tr>
+  );
+}
+
+/** A status, and whether it is a refusal: of initiate many are 200. */
+function Answer({ status, body }: { status: number; body: string | null }) {
+  const isRefusal = status >= 400 || body?.startsWith('{"error"') === true;
+  return (
+    <span
+      class={`status ${isRefusal ? 'failed' : 'succeeded'}`}
+    >{`${status}${isRefusal ? ' refused' : ''}`}</span>
   );
 }
 
@@ -57,26 +100,21 @@ export function RequestsPage({ parts }: { parts: AppParts }) {
 export function RequestPage({ parts, exchange }: { parts: AppParts; exchange: Exchange }) {
   const shown = maskedExchange(exchange, parts.gateway.state);
   const headers = Object.entries(shown.requestHeaders).map(([name, value]) => `${name}: ${value}`);
+  const { paymentId } = shown;
   return (
     <>
-      <div class="heading">
-        <h1>
-          {shown.method} {shown.target.split('?', 1)[0]}
-        </h1>
-        <a href={`${UI}/requests`}>Back to the list</a>
-      </div>
+      <Heading title={`${shown.method} ${shown.target.split('?', 1)[0]}`} place="requests">
+        <Answer status={shown.status} body={exchange.responseBody} />
+      </Heading>
       <section class="box" aria-label="Summary">
         <Facts
           rows={[
-            ['Status', String(shown.status)],
-            ['At (UTC)', <Time at={shown.at} />],
+            ['At (UTC)', <Time at={shown.at} precise />],
             ['Took', `${shown.durationMs} ms`],
             ['Address', <code>{shown.target}</code>],
-            ...(shown.paymentId === null
-              ? []
-              : ([
-                  ['Payment', <a href={`${UI}/payments/${shown.paymentId}`}>{shown.paymentId}</a>],
-                ] as const)),
+            paymentId === null
+              ? undefined
+              : ['Payment', <a href={`${UI}/payments/${paymentId}`}>{paymentId}</a>],
           ]}
         />
         {shown.notes.map((note) => (
@@ -87,65 +125,29 @@ export function RequestPage({ parts, exchange }: { parts: AppParts; exchange: Ex
         <section class="box" aria-labelledby="request">
           <h2 id="request">Request</h2>
           <Code text={headers.join('\n')} what="Headers of the request" />
-          <Code text={pretty(shown.requestBody ?? '')} what="Body of the request" />
-          <details>
-            <summary>Raw body</summary>
-            <Code text={shown.requestBody ?? ''} what="Raw body of the request" />
-          </details>
+          <Body text={shown.requestBody} what="request" />
         </section>
         <section class="box" aria-labelledby="answer">
           <h2 id="answer">Answer</h2>
-          <Code text={pretty(shown.responseBody ?? '')} what="Body of the answer" />
+          <Body text={shown.responseBody} what="answer" />
         </section>
       </div>
     </>
   );
 }
 
-/** The page of the verification codes. */
-export function InboxPage({ parts }: { parts: AppParts }) {
-  const messages = parts.gateway.state.messages.page(SHOWN, undefined, () => true).data;
+function Body({ text, what }: { text: string | null; what: string }) {
+  if (!text) return <p class="soft">No body is kept of it.</p>;
+  const read = pretty(text);
   return (
     <>
-      <h1>Inbox</h1>
-      <p class="soft">Verification codes that were "sent" to customers of live payments, newest first.</p>
-      <div id="inbox" data-live>
-        {messages.length > 0 ? (
-          <div class="box">
-            <Table
-              id="message-list"
-              label="Codes, newest first"
-              columns={['E-mail', 'Code', 'Payment', 'Sent (UTC)', 'Valid until (UTC)']}
-            >
-              {messages.map((message) => (
-                <tr>
-                  <th scope="row">{message.email}</th>
-                  <td>
-                    <code>{message.code}</code>
-                  </td>
-                  <td>
-                    <a href={`${UI}/payments/${message.paymentId}`}>{message.identifier}</a>
-                  </td>
-                  <td>
-                    <Time at={message.sentAt} />
-                  </td>
-                  <td>
-                    <Time at={message.expiresAt} />
-                  </td>
-                </tr>
-              ))}
-            </Table>
-          </div>
-        ) : (
-          <section class="box empty">
-            <h2>No code yet</h2>
-            <p>
-              The checkout of a live payment sends one when it gets the e-mail of a wallet:{' '}
-              <code>gateway-sim payments create --live --open</code>
-            </p>
-          </section>
-        )}
-      </div>
+      <Code text={read} what={`Body of the ${what}`} />
+      {read !== text && (
+        <details id={`raw-${what}`}>
+          <summary>Raw body</summary>
+          <Code text={text} what={`Raw body of the ${what}`} />
+        </details>
+      )}
     </>
   );
 }

@@ -37,7 +37,7 @@ export function initiateAgain(baseUrl: string, payment: Payment, merchant: Merch
 }
 
 /** A command that creates a card as a merchant would. */
-export function sampleCard(baseUrl: string): string {
+export function sampleCard(baseUrl: string, secretKey: string): string {
   const body = JSON.stringify({
     currency_code: 'USD',
     title: 'Travel',
@@ -47,7 +47,7 @@ export function sampleCard(baseUrl: string): string {
   });
   return [
     `curl ${baseUrl}/api/cards/save`,
-    `-H "Authorization: Bearer $GATEWAY_SIM_SECRET_KEY"`,
+    `-H 'Authorization: Bearer ${secretKey}'`,
     `-H 'Content-Type: application/json'`,
     `-d '${body}'`,
   ].join(' \\\n  ');

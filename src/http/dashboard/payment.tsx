@@ -1,0 +1,185 @@
+import { defaultMerchant } from '../../domain/merchant.ts';
+import { DELIVERY_ORDERS } from '../../domain/settings.ts';
+import { OUTCOMES, type Payment } from '../../domain/state.ts';
+import { type TimelineEntry, timeline } from '../../domain/timeline.ts';
+import type { AppParts } from '../environment.ts';
+import { checkoutUrl } from '../urls.ts';
+import { Action, Choice, Code, Facts, Heading, Status, Time } from './blocks.tsx';
+import { DeliveryTable } from './ipns.tsx';
+import { shownAmount } from './payments.tsx';
+import { PER_PAGE, UI } from './places.ts';
+import { initiateAgain } from './samples.ts';
+
+/** So many steps of a story are told. */
+const STEPS = 100;
+
+/** The page of one payment: what can be done to it, its story, its IPNs. */
+export function PaymentPage({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  const { state } = parts.gateway;
+  const steps = timeline(payment, state);
+  const merchant = state.merchants.get(payment.merchantId) ?? defaultMerchant(state);
+  return (
+    <>
+      <Heading title={payment.identifier} place="payments">
+        <span class="sum">{shownAmount(parts, payment.amount, payment.currency)}</span>
+        <Status of={payment.status} />
+      </Heading>
+      <div class="columns uneven">
+        <div class="stack">
+          {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
+          <section class="box" id="story" aria-labelledby="story-name">
+            <h2 id="story-name">Timeline</h2>
+            {steps.length > STEPS && <p class="soft">{steps.length - STEPS} earlier steps are not shown.</p>}
+            <ol class="timeline">
+              {steps.slice(-STEPS).map((entry) => (
+                <Step entry={entry} />
+              ))}
+            </ol>
+          </section>
+          <section class="box" id="again" aria-labelledby="again-name">
+            <h2 id="again-name">As curl</h2>
+            <details id="curl-details">
+              <summary>Initiate this payment again</summary>
+              <Code
+                id="curl"
+                text={initiateAgain(parts.facts.baseUrl(), payment, merchant)}
+                what="The command that initiates it"
+              />
+            </details>
+            <p class="soft">That of an IPN is on the IPN's page.</p>
+          </section>
+        </div>
+        <PaymentFacts parts={parts} payment={payment} merchant={merchant.name} />
+      </div>
+      <Ipns parts={parts} payment={payment} />
+    </>
+  );
+}
+
+function PaymentFacts({ parts, payment, merchant }: { parts: AppParts; payment: Payment; merchant: string }) {
+  return (
+    <section class="box" id="facts" aria-label="Payment">
+      <Facts
+        rows={[
+          ['Charge', shownAmount(parts, payment.charge, payment.currency)],
+          ['Mode', payment.mode],
+          ['Payment', <code>{payment.id}</code>],
+          ['Transaction', <code>{payment.trx}</code>],
+          ['Merchant', merchant],
+          ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
+          ['Details', payment.details],
+          ['IPN to', <code>{payment.ipnUrl}</code>],
+          ['On success', <code>{payment.successUrl}</code>],
+          ['On cancel', <code>{payment.cancelUrl}</code>],
+          payment.settledBy === null ? undefined : ['Settled by', SETTLERS[payment.settledBy]],
+        ]}
+      />
+      {payment.warnings.map((warning) => (
+        <p class="warning">{warning}</p>
+      ))}
+    </section>
+  );
+}
+
+const SETTLERS = {
+  customer: 'the customer',
+  panel: 'the simulator panel',
+  control: 'command, dashboard or control API',
+  auto: 'itself',
+  clock: 'the clock: its time was up',
+} as const satisfies Record<NonNullable<Payment['settledBy']>, string>;
+
+function Ipns({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  const { state } = parts.gateway;
+  const deliveries = state.deliveriesOf(payment.id).toReversed();
+  return (
+    <section class="box" id="payment-ipns" aria-labelledby="payment-ipns-name">
+      <h2 id="payment-ipns-name">IPNs</h2>
+      {deliveries.length > 0 ? (
+        <DeliveryTable
+          id="payment-ipn-list"
+          label="IPNs of this payment, newest first"
+          deliveries={deliveries.slice(0, PER_PAGE)}
+          state={state}
+          from={`${UI}/payments/${payment.id}`}
+        />
+      ) : (
+        <p class="soft">
+          {payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}
+        </p>
+      )}
+    </section>
+  );
+}
+
+const OUTCOME_NAMES = { approve: 'Approve', cancel: 'Cancel', fail: 'Fail', expire: 'Expire' } as const;
+
+function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  return (
+    <section class="box" id="settle" aria-labelledby="settle-name">
+      <h2 id="settle-name">Settle it</h2>
+      <Action to={`${UI}/payments/${payment.id}/settle`}>
+        <Choice
+          name="delivery"
+          label="Order of IPN and redirect"
+          value={parts.gateway.settings.delivery}
+          options={DELIVERY_ORDERS.map((order) => [order, order])}
+        />
+        <div class="inline">
+          {OUTCOMES.map((outcome) => (
+            <button
+              type="submit"
+              name="outcome"
+              value={outcome}
+              class={outcome === 'approve' ? undefined : 'plain'}
+            >
+              {OUTCOME_NAMES[outcome]}
+            </button>
+          ))}
+        </div>
+      </Action>
+      <p>
+        <a href={checkoutUrl(payment, parts.facts.baseUrl())}>Open the checkout</a> to go through it as the
+        customer does.
+      </p>
+      {payment.auto && (
+        <p class="soft">
+          It settles itself ({payment.auto.outcome}) at <Time at={payment.auto.at} />.
+        </p>
+      )}
+      {payment.expiresAt !== null && (
+        <p class="soft">
+          It expires at <Time at={payment.expiresAt} />.
+        </p>
+      )}
+    </section>
+  );
+}
+
+const EVENT_NAMES: Record<TimelineEntry['event'], string> = {
+  initiated: 'Initiated',
+  opened: 'Checkout opened',
+  email_entered: 'E-mail entered',
+  email_refused: 'E-mail refused',
+  code_sent: 'Code sent',
+  code_refused: 'Code refused',
+  settled: 'Settled',
+  redirected: 'Browser redirected',
+  ipn_attempted: 'IPN attempted',
+  ipn_due: 'IPN due',
+};
+
+function Step({ entry }: { entry: TimelineEntry }) {
+  const { at, event, detail, warnings, deliveryId } = entry;
+  const mark = event === 'ipn_due' ? 'due' : entry.attempt?.error ? 'failed' : undefined;
+  return (
+    <li class={mark}>
+      <Time at={at} precise />
+      <strong>{EVENT_NAMES[event]}</strong>{' '}
+      {deliveryId === null ? detail : <a href={`${UI}/ipns/${deliveryId}`}>{detail}</a>}
+      {warnings.map((warning) => (
+        <span class="warning">{warning}</span>
+      ))}
+    </li>
+  );
+}

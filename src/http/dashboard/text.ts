@@ -1,0 +1,28 @@
+/** A body for reading: JSON indented, a form one decoded field a line, anything else as it is. */
+export function pretty(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), undefined, 2);
+  } catch {
+    const isForm = /^[\w%.+*~[\]-]+=[^\s]*$/.test(body);
+    if (!isForm) return body;
+    return [...new URLSearchParams(body)].map(([name, value]) => `${name} = ${value}`).join('\n');
+  }
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** A span of time in its two largest units. */
+export function span(milliseconds: number): string {
+  let rest = milliseconds;
+  const parts = UNITS.map(([unit, size]) => {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    return count ? `${count} ${unit}${unit === 'day' && count > 1 ? 's' : ''}` : '';
+  }).filter(Boolean);
+  return parts.slice(0, 2).join(' ') || 'less than a second';
+}

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { violationsOf } from '../helpers/axe.ts';
+import { launchBrowser, openPage, type TestBrowser, type TestPage } from '../helpers/browser.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+let chromium: TestBrowser;
+beforeAll(async () => {
+  chromium = await launchBrowser();
+});
+afterAll(() => chromium.close());
+
+const FIELDS = {
+  identifier: 'order-1',
+  currency: 'USD',
+  amount: '49.90',
+  details: 'Two paperbacks',
+  ipn_url: 'http://127.0.0.1:9/ipn',
+  success_url: 'http://localhost:3000/paid',
+  cancel_url: 'http://localhost:3000/canceled',
+  site_logo: 'http://localhost:3000/logo.png',
+  customer_name: 'Ada',
+  customer_email: 'wallet@example.com',
+};
+
+/** A page of the dashboard that hears what happens. */
+async function watching(sim: Sim, path: string): Promise<TestPage> {
+  const opened = await openPage(chromium.browser);
+  await opened.page.goto(sim.url + path);
+  await opened.page.locator('#live.on').waitFor();
+  return opened;
+}
+
+const paymentPath = (sim: Sim, identifier: string) =>
+  `/_sim/ui/payments/${sim.server.parts.gateway.state.findPayment(identifier)?.id}`;
+
+const act = (sim: Sim, path: string, body: object = {}) =>
+  fetch(`${sim.url}/_sim${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+describe('while things happen', () => {
+  test('the first payment brings the filter and the counts with it', async () => {
+    const sim = await startSim();
+    const { page, errors } = await watching(sim, '/_sim');
+    await page.getByText('No payment yet').waitFor();
+    await sim.initiate(FIELDS);
+    await page.getByRole('link', { name: 'order-1' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Filter' }).isVisible()).toBe(true);
+    expect(await page.getByText('How 1 payment stands').isVisible()).toBe(true);
+    expect(await page.getByText('No payment yet').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
+  test('what the reader chose, opened and selected stays', async () => {
+    const sim = await startSim();
+    await sim.initiate(FIELDS);
+    const { page } = await watching(sim, paymentPath(sim, 'order-1'));
+    await page.getByLabel('Order of IPN and redirect').selectOption('ipn-twice');
+    await page.getByText('Initiate this payment again').click();
+    await page.locator('#facts').getByText('Two paperbacks').click({ clickCount: 3 });
+    const selected = () => page.evaluate<string>('String(getSelection())');
+    const before = await selected();
+    expect(before).toContain('Two paperbacks');
+    const payment = sim.server.parts.gateway.state.findPayment('order-1');
+    if (payment) await sim.server.parts.gateway.enterEmail(payment, 'nobody@example.com').catch(() => {});
+    await page.getByText('E-mail refused').waitFor();
+    expect(await page.getByLabel('Order of IPN and redirect').inputValue()).toBe('ipn-twice');
+    expect(await page.locator('#curl').isVisible()).toBe(true);
+    expect(await selected()).toBe(before);
+  });
+
+  test('it is said to those who do not see it, once for many', async () => {
+    const sim = await startSim();
+    const { page } = await watching(sim, '/_sim');
+    await sim.initiate(FIELDS);
+    await page.locator('#news', { hasText: 'Payment order-1 pending' }).waitFor({ state: 'attached' });
+    for (let number = 2; number < 9; number++)
+      await sim.initiate({ ...FIELDS, identifier: `order-${number}` });
+    await page
+      .locator('#news', { hasText: '7 changes, the last: Payment order-8 pending' })
+      .waitFor({ state: 'attached' });
+  });
+
+  test('faults, a frozen clock and new keys show themselves wherever one is', async () => {
+    const sim = await startSim();
+    const { page, errors } = await watching(sim, '/_sim/ui/keys');
+    await act(sim, '/faults', { route: 'initiate', status: 503 });
+    await page.getByText('Faults are on').waitFor();
+    await act(sim, '/clock', { freeze: '2099-01-01T00:00:00Z' });
+    await page.getByText("The emulator's time stands still").waitFor();
+    const [merchant] = sim.server.parts.gateway.state.merchants.values();
+    await act(sim, `/merchants/${merchant?.id}/keys`);
+    await expect.poll(() => page.getByText(sim.secretKey).count()).toBe(0);
+    await page.getByRole('button', { name: 'All off' }).click();
+    await page.getByRole('heading', { name: 'Api Key' }).waitFor();
+    expect(await page.getByText('Faults are on').count()).toBe(0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('was moved').waitFor();
+    const running = page.locator('time[data-runs]').first();
+    const at = await running.textContent();
+    await expect.poll(() => running.textContent()).not.toBe(at);
+    expect(errors).toEqual([]);
+  });
+
+  test('a reset leaves no stale page and no error behind', async () => {
+    const sim = await startSim();
+    await sim.initiate(FIELDS);
+    const { page, errors } = await watching(sim, paymentPath(sim, 'order-1'));
+    await act(sim, '/reset');
+    await page.getByRole('heading', { name: 'Not there' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('a form', () => {
+  test('that is refused keeps what was typed, and the page goes on being live', async () => {
+    const sim = await startSim();
+    const { page } = await watching(sim, '/_sim/ui/cards');
+    await page.getByLabel('Title').fill('Half a card');
+    await page.getByLabel('Amount').fill('much');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('amount');
+    expect(await page.getByLabel('Title').inputValue()).toBe('Half a card');
+    expect(new URL(page.url()).pathname).toBe('/_sim/ui/cards');
+    await page.locator('#live.on').waitFor();
+    await act(sim, '/faults', { route: 'cards', status: 503 });
+    await page.getByText('Faults are on').waitFor();
+    expect(await page.getByRole('alert').isVisible()).toBe(true);
+    expect(await page.getByLabel('Title').inputValue()).toBe('Half a card');
+  });
+
+  test('of a payment that somebody else settled says so, and reloading sends nothing again', async () => {
+    const sim = await startSim();
+    await sim.initiate(FIELDS);
+    const { page } = await openPage(chromium.browser, { javaScriptEnabled: false });
+    const path = paymentPath(sim, 'order-1');
+    await page.goto(sim.url + path);
+    await sim.server.parts.gateway.settle('order-1', { outcome: 'cancel', by: 'control' });
+    await page.getByRole('button', { name: 'Approve' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('already canceled');
+    const { page: live } = await openPage(chromium.browser);
+    await sim.initiate({ ...FIELDS, identifier: 'order-2' });
+    await live.goto(sim.url + paymentPath(sim, 'order-2'));
+    await live.evaluate('events?.close(); events = undefined');
+    await sim.server.parts.gateway.settle('order-2', { outcome: 'cancel', by: 'control' });
+    await live.getByRole('button', { name: 'Approve' }).click();
+    await live.getByRole('alert').waitFor();
+    expect(new URL(live.url()).pathname).toBe(paymentPath(sim, 'order-2'));
+  });
+
+  test('acts once, however often it is pressed while the receiver thinks', async () => {
+    let answer = () => {};
+    const thinking = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const receiver = await startReceiver((_, number) => (number === 1 ? {} : { after: thinking }));
+    const sim = await startSim();
+    await sim.initiate({ ...FIELDS, ipn_url: receiver.url });
+    await sim.server.parts.gateway.settle('order-1', {
+      outcome: 'approve',
+      by: 'control',
+      awaitDelivery: true,
+    });
+    const { page } = await watching(sim, '/_sim/ui/ipns');
+    await page.getByRole('button', { name: 'Resend' }).dblclick({ noWaitAfter: true });
+    await receiver.request(2);
+    answer();
+    await page.waitForURL('**/ipns#*');
+    await page.locator('#live.on').waitFor();
+    expect(receiver.requests).toHaveLength(2);
+  });
+});
+
+test('an emulator that comes back is noticed, with what it knows now', async () => {
+  const first = await startSim();
+  const { page } = await watching(first, '/_sim');
+  await first.server.stop();
+  await page.getByText('emulator gone').waitFor();
+  const second = await startSim({ port: first.server.port });
+  await second.initiate(FIELDS);
+  await page.getByRole('link', { name: 'order-1' }).waitFor({ timeout: 20_000 });
+  await page.locator('#live.on').waitFor();
+});
+
+test('every form and link is reached by keyboard, in an order that makes sense', async () => {
+  const sim = await startSim();
+  await sim.initiate(FIELDS);
+  const { page } = await openPage(chromium.browser);
+  await page.goto(sim.url + paymentPath(sim, 'order-1'));
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('Skip to the content');
+  await page.keyboard.press('Enter');
+  const names: string[] = [];
+  for (let presses = 0; presses < 7; presses++) {
+    await page.keyboard.press('Tab');
+    names.push(await page.evaluate('document.activeElement.textContent.slice(0, 20)'));
+  }
+  expect(names).toEqual([
+    'Back to the list',
+    expect.stringContaining('ipn-then-redirect'),
+    'Approve',
+    'Cancel',
+    'Fail',
+    'Expire',
+    'Open the checkout',
+  ]);
+});
