@@ -124,8 +124,9 @@ export async function logs({ options, output }: Call): Promise<undefined> {
   const response = await server.client.events.$get({ query }).catch((error: unknown) => {
     throw noServer(server.url, error);
   });
-  // What is no stream of events is an error of the server, or no answer of ours at all.
-  if (!response.ok) await server.ask(Promise.resolve(response as TypedResponse<unknown>));
+  // What is no stream of ours is an error of the server, or no answer of ours at all.
+  if (!response.ok || response.headers.get('x-gateway-sim') === null)
+    await server.ask(Promise.resolve(response as TypedResponse<unknown>));
   if (!response.body) throw noServer(server.url);
   for await (const activity of activities(response.body)) {
     if (output.unread) break;
