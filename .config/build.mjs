@@ -20,19 +20,31 @@ const common = {
   inject: ['.config/real-time.mjs'],
 };
 
+// Some of the bundled packages are CommonJS and ask for Node's own modules.
+const requireForBundled = {
+  banner: {
+    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+  },
+};
+
 const results = await Promise.all([
   build({
     ...common,
-    entryPoints: ['src/cli/program.ts', 'src/index.ts'],
+    entryPoints: ['src/cli/main.ts'],
     outdir: 'dist',
     entryNames: '[name]',
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
     splitting: true,
-    // Some of the bundled packages are CommonJS and ask for Node's own modules.
-    banner: {
-      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-    },
+    ...requireForBundled,
+  }),
+  // Apart from the command: what they shared would be cut into many small files, each of which a start has to open.
+  build({
+    ...common,
+    entryPoints: ['src/index.ts'],
+    outfile: 'dist/index.js',
+    format: 'esm',
+    ...requireForBundled,
   }),
   build({
     ...common,

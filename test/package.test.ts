@@ -36,7 +36,7 @@ test('nothing of the inside is packed', async () => {
     .split('\n')
     .map((path) => path.replace('node_modules/gateway-sim/', ''));
   const expected =
-    /^(bin\/gateway-sim\.js|dist\/(chunks\/[\w-]+\.js|program\.js|index\.(js|cjs|d\.ts|d\.cts)|(api|error)\.d\.c?ts)|fixtures\/(default|config\.schema)\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    /^(bin\/gateway-sim\.js|dist\/(chunks\/[\w-]+\.js|main\.js|index\.(js|cjs|d\.ts|d\.cts)|(api|error)\.d\.c?ts)|fixtures\/(default|config\.schema)\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
   expect(files.filter((file) => !expected.test(file))).toEqual([]);
   for (const name of ['index', 'api', 'error']) {
     const text = await readFile(join(project.folder, `node_modules/gateway-sim/dist/${name}.d.ts`), 'utf8');

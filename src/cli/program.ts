@@ -40,7 +40,7 @@ Exit codes:
 `;
 
 /** Runs the command line; sets process.exitCode and never throws. */
-export async function main(argv: readonly string[]): Promise<void> {
+export async function run(argv: readonly string[]): Promise<void> {
   const invocation = invocationOf(argv, process.env, process.cwd());
   const program = buildProgram(invocation);
   outliveReaders();

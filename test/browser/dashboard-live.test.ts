@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { launchBrowser, openPage, type TestBrowser, type TestPage } from '../helpers/browser.ts';
-import { startReceiver } from '../helpers/receiver.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
 
 let chromium: TestBrowser;
@@ -152,26 +151,27 @@ describe('a form', () => {
     expect(new URL(live.url()).pathname).toBe(paymentPath(sim, 'order-2'));
   });
 
-  test('acts once, however often it is pressed while the receiver thinks', async () => {
-    let answer = () => {};
-    const thinking = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    const receiver = await startReceiver((_, number) => (number === 1 ? {} : { after: thinking }));
+  test('acts once, however often it is pressed', async () => {
     const sim = await startSim();
-    await sim.initiate({ ...FIELDS, ipn_url: receiver.url });
-    await sim.server.parts.gateway.settle('order-1', {
-      outcome: 'approve',
-      by: 'control',
-      awaitDelivery: true,
+    const { page } = await watching(sim, '/_sim/ui/cards');
+    let posts = 0;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
     });
-    const { page } = await watching(sim, '/_sim/ui/ipns');
-    await page.getByRole('button', { name: 'Resend' }).dblclick({ noWaitAfter: true });
-    await receiver.request(2);
-    answer();
-    await page.waitForURL('**/ipns#*');
-    await page.locator('#live.on').waitFor();
-    expect(receiver.requests).toHaveLength(2);
+    await page.route('**/ui/cards', async (route) => {
+      posts++;
+      await held;
+      await route.continue();
+    });
+    const create = page.getByRole('button', { name: 'Create', exact: true });
+    await create.click({ noWaitAfter: true });
+    await expect.poll(() => posts).toBe(1);
+    await create.click({ noWaitAfter: true });
+    release();
+    await page.waitForURL('**/cards/card_*');
+    expect(posts).toBe(1);
+    expect(sim.server.parts.gateway.state.cards.size).toBe(1);
   });
 });
 
@@ -184,6 +184,20 @@ test('an emulator that comes back is noticed, with what it knows now', async () 
   await second.initiate(FIELDS);
   await page.getByRole('link', { name: 'order-1' }).waitFor({ timeout: 20_000 });
   await page.locator('#live.on').waitFor();
+});
+
+test('a control token is asked for once, and again when it is another one', async () => {
+  const guarded = { host: '0.0.0.0', controlToken: 'token-1' };
+  const first = await startSim(guarded);
+  const { page } = await openPage(chromium.browser);
+  await page.goto(`${first.url}/_sim/ui/ipns`);
+  await page.getByLabel('Control token').fill('token-1');
+  await page.keyboard.press('Enter');
+  await page.locator('#live.on').waitFor();
+  await first.server.stop();
+  await page.getByText('emulator gone').waitFor();
+  await startSim({ ...guarded, controlToken: 'token-2', port: first.server.port });
+  await page.getByLabel('Control token').waitFor({ timeout: 20_000 });
 });
 
 test('every form and link is reached by keyboard, in an order that makes sense', async () => {
