@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { launchBrowser, openPage, type TestBrowser, type TestPage } from '../helpers/browser.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
 
 let chromium: TestBrowser;
@@ -151,27 +152,35 @@ describe('a form', () => {
     expect(new URL(live.url()).pathname).toBe(paymentPath(sim, 'order-2'));
   });
 
-  test('acts once, however often it is pressed', async () => {
+  test('acts once, however often it is pressed while the receiver thinks', async () => {
+    let answer = () => {};
+    const thinking = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const receiver = await startReceiver((_, number) => (number === 1 ? {} : { after: thinking }));
     const sim = await startSim();
-    const { page } = await watching(sim, '/_sim/ui/cards');
-    let posts = 0;
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
+    await sim.initiate({ ...FIELDS, ipn_url: receiver.url });
+    await sim.server.parts.gateway.settle('order-1', {
+      outcome: 'approve',
+      by: 'control',
+      awaitDelivery: true,
     });
-    await page.route('**/ui/cards', async (route) => {
-      posts++;
-      await held;
-      await route.continue();
+    const { state } = sim.server.parts.gateway;
+    const [delivery] = state.deliveries.values();
+    const { page } = await watching(sim, `/_sim/ui/ipns/${delivery?.id}`);
+    const pressedAgain = new Promise<void>((resolve) => {
+      page.on('console', (message) => message.text() === 'pressed again' && resolve());
     });
-    const create = page.getByRole('button', { name: 'Create', exact: true });
-    await create.click({ noWaitAfter: true });
-    await expect.poll(() => posts).toBe(1);
-    await create.click({ noWaitAfter: true });
-    release();
-    await page.waitForURL('**/cards/card_*');
-    expect(posts).toBe(1);
-    expect(sim.server.parts.gateway.state.cards.size).toBe(1);
+    await page.evaluate(`
+      const button = document.querySelector('form[action$="/tamper"] button');
+      setTimeout(() => { button.click(); setTimeout(() => console.log('pressed again'), 200); }, 300);
+      button.click();
+    `);
+    await receiver.request(2);
+    await pressedAgain;
+    answer();
+    await page.getByText('Not right for the secret key').waitFor();
+    expect(state.deliveries.size).toBe(2);
   });
 });
 

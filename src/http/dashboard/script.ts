@@ -5,13 +5,13 @@
  * open details and what was typed stay.
  */
 export const LIVE_SCRIPT = String.raw`'use strict';
-const PAUSE_MS = 500, NEWS_MS = 4000, RETRY_MS = 5000, LONGEST_PRESS_MS = 1000;
+const PAUSE_MS = 500, NEWS_MS = 4000, RETRY_MS = 5000, LONGEST_PRESS_MS = 1000, LONGEST_ANSWER_MS = 15000;
 const main = document.getElementById('content');
 const live = document.getElementById('live');
 const news = document.getElementById('news');
 // A large page that never changes has a frame that does.
 const still = main.hasAttribute('data-still');
-let events, timer, fetching = false, pressedUntil = 0, sent = new WeakSet();
+let events, timer, fetching = false, pressedUntil = 0, sent = new WeakMap();
 
 function say(on) {
   if (live.classList.contains(on ? 'on' : 'off')) return;
@@ -158,7 +158,7 @@ document.addEventListener('visibilitychange', () => {
 addEventListener('pagehide', disconnect);
 addEventListener('pageshow', ({ persisted }) => {
   if (!persisted) return;
-  sent = new WeakSet();
+  sent = new WeakMap();
   connect();
   if (!still) soon();
 });
@@ -175,12 +175,13 @@ document.addEventListener('click', async ({ target }) => {
   setTimeout(() => { label.nodeValue = 'Copy '; }, 1500);
 });
 
-// One press acts once, however long its answer takes.
+// One press acts once, however long its answer takes; who stopped waiting may press again.
 document.addEventListener('submit', (event) => {
   const form = event.target;
   const question = form.dataset.confirm;
-  if (sent.has(form) || (question && !confirm(question))) return event.preventDefault();
-  if (form.method === 'post') sent.add(form);
+  if (Date.now() - sent.get(form) < LONGEST_ANSWER_MS || (question && !confirm(question)))
+    return event.preventDefault();
+  if (form.method === 'post') sent.set(form, Date.now());
 });
 
 setInterval(() => {
