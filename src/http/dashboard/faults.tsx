@@ -6,7 +6,7 @@ import { PLACES, UI } from './places.ts';
 
 /** What can be made to go wrong from the page; commands and control API know more. */
 const EFFECTS = [
-  ['status', 'answer with the status'],
+  ['status', 'answer a status'],
   ['latency', 'wait first'],
   ['drop', 'close the connection'],
   ['truncate', 'send half of the body'],
@@ -45,7 +45,7 @@ export function FaultsPage({ parts, given }: { parts: AppParts; given: Given }) 
             value={given['value'] ?? '503'}
             hint="503, 2s, 100ms..2s"
           />
-          <Field name="times" label="So many times (empty: always)" value={given['times']} hint="2" />
+          <Field name="times" label="Times (empty: always)" value={given['times']} hint="2" />
           <Field
             name="identifier"
             label="Only for the identifier"

@@ -34,11 +34,11 @@ h3 { font-size: 15px; font-weight: 600; }
 .box { min-width: 0; padding: 18px 20px; background: var(--card); border: 1px solid var(--line); border-radius: 14px; display: grid; gap: 12px; align-content: start; grid-template-columns: minmax(0, 1fr); }
 p.box { display: block; }
 .alarm { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 16px; padding: 8px 16px; border: 2px solid var(--note-line); border-radius: 14px; background: var(--note); color: var(--on-note); font-size: 15px; }
-.alarm > :last-child:not(:first-child) { margin-left: auto; }
+.alarm form { margin-left: auto; }
 .alarm a { color: inherit; }
 .alarm ul { padding-left: 20px; }
 .verdict::before { margin-right: 6px; font-weight: 700; } .right::before { content: '✓'; color: var(--accent); } .wrong::before { content: '✗'; color: var(--danger); }
-.alert strong::first-letter { text-transform: uppercase; }
+.alert strong { display: block; } .alert strong::first-letter { text-transform: uppercase; }
 .alert { border: 2px solid var(--danger); background: var(--danger-wash); color: var(--danger); }
 dl { display: grid; }
 dl > div { display: grid; align-items: baseline; gap: 0 12px; padding: 6px 0; border-top: 1px solid var(--line); }
