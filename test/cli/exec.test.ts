@@ -117,7 +117,8 @@ describe('exec', () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'listener.cjs'), `${LISTENER} console.log('exec ' + process.ppid + ' end')`);
     // In a session of its own the command gets from us what it gets, and nothing from the terminal.
-    const command = `'${process.execPath}' '${BINARY}' exec -- setsid '${process.execPath}' listener.cjs`;
+    // exec: a shell that stays in between would end by the Ctrl-C itself, with a code of its own.
+    const command = `exec '${process.execPath}' '${BINARY}' exec -- setsid '${process.execPath}' listener.cjs`;
     const terminal = spawn('script', ['-qec', command, '/dev/null'], {
       cwd,
       stdio: ['pipe', 'pipe', 'inherit'],

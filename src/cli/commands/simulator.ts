@@ -1,5 +1,4 @@
 import { reference } from '../../client.ts';
-import { GatewayError } from '../../domain/error.ts';
 import { findMerchant, merchantEnvironment, requireMerchant } from '../../service.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
 import { pairs, type Shown, table } from '../output.ts';
