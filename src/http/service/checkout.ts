@@ -18,13 +18,12 @@ export function mountCheckout(app: Hono<AppEnvironment>, parts: AppParts): void 
     const path = CHECKOUT_PATHS[mode];
     const steps = new Checkout(parts, mode);
     app.on(['GET', 'POST'], path, (c) => steps.guarded(c, () => steps.show(c)));
-    // A phone that reopens its web view asks for the address of the last post by GET.
-    app.use(`${path}/:form`, (c, next) => {
-      const isForm = Object.hasOwn(steps.forms, c.req.param('form') ?? '');
-      const returns = isForm && c.req.method === 'GET' && isBrowser(c);
-      return returns ? Promise.resolve(steps.backToPage(c)) : next();
-    });
     for (const [name, step] of Object.entries(steps.forms)) {
+      // A phone that reopens its web view asks for the address of the last post by GET.
+      app.all(`${path}/${name}`, (c, next) => {
+        const returns = c.req.method === 'GET' && isBrowser(c);
+        return returns ? Promise.resolve(steps.backToPage(c)) : next();
+      });
       app.post(`${path}/${name}`, (c) =>
         steps.guarded(c, () => {
           refuseCrossSite(c, parts.facts, { allowNavigation: false });
