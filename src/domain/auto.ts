@@ -9,14 +9,15 @@ import { type AutoSettling, OUTCOMES, type PaymentOutcome } from './state.ts';
  */
 
 const MAX_PATTERN_LENGTH = 200;
-const LONGEST_DELAY_MS = 24 * 3_600_000;
+/** As `--auto-delay`. */
+const LONGEST_DELAY_MS = 720 * 3_600_000;
 
 const pattern = z.string({ error: 'must be a text or a pattern such as "order-*"' }).check(
   z.refine((text) => text !== '' && text.length <= MAX_PATTERN_LENGTH, {
     error: `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
   }),
 );
-const delay = 'must be a duration such as 500ms, 2s, 1m or 1h, at most 24h';
+const delay = 'must be a duration such as 500ms, 2s, 1m or 1h, at most 720h';
 
 /** A rule of the configuration that decides the outcome of the payments it fits. Every pattern given must fit. */
 export const OutcomeRule = z

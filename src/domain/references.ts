@@ -17,9 +17,16 @@ const REFERENCES: readonly [from: CollectionName, field: string, to: CollectionN
   ['cardTransactions', 'cardId', 'cards'],
 ];
 
+/** Fields that find a record and so must be its own. */
+const UNIQUE: readonly [collection: CollectionName, field: string][] = [
+  ['merchants', 'publicKey'],
+  ['merchants', 'secretKey'],
+  ['cards', 'number'],
+];
+
 /**
- * Makes sure that a state from outside hangs together: a merchant, no id twice, and nothing that names what is not
- * there.
+ * Makes sure that a state from outside hangs together: a merchant, no id, key or card number twice, and nothing that
+ * names what is not there.
  *
  * @param source what to call it in an error
  * @throws GatewayError `state_damaged`, naming the first thing that is wrong
@@ -35,12 +42,27 @@ export function requireReferences(state: WholeState, source: string): void {
     }
     ids.set(name, known);
   }
+  for (const [name, field] of UNIQUE) {
+    const owners = new Map<unknown, string>();
+    for (const record of recordsOf(state, name)) {
+      const owner = owners.get(record[field]);
+      // The value itself may be a secret.
+      if (owner !== undefined) throw damaged(`${name} "${record.id}" has the ${field} of "${owner}"`);
+      owners.set(record[field], record.id);
+    }
+  }
   if (!state.merchants.length) throw damaged('merchants is empty: one is needed at least');
   for (const [from, field, to] of REFERENCES) {
-    for (const record of state[from] as readonly (Records[CollectionName] & Record<string, unknown>)[]) {
+    for (const record of recordsOf(state, from)) {
       const id = record[field];
       if (typeof id !== 'string' || ids.get(to)?.has(id)) continue;
       throw damaged(`${from} "${record.id}": ${field} names "${id}", which is not in ${to}`);
     }
   }
+}
+
+type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
+
+function recordsOf(state: WholeState, name: CollectionName): readonly AnyRecord[] {
+  return state[name] as readonly AnyRecord[];
 }

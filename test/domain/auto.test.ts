@@ -121,7 +121,7 @@ describe('an outcome rule', () => {
     [[{ identifer: 'a', outcome: 'fail' }], 'unknown key outcomes.0.identifer: did you mean identifier?'],
     [[{ identifier: '', outcome: 'fail' }], 'outcomes.0.identifier must have 1 to 200 characters'],
     [[{ amount: 100, outcome: 'fail' }], 'outcomes.0.amount must be a text or a pattern'],
-    [[{ email: '*', outcome: 'fail', delay: '25h' }], 'outcomes.0.delay must be a duration'],
+    [[{ email: '*', outcome: 'fail', delay: '721h' }], 'outcomes.0.delay must be a duration'],
     [[{ email: '*', outcome: 'fail', delay: 'soon' }], 'outcomes.0.delay must be a duration'],
     [[{ email: '*', outcome: 'fail', delivery: 'never' }], 'outcomes.0.delivery must be one of'],
     [{ email: '*', outcome: 'fail' }, 'outcomes must be a list'],

@@ -107,6 +107,24 @@ describe('a state from outside', () => {
     );
   });
 
+  it.each([
+    ['merchants', 'publicKey'],
+    ['merchants', 'secretKey'],
+    ['cards', 'number'],
+  ] as const)('has no two %s with one %s, and does not print it', (name, field) => {
+    const state = full();
+    const [first] = state[name];
+    const other = {
+      ...first,
+      id: 'other',
+      ...(name === 'merchants' && { publicKey: 'pub', secretKey: 'sec' }),
+    };
+    const value = (first as unknown as Record<string, string>)[field];
+    expect(check({ ...state, [name]: [first, { ...other, [field]: value }] })).toThrow(
+      new RegExp(`^the file: ${name} "other" has the ${field} of "${first?.id}"$`),
+    );
+  });
+
   /** Every field by which a record names another one, found by its name so that a new one cannot be forgotten. */
   const fields = COLLECTION_NAMES.flatMap((name) =>
     Object.keys(full()[name][0] ?? {})
