@@ -1,6 +1,7 @@
 import type { GatewaySim, StartGatewaySimOptions } from '../api.ts';
 import { controlServer } from '../client.ts';
-import { EMULATOR_OPTIONS, resolveOptions } from '../options.ts';
+import { GatewayError } from '../domain/error.ts';
+import { EMULATOR_OPTIONS, kebab, resolveOptions } from '../options.ts';
 import { packagedFixtures, VERSION } from '../release.ts';
 import { startServer } from '../server.ts';
 import { requireObject } from './arguments.ts';
@@ -21,6 +22,8 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     fixtures: packagedFixtures(),
     sharesProcess: true,
     report: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
+  }).catch((error: unknown) => {
+    throw withoutFlags(error);
   });
   const { url, controlToken } = server;
   const client = clientOf(
@@ -45,4 +48,17 @@ function given(options: StartGatewaySimOptions): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(options).filter(([, value]) => value !== undefined && value !== null),
   );
+}
+
+/** The same error with the options called as they are here: `autoDelay`, not `--auto-delay`. */
+function withoutFlags(error: unknown): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  const names = new Map(EMULATOR_OPTIONS.map((name) => [`--${kebab(name)}`, name]));
+  const inNames = (text: string) => text.replace(/--[a-z-]+/g, (flag) => names.get(flag) ?? flag);
+  const { code, message, problems, remedy, cause } = error;
+  return new GatewayError(code, inNames(message), {
+    problems: problems.map(inNames),
+    ...(remedy !== undefined && { remedy: inNames(remedy) }),
+    cause,
+  });
 }

@@ -113,7 +113,8 @@ describe('startGatewaySim', () => {
     [{ detach: true }, 'usage', 'unknown option detach'],
     [{ auto: 'aprove' }, 'usage', 'auto must be one of approve, cancel, fail (got "aprove")'],
     [{ port: 70_000 }, 'usage', 'port must be a whole number from 0 to 65535 (got 70000)'],
-    [{ fixtures: '/nowhere/f.json' }, 'usage', '--fixtures: /nowhere/f.json does not exist'],
+    [{ fixtures: '/nowhere/f.json' }, 'usage', 'fixtures: /nowhere/f.json does not exist'],
+    [{ autoDelay: '721h' }, 'usage', 'autoDelay must be at most 720h'],
     [{ outcomes: [{ outcome: 'fail' }] }, 'usage', 'outcomes.0 needs at least one of identifier'],
     [{ host: '203.0.113.1' }, 'usage', 'cannot listen on 203.0.113.1'],
     ['approve', 'usage', 'the options must be an object (got "approve")'],
@@ -127,7 +128,10 @@ describe('startGatewaySim', () => {
 
   it('says when its port is taken', async () => {
     const { port } = await startLibrary();
-    await expect(startGatewaySim({ port })).rejects.toMatchObject({ code: 'port_in_use' });
+    await expect(startGatewaySim({ port })).rejects.toMatchObject({
+      code: 'port_in_use',
+      remedy: expect.stringContaining('Choose another one with port ('),
+    });
   });
 
   it('takes every option of an emulator, and no other', () => {
