@@ -3,21 +3,8 @@ import { encodeIpn, type IpnFields, ipnFields, SIGNED_ANEW, sign } from './ipn.t
 import { defaultMerchant } from './merchant.ts';
 import { DOCUMENTED_CURRENCIES, isAmount } from './money.ts';
 import { requirePayment, urlProblem } from './payment.ts';
-import type { Context, IpnFormat } from './settings.ts';
-import { timestamp } from './settings.ts';
+import { type Context, type IpnFormat, TAMPERINGS, type Tampering, timestamp } from './settings.ts';
 import type { Delivery, Merchant, Outcome, State } from './state.ts';
-
-/** What can be falsified about an IPN, so that a careful receiver must refuse it (chosen). */
-export const TAMPERINGS = [
-  'signature',
-  'amount',
-  'identifier',
-  'status',
-  'currency',
-  'case',
-  'secret',
-] as const;
-export type Tampering = (typeof TAMPERINGS)[number];
 
 /** The fields of an IPN that its maker chooses; what is left out takes the payment's value, or a made-up one. */
 export interface FiredFields {

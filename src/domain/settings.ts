@@ -18,6 +18,18 @@ export type DeliveryOrder = (typeof DELIVERY_ORDERS)[number];
 export const IPN_FORMATS = ['form', 'json'] as const;
 export type IpnFormat = (typeof IPN_FORMATS)[number];
 
+/** What can be falsified about an IPN, so that a careful receiver must refuse it (chosen). */
+export const TAMPERINGS = [
+  'signature',
+  'amount',
+  'identifier',
+  'status',
+  'currency',
+  'case',
+  'secret',
+] as const;
+export type Tampering = (typeof TAMPERINGS)[number];
+
 /** How one running gateway behaves where the service interface leaves a choice. */
 export interface Settings {
   /** The currencies that initiate accepts, by code. */

@@ -2,26 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { launchBrowser, openPage, type TestBrowser, type TestPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 let chromium: TestBrowser;
 beforeAll(async () => {
   chromium = await launchBrowser();
 });
 afterAll(() => chromium.close());
-
-const FIELDS = {
-  identifier: 'order-1',
-  currency: 'USD',
-  amount: '49.90',
-  details: 'Two paperbacks',
-  ipn_url: 'http://127.0.0.1:9/ipn',
-  success_url: 'http://localhost:3000/paid',
-  cancel_url: 'http://localhost:3000/canceled',
-  site_logo: 'http://localhost:3000/logo.png',
-  customer_name: 'Ada',
-  customer_email: 'wallet@example.com',
-};
 
 /** A page of the dashboard that hears what happens. */
 async function watching(sim: Sim, path: string): Promise<TestPage> {
@@ -46,7 +33,7 @@ describe('while things happen', () => {
     const sim = await startSim();
     const { page, errors } = await watching(sim, '/_sim');
     await page.getByText('No payment yet').waitFor();
-    await sim.initiate(FIELDS);
+    await sim.initiate(ORDER);
     await page.getByRole('link', { name: 'order-1' }).waitFor();
     expect(await page.getByRole('button', { name: 'Filter' }).isVisible()).toBe(true);
     expect(await page.getByText('How 1 payment stands').isVisible()).toBe(true);
@@ -57,7 +44,7 @@ describe('while things happen', () => {
 
   test('what the reader chose, opened and selected stays', async () => {
     const sim = await startSim();
-    await sim.initiate(FIELDS);
+    await sim.initiate(ORDER);
     const { page } = await watching(sim, paymentPath(sim, 'order-1'));
     await page.getByLabel('Order of IPN and redirect').selectOption('ipn-twice');
     await page.getByText('Initiate this payment again').click();
@@ -76,10 +63,10 @@ describe('while things happen', () => {
   test('it is said to those who do not see it, once for many', async () => {
     const sim = await startSim();
     const { page } = await watching(sim, '/_sim');
-    await sim.initiate(FIELDS);
+    await sim.initiate(ORDER);
     await page.locator('#news', { hasText: 'Payment order-1 pending' }).waitFor({ state: 'attached' });
     for (let number = 2; number < 9; number++)
-      await sim.initiate({ ...FIELDS, identifier: `order-${number}` });
+      await sim.initiate({ ...ORDER, identifier: `order-${number}` });
     await page
       .locator('#news', { hasText: '7 changes, the last: Payment order-8 pending' })
       .waitFor({ state: 'attached' });
@@ -108,7 +95,7 @@ describe('while things happen', () => {
 
   test('a reset leaves no stale page and no error behind', async () => {
     const sim = await startSim();
-    await sim.initiate(FIELDS);
+    await sim.initiate(ORDER);
     const { page, errors } = await watching(sim, paymentPath(sim, 'order-1'));
     await act(sim, '/reset');
     await page.getByRole('heading', { name: 'Not there' }).waitFor();
@@ -135,7 +122,7 @@ describe('a form', () => {
 
   test('of a payment that somebody else settled says so, and reloading sends nothing again', async () => {
     const sim = await startSim();
-    await sim.initiate(FIELDS);
+    await sim.initiate(ORDER);
     const { page } = await openPage(chromium.browser, { javaScriptEnabled: false });
     const path = paymentPath(sim, 'order-1');
     await page.goto(sim.url + path);
@@ -143,7 +130,7 @@ describe('a form', () => {
     await page.getByRole('button', { name: 'Approve' }).click();
     expect(await page.getByRole('alert').textContent()).toContain('already canceled');
     const { page: live } = await openPage(chromium.browser);
-    await sim.initiate({ ...FIELDS, identifier: 'order-2' });
+    await sim.initiate({ ...ORDER, identifier: 'order-2' });
     await live.goto(sim.url + paymentPath(sim, 'order-2'));
     await live.evaluate('events?.close(); events = undefined');
     await sim.server.parts.gateway.settle('order-2', { outcome: 'cancel', by: 'control' });
@@ -159,7 +146,7 @@ describe('a form', () => {
     });
     const receiver = await startReceiver((_, number) => (number === 1 ? {} : { after: thinking }));
     const sim = await startSim();
-    await sim.initiate({ ...FIELDS, ipn_url: receiver.url });
+    await sim.initiate({ ...ORDER, ipn_url: receiver.url });
     await sim.server.parts.gateway.settle('order-1', {
       outcome: 'approve',
       by: 'control',
@@ -190,7 +177,7 @@ test('an emulator that comes back is noticed, with what it knows now', async () 
   await first.server.stop();
   await page.getByText('emulator gone').waitFor();
   const second = await startSim({ port: first.server.port });
-  await second.initiate(FIELDS);
+  await second.initiate(ORDER);
   await page.getByRole('link', { name: 'order-1' }).waitFor({ timeout: 20_000 });
   await page.locator('#live.on').waitFor();
 });
@@ -211,7 +198,7 @@ test('a control token is asked for once, and again when it is another one', asyn
 
 test('every form and link is reached by keyboard, in an order that makes sense', async () => {
   const sim = await startSim();
-  await sim.initiate(FIELDS);
+  await sim.initiate(ORDER);
   const { page } = await openPage(chromium.browser);
   await page.goto(sim.url + paymentPath(sim, 'order-1'));
   await page.keyboard.press('Tab');

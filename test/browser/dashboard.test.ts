@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const PICTURES = fileURLToPath(new URL('../.artifacts/', import.meta.url));
 const DEVICES = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } };
@@ -27,18 +27,6 @@ beforeAll(async () => {
 });
 afterAll(() => chromium.close());
 
-const FIELDS = {
-  identifier: 'order-1',
-  currency: 'USD',
-  amount: '49.90',
-  details: 'Two paperbacks',
-  success_url: 'http://localhost:3000/paid',
-  cancel_url: 'http://localhost:3000/canceled',
-  site_logo: 'http://localhost:3000/logo.png',
-  customer_name: 'Ada',
-  customer_email: 'wallet@example.com',
-};
-
 /** An emulator with one of everything, and the pages that show them one by one. */
 async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
   const sim = await startSim({ ipnSchedule: ['1h'], paymentExpires: '1h' });
@@ -48,7 +36,7 @@ async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
   for (let number = 0; number < 8; number++) {
     const identifier = number === 7 ? 'a-very-long-ident' : `order-${number}`;
     await sim.initiate(
-      { ...FIELDS, identifier, ipn_url: ipnUrls[number % 2] ?? '' },
+      { ...ORDER, identifier, ipn_url: ipnUrls[number % 2] ?? '' },
       number % 3 ? 'sandbox' : 'live',
     );
   }
@@ -123,7 +111,7 @@ describe('by what the pages show', () => {
   test('a payment is approved at once, and its timeline tells it', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
-    await sim.initiate({ ...FIELDS, ipn_url: receiver.url });
+    await sim.initiate({ ...ORDER, ipn_url: receiver.url });
     const { page, errors } = await openPage(chromium.browser);
     await page.goto(`${sim.url}/_sim`);
     await page.getByRole('link', { name: 'order-1' }).click();
@@ -137,7 +125,7 @@ describe('by what the pages show', () => {
   test('what somebody else settles changes under the eyes, and the focus stays', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
-    await sim.initiate({ ...FIELDS, ipn_url: receiver.url });
+    await sim.initiate({ ...ORDER, ipn_url: receiver.url });
     const { page } = await openPage(chromium.browser);
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
@@ -150,12 +138,12 @@ describe('by what the pages show', () => {
 
   test('a filter that is being typed survives what happens', async () => {
     const sim = await startSim();
-    await sim.initiate({ ...FIELDS, ipn_url: 'http://127.0.0.1:9/ipn' });
+    await sim.initiate(ORDER);
     const { page } = await openPage(chromium.browser);
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     await page.getByLabel('Text').fill('order-2');
-    await sim.initiate({ ...FIELDS, identifier: 'order-2', ipn_url: 'http://127.0.0.1:9/ipn' });
+    await sim.initiate({ ...ORDER, identifier: 'order-2' });
     await page.getByRole('link', { name: 'order-2' }).waitFor();
     expect(await page.getByLabel('Text').inputValue()).toBe('order-2');
     await page.keyboard.press('Enter');
@@ -206,8 +194,7 @@ describe('by what the pages show', () => {
     });
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
-    const initiate = (number: number) =>
-      sim.initiate({ ...FIELDS, identifier: `n-${number}`, ipn_url: 'http://127.0.0.1:9/ipn' });
+    const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `n-${number}` });
     for (let number = 0; number < 1_000; number += 50)
       await Promise.all(Array.from({ length: 50 }, (_, index) => initiate(number + index)));
     await page.getByText('How 1000 payments stand').waitFor();
@@ -218,7 +205,7 @@ describe('by what the pages show', () => {
 describe('without JavaScript', () => {
   test('every place is reached and a payment is settled', async () => {
     const sim = await startSim();
-    await sim.initiate({ ...FIELDS, ipn_url: 'http://127.0.0.1:9/ipn' });
+    await sim.initiate(ORDER);
     const { page } = await openPage(chromium.browser, { javaScriptEnabled: false });
     await page.goto(`${sim.url}/_sim`);
     for (const name of [...Object.keys(PLACES), 'API reference']) {

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { composeIpn, inventedFields, TAMPERINGS } from '../../src/domain/fire.ts';
+import { composeIpn, inventedFields } from '../../src/domain/fire.ts';
 import { sign } from '../../src/domain/ipn.ts';
+import { TAMPERINGS } from '../../src/domain/settings.ts';
 import { type Verdict, verify } from '../../src/domain/verify.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 

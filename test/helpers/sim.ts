@@ -18,6 +18,20 @@ export interface Sim {
   server: RunningServer;
 }
 
+/** What a merchant posts for an order of 49.90 USD, without the key. Nobody listens for its IPN. */
+export const ORDER: Readonly<Record<string, string>> = {
+  identifier: 'order-1',
+  currency: 'USD',
+  amount: '49.90',
+  details: 'Two paperbacks',
+  ipn_url: 'http://127.0.0.1:9/ipn',
+  success_url: 'http://localhost:3000/paid',
+  cancel_url: 'http://localhost:3000/canceled',
+  site_logo: 'http://localhost:3000/logo.png',
+  customer_name: 'Ada',
+  customer_email: 'wallet@example.com',
+};
+
 const FIXTURES = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
 
 /**

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startReceiver } from '../helpers/receiver.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const HOSTILE = `"><img src=x>'&`;
 let sim: Sim;
@@ -9,21 +9,7 @@ beforeEach(async () => {
   sim = await startSim({ ipnSchedule: ['1h'] });
 });
 
-function fields(more: Record<string, string> = {}): Record<string, string> {
-  return {
-    identifier: 'order-1',
-    currency: 'USD',
-    amount: '49.90',
-    details: 'Two paperbacks',
-    ipn_url: 'http://127.0.0.1:9/ipn',
-    success_url: 'http://localhost:3000/paid',
-    cancel_url: 'http://localhost:3000/canceled',
-    site_logo: 'http://localhost:3000/logo.png',
-    customer_name: 'Ada',
-    customer_email: 'ada@example.com',
-    ...more,
-  };
-}
+const fields = (more: Record<string, string> = {}) => ({ ...ORDER, ...more });
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(sim.url + path, { headers });
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { IPN_FORMATS, TAMPERINGS } from '../../domain/settings.ts';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
 import { fieldValue, oneOf } from './values.ts';
@@ -47,18 +48,8 @@ export function addIpn(add: Add, program: Command): void {
       'any field, such as data.charge=1, set before signing; repeatable',
       fieldValue,
     )
-    .addOption(
-      oneOf('--tamper <what>', 'falsify this after signing: must be refused', [
-        'signature',
-        'amount',
-        'identifier',
-        'status',
-        'currency',
-        'case',
-        'secret',
-      ]),
-    )
-    .addOption(oneOf('--format <format>', 'how it is written', ['form', 'json']))
+    .addOption(oneOf('--tamper <what>', 'falsify this after signing: must be refused', TAMPERINGS))
+    .addOption(oneOf('--format <format>', 'how it is written', IPN_FORMATS))
     .option('--times <number>', 'so many deliveries of the same bytes')
     .option('--delay <duration>', 'wait before each of them')
     .option('--secret <key>', 'sign with this key and send from here: no server is needed')

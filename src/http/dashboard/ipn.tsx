@@ -1,5 +1,5 @@
 import { curlCommand } from '../../domain/curl.ts';
-import { TAMPERINGS } from '../../domain/fire.ts';
+import { TAMPERINGS } from '../../domain/settings.ts';
 import type { Attempt, Delivery, Merchant, State } from '../../domain/state.ts';
 import { verify } from '../../domain/verify.ts';
 import { deliveryView } from '../control/ipns.ts';

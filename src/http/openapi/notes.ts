@@ -1,4 +1,4 @@
-import { TAMPERINGS } from '../../domain/fire.ts';
+import { TAMPERINGS } from '../../domain/settings.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** What is said of a field; the second part is what its schema cannot say. A mark such as (documented) is its source. */
