@@ -3,6 +3,11 @@ import type { ActivityView } from '../client.ts';
 
 /** The lines that tell of one happening: `-->` arrives, `<--` leaves. Empty where there is nothing to tell. */
 export function activityLines(activity: ActivityView, colour: ChalkInstance): string[] {
+  // No line of a value can pass for one of ours.
+  return linesOf(activity, colour).map((line) => line.replaceAll('\n', '\\u000a'));
+}
+
+function linesOf(activity: ActivityView, colour: ChalkInstance): string[] {
   switch (activity.type) {
     case 'request': {
       const { at, method, target, status, durationMs, notes } = activity.request;

@@ -1,5 +1,6 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import { type ErrorCode, GatewayError } from '../domain/error.ts';
+import { onOneLine, printable } from './printable.ts';
 
 /** Exit codes, as `--help` lists them. */
 export const EXIT_CODES = {
@@ -90,12 +91,12 @@ export class Output {
 
   /** One line (or more) on stdout. */
   line(text: string): void {
-    process.stdout.write(text === '' ? '' : `${text}\n`);
+    process.stdout.write(text === '' ? '' : `${printable(text)}\n`);
   }
 
   /** Prose on stderr. */
   notice(text: string): void {
-    process.stderr.write(`${this.commands(text)}\n`);
+    process.stderr.write(`${printable(this.commands(text))}\n`);
   }
 
   /** Ends with the exit code of a command that was run. */
@@ -113,9 +114,9 @@ export class Output {
       return;
     }
     const [first, ...others] = error.problems;
-    process.stderr.write(`gateway-sim: ${error.message}\n`);
+    process.stderr.write(`gateway-sim: ${printable(error.message)}\n`);
     if (first !== error.message) others.unshift(...(first === undefined ? [] : [first]));
-    for (const problem of others) process.stderr.write(`  ${problem}\n`);
+    for (const problem of others) process.stderr.write(`  ${printable(problem)}\n`);
     if (error.remedy) this.notice(`  ${error.remedy}`);
     process.exitCode = EXIT_CODES[error.code];
   }
@@ -124,7 +125,7 @@ export class Output {
 /** Rows under their headings, in columns; empty text where there are none. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   if (!rows.length) return '';
-  const all = [headings, ...rows];
+  const all = [headings, ...rows.map((row) => row.map(onOneLine))];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   return all
     .map((row) =>
@@ -139,5 +140,5 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 /** Names and values, one pair a line. */
 export function pairs(entries: readonly (readonly [string, string])[]): string {
   const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${onOneLine(value)}`).join('\n');
 }

@@ -28,7 +28,21 @@ export function curlCommand(delivery: PostedDelivery): string {
   return parts.join(' \\\n  ');
 }
 
-/** A text as one word of a POSIX shell, whatever it holds. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+/** What a terminal obeys: control characters (but tab and line feed), and what turns the direction of a text. */
+export const OBEYED_BY_TERMINALS =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * A text as one word of a shell, whatever it holds. What a terminal would obey when it is pasted stands, byte by byte, in the
+ * `$'…'` of bash, zsh and POSIX 2024.
+ */
+export function quoted(text: string): string {
+  if (text.search(OBEYED_BY_TERMINALS) < 0) return `'${text.replaceAll("'", `'\\''`)}'`;
+  const bytes = [...Buffer.from(text)].map((byte) => {
+    const character = String.fromCharCode(byte);
+    if (byte < 0x20 || byte > 0x7e) return `\\${byte.toString(8).padStart(3, '0')}`;
+    return character === "'" || character === '\\' ? `\\${character}` : character;
+  });
+  return `$'${bytes.join('')}'`;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { harOf } from '../../src/cli/har.ts';
 import type { DeliveryView } from '../../src/client.ts';
-import { curlCommand } from '../../src/domain/curl.ts';
+import { curlCommand, OBEYED_BY_TERMINALS } from '../../src/domain/curl.ts';
 import { run, runJson, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -55,10 +55,10 @@ function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): Deliv
   };
 }
 
-/** The words that a POSIX shell makes of a command, without running it. */
-function words(command: string): string[] {
+/** The words that a shell makes of a command, without running it. */
+function words(command: string, shell = 'sh'): string[] {
   const script = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n${command}`;
-  return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
+  return execFileSync(shell, ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
 }
 
 describe('a delivery as a curl command', () => {
@@ -98,6 +98,15 @@ describe('a delivery as a curl command', () => {
   ])('hands %j on as it is', (body) => {
     expect(words(curlCommand(delivery({ body }))).at(-1)).toBe(body);
   });
+
+  it.each(['\u001b[201~\nid\n', '\u0007', "it's \\ \u009b31m é", 'a\u202eb'])(
+    'hands %j on as it is, with nothing in it that a terminal obeys',
+    (body) => {
+      const command = curlCommand(delivery({ body }));
+      expect(command).not.toMatch(OBEYED_BY_TERMINALS);
+      expect(words(command, 'bash').at(-1)).toBe(body);
+    },
+  );
 
   it('keeps curl from taking an address for a pattern', () => {
     const url = 'http://[::1]:3000/ipn?ids[]={1,2}';

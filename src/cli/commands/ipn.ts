@@ -7,6 +7,7 @@ import { bothSides } from '../attempt.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
 import { type FiredIpn, fireWithoutServer } from '../fire.ts';
 import { pairs, type Shown, table } from '../output.ts';
+import { onOneLine } from '../printable.ts';
 import type { Call } from '../program.ts';
 
 /** `gateway-sim ipn list` */
@@ -112,8 +113,10 @@ export async function verify({ args: [argument], options }: Call): Promise<Shown
 export function verdictText({ valid, reasons, identifier, amount, status, expected }: Verdict): string {
   return [
     valid ? 'valid' : 'not valid',
-    ...reasons.map((reason) => `  ${reason}`),
-    ...(identifier === null ? [] : [`  identifier ${identifier}, amount ${amount}, status ${status}`]),
+    ...reasons.map((reason) => `  ${onOneLine(reason)}`),
+    ...(identifier === null
+      ? []
+      : [`  ${onOneLine(`identifier ${identifier}, amount ${amount}, status ${status}`)}`]),
     ...(valid || expected === null ? [] : [`  the signature must be ${expected}`]),
   ].join('\n');
 }

@@ -1,3 +1,4 @@
+import { quoted } from '../../domain/curl.ts';
 import type { Merchant, Payment } from '../../domain/state.ts';
 import { INITIATE_PATHS } from '../service/initiate.ts';
 
@@ -47,15 +48,13 @@ export function sampleCard(baseUrl: string, secretKey: string): string {
   });
   return [
     `curl ${baseUrl}/api/cards/save`,
-    `-H 'Authorization: Bearer ${secretKey}'`,
+    `-H ${quoted(`Authorization: Bearer ${secretKey}`)}`,
     `-H 'Content-Type: application/json'`,
-    `-d '${body}'`,
+    `-d ${quoted(body)}`,
   ].join(' \\\n  ');
 }
 
 function curl(url: string, fields: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(fields).map(
-    ([name, value]) => `--data-urlencode '${`${name}=${value}`.replaceAll("'", `'\\''`)}'`,
-  );
+  const lines = Object.entries(fields).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`);
   return [`curl ${url}`, ...lines].join(' \\\n  ');
 }

@@ -1,0 +1,91 @@
+import { Chalk } from 'chalk';
+import { describe, expect, it } from 'vitest';
+import { activityLines } from '../../src/cli/lines.ts';
+import { pairs, table } from '../../src/cli/output.ts';
+import { onOneLine, printable } from '../../src/cli/printable.ts';
+import { OBEYED_BY_TERMINALS } from '../../src/domain/curl.ts';
+import { launch, run } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+
+const colour = new Chalk({ level: 1 });
+const TITLE = '\u001b]0;owned\u0007';
+
+describe('what goes to a terminal', () => {
+  it('keeps lines, tabs and the colours of our own', () => {
+    const text = `${colour.bold('a')}\t${colour.red('b')}\n${colour.yellow('c')}${colour.green('d')}`;
+    expect(printable(text)).toBe(text);
+  });
+
+  it.each([
+    [TITLE, '\\u001b]0;owned\\u0007'],
+    ['\u001b[8mhidden', '\\u001b[8mhidden'],
+    ['\u001b[31;8mhidden', '\\u001b[31;8mhidden'],
+    ['a\rb', 'a\\u000db'],
+    ['\u009b2J', '\\u009b2J'],
+    ['abc\u202edcb', 'abc\\u202edcb'],
+    ['a\u0000\u007f', 'a\\u0000\\u007f'],
+  ])('shows what it would obey: %j', (text, shown) => {
+    expect(printable(text)).toBe(shown);
+  });
+
+  it('leaves JSON what it is', () => {
+    const value = { text: `${TITLE}\u009b\u007f\u202e é 🙂` };
+    const text = printable(JSON.stringify(value));
+    expect(text).not.toMatch(OBEYED_BY_TERMINALS);
+    expect(JSON.parse(text)).toEqual(value);
+  });
+
+  it('keeps values in their line', () => {
+    expect(onOneLine('a\nb\u001b')).toBe('a\\u000ab\\u001b');
+    expect(table(['A'], [['x\ny']])).toBe('A\nx\\u000ay');
+    expect(pairs([['A', 'x\ny']])).toBe('A  x\\u000ay');
+    const notice = { seq: 1, type: 'notice' as const, at: '2026-01-15T10:30:00.000Z', text: 'x\ny' };
+    expect(activityLines(notice, colour).join()).toMatch(/x\\u000ay$/);
+  });
+});
+
+it('nothing that a merchant or a receiver sends reaches the terminal', async () => {
+  const cwd = await temporaryFolder();
+  const receiver = await startReceiver([{ status: 500, body: `${TITLE}\nforged` }]);
+  const server = launch(['start', '--port', '0', '--public-key', 'pub_x'], { cwd });
+  await server.until((stdout) => stdout.includes('Ctrl-C'));
+  const url = /Base URL +(\S+)/.exec(server.stdout())?.[1] ?? '';
+  const body = new URLSearchParams({
+    public_key: 'pub_x',
+    identifier: `${TITLE}\nx`,
+    currency: 'USD',
+    amount: '1',
+    details: `${TITLE}\n\u202e`,
+    ipn_url: `${receiver.url}/ipn`,
+    success_url: 'http://127.0.0.1:9/',
+    cancel_url: 'http://127.0.0.1:9/',
+    site_logo: 'http://127.0.0.1:9/',
+    customer_name: TITLE,
+    customer_email: 'ada@example.com',
+    [`odd\n${TITLE}`]: '1',
+  });
+  const answer = await fetch(`${url}/payment/initiate`, { method: 'POST', body });
+  expect(await answer.json()).toMatchObject({ success: 'ok' });
+  const { data } = (await (await fetch(`${url}/_sim/payments`)).json()) as { data: { id: string }[] };
+  const id = data[0]?.id ?? '';
+  const commands = [
+    ['pay', id, '--approve'],
+    ['payments', 'list'],
+    ['payments', 'show', id],
+    ['payments', 'show', id, '--curl'],
+    ['payments', 'list', '--json'],
+    ['ipn', 'list'],
+    ['logs'],
+  ];
+  const said = [];
+  for (const command of commands) {
+    const { stdout, stderr } = await run(command, { cwd });
+    expect(`${command.join(' ')}: ${stdout}`).toContain('owned');
+    said.push(stdout, stderr);
+  }
+  for (const text of [...said, server.stdout(), server.stderr()]) {
+    expect(text.replaceAll(OBEYED_BY_TERMINALS, '!!')).toBe(text);
+    expect(text).not.toMatch(/^(x|forged)/m);
+  }
+});
