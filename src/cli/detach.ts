@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, GatewayError } from '../domain/error.ts';
 import type { ResolvedOptions } from '../options.ts';
-import { unwritableFolder } from '../store/folder.ts';
+import { LOG_FILE, unwritableFolder } from '../store/folder.ts';
 
 /** The first line of `start --json`. */
 export interface ReadyEvent {
@@ -53,7 +53,7 @@ export async function detach(
 async function openLog({ inMemory, dataDir }: ResolvedOptions): Promise<{ log: string; file: FileHandle }> {
   const log = inMemory
     ? join(tmpdir(), `gateway-sim-${randomBytes(6).toString('hex')}.log`)
-    : join(resolve(dataDir), 'start.log');
+    : join(resolve(dataDir), LOG_FILE);
   try {
     if (!inMemory) await mkdir(dirname(log), { recursive: true });
     // Appended to: another emulator may have the folder, and what it says is not ours to clear.

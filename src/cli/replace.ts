@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { GatewayError } from '../domain/error.ts';
+import { beginsAsState } from '../store/folder.ts';
 
 /**
  * Writes a state to a file: whole or not at all, readable by its owner only unless the file was there before. A file
@@ -45,17 +46,8 @@ async function replace(path: string, text: string, mode: number): Promise<void> 
   }
 }
 
-/** How a state begins; an empty file, such as mktemp makes, may be taken too. */
-const BEGINNING = /^\s*$|^\s*\{\s*"version"\s*:\s*\d/;
-
 async function requireState(path: string, shown: string): Promise<void> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
-    if (BEGINNING.test(buffer.toString('utf8', 0, bytesRead))) return;
-  } finally {
-    await file.close();
-  }
+  if (await beginsAsState(path)) return;
   throw new GatewayError('usage', `${shown} is there already and holds something else: nothing was written`, {
     remedy: 'Choose another name, or write over it with --force.',
   });

@@ -1,12 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { access, link, mkdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import {
+  access,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { GatewayError } from '../domain/error.ts';
 import { reason } from './journal.ts';
 
 /** The folder that `start` uses unless it is told another. */
 export const DEFAULT_DATA_DIR = '.gateway-sim';
+
+/** What a detached emulator says goes to this file of its data folder. */
+export const LOG_FILE = 'start.log';
+
+/** Keeps a data folder out of repositories. */
+const IGNORE_ALL = '*\n';
 
 /** What a running server leaves in its folder for the commands that look for it. Readable by its owner only. */
 export interface ServerInfo {
@@ -72,7 +90,8 @@ export class DataFolder {
   }
 
   /**
-   * Makes the folder where it does not exist and takes its lock.
+   * Makes the folder where it does not exist and takes its lock. Repositories are told to ignore it when nothing is in
+   * it yet: in a folder that others use too, that is not ours to decide.
    *
    * @throws GatewayError `folder_in_use` when another process has it, `storage_failed` when it cannot be written
    */
@@ -80,8 +99,9 @@ export class DataFolder {
     const folder = new DataFolder(resolve(path));
     try {
       await mkdir(folder.path, { recursive: true });
+      const isNew = (await readdir(folder.path)).every((name) => name === LOG_FILE);
       await folder.#takeLock();
-      await writeFile(join(folder.path, '.gitignore'), '*\n');
+      if (isNew) await writeFile(join(folder.path, '.gitignore'), IGNORE_ALL);
     } catch (error) {
       throw error instanceof GatewayError ? error : unwritableFolder(folder.path, error);
     }
@@ -135,7 +155,8 @@ export class DataFolder {
     const temporary = `${file}.tmp`;
     try {
       await rm(temporary, { force: true });
-      await writeFile(temporary, `${JSON.stringify(info)}\n`, { mode: 0o600 });
+      const { pid } = info;
+      await writeFile(temporary, `${JSON.stringify({ ...info, started: startOf(pid) })}\n`, { mode: 0o600 });
       await rename(temporary, file);
     } catch (error) {
       throw unwritableFolder(this.path, error);
@@ -196,18 +217,30 @@ async function newFolder(path: string): Promise<string> {
   }
 }
 
-/**
- * Whether a folder is one of ours: it has our name, or a state and the `.gitignore` that each start writes. Other
- * tools call their files db.json too.
- */
+/** How a state file begins; an empty one, such as mktemp makes, may be taken too. */
+const BEGINNING = /^\s*$|^\s*\{\s*"version"\s*:\s*\d/;
+
+/** Whether a file holds a state, or nothing: other tools have files of the same names. */
+export async function beginsAsState(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    return BEGINNING.test(buffer.toString('utf8', 0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whether a folder is one of ours: it has our name, a state, or at least state files and the `.gitignore` of a start. */
 export async function isDataFolder(path: string): Promise<boolean> {
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
     () => false,
   );
   if (!isFolder || basename(resolve(path)) === DEFAULT_DATA_DIR) return isFolder;
+  if (await beginsAsState(join(path, 'db.json')).catch(() => false)) return true;
   const ignore = await readFile(join(path, '.gitignore'), 'utf8').catch(() => '');
-  return ignore === '*\n' && (await storedFiles(path)).length > 0;
+  return ignore === IGNORE_ALL && (await storedFiles(path)).length > 0;
 }
 
 function parseHolder(content: string): Holder | undefined {
@@ -219,11 +252,16 @@ function parseHolder(content: string): Holder | undefined {
   }
 }
 
-/** The server that runs on this folder, or undefined when there is none (one whose process is gone is ignored). */
+/**
+ * The server that runs on this folder, or undefined when there is none. One whose process is gone, or is another one
+ * with the same number, is ignored.
+ */
 export async function readServerInfo(folder: string): Promise<ServerInfo | undefined> {
   try {
-    const info = JSON.parse(await readFile(join(folder, 'server.json'), 'utf8')) as ServerInfo;
-    return typeof info.url === 'string' && isAlive(info.pid) ? info : undefined;
+    const { started = null, ...info } = JSON.parse(
+      await readFile(join(folder, 'server.json'), 'utf8'),
+    ) as ServerInfo & Holder;
+    return typeof info.url === 'string' && holds({ pid: info.pid, started }) ? info : undefined;
   } catch {
     return undefined;
   }

@@ -148,7 +148,11 @@ describe('state reset', () => {
       const { code, stderr } = await run(['state', 'reset', '--data-dir', dataDir], { cwd });
       expect([code, stderr]).toEqual([4, expect.stringContaining('no data folder')]);
     }
+    // Nor is it ours because somebody has tried to start there.
+    expect((await run(['start', '--port', '0', '--data-dir', '.'], { cwd })).code).toBe(6);
+    expect((await run(['state', 'reset', '--data-dir', '.'], { cwd })).code).toBe(4);
     expect(await readdir(cwd)).toEqual(['db.json']);
+    expect(await readFile(join(cwd, 'db.json'), 'utf8')).toBe('{"posts":[]}');
   });
 
   it('leaves a folder alone that another process has, though no server answers', async () => {

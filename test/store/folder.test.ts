@@ -41,6 +41,17 @@ describe('a data folder', () => {
     expect((await readdir(path)).sort()).toEqual(['.gitignore', 'lock']);
   });
 
+  it('says nothing about repositories where something else is', async () => {
+    const path = await temporaryFolder();
+    await writeFile(join(path, '.gitignore'), 'node_modules\n');
+    await (await DataFolder.take(path)).release();
+    expect(await readFile(join(path, '.gitignore'), 'utf8')).toBe('node_modules\n');
+    const other = await temporaryFolder();
+    await writeFile(join(other, 'package.json'), '{}');
+    await (await DataFolder.take(other)).release();
+    expect(await readdir(other)).toEqual(['package.json']);
+  });
+
   it('that cannot be written is said, with the path and a remedy', async () => {
     const base = await temporaryFolder();
     await writeFile(join(base, 'file'), '');
@@ -141,6 +152,15 @@ describe('server.json', () => {
     async (content) => {
       const path = await temporaryFolder();
       await writeFile(join(path, 'server.json'), content);
+      expect(await readServerInfo(path)).toBeUndefined();
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'of a process whose number belongs to a later one is ignored',
+    async () => {
+      const path = await temporaryFolder();
+      await writeFile(join(path, 'server.json'), JSON.stringify({ ...info(livingPid()), started: '1' }));
       expect(await readServerInfo(path)).toBeUndefined();
     },
   );
