@@ -41,8 +41,15 @@ export function controlServer(connection: Connection): ControlServer {
   return { url, client: controlClient(connection), ask: (request) => answered(request, url) };
 }
 
-/** A payment reference (id or identifier, which may hold anything) as a path segment. */
+/**
+ * A payment reference (id or identifier, which may hold anything) as a path segment.
+ *
+ * @throws GatewayError `usage` for the two texts that no address can have as a segment, however they are written
+ */
 export function reference(text: string): string {
+  if (text === '.' || text === '..') {
+    throw new GatewayError('usage', `"${text}" cannot be part of an address: name the payment by its id`);
+  }
   return encodeURIComponent(text.toWellFormed());
 }
 

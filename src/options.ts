@@ -4,11 +4,15 @@ import { DELIVERY_ORDERS, IPN_FORMATS, parseDuration } from './domain/settings.t
 /** What a value of an option looks like, and so how its text is read. */
 export type OptionKind =
   | 'text'
+  /** A key or token: it goes into a header. */
+  | 'secret'
   | 'integer'
   | 'boolean'
   | 'choice'
   | 'list'
   | 'url'
+  /** An address that paths are put behind. */
+  | 'baseUrl'
   | 'duration'
   | 'structure';
 
@@ -19,6 +23,7 @@ export interface OptionSpec {
   placeholder?: string;
   choices?: readonly string[];
   min?: number;
+  /** Of a number; of a secret: how many characters it may have. */
   max?: number;
   default?: string | number | boolean | readonly string[];
   /** About the process of `gateway-sim start`, not about the emulator in it: neither the library nor `exec` has it. */
@@ -66,7 +71,7 @@ export const START_OPTIONS = {
       'state that a new data folder, one in memory and a reset start with (default: two wallets in every currency)',
   },
   publicUrl: {
-    kind: 'url',
+    kind: 'baseUrl',
     placeholder: 'url',
     description: 'address under which browsers reach the emulator, for checkout URLs',
   },
@@ -95,8 +100,18 @@ export const START_OPTIONS = {
     default: '222666',
     description: 'verification code that passes the sandbox checkout',
   },
-  publicKey: { kind: 'text', placeholder: 'key', description: 'public key of the default merchant' },
-  secretKey: { kind: 'text', placeholder: 'key', description: 'secret key of the default merchant' },
+  publicKey: {
+    kind: 'secret',
+    placeholder: 'key',
+    max: 50,
+    description: 'public key of the default merchant',
+  },
+  secretKey: {
+    kind: 'secret',
+    placeholder: 'key',
+    max: 200,
+    description: 'secret key of the default merchant',
+  },
   currency: {
     kind: 'list',
     placeholder: 'CODE[:symbol]',
@@ -183,7 +198,12 @@ export const START_OPTIONS = {
     placeholder: 'host',
     description: 'accept this Host header on /_sim; repeatable',
   },
-  controlToken: { kind: 'text', placeholder: 'token', description: 'token that /_sim asks for' },
+  controlToken: {
+    kind: 'secret',
+    placeholder: 'token',
+    max: 200,
+    description: 'token that /_sim asks for (default: none, or a made-up one where --host is not loopback)',
+  },
   open: {
     kind: 'boolean',
     default: false,
@@ -391,10 +411,23 @@ export function readValue(spec: OptionSpec, value: unknown, label: string): unkn
       if (typeof value === 'string' && spec.choices?.includes(value)) return value;
       throw usage(`${label} must be one of ${spec.choices?.join(', ')} (got ${got})`);
     case 'url':
-      if (typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value)) return value;
+      if (isAddress(value)) return value;
       throw usage(`${label} must be an absolute http or https address (got ${got})`);
+    case 'baseUrl':
+      if (isAddress(value) && !/[?#@]/.test(value)) return value;
+      throw usage(
+        `${label} must be an absolute http or https address without user name, query and fragment (got ${got})`,
+      );
+    case 'secret':
+      if (typeof value === 'string' && /^[!-~]+$/.test(value) && value.length <= (spec.max ?? 0))
+        return value;
+      throw usage(`${label} must have 1 to ${spec.max} letters, digits and signs of ASCII, and no space`);
     case 'text':
       if (typeof value === 'string' && value) return value;
       throw usage(`${label} must be text (got ${got})`);
   }
+}
+
+function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value);
 }

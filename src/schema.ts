@@ -143,6 +143,10 @@ function ofKind(name: string, { kind, choices, min, max }: OptionSpec): JsonSche
       return { anyOf: [DURATION, { type: 'integer', minimum: 0, description: 'in milliseconds' }] };
     case 'url':
       return { type: 'string', format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^/]' };
+    case 'baseUrl':
+      return { type: 'string', format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^/?#@][^?#@]*$' };
+    case 'secret':
+      return { type: 'string', minLength: 1, maxLength: max, pattern: '^[!-~]+$' };
     case 'text':
       return { type: 'string', minLength: 1 };
     case 'structure':

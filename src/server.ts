@@ -106,6 +106,13 @@ async function build(
       `--fixtures is ignored: ${folder?.path} has a state already (state reset goes back to them)`,
     );
   }
+  const controlToken =
+    options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url'));
+  if (controlToken === null && options.publicUrl && !isLoopback(new URL(options.publicUrl).hostname)) {
+    store.notices.push(
+      `whoever reaches ${options.publicUrl} can read the keys and settle payments: --control-token asks for a token there`,
+    );
+  }
   const preparation = { ...options, wallets: terms.wallets };
   await store.commit((state) => prepare(state, preparation, settings));
   const faults = new Faults(() => ids.fraction('fault'));
@@ -117,9 +124,6 @@ async function build(
   const stopping = new AbortController();
   // Every open stream of events listens, however many there are.
   setMaxListeners(0, stopping.signal);
-  const controlToken = isLoopback(options.host)
-    ? null
-    : (options.controlToken ?? randomBytes(18).toString('base64url'));
   let stopped: Promise<void> | undefined;
   let announceEnd: (end: Promise<void>) => void = () => {};
   const ended = new Promise<void>((resolve) => {

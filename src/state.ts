@@ -3,9 +3,9 @@ import { GatewayError } from './domain/error.ts';
 import type { FaultRule } from './domain/fault.ts';
 import type { Faults } from './domain/faults.ts';
 import { type Preparation, prepare } from './domain/prepare.ts';
-import { requireReferences } from './domain/references.ts';
 import { type Context, type Settings, timestamp } from './domain/settings.ts';
 import { type Merchant, State } from './domain/state.ts';
+import { requireSound } from './domain/whole-state.ts';
 import { parseSnapshot, requireKnownKeys, type Snapshot, snapshotText } from './store/snapshot.ts';
 import type { Store } from './store/store.ts';
 
@@ -100,7 +100,7 @@ function validated(json: unknown): Snapshot {
   try {
     const snapshot = parseSnapshot(json, source);
     requireKnownKeys(json, source);
-    requireReferences(snapshot, source);
+    requireSound(snapshot, source);
     return snapshot;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

@@ -33,6 +33,7 @@ const validate = new Ajv2020({
   .compile(configurationSchema());
 
 const TEXT = { good: ['x'], bad: ['', 1, true, null, ['x'], {}] };
+const SECRET = { good: ['x', 'sec_+/=~!'], bad: [...TEXT.bad, 'a b', 'x\r\ny', 'tökén', 'x'.repeat(201)] };
 const TRUTH = { good: [true, false], bad: ['true', 1, null] };
 const WHOLE = { good: [0, 3], bad: [-1, 1.5, '3', null] };
 const ADDRESS = {
@@ -50,14 +51,17 @@ const VALUES = {
   inMemory: TRUTH,
   fsync: TRUTH,
   fixtures: TEXT,
-  publicUrl: ADDRESS,
+  publicUrl: {
+    good: ['http://a.test', 'HTTPS://a.test:1/b/'],
+    bad: [...ADDRESS.bad, 'http://a/?b', 'http://a/#b', 'http://a@b/'],
+  },
   loose: TRUTH,
   errorStatus: { good: ['ok', 'http'], bad: ['htp', 200, true] },
   panel: TRUTH,
   sandboxEmail: TEXT,
   sandboxCode: TEXT,
-  publicKey: TEXT,
-  secretKey: TEXT,
+  publicKey: { ...SECRET, bad: [...SECRET.bad, 'x'.repeat(51)] },
+  secretKey: SECRET,
   currency: { good: [[], ['NPR', 'NPR:Rs']], bad: ['NPR', ['npr'], [''], [1]] },
   delivery: { good: ['ipn-only', 'ipn-twice'], bad: ['never', 1] },
   auto: { good: ['approve', 'cancel', 'fail'], bad: ['aprove', true] },
@@ -73,7 +77,7 @@ const VALUES = {
   forwardIpn: ADDRESS,
   allowIpnHost: TEXTS,
   allowHost: TEXTS,
-  controlToken: TEXT,
+  controlToken: SECRET,
   open: TRUTH,
   quiet: TRUTH,
   detach: TRUTH,

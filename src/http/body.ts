@@ -124,6 +124,21 @@ function parseForm(text: string): Record<string, string> {
 }
 
 /**
+ * Reads the fields of a form of our own pages: all of them are text.
+ *
+ * @throws GatewayError as `readFields`, and `invalid_fields` for JSON that holds something else
+ */
+export async function readTextFields(c: Context): Promise<Record<string, string>> {
+  const { fields } = await readFields(c);
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      if (typeof value === 'object') throw new GatewayError('invalid_fields', `${name} must be text`);
+      return [name, String(value)];
+    }),
+  );
+}
+
+/**
  * Reads the fields of a body that must be a JSON object.
  *
  * @throws GatewayError `unsupported_media_type`, `body_too_large`, `unparseable_body`

@@ -26,6 +26,7 @@ function texts({ kind, choices = [], default: fallback }: OptionSpec): [string, 
     case 'choice':
       return [choices[1] ?? '', choices[0] ?? '', choices[2] ?? choices[1] ?? ''];
     case 'url':
+    case 'baseUrl':
       return ['http://a.test', 'http://b.test', 'http://c.test'];
     case 'duration':
       return ['1s', '2s', '3m'];

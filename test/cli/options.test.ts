@@ -142,7 +142,8 @@ describe('every option of start, as the running emulator tells it', () => {
       if (isAlive(ready.pid)) process.kill(ready.pid, 'SIGKILL');
     });
     const expected = Object.entries(SPECS).map(([name, spec]) => [name, inForce(name, spec, strongest)]);
-    const status = await fetch(`${ready.url}/_sim/status`);
+    const authorization = `Bearer ${ready.controlToken}`;
+    const status = await fetch(`${ready.url}/_sim/status`, { headers: { authorization } });
     const { options } = (await status.json()) as { options: Record<string, unknown> };
     expect(options).toEqual(Object.fromEntries(expected));
     if (layer !== null) {
@@ -150,6 +151,7 @@ describe('every option of start, as the running emulator tells it', () => {
         port: table.port[layer],
         publicKey: table.publicKey[layer],
         secretKey: table.secretKey[layer],
+        controlToken: table.controlToken[layer],
       });
     }
     expect(ready.pid !== running.pid).toBe(options['detach']);

@@ -119,6 +119,26 @@ describe.each(MODES)('the %s checkout', (mode) => {
     );
   });
 
+  it('keeps of a refused entry no more than it shows again', async () => {
+    const checkout = await checkoutOf(await startSim(), {}, mode);
+    await checkout.step('email', { email: `${'a'.repeat(1_000_000)}` }, BROWSER);
+    const page = await (await fetch(`${checkout.url}&refused=1`)).text();
+    expect(/value="(a*)"/.exec(page)?.[1]).toHaveLength(320);
+  });
+
+  it('refuses a field that is no text, and stays as it was', async () => {
+    const checkout = await checkoutOf(await startSim(), {}, mode);
+    for (const step of ['email', 'code', 'panel']) {
+      const answer = await fetch(checkout.url.replace('/checkout?', `/checkout/${step}?`), {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ email: { toString: 1 }, code: { toString: 1 }, outcome: [] }),
+      });
+      expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining('must be text')]);
+    }
+    expect(await checkout.status()).toBe('pending');
+  });
+
   it('answers a form that is sent twice from one page like the first time, and settles once', async () => {
     const { receiver, sim } = await startWithReceiver();
     const checkout = await checkoutOf(sim, { ipn_url: `${receiver.url}/ipn` }, mode);

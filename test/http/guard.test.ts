@@ -166,10 +166,21 @@ describe('an emulator that other machines can reach', () => {
     expect((await get(server.port, '/_sim/status', headers)).status).toBe(200);
   });
 
-  it('asks for none on a loopback address, even when one is given', async () => {
+  it('asks for none on a loopback address, unless one is given', async () => {
+    const { server: open } = await startSim();
+    expect(open.controlToken).toBeNull();
+    expect((await get(open.port, '/_sim/status')).status).toBe(200);
     const { server } = await startSim({ controlToken: 'the-token' });
-    expect(server.controlToken).toBeNull();
-    expect((await get(server.port, '/_sim/status')).status).toBe(200);
+    expect(server.controlToken).toBe('the-token');
+    expect((await get(server.port, '/_sim/status')).status).toBe(401);
+  });
+
+  it('by a tunnel says so, unless it asks for the token', async () => {
+    const publicUrl = 'https://shop.tunnel.test';
+    const { server } = await startSim({ publicUrl });
+    expect(server.notices.join()).toContain('--control-token');
+    expect((await startSim({ publicUrl, controlToken: 'the-token' })).server.notices).toEqual([]);
+    expect((await startSim({ publicUrl: 'http://localhost:8080' })).server.notices).toEqual([]);
   });
 
   it('asks once on the dashboard and keeps the answer in a cookie of its own', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
-import { readFields } from '../body.ts';
+import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { languageOf } from '../language.ts';
@@ -27,7 +27,7 @@ export function mountOpenPages(app: Hono<AppEnvironment>, parts: AppParts): void
     app.get(path, (c, next) => (hasToken(c, parts.facts) ? next() : askForToken(c, false)));
   }
   app.post(TOKEN_PATH, async (c) => {
-    const token = String((await readFields(c)).fields['token'] ?? '').trim();
+    const token = ((await readTextFields(c))['token'] ?? '').trim();
     if (!isToken(token, parts.facts)) return askForToken(c, true);
     c.header(
       'Set-Cookie',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import { CARD_TRIGGERS } from '../../domain/card.ts';
 import type { GatewayError } from '../../domain/error.ts';
-import { readFields } from '../body.ts';
+import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
 import { type Act, actionsOf } from './actions.ts';
@@ -53,7 +53,7 @@ function mountActions(app: Hono<AppEnvironment>, parts: AppParts): void {
     app.post(path, async (c) => {
       let given: Given = {};
       try {
-        const fields = asText((await readFields(c)).fields);
+        const fields = await readTextFields(c);
         given = scoped(fields, scope);
         return c.redirect(await act(c, fields), 303);
       } catch (thrown) {
@@ -126,10 +126,6 @@ function dashboardHeaders(c: AppContext): string {
   c.header('X-Content-Type-Options', 'nosniff');
   c.header('Cache-Control', 'no-store');
   return nonce;
-}
-
-function asText(fields: Readonly<Record<string, unknown>>): Given {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
 }
 
 /** The fields of one of several forms of a page that have the same names. */

@@ -55,6 +55,8 @@ export function sampleCard(baseUrl: string, secretKey: string): string {
 }
 
 function curl(url: string, fields: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(fields).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`);
+  const lines = Object.entries(fields).map(
+    ([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`,
+  );
   return [`curl ${url}`, ...lines].join(' \\\n  ');
 }

@@ -72,7 +72,9 @@ function optionsSchema(): JsonSchema {
 
 const OPTION_SCHEMAS = {
   text: () => ({ type: 'string' }),
+  secret: () => ({ type: 'string' }),
   url: () => ({ type: 'string' }),
+  baseUrl: () => ({ type: 'string' }),
   integer: () => ({ type: 'integer' }),
   boolean: () => ({ type: 'boolean' }),
   duration: () => ({ type: 'integer' }),

@@ -4,7 +4,7 @@ import { type ErrorCode, GatewayError } from '../../domain/error.ts';
 import { DELIVERY_ORDERS } from '../../domain/settings.ts';
 import { MODES, type Mode, OUTCOMES, type Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../gateway.ts';
-import { readFields } from '../body.ts';
+import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
@@ -36,6 +36,9 @@ export function mountCheckout(app: Hono<AppEnvironment>, parts: AppParts): void 
 
 /** So many payments' refused entries, and so many forms that settled, are remembered. */
 const REMEMBERED = 1_000;
+
+/** So many characters of a refused entry are shown again: longer than any e-mail address. */
+const SHOWN_AGAIN = 320;
 
 /** The steps of the checkout in one mode: each reads a form, makes one call, and redirects. */
 class Checkout {
@@ -121,14 +124,14 @@ class Checkout {
   }
 
   async #email(c: AppContext): Promise<Response> {
-    const value = String((await readFields(c)).fields['email'] ?? '');
+    const { email: value = '' } = await readTextFields(c);
     const payment = this.#payment(c);
     const problem = await this.#parts.gateway.enterEmail(payment, value);
     return problem ? this.#again(c, payment, { step: 'email', value, problem }) : this.backToPage(c);
   }
 
   async #code(c: AppContext): Promise<Response> {
-    const value = String((await readFields(c)).fields['code'] ?? '');
+    const { code: value = '' } = await readTextFields(c);
     const payment = this.#payment(c);
     const result = await this.#once(c, 'code', () => this.#parts.gateway.enterCode(payment, value));
     return result.problem
@@ -141,7 +144,9 @@ class Checkout {
    * that was posted; whoever does not ask for a page to look at gets it as the answer.
    */
   #again(c: AppContext, payment: Payment, entry: Entry): Response | Promise<Response> {
-    this.#refused.set(payment.id, entry);
+    // Copied: a part of a longer text would keep the whole of it in memory.
+    const value = Buffer.from(entry.value.slice(0, SHOWN_AGAIN)).toString();
+    this.#refused.set(payment.id, { ...entry, value });
     return isBrowser(c) ? this.backToPage(c, '&refused=1') : this.#pages.step(c, payment, entry);
   }
 
@@ -152,7 +157,7 @@ class Checkout {
   }
 
   async #panel(c: AppContext): Promise<Response> {
-    const { fields } = await readFields(c);
+    const fields = await readTextFields(c);
     const payment = this.#payment(c);
     const outcome = OUTCOMES.find((name) => name === fields['outcome']);
     const delivery = DELIVERY_ORDERS.find((name) => name === fields['delivery']);

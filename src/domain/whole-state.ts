@@ -1,4 +1,5 @@
 import { GatewayError } from './error.ts';
+import { urlProblem } from './payment.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from './state.ts';
 
 /** Every collection of a state as plain records. */
@@ -24,14 +25,17 @@ const UNIQUE: readonly [collection: CollectionName, field: string][] = [
   ['cards', 'number'],
 ];
 
+/** Fields whose addresses are called, or that browsers are led to. */
+const ADDRESSES: ReadonlySet<string> = new Set(['ipnUrl', 'successUrl', 'cancelUrl', 'siteLogo', 'url']);
+
 /**
- * Makes sure that a state from outside hangs together: a merchant, no id, key or card number twice, and nothing that
- * names what is not there.
+ * Makes sure that a state from outside hangs together and can be worked with: a merchant, no id, key or card number
+ * twice, nothing that names what is not there, addresses as initiate takes them, and times that are times.
  *
  * @param source what to call it in an error
  * @throws GatewayError `state_damaged`, naming the first thing that is wrong
  */
-export function requireReferences(state: WholeState, source: string): void {
+export function requireSound(state: WholeState, source: string): void {
   const damaged = (problem: string) => new GatewayError('state_damaged', `${source}: ${problem}`);
   const ids = new Map<CollectionName, Set<string>>();
   for (const name of COLLECTION_NAMES) {
@@ -59,10 +63,25 @@ export function requireReferences(state: WholeState, source: string): void {
       throw damaged(`${from} "${record.id}": ${field} names "${id}", which is not in ${to}`);
     }
   }
+  for (const name of COLLECTION_NAMES) {
+    for (const record of recordsOf(state, name)) {
+      for (const [field, value] of Object.entries(record)) {
+        const problem = valueProblem(field, value);
+        if (problem) throw damaged(`${name} "${record.id}": ${field} ${problem}`);
+      }
+    }
+  }
 }
 
 type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
 
 function recordsOf(state: WholeState, name: CollectionName): readonly AnyRecord[] {
   return state[name] as readonly AnyRecord[];
+}
+
+function valueProblem(field: string, value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (field === 'id') return value === '' ? 'is empty' : undefined;
+  if (field.endsWith('At')) return Number.isNaN(Date.parse(value)) ? 'is no time' : undefined;
+  return ADDRESSES.has(field) ? urlProblem(value) : undefined;
 }

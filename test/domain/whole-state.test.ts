@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { initiate } from '../../src/domain/payment.ts';
-import { requireReferences, type WholeState } from '../../src/domain/references.ts';
 import { settle } from '../../src/domain/settle.ts';
 import { COLLECTION_NAMES, type CollectionName, State } from '../../src/domain/state.ts';
+import { requireSound, type WholeState } from '../../src/domain/whole-state.ts';
 import { applied, context, input, records } from '../helpers/records.ts';
 
 /** A state with a record in nearly every collection, as a server exports it. */
@@ -86,7 +86,7 @@ function full(): WholeState {
   ) as unknown as WholeState;
 }
 
-const check = (state: WholeState) => () => requireReferences(state, 'the file');
+const check = (state: WholeState) => () => requireSound(state, 'the file');
 
 describe('a state from outside', () => {
   it('as a server exports it hangs together', () => {
@@ -141,6 +141,23 @@ describe('a state from outside', () => {
     const [first] = state[name];
     expect(check({ ...state, [name]: [{ ...first, [field]: 'nobody' }] })).toThrow(
       new RegExp(`^the file: ${name} "${first?.id}": ${field} names "nobody", which is not in \\w+$`),
+    );
+  });
+
+  it.each([
+    ['attempts', 'id', '', 'is empty'],
+    ['payments', 'successUrl', 'http://x/\r\nSet-Cookie: a=b', 'may not hold spaces or control characters'],
+    ['payments', 'cancelUrl', 'javascript:alert(1)', 'must be an absolute http or https address'],
+    ['payments', 'ipnUrl', 'not a url', 'may not hold spaces'],
+    ['payments', 'siteLogo', 'data:text/html,x', 'must be an absolute http'],
+    ['deliveries', 'url', 'file:///etc/passwd', 'must be an absolute http'],
+    ['payments', 'createdAt', 'yesterday', 'is no time'],
+    ['messages', 'expiresAt', '', 'is no time'],
+  ] as const)('holds nothing that cannot be worked with: %s.%s %j', (name, field, value, problem) => {
+    const state = full();
+    const [first] = state[name];
+    expect(check({ ...state, [name]: [{ ...first, [field]: value }] })).toThrow(
+      new RegExp(`^the file: ${name} "${field === 'id' ? value : first?.id}": ${field} ${problem}`),
     );
   });
 
