@@ -10,6 +10,8 @@ const common = {
   bundle: true,
   minifySyntax: true,
   minifyWhitespace: true,
+  // Node prints the line of an error that nobody caught.
+  lineLimit: 160,
   platform: 'node',
   target: 'node20',
   jsx: 'automatic',
@@ -87,9 +89,14 @@ function writeTypes() {
     execFileSync(process.execPath, [tsc, ...args], { stdio: 'inherit' });
     return PUBLIC.flatMap((name) => {
       const text = readFileSync(join(all, 'src', `${name}.d.ts`), 'utf8').replace('./domain/', './');
+      // TypeScript 7 loads no types of Node unasked, and AsyncDisposable is in none of its own defaults.
+      const needs = /\bAsyncDisposable\b/.test(text) ? '/// <reference lib="esnext.disposable" />\n' : '';
       return ['ts', 'cts'].map((kind) => {
         const file = join('dist', `${name.split('/').at(-1)}.d.${kind}`);
-        writeFileSync(file, text.replace(/(from '\.\/\w+)\.ts'/g, `$1.${kind === 'ts' ? 'js' : 'cjs'}'`));
+        writeFileSync(
+          file,
+          needs + text.replace(/(from '\.\/\w+)\.ts'/g, `$1.${kind === 'ts' ? 'js' : 'cjs'}'`),
+        );
         return file;
       });
     });

@@ -68,6 +68,18 @@ describe('the types compile without skipLibCheck', () => {
       expect(code).toBe(0);
     },
   );
+
+  test.each(['nodenext', 'bundler'])('with %s resolution and nothing else said', async (moduleResolution) => {
+    const module = moduleResolution === 'bundler' ? 'preserve' : moduleResolution;
+    const text = `import { startGatewaySim, type Payment } from 'gateway-sim';
+      const sim = await startGatewaySim({ auto: 'approve' });
+      export const payment: Payment = await sim.payments.create({ amount: '1' });
+      await sim[Symbol.asyncDispose]();`;
+    await project.write('plain.mts', text);
+    const compilerOptions = { strict: true, skipLibCheck: false, noEmit: true, module, moduleResolution };
+    await project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['plain.mts'] }));
+    expect(await project.run([process.execPath, TSC])).toMatchObject({ output: '', code: 0 });
+  });
 });
 
 test('import and require give the same library', async () => {

@@ -6,7 +6,7 @@ import type { Output } from './output.ts';
 
 /** What a terminal sends, by Ctrl-C and Ctrl-\, to every process in the foreground: the command has it already. */
 const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
-const ALWAYS_FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR2'] as const;
+const ALWAYS_FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
 /** As shells and env do (chosen). */
 const CANNOT_BE_RUN = 126;

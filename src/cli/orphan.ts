@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isAlive, statOf } from '../store/folder.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -16,18 +17,24 @@ export function whenNpmIsGone(
   if (environment['npm_command'] === undefined) return;
   // Whoever gave this process a session of its own wants it to stay.
   if (statOf(process.pid)[3] === String(process.pid)) return;
-  const shell = process.ppid;
-  const npm = parentOf(shell);
+  const parent = process.ppid;
+  const npm = isShell(parent) ? Number(statOf(parent)[1]) : parent;
   const timer = setInterval(() => {
-    if (process.ppid === shell || (npm !== undefined && isAlive(npm))) return;
+    if (isAlive(npm)) return;
     clearInterval(timer);
     tell();
   }, LOOK_EVERY_MS);
   timer.unref();
 }
 
-/** Linux tells without another process; elsewhere the end of the shell has to be enough. */
-function parentOf(pid: number): number | undefined {
-  const parent = statOf(pid)[1];
-  return parent === undefined ? undefined : Number(parent);
+/**
+ * Whether it is a shell that stands between npm and us: some put the command in their own place. Only Linux tells;
+ * elsewhere the end of the parent has to be enough.
+ */
+function isShell(pid: number): boolean {
+  try {
+    return /sh$/m.test(readFileSync(`/proc/${pid}/comm`, 'utf8'));
+  } catch {
+    return false;
+  }
 }

@@ -17,7 +17,7 @@ const node = (script: string): string[] => ['--', process.execPath, '-e', script
 /** A command that says how it is called and waits; a signal makes it say which, and end with 9. */
 const LISTENER = `
   let count = 0;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2']) process.on(signal, () => {
     console.log('got', signal, ++count);
     setTimeout(() => process.exit(9), 100);
   });
@@ -100,7 +100,7 @@ describe('exec', () => {
     expect((await run(['exec', '--', 'cat'], options)).stdout).toBe('hello');
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)(
     'hands %s on once, waits for the command and leaves nothing behind',
     async (signal) => {
       const running = launch(['exec', ...node(LISTENER)], { cwd: await temporaryFolder() });

@@ -59,7 +59,7 @@ describe('a start that npm was asked for', () => {
   };
 
   it.runIf(process.platform === 'linux')('stays while npm runs, though its shell has ended', () => {
-    const shell = spawn(process.execPath, ['-e', 'process.stdin.resume()']);
+    const shell = spawn('sh', ['-c', 'read line; true']);
     onTestFinished(() => void shell.kill('SIGKILL'));
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
@@ -73,13 +73,19 @@ describe('a start that npm was asked for', () => {
     expect(tell).not.toHaveBeenCalled();
   });
 
-  /** As npm runs a script: through a shell that does not hand signals on. */
-  it.runIf(process.platform === 'linux')('stops when the shell and npm are gone', async () => {
+  /** As npm runs a script: through a shell that does not hand signals on, or that the command takes the place of. */
+  const ends = [
+    ['its shell and then npm', '', '; true', true],
+    ['npm, while its shell goes on', '', '; true', false],
+    ['npm, whose shell is the emulator now', 'exec ', '', false],
+  ] as const;
+  const onLinux = it.runIf(process.platform === 'linux');
+  onLinux.each(ends)('stops when it is the end of %s', async (_, before, after, shellFirst) => {
     const cwd = await temporaryFolder();
     const binary = new URL('../../bin/gateway-sim.js', import.meta.url).pathname;
     const start = `'${process.execPath}' '${binary}' start --port 0 --quiet`;
     const script = `
-        const shell = require('child_process').spawn('sh', ['-c', ${JSON.stringify(`${start}; true`)}], { stdio: 'inherit' });
+        const shell = require('child_process').spawn('sh', ['-c', ${JSON.stringify(`${before}${start}${after}`)}], { stdio: 'inherit' });
         process.on('SIGTERM', () => shell.kill('SIGKILL'));
         shell.on('exit', () => console.log('shell is gone'));
         setInterval(() => {}, 1000);`;
@@ -102,8 +108,10 @@ describe('a start that npm was asked for', () => {
     onTestFinished(() => {
       if (isAlive(pid)) process.kill(pid, 'SIGKILL');
     });
-    npm.kill('SIGTERM');
-    await says('shell is gone');
+    if (shellFirst) {
+      npm.kill('SIGTERM');
+      await says('shell is gone');
+    }
     npm.kill('SIGKILL');
     await alive(pid);
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
