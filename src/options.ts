@@ -210,6 +210,12 @@ export const START_OPTIONS = {
     commandOnly: true,
     description: 'open the dashboard in the browser',
   },
+  json: {
+    kind: 'boolean',
+    default: false,
+    commandOnly: true,
+    description: 'one JSON document a line on stdout, the ready event first',
+  },
   quiet: {
     kind: 'boolean',
     default: false,

@@ -79,6 +79,7 @@ const VALUES = {
   allowHost: TEXTS,
   controlToken: SECRET,
   open: TRUTH,
+  json: TRUTH,
   quiet: TRUTH,
   detach: TRUTH,
   charges: {

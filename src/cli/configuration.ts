@@ -49,6 +49,7 @@ export function execConfiguration(
     dataDir: START_OPTIONS.dataDir.default,
     inMemory: flags['dataDir'] === undefined,
     open: false,
+    json: false,
     quiet: false,
     detach: false,
   };

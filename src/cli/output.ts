@@ -1,5 +1,8 @@
+import { relative, resolve } from 'node:path';
 import { Chalk, type ChalkInstance } from 'chalk';
+import { quoted } from '../domain/curl.ts';
 import { type ErrorCode, GatewayError } from '../domain/error.ts';
+import { DEFAULT_DATA_DIR } from '../store/folder.ts';
 import { onOneLine, printable } from './printable.ts';
 
 /** Exit codes, as `--help` lists them. */
@@ -37,6 +40,40 @@ export function outliveReaders(): void {
   }
 }
 
+/** Commands that talk to no emulator that runs. */
+const NEED_NO_SERVER: ReadonlySet<string> = new Set([
+  'start',
+  'exec',
+  'init',
+  'completion',
+  'openapi',
+  '--help',
+]);
+
+/**
+ * The commands in a text as the user would type them.
+ *
+ * @param invocation how the tool was invoked
+ * @param connection the flags by which they find the emulator that is meant
+ */
+export function asInvoked(text: string, invocation: string, connection = ''): string {
+  return text.replace(
+    /(^|[^\w/.-])gateway-sim (?=([a-z-]+)(.*))/gm,
+    (_, before: string, name: string, rest: string) => {
+      const finds = !connection || NEED_NO_SERVER.has(name) || /--(url|data-dir) /.test(rest);
+      return `${before}${invocation} ${finds ? '' : `${connection} `}`;
+    },
+  );
+}
+
+/** The flags by which commands find an emulator from this folder: one in memory is found by its URL only. */
+export function connectionFlags(url: string | undefined, dataDir: string | null): string {
+  if (dataDir === null) return url === undefined ? '' : `--url ${url}`;
+  if (resolve(dataDir) === resolve(DEFAULT_DATA_DIR)) return '';
+  const folder = relative('', dataDir) || '.';
+  return `--data-dir ${/^[\w./-]+$/.test(folder) ? folder : quoted(folder)}`;
+}
+
 /** What a command hands back to be shown. */
 export interface Shown {
   /** The one document of `--json`. */
@@ -51,11 +88,14 @@ export interface Shown {
 
 /** Says things to the user: results on stdout, everything else on stderr. The only writer of the exit code. */
 export class Output {
-  readonly json: boolean;
+  /** Whether stdout is for programs. What the command line says until a command knows better. */
+  json: boolean;
   /** Whether notices are unwanted. What the command line says until a command knows better. */
   quiet: boolean;
   /** Colours of stdout, off where it is no terminal or the user does not want them. */
   readonly colour: ChalkInstance;
+  /** The flags by which the commands that are printed find the same emulator; empty where they find it without. */
+  connection = '';
   readonly #invocation: string;
 
   constructor(options: { json: boolean; quiet?: boolean; color: boolean; invocation: string }) {
@@ -66,12 +106,9 @@ export class Output {
     this.colour = new Chalk({ level: wanted ? 1 : 0 });
   }
 
-  /** Commands in a text as the user would type them: however the tool was invoked. */
+  /** Commands in a text as the user would type them: however the tool was invoked, and for the same emulator. */
   commands(text: string): string {
-    return text.replace(
-      /(^|[^\w/.-])gateway-sim (?=[a-z-])/g,
-      (_, before: string) => `${before}${this.#invocation} `,
-    );
+    return asInvoked(text, this.#invocation, this.connection);
   }
 
   /** Shows what a command handed back. */

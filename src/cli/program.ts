@@ -3,7 +3,7 @@ import { GatewayError, nearestName } from '../domain/error.ts';
 import { environmentName } from '../options.ts';
 import { VERSION } from '../release.ts';
 import { invocationOf } from './invocation.ts';
-import { Output, outliveReaders, type Shown } from './output.ts';
+import { asInvoked, connectionFlags, Output, outliveReaders, type Shown } from './output.ts';
 import { addCards } from './tree/cards.ts';
 import { examples } from './tree/examples.ts';
 import { addIpn } from './tree/ipn.ts';
@@ -92,7 +92,8 @@ export function buildProgram(invocation: string): Command {
   addTrouble(add, program);
   addWatch(add, program);
   addSetup(add, program);
-  for (const command of [program, ...everyCommand(program)]) prepare(command, command === program);
+  for (const command of [program, ...everyCommand(program)])
+    prepare(command, command === program, invocation);
   return program;
 }
 
@@ -104,8 +105,9 @@ function* everyCommand(command: Command): Generator<Command> {
 }
 
 /** Every command takes the program's own options behind its name too, and reports errors the same way. */
-function prepare(command: Command, showOptions: boolean): void {
+function prepare(command: Command, showOptions: boolean, invocation: string): void {
   command.exitOverride().configureOutput({
+    writeErr: (text) => process.stderr.write(asInvoked(text, invocation)),
     outputError: (text, write) => write(text.replace(/^error: /, 'gateway-sim: ')),
   });
   const known = new Set(command.options.map(({ long }) => long));
@@ -137,6 +139,8 @@ async function act(
   }
   const { json, quiet } = options;
   const output = new Output({ json: json === true, quiet: quiet === true, color, invocation });
+  const { url, dataDir } = flags as { url?: string; dataDir?: string };
+  output.connection = connectionFlags(url, url === undefined && dataDir !== undefined ? dataDir : null);
   try {
     requireNoExcess(command);
     const run = await load();

@@ -112,7 +112,7 @@ function bind(server: Server, port: number, host: string): Promise<void> {
 function bindError(error: NodeJS.ErrnoException, port: number, host: string): GatewayError {
   if (error.code === 'EADDRINUSE') {
     return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another process`, {
-      remedy: 'Choose another one with --port (0 takes a free one), or stop what has it: gateway-sim stop.',
+      remedy: 'Choose another one with --port (0 takes a free one).',
       cause: error,
     });
   }

@@ -14,6 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { quoted } from '../domain/curl.ts';
 import { GatewayError } from '../domain/error.ts';
 import { reason } from './journal.ts';
 
@@ -69,6 +70,13 @@ export function isAlive(pid: number): boolean {
 function holds(holder: Holder): boolean {
   if (!isAlive(holder.pid)) return false;
   return holder.started === null || holder.started === startOf(holder.pid);
+}
+
+/** How to stop the server of a folder, whichever folder that is said in. */
+function stopCommand(path: string): string {
+  return path === resolve(DEFAULT_DATA_DIR)
+    ? 'gateway-sim stop'
+    : `gateway-sim stop --data-dir ${quoted(path)}`;
 }
 
 /** The error for a data folder that cannot be written. */
@@ -145,7 +153,7 @@ export class DataFolder {
   #inUse(pid: number | undefined): GatewayError {
     const who = pid === undefined ? 'another gateway-sim' : `another gateway-sim (process ${pid})`;
     return new GatewayError('folder_in_use', `the data folder ${this.path} is in use by ${who}`, {
-      remedy: 'Stop it with: gateway-sim stop. Or choose another folder with --data-dir, or use --in-memory.',
+      remedy: `Stop it with: ${stopCommand(this.path)} (or choose another folder with --data-dir, or use --in-memory)`,
     });
   }
 

@@ -83,6 +83,8 @@ async function layers(cwd: string): Promise<Layers> {
     allowHost: [['e.test'], ['f.test', 'g.test'], ['h.test']],
     controlToken: ['flag-token-0000001', 'variable-token-0002', 'file-token-00000003'],
     open: [true, false, true],
+    // Without it there is no ready event to read.
+    json: [true, true, true],
     quiet: [true, false, true],
     detach: [true, false, true],
   };
@@ -133,9 +135,10 @@ describe('every option of start, as the running emulator tells it', () => {
     }
     const { env, opened } = await apart();
     if (variables) for (const [name, value] of of(1)) env[environmentName(name)] = String(value);
-    const strongest = layer === null ? { port: 0 } : { ...STRUCTURES, ...Object.fromEntries(of(layer)) };
-    const args = layer === null ? ['--port', '0'] : flags ? of(0).flatMap(asFlags) : [];
-    const running = launch(['start', '--json', ...args], { cwd, env });
+    const strongest =
+      layer === null ? { port: 0, json: true } : { ...STRUCTURES, ...Object.fromEntries(of(layer)) };
+    const args = layer === null ? ['--port', '0', '--json'] : flags ? of(0).flatMap(asFlags) : [];
+    const running = launch(['start', ...args], { cwd, env });
     await running.until((stdout) => stdout.includes('\n'));
     const ready = JSON.parse(running.stdout().split('\n', 1)[0] ?? '') as Ready;
     onTestFinished(() => {

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -116,6 +118,36 @@ describe('start for people', () => {
     running.child.kill('SIGTERM');
     const [code] = (await once(running.child, 'exit')) as [number];
     expect([code, running.stderr()]).toEqual([0, '']);
+  });
+});
+
+describe('a command that is printed finds the emulator it is about', () => {
+  const pasted = (text: string, cwd: string, PATH = process.env['PATH']) =>
+    promisify(execFile)('sh', ['-c', text], { cwd, env: { PATH } });
+
+  it.each([[[]], [['--in-memory']], [['--data-dir', "it's mine"]]])('with %j', async (args) => {
+    const cwd = await temporaryFolder();
+    const server = launch(['start', '--port', '0', ...args], { cwd });
+    await server.until((stdout) => stdout.includes('Ctrl-C'));
+    const command = /Try it +(.*)/.exec(server.stdout())?.[1] ?? '';
+    const created = await pasted(`${command.replace(/--ipn-url \S+/, '')} --identifier order-1`, cwd);
+    const [, pay = ''] = /or with: (.*)/.exec(created.stderr) ?? [];
+    expect((await pasted(pay, cwd)).stdout).toMatch(/Status +succeeded/);
+  });
+
+  it('in an error too', async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await startBinary(['--data-dir', 'one'], { cwd });
+    for (const args of [
+      ['--data-dir', 'one', '--port', '0'],
+      ['--port', String(ready.port)],
+    ]) {
+      const { code, stderr } = await run(['start', ...args], { cwd });
+      expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
+      const [, stop = ''] = /Stop it with: (.*?) \(/.exec(stderr) ?? [];
+      const status = stop.replace(' stop ', ' status ');
+      expect((await pasted(status, cwd)).stdout).toContain(ready.url);
+    }
   });
 });
 

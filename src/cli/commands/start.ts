@@ -1,17 +1,21 @@
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
+import { GatewayError } from '../../domain/error.ts';
 import { faultView } from '../../http/control/faults.ts';
 import { activityView } from '../../http/control/watch.ts';
 import type { ResolvedOptions } from '../../options.ts';
 import { packagedFixtures, VERSION } from '../../release.ts';
 import { type RunningServer, startServer } from '../../server.ts';
-import { DEFAULT_DATA_DIR } from '../../store/folder.ts';
 import { type Flags, readConfiguration, startConfiguration } from '../configuration.ts';
 import { detach, type ReadyEvent, type Starter, starterOfThis, trimLog } from '../detach.ts';
 import { endByHangup } from '../hangup.ts';
 import { activityLines } from '../lines.ts';
 import { whenNpmIsGone } from '../orphan.ts';
-import { type Output, pairs } from '../output.ts';
+import { connectionFlags, type Output, pairs } from '../output.ts';
+import { probe } from '../probe.ts';
 import type { Call } from '../program.ts';
+
+/** So long may what has our port take to say who it is. */
+const PROBE_MS = 1_000;
 
 /** `gateway-sim start`: runs until it is stopped; with --detach until the one in the background answers. */
 export async function start({ flags, output }: Call): Promise<undefined> {
@@ -20,6 +24,7 @@ export async function start({ flags, output }: Call): Promise<undefined> {
     const file = await readConfiguration(configOf(flags));
     const options = startConfiguration(flags, process.env, file);
     output.quiet = options.quiet;
+    output.json = options.json;
     // The detached process reads the same flags, variables and file.
     if (options.detach && !starter) await startInBackground(options, output);
     else await startHere(options, output, starter);
@@ -41,10 +46,13 @@ async function startHere(
   output: Output,
   starter: Starter | undefined,
 ): Promise<void> {
-  const server = await startEmulator(options, output);
+  const server = await startEmulator(options, output).catch(async (error: unknown) => {
+    throw await nameOwner(error, options);
+  });
   // Before anybody hears that it is ready, and may want to end it.
   stopOnSignals(server, output);
   const ready = readyEvent(server);
+  output.connection = connectionFlags(ready.url, ready.dataDir);
   const notices = noticesOf(server);
   if (starter) {
     trimLog();
@@ -63,6 +71,17 @@ async function startHere(
   }
   if (options.open && !starter) await openPage(ready.dashboardUrl, output);
   await server.stopped;
+}
+
+/** With the command that stops it, where what has the port is another emulator. */
+async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promise<unknown> {
+  if (!(error instanceof GatewayError) || error.code !== 'port_in_use') return error;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  if ((await probe(url, PROBE_MS)) !== 'ready') return error;
+  return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
+    remedy: `Stop it with: gateway-sim stop --url ${url} (or choose another port with --port; 0 takes a free one)`,
+    cause: error,
+  });
 }
 
 /**
@@ -89,6 +108,7 @@ export function noticesOf({ notices, parts }: RunningServer): string[] {
 
 async function startInBackground(options: ResolvedOptions, output: Output): Promise<void> {
   const { ready, notices, log } = await detach(options);
+  output.connection = connectionFlags(ready.url, ready.dataDir);
   for (const notice of notices) output.notice(notice);
   if (output.json) output.line(JSON.stringify(ready));
   else if (output.quiet) output.line(`ready ${ready.url}`);
@@ -105,17 +125,9 @@ function detachedBanner(ready: ReadyEvent, log: string): string {
     ['Secret key', secretKey],
     ...(controlToken ? [['Control token', controlToken] satisfies [string, string]] : []),
     ['Log', dataDir ? relative('', log) : log],
-    ['Stop it', stopCommand(url, dataDir)],
+    ['Stop it', 'gateway-sim stop'],
   ];
   return `gateway-sim runs in the background (process ${pid})\n\n${pairs(facts)}`;
-}
-
-/** An emulator in memory is found by its URL only. */
-function stopCommand(url: string, dataDir: string | null): string {
-  if (dataDir === null) return `gateway-sim stop --url ${url}`;
-  if (dataDir === resolve(DEFAULT_DATA_DIR)) return 'gateway-sim stop';
-  const folder = relative('', dataDir) || '.';
-  return `gateway-sim stop --data-dir ${/^[\w./-]+$/.test(folder) ? folder : `'${folder}'`}`;
 }
 
 async function openPage(url: string, output: Output): Promise<void> {
