@@ -1,6 +1,8 @@
 import type { ChalkInstance } from 'chalk';
 import type { ActivityView } from '../client.ts';
 
+type Exchange = Extract<ActivityView, { type: 'request' }>['request'];
+
 /** The lines that tell of one happening: `-->` arrives, `<--` leaves. Empty where there is nothing to tell. */
 export function activityLines(activity: ActivityView, colour: ChalkInstance): string[] {
   // No line of a value can pass for one of ours.
@@ -12,7 +14,10 @@ function linesOf(activity: ActivityView, colour: ChalkInstance): string[] {
     case 'request': {
       const { at, method, target, status, durationMs, notes } = activity.request;
       const path = target.split('?', 1)[0] ?? target;
-      const line = `${clockTime(at)}  -->  ${method} ${path}  ${statusText(status, colour)}  ${durationMs} ms`;
+      const answer = isRefused(activity.request)
+        ? colour.yellow(`${status} refused`)
+        : statusText(status, colour);
+      const line = `${clockTime(at)}  -->  ${method} ${path}  ${answer}  ${durationMs} ms`;
       return [line, ...notes.map((note) => warning(note, colour))];
     }
     case 'payment': {
@@ -48,6 +53,13 @@ function linesOf(activity: ActivityView, colour: ChalkInstance): string[] {
     case 'notice':
       return [`${clockTime(activity.at)}  ${colour.yellow('!')}    ${activity.text}`];
   }
+}
+
+/** Refused initiates are answered 200, as deployments do: the status does not tell. */
+function isRefused({ method, target, status, paymentId }: Exchange): boolean {
+  return (
+    method === 'POST' && status === 200 && paymentId === null && /\/payment\/initiate(\?|$)/.test(target)
+  );
 }
 
 function clockTime(at: string): string {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { nearestName } from './error.ts';
 import { globMatches } from './faults.ts';
 import { DELIVERY_ORDERS, parseDuration, timestamp } from './settings.ts';
 import { type AutoSettling, OUTCOMES, type PaymentOutcome } from './state.ts';
@@ -52,6 +53,19 @@ export const MAGIC_EMAILS: readonly (OutcomeRule & { email: string })[] = [
   ...OUTCOMES.map((outcome) => ({ email: `${outcome}@gateway-sim.test`, outcome })),
   { email: 'pending@gateway-sim.test', outcome: 'pending' },
 ];
+
+/** The magic e-mail that was probably meant by one that looks like them and is none. */
+export function mistypedMagic(email: string): string | undefined {
+  const magic = email.toLowerCase();
+  if (!magic.endsWith('@gateway-sim.test') || MAGIC_EMAILS.some((one) => one.email === magic))
+    return undefined;
+  return (
+    nearestName(
+      magic,
+      MAGIC_EMAILS.map((one) => one.email),
+    ) ?? MAGIC_EMAILS[0]?.email
+  );
+}
 
 /** How payments settle themselves in one running gateway. */
 export interface AutoSettings {

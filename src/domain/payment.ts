@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { autoSettling } from './auto.ts';
+import { autoSettling, mistypedMagic } from './auto.ts';
 import { GatewayError, nearestName } from './error.ts';
 import { findByPublicKey, findBySecretKey } from './merchant.ts';
 import { amountFromNumber, chargeOn, isAmount } from './money.ts';
@@ -194,9 +194,13 @@ function parseFields(input: InitiateInput, settings: Settings): InitiateFields {
   const outcome = tryFields(input, settings.loose ? 'loose' : 'strict');
   if (!Array.isArray(outcome)) return outcome;
   const looseWouldDo = !settings.loose && !Array.isArray(tryFields(input, 'loose'));
+  const isJson = Object.keys(input.fields).some((name) => /^\s*\{/.test(name));
   throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
     problems: outcome,
     ...(looseWouldDo && { remedy: 'gateway-sim start --loose accepts this request' }),
+    ...(isJson && {
+      remedy: 'The body looks like JSON but came as a form: send Content-Type: application/json',
+    }),
   });
 }
 
@@ -254,6 +258,11 @@ function lint(state: State, input: InitiateInput, request: InitiateFields, setti
       `amount "${request.amount}" has more than two decimals, as a calculation with floats leaves them`,
     );
   }
+  const magic = mistypedMagic(request.customer_email);
+  if (magic)
+    warnings.push(
+      `customer_email ${request.customer_email} settles nothing by itself: did you mean ${magic}?`,
+    );
   let unknown = 0;
   for (const name in input.fields) {
     if (!FIELD_NAMES.has(name)) {

@@ -5,7 +5,7 @@ import { controlRoutes } from './control/routes.ts';
 import { watch } from './control/watch.ts';
 import { mountDashboard } from './dashboard/routes.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
-import { answerError, asGatewayError, errorBody, unknownRoute } from './errors.ts';
+import { answerError, asGatewayError, errorBody, notesOf, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { ICON_SVG } from './pages/layout.tsx';
 import { mountCards } from './service/cards.ts';
@@ -46,7 +46,7 @@ function explain(c: AppContext, thrown: unknown): Response {
   const error = asGatewayError(thrown);
   const exchange = c.get('exchange');
   if (exchange) {
-    exchange.notes = error.remedy === undefined ? [error.message] : [error.message, error.remedy];
+    exchange.notes = notesOf(error);
     exchange.responseBody = JSON.stringify(errorBody(error, false));
   }
   return answerError(c, error);

@@ -53,6 +53,19 @@ export function asGatewayError(thrown: unknown): GatewayError {
   });
 }
 
+/** So many problems of one request are told in the log. */
+const NOTED = 5;
+
+/** What the log tells of a refusal: its problems, and what to do. */
+export function notesOf({ problems, remedy }: GatewayError): string[] {
+  const more = problems.length - NOTED;
+  return [
+    ...problems.slice(0, NOTED),
+    ...(more > 0 ? [`and ${more} more`] : []),
+    ...(remedy === undefined ? [] : [remedy]),
+  ];
+}
+
 /** The body of an error. The service's own routes get the documented keys only, `/_sim` also code and remedy. */
 export function errorBody(error: GatewayError, forControl: boolean): ErrorBody {
   const body: ErrorBody = { error: 'true', message: error.message, errors: error.problems };

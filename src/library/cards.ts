@@ -16,7 +16,7 @@ export function cardsOf(server: ControlServer): Cards {
       routes[':id'].transactions.$post({ param: { id: segment('a card', id) }, json: { type, ...movement } }),
     );
   return {
-    list: (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) })),
+    list: async (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) })),
     get: async (id) => {
       segment('a card', id);
       return readCard(server, id);

@@ -2,6 +2,7 @@ import type { GatewaySimClient, InboxMessage, RecordedRequest } from '../api.ts'
 import { type Connection, type ControlServer, controlServer, reference } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
 import { merchantEnvironment, requireMerchant } from '../service.ts';
+import { requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
 import { ipnsOf } from './ipns.ts';
 import { paymentsOf } from './payments.ts';
@@ -19,7 +20,11 @@ interface Keys {
  * @throws GatewayError `no_server`, `unauthorized`
  */
 export async function connect(connection: Connection): Promise<GatewaySimClient> {
-  if (!URL.canParse(connection.url) || !/^https?:/.test(connection.url)) {
+  if (
+    typeof connection.url !== 'string' ||
+    !URL.canParse(connection.url) ||
+    !/^https?:/.test(connection.url)
+  ) {
     throw new GatewayError(
       'usage',
       `the address of the emulator must be an absolute http address (got ${JSON.stringify(connection.url)})`,
@@ -78,7 +83,10 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
     requests: requestsOf(server),
     faults: {
       list: () => server.ask(server.client.faults.$get()),
-      set: (rule) => server.ask(server.client.faults.$post({ json: rule })),
+      set: async (rule) => {
+        requireObject('the fault rule', rule);
+        return server.ask(server.client.faults.$post({ json: rule }));
+      },
       clear: async (route) => {
         await server.ask(server.client.faults.$delete({ query: queryOf({ route }) }));
       },
@@ -98,6 +106,7 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
     },
     snapshot: () => server.ask(server.client.snapshot.$get()),
     restore: async (snapshot) => {
+      requireObject('the snapshot', snapshot);
       await server.ask(server.client.snapshot.$put({ json: snapshot }));
       await readKeys();
     },
@@ -113,7 +122,7 @@ function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {
   const list = () => server.ask(server.client.inbox.$get());
   return {
     list,
-    waitFor: ({ payment } = {}, options) =>
+    waitFor: async ({ payment } = {}, options) =>
       waitFor<InboxMessage>(
         {
           what: `verification code${payment === undefined ? '' : ` for payment "${payment}"`}`,
@@ -136,11 +145,11 @@ function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {
 }
 
 function requestsOf(server: ControlServer): GatewaySimClient['requests'] {
-  const list: GatewaySimClient['requests']['list'] = (filter = {}) =>
+  const list: GatewaySimClient['requests']['list'] = async (filter = {}) =>
     server.ask(server.client.requests.$get({ query: queryOf(filter) }));
   return {
     list,
-    waitFor: (filter = {}, options) =>
+    waitFor: async (filter = {}, options) =>
       waitFor<RecordedRequest>(
         {
           what: `request with ${inWords(filter) || 'any path'}`,

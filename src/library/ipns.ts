@@ -1,18 +1,18 @@
 import type { Delivery, DeliveryFilter, Ipns } from '../api.ts';
 import { type ControlServer, reference } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
-import { segment } from './arguments.ts';
+import { requireObject, segment } from './arguments.ts';
 import { queryOf } from './query.ts';
 import { inWords, waitFor } from './wait.ts';
 
 /** The IPNs of an emulator. */
 export function ipnsOf(server: ControlServer): Ipns {
   const routes = server.client.ipns;
-  const list: Ipns['list'] = (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) }));
+  const list: Ipns['list'] = async (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) }));
   return {
     list,
     get: async (id) => server.ask(routes[':id'].$get({ param: { id: segment('an IPN', id) } })),
-    waitFor: (filter = {}, options) =>
+    waitFor: async (filter = {}, options) =>
       waitFor<Delivery>(
         {
           what: `IPN with ${inWords(filter) || 'any state'}`,
@@ -24,6 +24,7 @@ export function ipnsOf(server: ControlServer): Ipns {
     resend: async (id, options = {}) =>
       server.ask(routes[':id'].resend.$post({ param: { id: segment('an IPN', id) }, json: options })),
     fire: async (options) => {
+      requireObject('the IPN', options);
       const answer = await server.ask(routes.$post({ json: options }));
       return 'data' in answer ? answer.data : [answer];
     },

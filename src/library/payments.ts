@@ -16,7 +16,7 @@ import { inWords, waitFor } from './wait.ts';
 /** The payments of an emulator. */
 export function paymentsOf(server: ControlServer): Payments {
   const routes = server.client.payments;
-  const list: Payments['list'] = (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) }));
+  const list: Payments['list'] = async (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) }));
   const named = (ref: string) => ({ ref: segment('a payment', ref) });
   const get: Payments['get'] = async (ref) => server.ask(routes[':ref'].$get({ param: named(ref) }));
   const settle =
@@ -32,7 +32,7 @@ export function paymentsOf(server: ControlServer): Payments {
       const { timeline: _, ...payment } = await get(paymentIdOf(url));
       return payment;
     },
-    waitFor: (filter = {}, options) =>
+    waitFor: async (filter = {}, options) =>
       waitFor<Payment>(
         {
           what: `payment with ${inWords(filter) || 'any identifier'}`,
@@ -87,17 +87,22 @@ async function whatHappened(server: ControlServer, { identifier }: PaymentFilter
   );
   const { data: requests } = await server.ask(server.client.requests.$get({ query: { limit: '200' } }));
   const refused = requests
-    .filter(
-      ({ method, target, paymentId }) =>
-        method !== 'OPTIONS' && /\/payment\/initiate(\?|$)/.test(target) && paymentId === null,
-    )
+    .filter((one) => isRefusedInitiate(one) || isUnknownPath(one))
     .slice(0, TOLD)
     .map((one) => `${one.method} ${one.target} was refused (${one.status}): ${reasonOf(one)}`);
   return [...(told.length ? told : ['no payment was initiated']), ...refused];
 }
 
-/** Why an initiate was refused: what it was answered, or the fault rule that answered. */
-function reasonOf({ responseBody, notes }: Pick<RecordedRequest, 'responseBody' | 'notes'>): string {
-  const { errors = [] } = JSON.parse(responseBody ?? '{}') as { errors?: string[] };
-  return errors.join('; ') || notes[0] || 'nobody knows why';
+function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
+  return method !== 'OPTIONS' && /\/payment\/initiate(\?|$)/.test(target) && paymentId === null;
+}
+
+/** Where a merchant's code that has the path wrong ends. */
+function isUnknownPath({ method, status }: RecordedRequest): boolean {
+  return method === 'POST' && (status === 404 || status === 405);
+}
+
+/** Why it was refused, or the fault rule that answered. */
+function reasonOf({ notes }: Pick<RecordedRequest, 'notes'>): string {
+  return notes.join('; ') || 'nobody knows why';
 }

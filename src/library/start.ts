@@ -1,5 +1,5 @@
 import type { GatewaySim, StartGatewaySimOptions } from '../api.ts';
-import { controlServer } from '../client.ts';
+import { type ControlServer, controlServer } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
 import { EMULATOR_OPTIONS, kebab, resolveOptions } from '../options.ts';
 import { packagedFixtures, VERSION } from '../release.ts';
@@ -26,11 +26,16 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     throw withoutFlags(error);
   });
   const { url, controlToken } = server;
-  const client = clientOf(
-    controlServer({ url, controlToken: controlToken ?? undefined }),
-    controlToken,
-    server,
-  );
+  let isStopped = false;
+  void server.stopped.then(() => {
+    isStopped = true;
+  });
+  const control = controlServer({ url, controlToken: controlToken ?? undefined });
+  const ask: ControlServer['ask'] = (request) =>
+    control.ask(request).catch((error: unknown) => {
+      throw isStopped ? stoppedError(url, error) : error;
+    });
+  const client = clientOf({ ...control, ask }, controlToken, server);
   return Object.defineProperties({} as GatewaySim, {
     ...Object.getOwnPropertyDescriptors(client),
     ...Object.getOwnPropertyDescriptors({
@@ -40,6 +45,13 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
       stop: server.stop,
       [Symbol.asyncDispose]: server.stop,
     }),
+  });
+}
+
+function stoppedError(url: string, cause: unknown): GatewayError {
+  return new GatewayError('no_server', `this emulator was stopped: nothing answers at ${url} any more`, {
+    remedy: 'Stop it after its last use, as in afterAll.',
+    cause,
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Duration, WaitOptions } from '../api.ts';
 import { GatewayError } from '../domain/error.ts';
 import { parseDuration } from '../domain/settings.ts';
+import { requireFields, requireObject } from './arguments.ts';
 
 /** Before the five seconds after which most test runners give up without saying why (chosen). */
 const DEFAULT_LIMIT_MS = 4_000;
@@ -21,6 +22,7 @@ export interface Wanted<Found> {
  * @throws GatewayError `timed_out`, saying what happened instead; `usage` for a time-out that is none
  */
 export async function waitFor<Found>(wanted: Wanted<Found>, options: WaitOptions = {}): Promise<Found> {
+  requireFields('the second argument of waitFor', options, ['timeout']);
   const limit = options.timeout === undefined ? DEFAULT_LIMIT_MS : milliseconds('timeout', options.timeout);
   const deadline = performance.now() + limit;
   for (;;) {
@@ -34,7 +36,7 @@ export async function waitFor<Found>(wanted: Wanted<Found>, options: WaitOptions
   const message = `there was no ${wanted.what} within ${limit / 1_000} s`;
   throw new GatewayError('timed_out', [message, ...happened].join('\n  '), {
     problems: [message, ...happened],
-    remedy: 'Wait longer with { timeout }, or look at what happened instead.',
+    remedy: "Look at what happened instead, or wait longer: waitFor(filter, { timeout: '10s' }).",
   });
 }
 
@@ -52,8 +54,13 @@ export function milliseconds(name: string, duration: Duration): number {
   );
 }
 
-/** `status succeeded, identifier "order-1"`: a filter in words. */
+/**
+ * `status succeeded, identifier "order-1"`: a filter in words.
+ *
+ * @throws GatewayError `usage` for what is no object
+ */
 export function inWords(filter: object): string {
+  requireObject('the filter', filter);
   return Object.entries(filter)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} "${value}"`)

@@ -44,7 +44,9 @@ function requireKnownVersion(version: unknown, source: string): void {
   if (isVersion && Number(version) <= SNAPSHOT_VERSION) return;
   throw new GatewayError(
     'state_damaged',
-    `${source} has the version ${JSON.stringify(version)}; this gateway-sim reads up to ${SNAPSHOT_VERSION}`,
+    isVersion
+      ? `${source} has the version ${version}; this gateway-sim reads up to ${SNAPSHOT_VERSION}`
+      : `${source} is not a gateway-sim state: none has the version ${JSON.stringify(version)}`,
     {
       remedy: isVersion
         ? 'It was written by a newer gateway-sim: use that one, or another --data-dir.'

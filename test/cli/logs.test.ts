@@ -34,6 +34,21 @@ describe('inbox and logs', () => {
     expect((await run(['logs'], { cwd })).stdout).toContain('-->');
   });
 
+  it('say why an initiate was refused, though it was answered 200', async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await startBinary(['--quiet'], { cwd });
+    const path = '/sandbox/payment/initiate';
+    await fetch(ready.url + path, { method: 'POST', body: new URLSearchParams({ identifier: 'a' }) });
+    const json = JSON.stringify({ identifier: 'a' });
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    await fetch(ready.url + path, { method: 'POST', body: json, headers });
+    const { stdout } = await run(['logs'], { cwd });
+    expect(stdout).toMatch(/POST \/sandbox\/payment\/initiate {2}200 refused/);
+    expect(stdout).toContain('public_key is required');
+    expect(stdout).toContain('and 6 more');
+    expect(stdout).toContain('looks like JSON');
+  });
+
   it('logs --follow goes on until the server stops, and ends with 0', async () => {
     const cwd = await temporaryFolder();
     await startBinary(['--quiet'], { cwd });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AutoSettings, autoSettling, MAGIC_EMAILS } from '../../src/domain/auto.ts';
+import { type AutoSettings, autoSettling, MAGIC_EMAILS, mistypedMagic } from '../../src/domain/auto.ts';
 import { GatewayError } from '../../src/domain/error.ts';
 import { initiate } from '../../src/domain/payment.ts';
 import { timestamp } from '../../src/domain/settings.ts';
@@ -43,6 +43,15 @@ describe('how a payment settles itself', () => {
       'approve@sim.test',
     ])
       expect(outcomeOf({ email }, {})).toBe('pending');
+  });
+
+  it.each([
+    ['aprove@gateway-sim.test', 'approve@gateway-sim.test'],
+    ['Failed@Gateway-Sim.Test', 'fail@gateway-sim.test'],
+    ['cancel@gateway-sim.test', undefined],
+    ['ada@example.com', undefined],
+  ])('of %s was meant to be %s', (email, meant) => {
+    expect(mistypedMagic(email)).toBe(meant);
   });
 
   it('of a magic e-mail fits into the field of initiate', () => {

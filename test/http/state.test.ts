@@ -359,7 +359,7 @@ describe('a state', () => {
       422,
       'has the version 2; this gateway-sim reads up to 1',
     ],
-    ['a version that never was', (state) => ({ ...state, version: 0 }), 422, 'has the version 0'],
+    ['a version that never was', (state) => ({ ...state, version: 0 }), 422, 'none has the version 0'],
     ['nothing in it', () => ({ version: 1 }), 422, 'merchants is empty'],
     [
       'an unknown key',

@@ -290,6 +290,7 @@ describe('waiting in vain', () => {
     ]);
     const other = await sim.payments.create({ identifier: 'order-2' });
     await fetch(sim.initiateUrl, { method: 'OPTIONS' });
+    await fetch(`${sim.url}/sandbox/payments/initiate`, { method: 'POST' });
     await sim.payments.create({ amount: 'much', publicKey: '' }).catch(() => {});
     await sim.faults.set({ route: 'initiate', status: 503 });
     await sim.payments.create().catch(() => {});
@@ -299,6 +300,9 @@ describe('waiting in vain', () => {
       expect.stringMatching(/^POST \/sandbox\/payment\/initiate was refused \(503\): fault rule: /),
       expect.stringMatching(
         /^POST \/sandbox\/payment\/initiate was refused \(200\): public_key is required; amount must be a plain/,
+      ),
+      expect.stringMatching(
+        /^POST \/sandbox\/payments\/initiate was refused \(404\): .*\/sandbox\/payment\/initiate/,
       ),
     ]);
     const [, happened] = await messageOf(
@@ -352,6 +356,21 @@ describe('waiting in vain', () => {
     await expect(client.payments.waitFor({}, { timeout: 'soon' })).rejects.toMatchObject({ code: 'usage' });
     await sim.stop();
     await expect(client.payments.waitFor()).rejects.toMatchObject({ code: 'no_server' });
+  });
+
+  it.each([
+    ['a text', 'order-1', undefined, 'the filter must be an object (got "order-1")'],
+    ['a time-out in the filter', { timeout: 500 }, undefined, 'timeout is no filter'],
+    ['a number of ms', {}, 100, 'the second argument of waitFor must be an object'],
+    ['a mistyped time-out', {}, { timout: 100 }, 'unknown field timout: did you mean timeout?'],
+  ])('refuses %s', async (_, filter, options, message) => {
+    const sim = await startLibrary();
+    for (const { waitFor } of [sim.payments, sim.ipns, sim.requests] as { waitFor: unknown }[]) {
+      // As plain JavaScript would call it.
+      const wait = waitFor as (...given: unknown[]) => Promise<unknown>;
+      const refused = { code: 'usage', message: expect.stringContaining(message) };
+      await expect(wait(filter, options)).rejects.toMatchObject(refused);
+    }
   });
 
   it('looks once at least', async () => {

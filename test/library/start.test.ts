@@ -71,7 +71,8 @@ describe('startGatewaySim', () => {
     expect(await alive(sim.url)).toBe(false);
     await expect(sim.payments.list()).rejects.toMatchObject({
       code: 'no_server',
-      message: `no gateway-sim answers at ${sim.url}`,
+      message: `this emulator was stopped: nothing answers at ${sim.url} any more`,
+      remedy: expect.stringContaining('afterAll'),
     });
   });
 

@@ -238,7 +238,11 @@ describe('damage', () => {
       { db: snapshotWith({ version: 2 }) },
       /db\.json has the version 2; this gateway-sim reads up to 1/,
     ],
-    ['a version that is no number', { db: snapshotWith({ version: '1' }) }, /db\.json has the version "1"/],
+    [
+      'a version that is no number',
+      { db: snapshotWith({ version: '1' }) },
+      /db\.json is not a gateway-sim state: none has the version "1"/,
+    ],
     [
       'a journal without its snapshot',
       { db: null, journal: line('a') },

@@ -56,7 +56,7 @@ async function resetByServer(server: Server, { options }: Call): Promise<Shown> 
 }
 
 async function resetFolder(path: string, { options }: Call): Promise<Shown> {
-  await confirm(`Put the state in ${path} aside and begin anew?`, options);
+  await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, options);
   const folder = await DataFolder.take(path);
   let backup: string | null;
   try {
@@ -65,7 +65,7 @@ async function resetFolder(path: string, { options }: Call): Promise<Shown> {
     await folder.release();
   }
   const text = backup
-    ? `No emulator runs. The state was moved to ${relative('', backup)}; the next start makes a new one.`
+    ? `No emulator runs. The state, keys included, was moved to ${relative('', backup)}; the next start makes a new one.`
     : `No emulator runs, and ${path} holds no state: the next start makes one.`;
   return { json: { reset: true, dataDir: folder.path, backup }, text };
 }

@@ -551,7 +551,7 @@ export const NOTES: Readonly<Record<string, Notes>> = {
       responseBody: 'Body of the answer, pages excepted.',
       durationMs: 'Time to the answer, in milliseconds.',
       paymentId: 'The payment that it was about.',
-      notes: "What the developer should know but the merchant's code is not told.",
+      notes: 'Why it was refused, and what else the developer should know.',
     },
   },
   ExchangeList: whole('requests that are remembered (100 unless `limit` says otherwise)'),

@@ -5,7 +5,7 @@ import type { GatewayError } from '../../domain/error.ts';
 import { compare, formatAmount } from '../../domain/money.ts';
 import type { Mode, Payment } from '../../domain/state.ts';
 import type { AppContext, AppParts } from '../environment.ts';
-import { statusOf } from '../errors.ts';
+import { notesOf, statusOf } from '../errors.ts';
 import { languageOf } from '../language.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
 import type { ClosedView, PageView, PaymentSummary } from '../pages/views.ts';
@@ -73,7 +73,7 @@ export class CheckoutPages {
   refused(c: AppContext, payment: Payment | undefined, error: GatewayError): Promise<Response> | Response {
     const page = this.#pageView(c, payment?.checkoutTheme ?? 'system', 'data:');
     const backUrl = payment ? checkoutUrl(payment, '') : null;
-    c.get('exchange').notes = error.remedy === undefined ? [error.message] : [error.message, error.remedy];
+    c.get('exchange').notes = notesOf(error);
     return c.html(refusedPage({ ...page, message: error.message, backUrl }), statusOf(error));
   }
 

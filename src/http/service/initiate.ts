@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import type { Mode, Payment } from '../../domain/state.ts';
 import { amountSource, readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
-import { answerError, asGatewayError, errorBody } from '../errors.ts';
+import { answerError, asGatewayError, errorBody, notesOf } from '../errors.ts';
 import { checkoutUrl } from '../urls.ts';
 
 /** Paths of initiate (documented). */
@@ -49,7 +49,7 @@ async function answerInitiate(c: AppContext, parts: AppParts, mode: Mode): Promi
   } catch (thrown) {
     c.header('Access-Control-Allow-Origin', '*');
     const error = asGatewayError(thrown);
-    if (error.remedy) exchange.notes = [error.remedy];
+    exchange.notes = notesOf(error);
     exchange.responseBody = JSON.stringify(errorBody(error, false));
     if (error.code === 'internal') throw thrown;
     return answerError(c, error, parts.facts.options.errorStatus);
