@@ -33,6 +33,8 @@ export interface ServerSurroundings {
   version: string;
   /** The file with the state that a new folder starts with, unless the options name another. */
   fixtures: string;
+  /** Whether the options' fixtures stand in a file that every start reads: then it is no news that a state is there. */
+  standingFixtures?: boolean;
   /** Whether other code lives in this process, whose globals must stay as they are (they are replaced for speed). */
   sharesProcess?: boolean;
   /** Told of every fault of ours, for the log. */
@@ -78,7 +80,7 @@ export async function startServer(
 
 async function build(
   options: ResolvedOptions,
-  { version, fixtures, sharesProcess = false, report }: ServerSurroundings,
+  { version, fixtures, standingFixtures = false, sharesProcess = false, report }: ServerSurroundings,
   undo: (() => Promise<void>)[],
 ): Promise<RunningServer> {
   // Whatever is wrong with the options is found before anything is opened.
@@ -101,7 +103,7 @@ async function build(
     createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
   let ids = drawIds();
   const context = (): Context => ({ now: clock.now(), ids, settings });
-  if (store.found && options.fixtures !== undefined) {
+  if (store.found && options.fixtures !== undefined && !standingFixtures) {
     store.notices.push(
       `--fixtures is ignored: ${folder?.path} has a state already (state reset goes back to them)`,
     );

@@ -23,7 +23,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     sharesProcess: true,
     report: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
   }).catch((error: unknown) => {
-    throw withoutFlags(error);
+    throw inOptionNames(error);
   });
   const { url, controlToken } = server;
   let isStopped = false;
@@ -41,7 +41,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     ...Object.getOwnPropertyDescriptors({
       port: server.port,
       dataDir: server.dataDir,
-      notices: server.notices,
+      notices: server.notices.map(withoutFlags),
       stop: server.stop,
       [Symbol.asyncDispose]: server.stop,
     }),
@@ -63,14 +63,17 @@ function given(options: StartGatewaySimOptions): Record<string, unknown> {
 }
 
 /** The same error with the options called as they are here: `autoDelay`, not `--auto-delay`. */
-function withoutFlags(error: unknown): unknown {
+function inOptionNames(error: unknown): unknown {
   if (!(error instanceof GatewayError)) return error;
-  const names = new Map(EMULATOR_OPTIONS.map((name) => [`--${kebab(name)}`, name]));
-  const inNames = (text: string) => text.replace(/--[a-z-]+/g, (flag) => names.get(flag) ?? flag);
   const { code, message, problems, remedy, cause } = error;
-  return new GatewayError(code, inNames(message), {
-    problems: problems.map(inNames),
-    ...(remedy !== undefined && { remedy: inNames(remedy) }),
+  return new GatewayError(code, withoutFlags(message), {
+    problems: problems.map(withoutFlags),
+    ...(remedy !== undefined && { remedy: withoutFlags(remedy) }),
     cause,
   });
+}
+
+function withoutFlags(text: string): string {
+  const names = new Map(EMULATOR_OPTIONS.map((name) => [`--${kebab(name)}`, name]));
+  return text.replace(/--[a-z-]+/g, (flag) => names.get(flag) ?? flag);
 }

@@ -45,6 +45,15 @@ describe('init', () => {
     });
     const { data } = (await get('wallets')) as { data: { email: string }[] };
     expect(data.map(({ email }) => email)).toContain('ada@shop.example');
+    // Fixtures that stand in a file are no news to every start after the first; those of a flag are.
+    for (const [args, said] of [
+      [[], ''],
+      [['--fixtures', FIXTURES], expect.stringContaining('--fixtures is ignored')],
+    ] as const) {
+      await run(['stop'], { cwd: folder });
+      const again = await startBinary(args, { cwd: folder });
+      expect(again.stderr()).toEqual(said);
+    }
   });
 
   it.each([CONFIG, FIXTURES])('never writes over %s, nor half of it, without --force', async (file) => {

@@ -97,7 +97,7 @@ describe('startGatewaySim', () => {
     expect(await second.payments.get('kept')).toMatchObject({ status: 'pending' });
     await second.stop();
     const third = await startLibrary({ dataDir, fixtures: join(dataDir, 'none.json') });
-    expect(third.notices).toEqual([expect.stringMatching(/^--fixtures is ignored: /)]);
+    expect(third.notices).toEqual([expect.stringMatching(/^fixtures is ignored: /)]);
   });
 
   it('asks for a control token on an address that others can reach', async () => {

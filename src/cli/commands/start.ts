@@ -27,7 +27,10 @@ export async function start({ flags, output }: Call): Promise<undefined> {
     output.json = options.json;
     // The detached process reads the same flags, variables and file.
     if (options.detach && !starter) await startInBackground(options, output);
-    else await startHere(options, output, starter);
+    else {
+      const standingFixtures = startConfiguration(flags, process.env, undefined).fixtures === undefined;
+      await startHere(options, output, { starter, standingFixtures });
+    }
   } catch (error) {
     if (!starter) throw error;
     // Whoever started this one says it; this one has no business in the log of a folder that it could not take.
@@ -44,9 +47,9 @@ export function configOf(flags: Flags): string | undefined {
 async function startHere(
   options: ResolvedOptions,
   output: Output,
-  starter: Starter | undefined,
+  { starter, standingFixtures }: { starter: Starter | undefined; standingFixtures: boolean },
 ): Promise<void> {
-  const server = await startEmulator(options, output).catch(async (error: unknown) => {
+  const server = await startEmulator(options, output, standingFixtures).catch(async (error: unknown) => {
     throw await nameOwner(error, options);
   });
   // Before anybody hears that it is ready, and may want to end it.
@@ -88,11 +91,17 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
  * Starts an emulator in this process.
  *
  * @param output where its own faults are told
+ * @param standingFixtures whether the fixtures stand in the configuration file
  */
-export function startEmulator(options: ResolvedOptions, output: Output): Promise<RunningServer> {
+export function startEmulator(
+  options: ResolvedOptions,
+  output: Output,
+  standingFixtures = false,
+): Promise<RunningServer> {
   return startServer(options, {
     version: VERSION,
     fixtures: packagedFixtures(),
+    standingFixtures,
     report: (error) =>
       output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),
   });
