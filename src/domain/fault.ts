@@ -131,6 +131,12 @@ function* contradictions(rule: FaultRule): Generator<[string, string]> {
   }
 }
 
+/** Where a rule acts, as it is written in one. */
+export const FaultRoute = z.string().check((field) => {
+  const message = routeProblem(field.value);
+  if (message) field.issues.push({ code: 'custom', input: field.value, message });
+});
+
 function routeProblem(route: string): string | undefined {
   if (route.startsWith('/')) {
     return /^\/_sim(\/|$)/.test(route)

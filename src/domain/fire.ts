@@ -241,7 +241,10 @@ function firedFields(state: State, request: FireRequest, merchant: Merchant, con
  */
 export function requireAddress(url: string | undefined): string {
   if (url === undefined) {
-    throw new GatewayError('invalid_fields', 'to is required: the address that the IPN goes to');
+    throw new GatewayError(
+      'invalid_fields',
+      'to is required: the address that the IPN goes to (or payment, whose ipn_url it is)',
+    );
   }
   const problem = urlProblem(url);
   if (problem) throw new GatewayError('invalid_fields', `to ${problem}`);

@@ -106,7 +106,7 @@ export function unknownRoute(method: string, path: string, routes: readonly Know
     const allow = [...methods].sort();
     return new GatewayError(
       'method_not_allowed',
-      `${path} does not answer ${method}: use ${allow.join(' or ')}`,
+      `${path} does not answer ${method}: use ${allow.filter((name) => name !== 'OPTIONS').join(' or ')}`,
       { allow },
     );
   }

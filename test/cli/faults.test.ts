@@ -32,6 +32,10 @@ describe('gateway-sim faults', () => {
     const words = 'ipn: latency 100ms..2s, signature corrupted, probability 0.5';
     expect((await run(['status'], { cwd })).stdout).toContain(`FAULT ON  ${words}`);
     await server.until((stdout) => stdout.includes(`"text":"FAULT ON  ${words}"`));
+    expect(await run(['faults', 'clear', 'initiat'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('initiate'),
+    });
     expect((await run(['faults', 'clear', 'ipn'], { cwd })).stdout).toBe('1 cleared, 1 left\n');
     expect((await run(['faults', 'clear'], { cwd })).stdout).toBe('1 cleared\n');
     expect(await run(['faults'], { cwd })).toMatchObject({

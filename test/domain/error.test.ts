@@ -31,6 +31,7 @@ describe('nearestName', () => {
     ['succes_url', 'success_url'],
     ['amuont', 'amount'],
     ['prot', 'port'],
+    ['can', 'cancel_url'],
     ['xyzzy', undefined],
     ['', undefined],
     ['a'.repeat(10_000), undefined],

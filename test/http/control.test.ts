@@ -160,6 +160,17 @@ describe('/_sim/requests', () => {
   });
 });
 
+it('a secret with signs in it is masked as it stands in forms and in JSON', async () => {
+  const secretKey = 'sec_+/="x';
+  const sim = await startSim({ secretKey });
+  const path = `${sim.url}/payment/initiate`;
+  await fetch(path, { method: 'POST', body: new URLSearchParams({ details: secretKey }) });
+  const headers = { 'Content-Type': 'application/json' };
+  await fetch(path, { method: 'POST', headers, body: JSON.stringify({ details: secretKey }) });
+  const { data } = await sim.control<{ data: { requestBody: string }[] }>('/requests');
+  expect(data.map(({ requestBody }) => requestBody)).toEqual(['{"details":"…"}', 'details=…']);
+});
+
 describe('/_sim/status and /_sim/shutdown', () => {
   it('status tells counts and options in force, and no secret in full', async () => {
     const sim = await startSim({ loose: true, secretKey: 'sec_of_the_team_1234' });

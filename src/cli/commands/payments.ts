@@ -21,7 +21,8 @@ export async function pay({ args: [ref], options }: Call): Promise<Shown> {
   const chosen = OUTCOMES.filter((outcome) => options[outcome] === true);
   const [outcome] = chosen;
   if (!outcome || chosen.length > 1) {
-    throw new GatewayError('usage', 'pay needs one of --approve, --cancel, --fail or --expire');
+    const count = outcome ? 'only one' : 'one';
+    throw new GatewayError('usage', `pay takes ${count} of --approve, --cancel, --fail or --expire`);
   }
   if (ref !== undefined && options['all'])
     throw new GatewayError('usage', 'pay takes either a payment or --all');

@@ -5,6 +5,7 @@ import { realPause } from '../../clock.ts';
 import {
   type ActiveFault,
   effectsInWords,
+  FaultRoute,
   FaultRule,
   FaultRules,
   faultInWords,
@@ -36,7 +37,7 @@ export function faultView(fault: ActiveFault): FaultView {
 }
 
 /** Which rules to take away: those on one route, written as it was set; default: all. */
-export const ClearQuery = z.strictObject({ route: z.optional(z.string()) });
+export const ClearQuery = z.strictObject({ route: z.optional(FaultRoute) });
 
 /** Routes below `/_sim/faults`. */
 export function faultRoutes(parts: AppParts) {

@@ -92,8 +92,11 @@ export function maskedExchange(exchange: Exchange, state: State): Exchange {
     ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
   );
   let body = exchange.requestBody;
-  for (const { secretKey } of state.merchants.values())
-    body = body?.replaceAll(secretKey, masked(secretKey)) ?? null;
+  for (const { secretKey } of state.merchants.values()) {
+    // As it stands in a form and in JSON too.
+    for (const written of [secretKey, encodeURIComponent(secretKey), JSON.stringify(secretKey).slice(1, -1)])
+      body = body?.replaceAll(written, masked(secretKey)) ?? null;
+  }
   const responseBody =
     exchange.responseBody
       ?.replace(/"card_number":"\d*(\d{4})"/g, '"card_number":"…$1"')
