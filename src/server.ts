@@ -37,6 +37,8 @@ export interface ServerSurroundings {
   standingFixtures?: boolean;
   /** Whether other code lives in this process, whose globals must stay as they are (they are replaced for speed). */
   sharesProcess?: boolean;
+  /** Puts the commands in a text the way the user invoked the tool; without it they begin with npx. */
+  command?: (text: string) => string;
   /** Told of every fault of ours, for the log. */
   report: (error: unknown) => void;
 }
@@ -80,9 +82,10 @@ export async function startServer(
 
 async function build(
   options: ResolvedOptions,
-  { version, fixtures, standingFixtures = false, sharesProcess = false, report }: ServerSurroundings,
+  surroundings: ServerSurroundings,
   undo: (() => Promise<void>)[],
 ): Promise<RunningServer> {
+  const { version, fixtures, standingFixtures = false, sharesProcess = false, report } = surroundings;
   // Whatever is wrong with the options is found before anything is opened.
   const random = systemRandom();
   const clock = new Clock();
@@ -166,6 +169,7 @@ async function build(
       baseUrl: () =>
         options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
       controlToken,
+      command: surroundings.command ?? byNpx,
       stopped: stopping.signal,
       stop,
     },
@@ -214,6 +218,11 @@ async function build(
 /** Naming the address to forward to lets its host out. */
 function letOut({ allowIpnHost, forwardIpn }: ResolvedOptions): string[] {
   return [...allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
+}
+
+/** Commands as whoever has the package, but no global installation, types them. */
+function byNpx(text: string): string {
+  return text.replace(/(^|[^\w/.-])gateway-sim (?=[a-z])/gm, '$1npx gateway-sim ');
 }
 
 function readFaults(rules: unknown) {

@@ -96,7 +96,7 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
 }
 
 function validated(json: unknown): Snapshot {
-  const source = 'the state to import';
+  const source = 'the imported state';
   try {
     const snapshot = parseSnapshot(json, source);
     requireKnownKeys(json, source);

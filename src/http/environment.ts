@@ -20,6 +20,11 @@ export interface ServerFacts {
   baseUrl: () => string;
   /** Asked for under /_sim; null when only this machine can reach the emulator. */
   controlToken: string | null;
+  /**
+   * The commands in a text as the user of this emulator would type them: `gateway-sim keys` becomes
+   * `npx gateway-sim keys` where that is how it was started.
+   */
+  command: (text: string) => string;
   /** Aborted when the server begins to stop: endless answers end then. */
   stopped: AbortSignal;
   /** Stops the server gracefully. */

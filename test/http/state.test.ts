@@ -352,7 +352,7 @@ describe('a state', () => {
   const bad: [what: string, (state: Snapshot) => unknown, status: number, problem: string][] = [
     ['no JSON', () => '{"version":1', 400, 'the body is not valid JSON'],
     ['no object', () => '[]', 400, 'the body must be a JSON object'],
-    ['no version', () => ({}), 422, 'the state to import is not a gateway-sim state: it has no version'],
+    ['no version', () => ({}), 422, 'the imported state is not a gateway-sim state: it has no version'],
     [
       'a newer version',
       (state) => ({ ...state, version: 2 }),
@@ -371,13 +371,13 @@ describe('a state', () => {
       'a damaged record at its very end',
       (state) => ({ ...state, cards: [...state.cards, { id: 'card_x' }] }),
       422,
-      'the state to import is damaged: cards.1.',
+      'the imported state is damaged: cards.1.',
     ],
     [
       'an id twice',
       (state) => ({ ...state, payments: [...state.payments, state.payments[0]] }),
       422,
-      'the state to import: payments has the id "pay_',
+      'the imported state: payments has the id "pay_',
     ],
     [
       'a payment of nobody',
@@ -392,7 +392,7 @@ describe('a state', () => {
         payments: state.payments.map((one) => ({ ...one, expiresAt: '+275761-01-01T00:00:00Z' })),
       }),
       422,
-      'the state to import is damaged: payments.0.expiresAt',
+      'the imported state is damaged: payments.0.expiresAt',
     ],
   ];
 

@@ -2,6 +2,7 @@ import { GatewayError } from '../../domain/error.ts';
 import { merchantEnvironment } from '../../service.ts';
 import { runCommand } from '../child.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
+import { connectionFlags } from '../output.ts';
 import type { Call } from '../program.ts';
 import { configOf, noticesOf, startEmulator } from './start.ts';
 
@@ -19,7 +20,8 @@ export async function exec({ args, flags, output }: Call): Promise<undefined> {
   const file = await readConfiguration(configOf(flags));
   const server = await startEmulator(execConfiguration(flags, process.env, file), output);
   if (!output.quiet) for (const notice of noticesOf(server)) output.notice(notice);
-  const { url, controlToken } = server;
+  const { url, dataDir, controlToken } = server;
+  output.connection = connectionFlags(url, dataDir);
   const environment = {
     ...merchantEnvironment(url, server),
     ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),

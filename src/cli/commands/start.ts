@@ -90,7 +90,7 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
 /**
  * Starts an emulator in this process.
  *
- * @param output where its own faults are told
+ * @param output where its own faults are told, and how the commands on its pages are put
  * @param standingFixtures whether the fixtures stand in the configuration file
  */
 export function startEmulator(
@@ -102,6 +102,7 @@ export function startEmulator(
     version: VERSION,
     fixtures: packagedFixtures(),
     standingFixtures,
+    command: (text) => output.commands(text),
     report: (error) =>
       output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),
   });
