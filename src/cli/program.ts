@@ -42,7 +42,7 @@ Exit codes:
 /** Runs the command line; sets process.exitCode and never throws. */
 export async function run(argv: readonly string[]): Promise<void> {
   const invocation = invocationOf(argv, process.env, process.cwd());
-  const program = buildProgram(invocation);
+  const program = buildProgram(invocation, argv[2]);
   outliveReaders();
   try {
     await program.parseAsync(argv);
@@ -64,12 +64,28 @@ const PROGRAM_OPTIONS = [
   ['--no-color', 'no colours'],
 ] as const;
 
+/** What declares which commands. */
+const DECLARATIONS: readonly [names: readonly string[], declare: (add: Add, program: Command) => void][] = [
+  [['start'], addStart],
+  [['exec'], addExec],
+  [['pay', 'payments'], addPayments],
+  [['ipn'], addIpn],
+  [['keys', 'wallets'], addSimulator],
+  [['state'], addState],
+  [['cards'], addCards],
+  [['faults', 'clock'], addTrouble],
+  [['status', 'stop', 'wait', 'inbox', 'logs', 'open'], addWatch],
+  // A completion script is about all of them.
+  [['init', 'openapi'], addSetup],
+];
+
 /**
- * The whole command line, as declared: for running it, and for what is made from it.
+ * The command line, as declared: for running it, and for what is made from it.
  *
  * @param invocation how the user invoked the tool
+ * @param first the first word of the command line: where it is a command, the others are left out, which nobody will see
  */
-export function buildProgram(invocation: string): Command {
+export function buildProgram(invocation: string, first?: string): Command {
   const program = new Command('gateway-sim')
     .description('A local emulator of a hosted payment gateway. No real money moves.')
     .version(VERSION, '-V, --version')
@@ -82,16 +98,8 @@ export function buildProgram(invocation: string): Command {
     if (isDefault) command.allowExcessArguments();
     return command.action((...given: unknown[]) => act(command, given, load, invocation));
   };
-  addStart(add, program);
-  addExec(add, program);
-  addPayments(add, program);
-  addIpn(add, program);
-  addSimulator(add, program);
-  addState(add, program);
-  addCards(add, program);
-  addTrouble(add, program);
-  addWatch(add, program);
-  addSetup(add, program);
+  const wanted = DECLARATIONS.filter(([names]) => first !== undefined && names.includes(first));
+  for (const [, declare] of wanted.length ? wanted : DECLARATIONS) declare(add, program);
   for (const command of [program, ...everyCommand(program)])
     prepare(command, command === program, invocation);
   return program;

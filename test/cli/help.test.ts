@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it, test } from 'vitest';
+import { buildProgram } from '../../src/cli/program.ts';
 import { run, startBinary } from '../helpers/binary.ts';
 import { fullName, helpOf, PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -54,6 +55,21 @@ function mistakeIn(example: string): string | undefined {
     ? `${example} lacks an argument`
     : undefined;
 }
+
+describe('a command that the command line begins with', () => {
+  it.each(PROGRAM.commands.map((command) => [command.name()]))(
+    '%s is declared without the others',
+    (name) => {
+      const program = buildProgram('gateway-sim', name);
+      const declared = program.commands.find((command) => command.name() === name);
+      const whole = PROGRAM.commands.find((command) => command.name() === name);
+      expect(declared && withCommandsBelow(declared).map(helpOf)).toEqual(
+        whole && withCommandsBelow(whole).map(helpOf),
+      );
+      if (name !== 'completion') expect(program.commands.length).toBeLessThan(PROGRAM.commands.length / 2);
+    },
+  );
+});
 
 describe('the help', () => {
   it.each(ALL)('of $name says what it does and has an example that is right', ({ command }) => {
