@@ -13,8 +13,14 @@ const CANNOT_BE_RUN = 126;
 const NOT_FOUND = 127;
 const ENDED_BY_SIGNAL = 128;
 
+/** What a command left running may take so long to end when it is asked to, in real time. */
+const PATIENCE_MS = 1_000;
+const LOOK_EVERY_MS = 20;
+
 /**
- * Runs a command on our stdin, stdout and stderr, and hands on the signals that come for us. We never end before it.
+ * Runs a command on our stdin, stdout and stderr, and hands on the signals that come for us. We never end before it,
+ * and what it leaves running ends with it: without a terminal, where it gets a process group of its own. On a terminal
+ * it stays in ours, or the terminal would let it neither read nor be interrupted.
  *
  * @param environment variables that it sees beside ours
  * @returns its exit code; 128 and the number of the signal that ended it; 127 or 126 when it could not be run
@@ -25,9 +31,15 @@ export async function runCommand(
   output: Output,
 ): Promise<number> {
   try {
-    const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
-    forwardSignals(child);
-    return await exitCodeOf(child);
+    const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+    const ownGroup = !onTerminal && process.platform !== 'win32';
+    const env = { ...process.env, ...environment };
+    const child = spawn(command, args, { stdio: 'inherit', env, detached: ownGroup });
+    const signal = (name: NodeJS.Signals) => (ownGroup ? signalGroup(child, name) : child.kill(name));
+    forwardSignals(signal, onTerminal);
+    const code = await exitCodeOf(child);
+    if (ownGroup) await endGroup(child);
+    return code;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT') {
@@ -54,14 +66,34 @@ function exitCodeOf(child: ChildProcess): Promise<number> {
 }
 
 /** From here on no signal ends this process: it ends when the command has ended. */
-function forwardSignals(child: ChildProcess): void {
-  const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
-  for (const signal of SENT_BY_TERMINAL) {
-    process.on(signal, () => {
-      if (!onTerminal) child.kill(signal);
+function forwardSignals(signal: (name: NodeJS.Signals) => void, onTerminal: boolean): void {
+  for (const name of SENT_BY_TERMINAL) {
+    process.on(name, () => {
+      if (!onTerminal) signal(name);
     });
   }
-  for (const signal of ALWAYS_FORWARDED) process.on(signal, () => child.kill(signal));
+  for (const name of ALWAYS_FORWARDED) process.on(name, () => signal(name));
   process.once('SIGHUP', endByHangup);
-  whenNpmIsGone(process.env, () => child.kill('SIGTERM'));
+  whenNpmIsGone(process.env, () => signal('SIGTERM'));
+}
+
+/** Signals a command and all that it started. @returns whether there was anything left of them */
+function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals | 0): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(-pid, name);
+  } catch {
+    return false;
+  }
+}
+
+async function endGroup(child: ChildProcess): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (let left = signalGroup(child, 'SIGTERM'); left; left = signalGroup(child, 0)) {
+    if (performance.now() > deadline) {
+      signalGroup(child, 'SIGKILL');
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
 }

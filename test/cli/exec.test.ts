@@ -140,6 +140,18 @@ describe('exec', () => {
     expect([code, said.match(/got \w+/g)]).toEqual([9, ['got SIGTERM']]);
   });
 
+  it('ends what the command left running, also what does not want to', async () => {
+    const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log(process.pid)";
+    const script = [
+      `'${process.execPath}' -e "${stubborn}" > pid & sleep 1000 & echo $!`,
+      'until [ -s pid ]; do sleep 0.02; done; cat pid; exit 7',
+    ].join('\n');
+    const running = launch(['exec', '--', 'sh', '-c', script], { cwd: await temporaryFolder() });
+    const { code, stdout } = await running.ended;
+    const pids = stdout.trim().split('\n').map(Number);
+    expect([code, pids.length, pids.some(isAlive)]).toEqual([7, 2, false]);
+  });
+
   it('frees its port even when it is killed', async () => {
     const running = launch(['exec', ...node(LISTENER)], { cwd: await temporaryFolder() });
     await running.until((stdout) => stdout.includes('up'));

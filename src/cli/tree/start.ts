@@ -26,7 +26,8 @@ const ABOUT_EXEC = `
 The emulator is a fresh one, in memory and on a free port: only the flags --port and --data-dir say otherwise, not the
 variables or the configuration file. The command finds it by GATEWAY_SIM_URL, GATEWAY_SIM_PUBLIC_KEY,
 GATEWAY_SIM_SECRET_KEY and GATEWAY_SIM_INITIATE_URL. Its exit code is passed on: 128 and the number of the signal that
-ended it; 127 when there is no such command, 126 when it cannot be run.`;
+ended it; 127 when there is no such command, 126 when it cannot be run. Without a terminal, as in CI, what it leaves
+running is ended too.`;
 
 /** The command `exec`, with the flags of `start` that are about the emulator. */
 export function addExec(add: Add, program: Command): void {
