@@ -36,7 +36,7 @@ describe('while things happen', () => {
     await sim.initiate(ORDER);
     await page.getByRole('link', { name: 'order-1' }).waitFor();
     expect(await page.getByRole('button', { name: 'Filter' }).isVisible()).toBe(true);
-    expect(await page.getByText('How 1 payment stands').isVisible()).toBe(true);
+    expect(await page.getByRole('link', { name: '1 pending' }).isVisible()).toBe(true);
     expect(await page.getByText('No payment yet').count()).toBe(0);
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);
@@ -82,7 +82,7 @@ describe('while things happen', () => {
     const [merchant] = sim.server.parts.gateway.state.merchants.values();
     await act(sim, `/merchants/${merchant?.id}/keys`);
     await expect.poll(() => page.getByText(sim.secretKey).count()).toBe(0);
-    await page.getByRole('button', { name: 'All off' }).click();
+    await page.getByRole('button', { name: 'Clear all' }).click();
     await page.getByRole('heading', { name: 'Api Key' }).waitFor();
     expect(await page.getByText('Faults are on').count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();

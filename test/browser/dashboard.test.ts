@@ -36,7 +36,12 @@ async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
   for (let number = 0; number < 8; number++) {
     const identifier = number === 7 ? 'a-very-long-ident' : `order-${number}`;
     await sim.initiate(
-      { ...ORDER, identifier, ipn_url: ipnUrls[number % 2] ?? '' },
+      {
+        ...ORDER,
+        identifier,
+        amount: number === 6 ? (ORDER['amount'] ?? '') : `${'9'.repeat(number * 2 + 2)}.90`,
+        ipn_url: ipnUrls[number % 2] ?? '',
+      },
       number % 3 ? 'sandbox' : 'live',
     );
   }
@@ -78,7 +83,14 @@ async function wrongWith(page: Page): Promise<string[]> {
   const tooWide = await page.evaluate(
     'document.documentElement.scrollWidth > document.documentElement.clientWidth',
   );
-  return [...(await violationsOf(page)), ...(tooWide ? ['the page scrolls sideways'] : [])];
+  const hiding = await page.evaluate<string[]>(
+    '[...document.querySelectorAll(".scroll")].filter((at) => at.scrollWidth > at.clientWidth).map((at) => at.id)',
+  );
+  return [
+    ...(await violationsOf(page)),
+    ...(tooWide ? ['the page scrolls sideways'] : []),
+    ...hiding.map((id) => `${id} hides a part of itself`),
+  ];
 }
 
 describe.each([
@@ -116,7 +128,7 @@ describe('by what the pages show', () => {
     await page.goto(`${sim.url}/_sim`);
     await page.getByRole('link', { name: 'order-1' }).click();
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('IPN attempted').waitFor();
+    await page.getByText('IPN attempt 1').waitFor();
     await page.getByText('delivered', { exact: true }).first().waitFor();
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     expect(errors).toEqual([]);
@@ -134,6 +146,45 @@ describe('by what the pages show', () => {
     await sim.server.parts.gateway.settle('order-1', { outcome: 'approve', by: 'control' });
     await page.getByRole('link', { name: 'delivered' }).waitFor();
     expect(await link.evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
+  });
+
+  test('a press on Resend shows on a phone what came of it, and the keyboard goes on there', async () => {
+    const { sim, pages } = await busySim();
+    const { page } = await openPage(chromium.browser, { viewport: DEVICES.phone, javaScriptEnabled: false });
+    await page.goto(sim.url + pages['an IPN']);
+    for (const number of [2, 3]) {
+      await page.getByRole('button', { name: 'Resend' }).click();
+      const outcome = page.getByRole('status').filter({ hasText: `Attempt ${number}: ` });
+      const { y = -1, height = 0 } = (await outcome.boundingBox()) ?? {};
+      expect(y).toBeGreaterThanOrEqual(0);
+      expect(y + height).toBeLessThan(DEVICES.phone.height);
+    }
+    await page.keyboard.press('Tab');
+    const focused = page.locator('button:focus');
+    expect(await focused.textContent()).toBe('Resend');
+  });
+
+  test('on a phone the open tab is in sight, and a row is read as one of a table', async () => {
+    const { sim } = await busySim();
+    const { page } = await openPage(chromium.browser, { viewport: DEVICES.phone });
+    await page.goto(`${sim.url}/_sim/ui/inbox`);
+    await page.locator('#live.on').waitFor();
+    const { x = -1, width = 0 } = (await page.getByRole('link', { name: 'Inbox' }).boundingBox()) ?? {};
+    expect(x).toBeGreaterThan(20);
+    expect(x + width).toBeLessThan(DEVICES.phone.width - 20);
+    const row = page.getByRole('table').getByRole('row').nth(1);
+    expect(await row.getByRole('rowheader').textContent()).toBe('wallet@example.com');
+    expect(await row.getByRole('cell').count()).toBe(5);
+  });
+
+  test('what falls due is counted down while the clock runs', async () => {
+    const sim = await startSim({ paymentExpires: '1h' });
+    await sim.initiate(ORDER);
+    const { page } = await openPage(chromium.browser);
+    await page.goto(`${sim.url}/_sim/ui/clock`);
+    const left = page.locator('[data-left]');
+    expect(await left.textContent()).toMatch(/^(1 h|59 min)/);
+    await expect.poll(() => left.textContent(), { timeout: 5_000 }).toMatch(/^59 min 5[0-8] s$/);
   });
 
   test('a filter that is being typed survives what happens', async () => {
@@ -197,7 +248,7 @@ describe('by what the pages show', () => {
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `n-${number}` });
     for (let number = 0; number < 1_000; number += 50)
       await Promise.all(Array.from({ length: 50 }, (_, index) => initiate(number + index)));
-    await page.getByText('How 1000 payments stand').waitFor();
+    await page.getByRole('link', { name: '1000 all' }).waitFor();
     expect(fetched).toBeLessThan(100);
   });
 });

@@ -40,15 +40,16 @@ test('the first payment, from the dashboard alone', async () => {
   await promisify(execFile)('sh', ['-c', `${command} --silent --show-error --noproxy '*'`]);
 
   await page.getByRole('link', { name: 'order-1' }).click();
+  const opened = page.waitForEvent('popup');
   await page.getByRole('link', { name: 'Open the checkout' }).click();
-  await page.getByLabel('E-mail').fill('test_mode@mail.com');
-  await page.keyboard.press('Enter');
-  await page.getByLabel('Verification code').fill('222666');
-  await page.keyboard.press('Enter');
-  await page.waitForURL('**/_sim/ui/paid');
+  const checkout = await opened;
+  await checkout.getByLabel('E-mail').fill('test_mode@mail.com');
+  await checkout.keyboard.press('Enter');
+  await checkout.getByLabel('Verification code').fill('222666');
+  await checkout.keyboard.press('Enter');
+  await checkout.waitForURL('**/_sim/ui/paid');
 
-  await page.goto(`${sim.url}/_sim`);
-  await page.getByRole('link', { name: 'order-1' }).click();
+  await page.bringToFront();
   await expect.poll(() => page.getByText('connection refused').first().isVisible()).toBe(true);
 
   const receiver = await startReceiver([{}], reserved.port);

@@ -74,6 +74,16 @@ describe('every page of the dashboard', () => {
     }
   });
 
+  it('shows commands as they can be pasted', async () => {
+    const shown: string[] = [];
+    for (const path of PAGES) {
+      const html = await (await get(`/_sim${path}`)).text();
+      shown.push(...(html.match(/(\S+ )?gateway-sim [a-z][\w ]+--\w+/g) ?? []));
+    }
+    expect(shown).toHaveLength(5);
+    for (const command of shown) expect(command).toMatch(/>npx gateway-sim /);
+  });
+
   it('has an icon, also for what names none, and that is no request of a merchant', async () => {
     const icon = await get('/favicon.ico');
     expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
@@ -110,6 +120,35 @@ describe('payments', () => {
     expect(await shown('text=tea&mode=sandbox&status=pending')).toEqual(['tea-1']);
     expect(await shown('text=coffee')).toEqual([]);
     expect(await shown('cursor=nonsense&status=')).toEqual(['tea-1', 'tea-2', 'milk']);
+  });
+
+  it('are counted by status, which leads to those of it and keeps the rest of the filter', async () => {
+    await sim.initiate(fields());
+    const html = await (await get('/_sim?status=canceled&text=tea')).text();
+    expect(html).toMatch(/href="\/_sim\?status=pending&amp;text=tea"><span class="number">1</);
+    expect(html).toMatch(/href="\/_sim\?status=canceled&amp;text=tea" aria-current="true"/);
+    expect(html).toMatch(/href="\/_sim\?text=tea"><span class="number">1<\/span> all/);
+    expect(html).toContain('<input type="hidden" name="status" value="canceled"/>');
+  });
+
+  it('say in the list how many warnings they have, and on their page which', async () => {
+    for (let times = 0; times < 2; times++) await sim.initiate(fields());
+    const list = await (await get('/_sim')).text();
+    const page = await (await get(`/_sim/ui/payments/${await newest()}`)).text();
+    expect(list).toContain('<span class="warning">1 warning</span>');
+    expect(list).not.toContain('identifier was used');
+    expect(page.match(/class="warning"/g)).toHaveLength(1);
+  });
+
+  it('tell attempts that end alike as one step', async () => {
+    await sim.initiate(fields());
+    const { gateway } = sim.server.parts;
+    const id = await newest();
+    await gateway.settle(id, { outcome: 'approve', by: 'control', awaitDelivery: true });
+    for (let times = 0; times < 2; times++) await gateway.resend(await newestIpn());
+    const html = await (await get(`/_sim/ui/payments/${id}`)).text();
+    expect(html).toMatch(/<strong>IPN attempt 1 to 3<\/strong><\/a>: connection refused/);
+    expect(html.match(/IPN attempt/g)).toHaveLength(1);
   });
 
   it('go on behind fifty of them', async () => {
@@ -229,7 +268,7 @@ describe('IPNs', () => {
       '/_sim/ui/../../evil',
     ]) {
       const answer = await post(`/_sim/ui/ipns/${id}/resend`, { from });
-      expect(answer.headers.get('location')).toBe(`/_sim/ui/ipns/${id}`);
+      expect(answer.headers.get('location')).toBe(`/_sim/ui/ipns/${id}#send`);
     }
   });
 
@@ -258,7 +297,7 @@ describe('IPNs', () => {
     const html = await (await get(`/_sim/ui/ipns/${id}`)).text();
     expect(html).toContain('id="attempt-12"');
     expect(html).not.toContain('id="attempt-2"');
-    expect(html).toContain(`And 2 earlier: <code>gateway-sim ipn show ${id}`);
+    expect(html).toMatch(new RegExp(`And 2 earlier:.*>npx gateway-sim ipn show ${id}<`, 's'));
   });
 });
 
@@ -357,14 +396,43 @@ describe('requests and codes', () => {
   });
 });
 
+describe('verification codes', () => {
+  it('are valid, replaced, expired or settled, and offered to be copied while they are valid', async () => {
+    const { gateway, clock } = sim.server.parts;
+    await sim.initiate(fields(), 'live');
+    const id = await newest();
+    const payment = () => gateway.state.findPayment(id) ?? expect.fail('there is no payment');
+    const shown = async () => {
+      const html = await (await get('/_sim/ui/inbox')).text();
+      return [...html.matchAll(/class="status (\w+)"/g), ...html.matchAll(/data-(copy)/g)].map(
+        ([, found]) => found,
+      );
+    };
+    await gateway.enterEmail(payment(), 'wallet@example.com');
+    expect(await shown()).toEqual(['valid', 'copy']);
+    await gateway.resendCode(payment());
+    expect(await shown()).toEqual(['valid', 'replaced', 'copy']);
+    await clock.advance(600_000);
+    expect(await shown()).toEqual(['expired', 'replaced']);
+    await gateway.settle(id, { outcome: 'cancel', by: 'control' });
+    expect(await shown()).toEqual(['settled', 'settled']);
+  });
+});
+
 describe('faults and clock', () => {
   it('are set and taken away, loud while they are on', async () => {
-    const set = { route: 'initiate', effect: 'status', value: '503', times: '2', identifier: '' };
+    const set = { route: 'initiate', effect: 'status', status: '503', times: '2', identifier: '' };
     const html = await followed(await post('/_sim/ui/faults', set));
     expect(html).toMatch(/Faults are on.*status 503/s);
     expect(await (await get('/_sim')).text()).toContain('Faults are on');
     expect(await followed(await post('/_sim/ui/faults/clear', {}))).not.toContain('Faults are on');
-    expect((await post('/_sim/ui/faults', { ...set, value: '7' })).status).toBe(422);
+    expect((await post('/_sim/ui/faults', { ...set, status: '7' })).status).toBe(422);
+    // The form as it comes works for every effect, and what it refuses is called as its field is.
+    const waiting = { ...set, effect: 'latency', latency: '2s' };
+    expect(await followed(await post('/_sim/ui/faults', waiting))).toMatch(/initiate: .*2s/);
+    const refused = await (await post('/_sim/ui/faults', { ...waiting, latency: 'soon' })).text();
+    expect(refused).toMatch(/role="alert".*latency must be a duration.*>Latency, .*value="soon"/s);
+    await post('/_sim/ui/faults/clear', {});
     expect(await followed(await post('/_sim/ui/faults', { route: 'ipn', effect: 'drop' }))).toContain('ipn');
   });
 

@@ -24,11 +24,11 @@ export function mountOpenPages(app: Hono<AppEnvironment>, parts: AppParts): void
   });
   // A page asks for the token; what a form does and what the script fetches is refused without it.
   for (const path of ['/_sim', '/_sim/ui/*']) {
-    app.get(path, (c, next) => (hasToken(c, parts.facts) ? next() : askForToken(c, false)));
+    app.get(path, (c, next) => (hasToken(c, parts.facts) ? next() : askForToken(c, parts, false)));
   }
   app.post(TOKEN_PATH, async (c) => {
     const token = ((await readTextFields(c))['token'] ?? '').trim();
-    if (!isToken(token, parts.facts)) return askForToken(c, true);
+    if (!isToken(token, parts.facts)) return askForToken(c, parts, true);
     c.header(
       'Set-Cookie',
       `${TOKEN_COOKIE}=${encodeURIComponent(token)}; Path=/_sim; HttpOnly; SameSite=Strict`,
@@ -37,8 +37,9 @@ export function mountOpenPages(app: Hono<AppEnvironment>, parts: AppParts): void
   });
 }
 
-function askForToken(c: AppContext, wrong: boolean): Response {
-  return c.html(tokenPage(pageView(c), { action: TOKEN_PATH, wrong }), 401);
+function askForToken(c: AppContext, { facts }: AppParts, wrong: boolean): Response {
+  const command = facts.command('gateway-sim start');
+  return c.html(tokenPage(pageView(c), { action: TOKEN_PATH, wrong, command }), 401);
 }
 
 /** What every page is told, and the headers that keep it to itself. */

@@ -33,8 +33,8 @@ function paymentActions({ gateway }: AppParts) {
       const sent = await gateway.resend(idOf(c), to || undefined);
       const page = `${PLACES.ipns.path}/${sent.id}`;
       const back = ownPage(from, page);
-      // The row is looked for where the press was, not at the top.
-      return to || back === page ? page : `${back}#${sent.id}`;
+      // What came of it is looked for where the press was, not at the top.
+      return to || back === page ? `${page}#send` : `${back}#${sent.id}`;
     },
     tamper: async (c, { tamper = '' }) => {
       const { paymentId, url } = requireDelivery(gateway.state, idOf(c));
@@ -119,8 +119,8 @@ function ownPage(from: string | undefined, otherwise: string): string {
   return from !== undefined && OWN_PAGE.test(from) ? from : otherwise;
 }
 
-function faultRule({ route, effect = '', value = '', times, identifier }: Given): object {
-  const effects: Record<string, unknown> = { status: Number(value), latency: value };
+function faultRule({ route, effect = '', status, latency = '', times, identifier }: Given): object {
+  const effects: Record<string, unknown> = { status: Number(status), latency };
   return {
     route,
     [effect]: effects[effect] ?? true,

@@ -1,13 +1,19 @@
 import type { Child } from 'hono/jsx';
 import { listPath, type Place } from './places.ts';
 
-/** An instant in UTC, as people read it; `precise` to the millisecond, `runs` goes on where the script does. */
-export function Time(props: { at: string; precise?: boolean; runs?: boolean }) {
-  const { at, precise = false, runs = false } = props;
+/**
+ * An instant as people read it: `precise` to the millisecond, `zone` says that it is UTC where nothing near does, and
+ * with `runs` it goes on where the script does.
+ */
+export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
+  const { at, precise = false, runs = false, zone = false } = props;
   return (
-    <time datetime={at} data-runs={runs ? '' : undefined}>
-      {at.slice(0, precise ? 23 : 19).replace('T', ' ')}
-    </time>
+    <>
+      <time datetime={at} data-runs={runs ? '' : undefined}>
+        {at.slice(0, precise ? 23 : 19).replace('T', ' ')}
+      </time>
+      {zone && ' UTC'}
+    </>
   );
 }
 
@@ -64,38 +70,19 @@ export function CopyButton({ target, what }: { target: string; what: string }) {
   );
 }
 
-/** A command or a body of several lines. */
-export function Code({ id, text, what }: { id?: string; text: string; what: string }) {
+/** A command or a body of several lines; `wraps` where it is only read, and long words may break. */
+export function Code(props: { id?: string; text: Child; what: string; wraps?: boolean }) {
+  const { id, text, what, wraps = false } = props;
   return (
     <div class="code">
       {/* Scrolls sideways; the keyboard needs a focus to do so. */}
-      <section class="text" tabindex={0} aria-label={what}>
+      <section class={wraps ? 'text wraps' : 'text'} tabindex={0} aria-label={what}>
         <pre>
           <code id={id}>{text}</code>
         </pre>
       </section>
       {id !== undefined && <CopyButton target={id} what={what} />}
     </div>
-  );
-}
-
-/** A table that scrolls by itself on a small screen. Rows that may move carry a `data-key`. */
-export function Table(props: { id: string; label: string; columns: readonly string[]; children: Child }) {
-  const { id, label, columns, children } = props;
-  return (
-    <section id={id} class="scroll" tabindex={0} aria-label={label}>
-      <table>
-        <caption class="unseen">{label}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th scope="col">{column}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </section>
   );
 }
 
@@ -134,13 +121,15 @@ export function Field(props: {
   hint?: string;
   required?: boolean;
   type?: 'text' | 'url' | 'email';
+  /** Takes all the room there is: for addresses. */
+  wide?: boolean;
   /** Tells fields of the same name on one page apart. */
   scope?: string;
 }) {
-  const { name, label, value, hint, required = false, type = 'text', scope = '' } = props;
+  const { name, label, value, hint, required = false, type = 'text', wide = false, scope = '' } = props;
   const id = `field-${scope}${name}`;
   return (
-    <p class="field">
+    <p class={wide ? 'field wide' : 'field'}>
       <label for={id}>{label}</label>
       <input
         id={id}

@@ -1,9 +1,10 @@
 import { type CardTrigger, maskedCardNumber } from '../../domain/card.ts';
 import type { Card } from '../../domain/state.ts';
 import type { AppParts } from '../environment.ts';
-import { Action, Facts, Field, type Given, Heading, Status, Table, Time } from './blocks.tsx';
+import { Action, Code, Facts, Field, type Given, Heading, Status, Time } from './blocks.tsx';
 import { shownAmount } from './payments.tsx';
 import { PER_PAGE, PLACES } from './places.ts';
+import { Cell, Row, Table } from './table.tsx';
 
 /** What can be done to a card, by the state it is in. */
 const TRIGGERS = {
@@ -112,30 +113,37 @@ function Transactions({ parts, card }: { parts: AppParts; card: Card }) {
         <Table
           id="transaction-list"
           label="Transactions, newest first"
-          columns={['At (UTC)', 'Amount', 'Charge', 'Details', 'Remark']}
+          columns={['At (UTC)', ['Amount', 'amount'], ['Charge', 'amount'], 'Details', 'Remark']}
         >
           {all.slice(0, PER_PAGE).map((one) => (
-            <tr data-key={one.id}>
-              <td>
+            <Row name={one.id}>
+              <Cell>
                 <Time at={one.createdAt} />
-              </td>
-              <td class="amount">
+              </Cell>
+              <Cell kind="amount">
                 {one.type}
                 {shownAmount(parts, one.amount, one.currency)}
-              </td>
-              <td class="amount">{shownAmount(parts, one.charge, one.currency)}</td>
-              <td class="long">{one.details}</td>
-              <td>{one.remark}</td>
-            </tr>
+              </Cell>
+              <Cell kind="amount" label="Charge">
+                {shownAmount(parts, one.charge, one.currency)}
+              </Cell>
+              <Cell kind="long">{one.details}</Cell>
+              <Cell>{one.remark}</Cell>
+            </Row>
           ))}
         </Table>
       ) : (
         <p class="soft">None yet: charge or fund the card.</p>
       )}
       {all.length > PER_PAGE && (
-        <p class="soft">
-          And {all.length - PER_PAGE} older: <code>gateway-sim cards show {card.id}</code>
-        </p>
+        <>
+          <p class="soft">And {all.length - PER_PAGE} older:</p>
+          <Code
+            id="older"
+            text={parts.facts.command(`gateway-sim cards show ${card.id}`)}
+            what="The command that shows all transactions"
+          />
+        </>
       )}
     </section>
   );

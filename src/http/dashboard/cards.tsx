@@ -2,10 +2,11 @@ import { maskedCardNumber } from '../../domain/card.ts';
 import { defaultMerchant } from '../../domain/merchant.ts';
 import type { Card } from '../../domain/state.ts';
 import type { AppParts } from '../environment.ts';
-import { Action, Choice, Code, Field, type Given, Pages, Status, Table, Time } from './blocks.tsx';
+import { Action, Choice, Code, Field, type Given, Pages, Status, Time } from './blocks.tsx';
 import { shownAmount } from './payments.tsx';
 import { PER_PAGE, PLACES, UI } from './places.ts';
 import { sampleCard } from './samples.ts';
+import { Cell, Row, RowHead, Table } from './table.tsx';
 
 /** The page of the virtual cards. */
 export function CardsPage(props: { parts: AppParts; cursor?: string | undefined; given: Given }) {
@@ -41,26 +42,28 @@ function CardTable({ parts, cards }: { parts: AppParts; cards: readonly Card[] }
       <Table
         id="card-list"
         label="Cards, newest first"
-        columns={['Card', 'Number', 'Balance', 'Status', 'Holder', 'Merchant', 'Created (UTC)']}
+        columns={['Card', 'Number', ['Balance', 'amount'], 'Status', 'Holder', 'Merchant', 'Created (UTC)']}
       >
         {cards.map((card) => (
-          <tr data-key={card.id}>
-            <th scope="row">
+          <Row name={card.id}>
+            <RowHead>
               <a href={`${UI}/cards/${card.id}`}>{card.title}</a>
-            </th>
-            <td>
+            </RowHead>
+            <Cell>
               <code>{maskedCardNumber(card.number)}</code>
-            </td>
-            <td class="amount">{shownAmount(parts, card.availableBalance, card.currency)}</td>
-            <td>
+            </Cell>
+            <Cell kind="amount">{shownAmount(parts, card.availableBalance, card.currency)}</Cell>
+            <Cell>
               <Status of={card.status} />
-            </td>
-            <td class="name">{card.nameOnCard}</td>
-            <td class="name">{merchants.get(card.merchantId)?.name}</td>
-            <td>
+            </Cell>
+            <Cell kind="name">{card.nameOnCard}</Cell>
+            <Cell kind="name" label="of">
+              {merchants.get(card.merchantId)?.name}
+            </Cell>
+            <Cell>
               <Time at={card.createdAt} />
-            </td>
-          </tr>
+            </Cell>
+          </Row>
         ))}
       </Table>
     </div>

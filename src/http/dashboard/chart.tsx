@@ -5,35 +5,18 @@ const HEIGHT = 44;
 /** A few attempts are not drawn wider than many. */
 const SLOTS = 60;
 
-/** How the payments ended, as one bar. */
+/** How many payments stand how, as one bar; the words are its legend, beside it. */
 export function OutcomeBar({ counts }: { counts: Readonly<Record<PaymentStatus, number>> }) {
   const total = PAYMENT_STATUSES.reduce((sum, status) => sum + counts[status], 0);
   let x = 0;
-  const parts = PAYMENT_STATUSES.map((status) => {
-    const width = (counts[status] / total) * WIDTH;
-    const part = { status, x, width };
-    x += width;
-    return part;
-  });
-  const words = PAYMENT_STATUSES.filter((status) => counts[status]).map(
-    (status) => `${counts[status]} ${status}`,
-  );
   return (
-    <figure class="chart">
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`Payments: ${words.join(', ')}`}
-      >
-        {parts.map(({ status, x: left, width }) => (
-          <rect class={`c-${status}`} x={left} y={0} width={width} height={HEIGHT} />
-        ))}
-      </svg>
-      <figcaption class="soft">
-        How {total} {total === 1 ? 'payment stands' : 'payments stand'}
-      </figcaption>
-    </figure>
+    <svg class="bar" viewBox={`0 0 ${WIDTH} 1`} preserveAspectRatio="none" aria-hidden="true">
+      {PAYMENT_STATUSES.map((status) => {
+        const width = (counts[status] / total) * WIDTH;
+        x += width;
+        return <rect class={`c-${status}`} x={x - width} y={0} width={width} height={1} />;
+      })}
+    </svg>
   );
 }
 

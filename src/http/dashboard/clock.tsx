@@ -17,13 +17,20 @@ export function ClockPage({ parts, given }: { parts: AppParts; given: Given }) {
             ['Time', frozen ? 'stands still' : 'runs'],
             ['Against real time', againstReal(ahead)],
             [
-              'Next due',
+              'Next due (UTC)',
               nextDue === null ? (
                 'nothing waits'
               ) : (
                 <>
                   <Time at={timestamp(nextDue)} />
-                  {nextDue > now && `, in ${span(nextDue - now)}`}
+                  {nextDue > now && (
+                    <>
+                      , in{' '}
+                      <span data-left={frozen ? undefined : Math.ceil((nextDue - now) / 1_000)}>
+                        {span(nextDue - now)}
+                      </span>
+                    </>
+                  )}
                 </>
               ),
             ],

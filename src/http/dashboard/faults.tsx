@@ -1,13 +1,14 @@
 import { FAULT_ROUTES } from '../../domain/fault.ts';
 import { type FaultView, faultView } from '../control/faults.ts';
 import type { AppParts } from '../environment.ts';
-import { Action, Choice, Field, type Given, Table } from './blocks.tsx';
+import { Action, Choice, Code, Field, type Given } from './blocks.tsx';
 import { PLACES, UI } from './places.ts';
+import { Cell, Row, RowHead, Table } from './table.tsx';
 
 /** What can be made to go wrong from the page; commands and control API know more. */
 const EFFECTS = [
   ['status', 'answer a status'],
-  ['latency', 'wait first'],
+  ['latency', 'wait first (latency)'],
   ['drop', 'close the connection'],
   ['truncate', 'send half of the body'],
   ['malformed', 'spoil the body'],
@@ -40,10 +41,16 @@ export function FaultsPage({ parts, given }: { parts: AppParts; given: Given }) 
           />
           <Choice name="effect" label="What" value={given['effect']} options={EFFECTS} />
           <Field
-            name="value"
-            label="Status, or time to wait"
-            value={given['value'] ?? '503'}
-            hint="503, 2s, 100ms..2s"
+            name="status"
+            label="Status, if it answers one"
+            value={given['status'] ?? '503'}
+            hint="503"
+          />
+          <Field
+            name="latency"
+            label="Latency, if it waits"
+            value={given['latency'] ?? '2s'}
+            hint="2s, 100ms..2s"
           />
           <Field name="times" label="Times (empty: always)" value={given['times']} hint="2" />
           <Field
@@ -55,9 +62,14 @@ export function FaultsPage({ parts, given }: { parts: AppParts; given: Given }) 
           <button type="submit">Set</button>
         </Action>
         <p class="soft">
-          Statuses one after the other, chances, Retry-After and more:{' '}
-          <code>gateway-sim faults set --help</code>
+          One rule for each place and identifier: a new one replaces it. Statuses one after the other,
+          chances, Retry-After and more:
         </p>
+        <Code
+          id="more"
+          text={parts.facts.command('gateway-sim faults set --help')}
+          what="The command that tells what rules can do"
+        />
       </section>
     </>
   );
@@ -72,26 +84,26 @@ function FaultTable({ faults }: { faults: readonly FaultView[] }) {
         columns={['Rule', 'Used', 'Action']}
       >
         {faults.map((fault) => (
-          <tr data-key={fault.route}>
-            <th scope="row">
+          <Row name={`${fault.route} ${fault.identifier ?? ''}`}>
+            <RowHead>
               {fault.summary}
               {fault.spent && <span class="soft"> spent</span>}
-            </th>
-            <td>{fault.used}</td>
-            <td>
+            </RowHead>
+            <Cell label="Used">{fault.used}</Cell>
+            <Cell>
               <Action to={`${UI}/faults/clear`} inline>
                 <input type="hidden" name="route" value={fault.route} />
                 <button type="submit" class="plain">
-                  Take away
+                  Clear
                 </button>
               </Action>
-            </td>
-          </tr>
+            </Cell>
+          </Row>
         ))}
       </Table>
       <Action to={`${UI}/faults/clear`} inline>
         <button type="submit" class="plain">
-          All off
+          Clear all
         </button>
       </Action>
     </section>

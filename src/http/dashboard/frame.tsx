@@ -60,12 +60,12 @@ function Frame({ parts, page }: { parts: AppParts; page: PageParts }) {
           id="live"
           class="live"
           role="status"
-          data-on="live"
+          data-on="connected"
           data-off="emulator gone, waiting for it"
           data-since={activity.newest}
         />
         <p id="news" class="unseen" role="status" />
-        <nav aria-label="Dashboard">
+        <nav class="tabs" aria-label="Dashboard">
           <ul>
             {Object.entries(PLACES).map(([place, { name, path }]) => (
               <li>
@@ -89,7 +89,7 @@ function Frame({ parts, page }: { parts: AppParts; page: PageParts }) {
             <p>
               <strong>{page.problem.message}</strong>
             </p>
-            {page.problem.remedy && <p>{page.problem.remedy}</p>}
+            {page.problem.remedy && <p>{facts.command(page.problem.remedy)}</p>}
           </div>
         )}
         {page.children}
@@ -108,10 +108,12 @@ function Trouble({ parts, page: { place, path } }: { parts: AppParts; page: Page
       {faults.length > 0 && (
         <section class="alarm" id="alarm-faults" aria-label="Faults">
           <p>
-            <strong>Faults are on.</strong> Things go wrong on purpose.{' '}
-            {place !== 'faults' && <a href={PLACES.faults.path}>Show the rules</a>}
+            <strong>Faults are on.</strong> <span class="roomy">Things go wrong on purpose.</span>{' '}
+            {place !== 'faults' && (
+              <a href={PLACES.faults.path}>{faults.length === 1 ? '1 rule' : `${faults.length} rules`}</a>
+            )}
           </p>
-          <ul>
+          <ul class="roomy">
             {faults.slice(0, 5).map((fault) => (
               <li>
                 <code>{faultInWords(fault)}</code>
@@ -123,7 +125,7 @@ function Trouble({ parts, page: { place, path } }: { parts: AppParts; page: Page
             <Action to={`${PLACES.faults.path}/clear`} inline>
               <input type="hidden" name="from" value={path} />
               <button type="submit" class="plain">
-                All off
+                Clear all
               </button>
             </Action>
           )}
@@ -132,9 +134,15 @@ function Trouble({ parts, page: { place, path } }: { parts: AppParts; page: Page
       {isMoved && (
         <section class="alarm" id="alarm-clock" aria-label="Clock">
           <p>
-            <strong>The emulator's time {frozen ? 'stands still' : 'was moved: it is'}</strong>
-            {frozen && ' at'} <Time at={timestamp(now)} runs={!frozen} />.{' '}
-            {place !== 'clock' && <a href={PLACES.clock.path}>Change it</a>}
+            <strong>
+              <span class="roomy">The emulator's </span>time {frozen ? 'stands still' : 'was moved: it is'}
+            </strong>
+            {frozen && ' at'} <Time at={timestamp(now)} runs={!frozen} zone />.{' '}
+            {place !== 'clock' && (
+              <a class="roomy" href={PLACES.clock.path}>
+                Change it
+              </a>
+            )}
           </p>
           {frozen && place !== 'clock' && (
             <Action to={PLACES.clock.path} inline>

@@ -1,12 +1,23 @@
 import { curlCommand } from '../../domain/curl.ts';
 import { TAMPERINGS } from '../../domain/settings.ts';
-import type { Attempt, Delivery, Merchant, State } from '../../domain/state.ts';
-import { verify } from '../../domain/verify.ts';
+import type { Attempt, Delivery, State } from '../../domain/state.ts';
 import { deliveryView } from '../control/ipns.ts';
 import type { AppParts } from '../environment.ts';
-import { Action, Choice, Code, Facts, Field, type Given, Heading, Status, Time } from './blocks.tsx';
+import {
+  Action,
+  Choice,
+  Code,
+  CopyButton,
+  Facts,
+  Field,
+  type Given,
+  Heading,
+  Status,
+  Time,
+} from './blocks.tsx';
 import { outcomeOf } from './ipns.tsx';
 import { UI } from './places.ts';
+import { Signature } from './signature.tsx';
 import { pretty } from './text.ts';
 
 /** So many attempts are shown; each may have 64 KiB of answer. */
@@ -23,11 +34,10 @@ export function IpnPage(props: { parts: AppParts; delivery: Delivery; given: Giv
       <Heading title={`IPN of ${delivery.identifier}`} place="ipns">
         <Status of={delivery.state} />
       </Heading>
-      <div class="columns">
-        <DeliveryFacts delivery={delivery} />
+      <div class="columns uneven">
         <Send delivery={delivery} state={state} given={given} />
+        <DeliveryFacts delivery={delivery} lastError={attempts[0]?.error ?? null} />
       </div>
-      <Signature delivery={delivery} sent={attempts[0]?.requestBody ?? delivery.body} state={state} />
       <section class="box" id="attempts" aria-labelledby="attempts-name">
         <h2 id="attempts-name">Attempts</h2>
         {attempts.length === 0 && <p class="soft">Not attempted yet.</p>}
@@ -35,16 +45,22 @@ export function IpnPage(props: { parts: AppParts; delivery: Delivery; given: Giv
           <AttemptSides attempt={attempt} open={index === 0} />
         ))}
         {earlier > 0 && (
-          <p class="soft">
-            And {earlier} earlier: <code>gateway-sim ipn show {delivery.id}</code>
-          </p>
+          <>
+            <p class="soft">And {earlier} earlier:</p>
+            <Code
+              id="earlier"
+              text={parts.facts.command(`gateway-sim ipn show ${delivery.id}`)}
+              what="The command that shows all attempts"
+            />
+          </>
         )}
       </section>
+      <Signature delivery={delivery} sent={attempts[0]?.requestBody ?? delivery.body} state={state} />
     </>
   );
 }
 
-function DeliveryFacts({ delivery }: { delivery: Delivery }) {
+function DeliveryFacts({ delivery, lastError }: { delivery: Delivery; lastError: string | null }) {
   const { paymentId, nextAttemptAt, note } = delivery;
   return (
     <section class="box" id="ipn" aria-label="IPN">
@@ -57,19 +73,24 @@ function DeliveryFacts({ delivery }: { delivery: Delivery }) {
             ? undefined
             : ['Payment', <a href={`${UI}/payments/${paymentId}`}>{paymentId}</a>],
           ['Created (UTC)', <Time at={delivery.createdAt} />],
-          nextAttemptAt === null ? undefined : ['Next attempt', <Time at={nextAttemptAt} />],
+          nextAttemptAt === null ? undefined : ['Next attempt (UTC)', <Time at={nextAttemptAt} />],
         ]}
       />
-      {note !== null && <p class="warning">{note}</p>}
+      {note !== null && note !== lastError && <p class="warning">{note}</p>}
     </section>
   );
 }
 
 function Send({ delivery, state, given }: { delivery: Delivery; state: State; given: Given }) {
   const path = `${UI}/ipns/${delivery.id}`;
+  const last = state.attemptsOf(delivery.id).at(-1);
   return (
-    <section class="box" id="send" aria-labelledby="send-name">
+    <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Send it</h2>
+      {/* A press on Resend comes back to here. */}
+      <p id="outcome" role="status">
+        {last ? <Outcome attempt={last} /> : 'Not attempted yet.'}
+      </p>
       <Action to={`${path}/resend`} inline>
         <input type="hidden" name="from" value={path} />
         <button type="submit">Resend</button>
@@ -80,6 +101,7 @@ function Send({ delivery, state, given }: { delivery: Delivery; state: State; gi
           name="to"
           label="Another address"
           type="url"
+          wide
           value={given['to'] ?? delivery.url}
           hint="http://localhost:3000/ipn"
           required
@@ -107,58 +129,16 @@ function Send({ delivery, state, given }: { delivery: Delivery; state: State; gi
   );
 }
 
-/** Checks what was sent as a careful receiver does, and shows the working. */
-function Signature({ delivery, sent, state }: { delivery: Delivery; sent: string; state: State }) {
-  const merchant = state.merchants.get(delivery.merchantId);
-  if (!merchant) return null;
-  const verdict = verify(sent, { secretKey: merchant.secretKey, others: otherKeys(merchant, state) });
-  const isOldPair = delivery.signedWith !== '' && delivery.signedWith !== merchant.publicKey;
+function Outcome({ attempt }: { attempt: Attempt }) {
   return (
-    <section class="box" id="signature" aria-labelledby="signature-name">
-      <h2 id="signature-name">Signature</h2>
-      <p class={`verdict ${verdict.authentic ? 'right' : 'wrong'}`}>
-        {verdict.authentic
-          ? `Right: upper-case hex HMAC-SHA256 of the text below, with the secret key of ${merchant.name}.`
-          : `Not right for the secret key of ${merchant.name}.`}
-      </p>
-      {isOldPair && (
-        <p class="warning">
-          It was signed with the pair of {delivery.signedWith}, which was replaced since. Resend signs it
-          anew.
-        </p>
-      )}
-      {verdict.reasons.map((reason) => (
-        <p class="warning">{reason}</p>
-      ))}
-      <Facts
-        rows={[
-          ['Signed text', <code>{verdict.signedText ?? delivery.signedText}</code>],
-          [
-            'Is made of',
-            <>
-              data.amount (<code>{verdict.amount ?? 'missing'}</code>) and identifier (
-              <code>{verdict.identifier ?? 'missing'}</code>), nothing between
-            </>,
-          ],
-          ['Key', `the secret key of ${merchant.name}, whose public key is ${merchant.publicKey}`],
-          ['Expected', <code>{verdict.expected ?? '–'}</code>],
-          ['Sent', <code>{verdict.signature ?? 'missing'}</code>],
-        ]}
-      />
-    </section>
+    <>
+      Attempt {attempt.number}:{' '}
+      <strong class={`verdict ${attempt.error === null ? 'right' : 'wrong'}`}>{outcomeOf(attempt)}</strong>{' '}
+      <span class="soft">
+        <Time at={attempt.startedAt} zone />
+      </span>
+    </>
   );
-}
-
-/** So many other merchants are tried. */
-const TRIED = 20;
-
-/** Keys that a signature may have been made with by mistake. */
-function otherKeys(own: Merchant, state: State): ReadonlyMap<string, string> {
-  const others = [...state.merchants.values()].filter(({ id }) => id !== own.id).slice(0, TRIED);
-  return new Map([
-    ['the public key', own.publicKey],
-    ...others.map(({ name, secretKey }) => [`the secret key of ${name}`, secretKey] as const),
-  ]);
 }
 
 function AttemptSides({ attempt, open }: { attempt: Attempt; open: boolean }) {
@@ -166,19 +146,22 @@ function AttemptSides({ attempt, open }: { attempt: Attempt; open: boolean }) {
   return (
     <details id={name} open={open}>
       <summary>
-        Attempt {attempt.number}: <strong>{outcomeOf(attempt)}</strong>{' '}
-        <span class="soft">
-          <Time at={attempt.startedAt} />
-        </span>
+        <Outcome attempt={attempt} />
       </summary>
       <div class="sides">
         <div class="side">
           <h3>Request</h3>
-          <Code text={pretty(attempt.requestBody)} what={`Body of request ${attempt.number}`} />
+          <Code text={pretty(attempt.requestBody)} what={`Body of request ${attempt.number}`} wraps />
+          <CopyButton target={`${name}-body`} what={`the body of request ${attempt.number} as sent`} />
           <details id={`${name}-request`}>
             <summary>Raw request</summary>
             <Code
-              text={`POST ${attempt.url}\n${headerLines(attempt.requestHeaders)}\n\n${attempt.requestBody}`}
+              text={
+                <>
+                  {`POST ${attempt.url}\n${headerLines(attempt.requestHeaders)}\n\n`}
+                  <span id={`${name}-body`}>{attempt.requestBody}</span>
+                </>
+              }
               what={`Raw request ${attempt.number}`}
             />
           </details>
@@ -200,7 +183,7 @@ function Response({ attempt, status, name }: { attempt: Attempt; status: number;
   const body = attempt.responseBody ?? '';
   return (
     <>
-      <Code text={`${status}\n${pretty(body)}`} what={`Response ${attempt.number}`} />
+      <Code text={`${status}\n${pretty(body)}`} what={`Response ${attempt.number}`} wraps />
       <details id={`${name}-response`}>
         <summary>Raw response</summary>
         <Code

@@ -1,8 +1,9 @@
 import { type Attempt, DELIVERY_STATES, type Delivery, type State } from '../../domain/state.ts';
 import type { AppParts } from '../environment.ts';
-import { Action, Choice, Field, Pages, Status, Table, Time } from './blocks.tsx';
+import { Action, Choice, Code, Field, Pages, Status, Time } from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';
 import { listPath, PER_PAGE, PLACES, UI } from './places.ts';
+import { Cell, Row, RowHead, Table } from './table.tsx';
 
 /** What a list of IPNs is narrowed to. */
 export type DeliveryFilter = {
@@ -87,18 +88,23 @@ function Filter({ filter }: { filter: DeliveryFilter }) {
 }
 
 function NoIpns({ parts }: { parts: AppParts }) {
-  const url = parts.facts.baseUrl();
+  const { baseUrl, command } = parts.facts;
+  const url = baseUrl();
   return (
     <section class="box empty" id="no-ipn-yet" aria-labelledby="none">
       <h2 id="none">No IPN yet</h2>
-      <p>
-        Settling a payment sends one. To receive and check them, run{' '}
-        <code>gateway-sim ipn listen --url {url} --port 3000</code>.
-      </p>
-      <p>
-        To make one by hand, run{' '}
-        <code>gateway-sim ipn fire --url {url} --to http://localhost:3000/ipn --amount 49.90</code>.
-      </p>
+      <p>Settling a payment sends one. This receives and checks them:</p>
+      <Code
+        id="listen"
+        text={command(`gateway-sim ipn listen --url ${url} --port 3000`)}
+        what="The command that receives IPNs"
+      />
+      <p>And this makes one by hand:</p>
+      <Code
+        id="fire"
+        text={command(`gateway-sim ipn fire --url ${url} --to http://localhost:3000/ipn --amount 49.90`)}
+        what="The command that makes an IPN"
+      />
     </section>
   );
 }
@@ -111,49 +117,54 @@ export function DeliveryTable(props: {
   state: State;
   /** The page that it stands on, and to come back to. */
   from: string;
+  /** All are of one payment, whose identifier would not tell them apart. */
+  ofOne?: boolean;
 }) {
-  const { id, label, deliveries, state, from } = props;
+  const { id, label, deliveries, state, from, ofOne = false } = props;
   return (
     <Table id={id} label={label} columns={['IPN', 'State', 'Attempts', 'Last', 'To', 'Action']}>
       {deliveries.map((delivery) => (
-        <DeliveryRow delivery={delivery} state={state} from={from} />
+        <DeliveryRow delivery={delivery} state={state} from={from} ofOne={ofOne} />
       ))}
     </Table>
   );
 }
 
-function DeliveryRow({ delivery, state, from }: { delivery: Delivery; state: State; from: string }) {
-  const last = state.attemptsOf(delivery.id).at(-1);
+function DeliveryRow(props: { delivery: Delivery; state: State; from: string; ofOne: boolean }) {
+  const { delivery, state, from, ofOne } = props;
+  const { id, identifier, status, attemptCount } = delivery;
+  const last = state.attemptsOf(id).at(-1);
   return (
-    <tr id={delivery.id}>
-      <th scope="row">
-        <a href={`${UI}/ipns/${delivery.id}`}>{delivery.identifier}</a>
-        <span class="soft"> {delivery.status}</span>
-      </th>
-      <td>
+    <Row id={id}>
+      <RowHead>
+        <a href={`${UI}/ipns/${id}`}>{ofOne ? id : identifier}</a>
+        {!ofOne && <span class="soft below">{id}</span>}
+        {status !== 'success' && <span class="soft below">carries {status}</span>}
+      </RowHead>
+      <Cell>
         <Status of={delivery.state} />
-      </td>
-      <td>{delivery.attemptCount}</td>
-      <td class="long">
+      </Cell>
+      <Cell label="Attempts">{attemptCount}</Cell>
+      <Cell kind="long">
         {last ? outcomeOf(last) : (delivery.note ?? 'not attempted yet')}
         {delivery.nextAttemptAt !== null && (
           <span class="soft below">
-            next at <Time at={delivery.nextAttemptAt} />
+            next at <Time at={delivery.nextAttemptAt} zone />
           </span>
         )}
-      </td>
-      <td class="address">
+      </Cell>
+      <Cell kind="address">
         <code>{delivery.url}</code>
-      </td>
-      <td>
-        <Action to={`${UI}/ipns/${delivery.id}/resend`} inline>
+      </Cell>
+      <Cell>
+        <Action to={`${UI}/ipns/${id}/resend`} inline>
           <input type="hidden" name="from" value={from} />
           <button type="submit" class="plain">
             Resend
           </button>
         </Action>
-      </td>
-    </tr>
+      </Cell>
+    </Row>
   );
 }
 

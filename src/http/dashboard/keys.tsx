@@ -2,10 +2,11 @@ import { defaultMerchant } from '../../domain/merchant.ts';
 import type { Merchant } from '../../domain/state.ts';
 import type { AppParts } from '../environment.ts';
 import { INITIATE_PATHS } from '../service/initiate.ts';
-import { Action, Code, Copyable, Facts, Field, type Given, Table } from './blocks.tsx';
+import { Action, Code, Copyable, Facts, Field, type Given } from './blocks.tsx';
 import { shownAmount } from './payments.tsx';
 import { PER_PAGE, PLACES, UI } from './places.ts';
 import { sampleInitiate } from './samples.ts';
+import { Cell, Row, RowHead, Table } from './table.tsx';
 
 /** The page of the keys: the menu that the service interface calls Api Key. */
 export function KeysPage({ parts, given }: { parts: AppParts; given: Given }) {
@@ -13,6 +14,7 @@ export function KeysPage({ parts, given }: { parts: AppParts; given: Given }) {
   const merchants = [...state.merchants.values()];
   const first = defaultMerchant(state);
   const baseUrl = parts.facts.baseUrl();
+  const whose = merchants.length > 1 ? ` as ${first.name}` : '';
   return (
     <>
       <h1>Api Key</h1>
@@ -20,18 +22,23 @@ export function KeysPage({ parts, given }: { parts: AppParts; given: Given }) {
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
       ))}
       {merchants.length > PER_PAGE && (
-        <p class="soft">
-          And {merchants.length - PER_PAGE} more: <code>gateway-sim keys</code>
-        </p>
+        <>
+          <p class="soft">And {merchants.length - PER_PAGE} more:</p>
+          <Code
+            id="more"
+            text={parts.facts.command('gateway-sim keys show')}
+            what="The command that shows all keys"
+          />
+        </>
       )}
       <div class="columns">
         <div class="stack">
           <section class="box" id="env" aria-labelledby="env-name">
-            <h2 id="env-name">For your .env</h2>
+            <h2 id="env-name">For your .env{whose}</h2>
             <Code id="env-text" text={environmentLines(baseUrl, first)} what="The environment lines" />
           </section>
           <section class="box" id="try" aria-labelledby="try-name">
-            <h2 id="try-name">Try it</h2>
+            <h2 id="try-name">Try it{whose}</h2>
             <Code
               id="sample"
               text={sampleInitiate(baseUrl, first.publicKey)}
@@ -69,12 +76,12 @@ function Customers({ parts }: { parts: AppParts }) {
           ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
         ]}
       />
-      <Table id="wallets" label="Wallets of live mode" columns={['E-mail', 'Balance']}>
+      <Table id="wallets" label="Wallets of live mode" columns={['E-mail', ['Balance', 'amount']]}>
         {[...state.wallets.values()].slice(0, PER_PAGE).map((wallet) => (
-          <tr data-key={wallet.id}>
-            <th scope="row">{wallet.email}</th>
-            <td class="amount">{shownAmount(parts, wallet.balance, wallet.currency)}</td>
-          </tr>
+          <Row name={wallet.id}>
+            <RowHead>{wallet.email}</RowHead>
+            <Cell kind="amount">{shownAmount(parts, wallet.balance, wallet.currency)}</Cell>
+          </Row>
         ))}
       </Table>
     </section>

@@ -1,6 +1,6 @@
 import { defaultMerchant } from '../../domain/merchant.ts';
 import { DELIVERY_ORDERS } from '../../domain/settings.ts';
-import { OUTCOMES, type Payment } from '../../domain/state.ts';
+import { type Attempt, OUTCOMES, type Payment } from '../../domain/state.ts';
 import { type TimelineEntry, timeline } from '../../domain/timeline.ts';
 import type { AppParts } from '../environment.ts';
 import { checkoutUrl } from '../urls.ts';
@@ -17,22 +17,31 @@ const STEPS = 100;
 export function PaymentPage({ parts, payment }: { parts: AppParts; payment: Payment }) {
   const { state } = parts.gateway;
   const steps = timeline(payment, state);
+  const deliveries = state.deliveriesOf(payment.id);
   const merchant = state.merchants.get(payment.merchantId) ?? defaultMerchant(state);
+  const isPending = payment.status === 'pending';
   return (
     <>
       <Heading title={payment.identifier} place="payments">
         <span class="sum">{shownAmount(parts, payment.amount, payment.currency)}</span>
         <Status of={payment.status} />
       </Heading>
-      <div class="columns uneven">
+      {payment.warnings.map((warning) => (
+        <p class="warning">{warning}</p>
+      ))}
+      {/* What matters next comes first: to settle it, or what became of its IPN. */}
+      {!isPending && <Ipns parts={parts} payment={payment} />}
+      <div class="columns uneven" id="payment">
         <div class="stack">
-          {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
+          {isPending && <Settle parts={parts} payment={payment} />}
           <section class="box" id="story" aria-labelledby="story-name">
-            <h2 id="story-name">Timeline</h2>
+            <h2 id="story-name">
+              Timeline <span class="soft">UTC</span>
+            </h2>
             {steps.length > STEPS && <p class="soft">{steps.length - STEPS} earlier steps are not shown.</p>}
             <ol class="timeline">
-              {steps.slice(-STEPS).map((entry) => (
-                <Step entry={entry} />
+              {folded(steps.slice(-STEPS)).map((entries) => (
+                <Step entries={entries} isAlone={deliveries.length === 1} />
               ))}
             </ol>
           </section>
@@ -51,7 +60,7 @@ export function PaymentPage({ parts, payment }: { parts: AppParts; payment: Paym
         </div>
         <PaymentFacts parts={parts} payment={payment} merchant={merchant.name} />
       </div>
-      <Ipns parts={parts} payment={payment} />
+      {isPending && <Ipns parts={parts} payment={payment} />}
     </>
   );
 }
@@ -74,9 +83,6 @@ function PaymentFacts({ parts, payment, merchant }: { parts: AppParts; payment: 
           payment.settledBy === null ? undefined : ['Settled by', SETTLERS[payment.settledBy]],
         ]}
       />
-      {payment.warnings.map((warning) => (
-        <p class="warning">{warning}</p>
-      ))}
     </section>
   );
 }
@@ -102,6 +108,7 @@ function Ipns({ parts, payment }: { parts: AppParts; payment: Payment }) {
           deliveries={deliveries.slice(0, PER_PAGE)}
           state={state}
           from={`${UI}/payments/${payment.id}`}
+          ofOne
         />
       ) : (
         <p class="soft">
@@ -138,18 +145,25 @@ function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
           ))}
         </div>
       </Action>
-      <p>
-        <a href={checkoutUrl(payment, parts.facts.baseUrl())}>Open the checkout</a> to go through it as the
-        customer does.
+      <p class="inline">
+        <a
+          class="button plain"
+          href={checkoutUrl(payment, parts.facts.baseUrl())}
+          target="_blank"
+          rel="noopener"
+        >
+          Open the checkout
+        </a>
+        <span class="soft">In a new tab, as the customer sees it.</span>
       </p>
       {payment.auto && (
         <p class="soft">
-          It settles itself ({payment.auto.outcome}) at <Time at={payment.auto.at} />.
+          It settles itself ({payment.auto.outcome}) at <Time at={payment.auto.at} zone />.
         </p>
       )}
       {payment.expiresAt !== null && (
         <p class="soft">
-          It expires at <Time at={payment.expiresAt} />.
+          It expires at <Time at={payment.expiresAt} zone />.
         </p>
       )}
     </section>
@@ -165,21 +179,58 @@ const EVENT_NAMES: Record<TimelineEntry['event'], string> = {
   code_refused: 'Code refused',
   settled: 'Settled',
   redirected: 'Browser redirected',
-  ipn_attempted: 'IPN attempted',
+  ipn_attempted: 'IPN attempt',
   ipn_due: 'IPN due',
 };
 
-function Step({ entry }: { entry: TimelineEntry }) {
-  const { at, event, detail, warnings, deliveryId } = entry;
-  const mark = event === 'ipn_due' ? 'due' : entry.attempt?.error ? 'failed' : undefined;
+/** Attempts of one delivery that end alike, one after the other, are one step. */
+function folded(steps: readonly TimelineEntry[]): [TimelineEntry, ...TimelineEntry[]][] {
+  const groups: [TimelineEntry, ...TimelineEntry[]][] = [];
+  for (const step of steps) {
+    const group = groups.at(-1);
+    if (group && isRepeated(group[0], step)) group.push(step);
+    else groups.push([step]);
+  }
+  return groups;
+}
+
+function isRepeated(one: TimelineEntry, next: TimelineEntry): boolean {
+  return (
+    one.attempt !== null &&
+    next.attempt !== null &&
+    one.deliveryId === next.deliveryId &&
+    answerTo(one.attempt) === answerTo(next.attempt)
+  );
+}
+
+function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
+  return error ?? `answered ${responseStatus}`;
+}
+
+function Step(props: { entries: readonly [TimelineEntry, ...TimelineEntry[]]; isAlone: boolean }) {
+  const { entries, isAlone } = props;
+  const [{ at, event, detail, deliveryId, attempt }] = entries;
+  const last = entries.at(-1)?.attempt;
+  const mark = event === 'ipn_due' ? 'due' : attempt?.error ? 'failed' : undefined;
   return (
     <li class={mark}>
       <Time at={at} precise />
-      <strong>{EVENT_NAMES[event]}</strong>{' '}
-      {deliveryId === null ? detail : <a href={`${UI}/ipns/${deliveryId}`}>{detail}</a>}
-      {warnings.map((warning) => (
-        <span class="warning">{warning}</span>
-      ))}
+      {deliveryId === null ? (
+        <>
+          <strong>{EVENT_NAMES[event]}</strong> {detail}
+        </>
+      ) : (
+        <>
+          <a href={`${UI}/ipns/${deliveryId}`}>
+            <strong>
+              {EVENT_NAMES[event]} {attempt?.number}
+              {attempt && last && last.number !== attempt.number && ` to ${last.number}`}
+            </strong>
+          </a>
+          {attempt && `: ${answerTo(attempt)}`}
+          {!isAlone && <span class="soft"> {deliveryId}</span>}
+        </>
+      )}
     </li>
   );
 }

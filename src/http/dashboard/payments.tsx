@@ -3,10 +3,11 @@ import { type Currency, formatAmount } from '../../domain/money.ts';
 import { MODES, PAYMENT_STATUSES, type Payment, type State } from '../../domain/state.ts';
 import { paymentCounts } from '../control/simulator.ts';
 import type { AppParts } from '../environment.ts';
-import { Choice, Code, Field, Pages, Status, Table, Time } from './blocks.tsx';
+import { Choice, Code, Field, Pages, Status, Time } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
-import { PER_PAGE, PLACES, UI } from './places.ts';
+import { listPath, PER_PAGE, PLACES, UI } from './places.ts';
 import { sampleInitiate } from './samples.ts';
+import { Cell, Row, RowHead, Table } from './table.tsx';
 
 /** What a list of payments is narrowed to. */
 export type PaymentFilter = {
@@ -43,7 +44,7 @@ export function PaymentsPage({ parts, filter }: { parts: AppParts; filter: Payme
   return (
     <>
       <h1>Payments</h1>
-      <Counts parts={parts} />
+      <Counts parts={parts} filter={filter} />
       <Filter filter={filter} />
       {page.data.length > 0 ? (
         <PaymentTable parts={parts} payments={page.data} />
@@ -57,20 +58,26 @@ export function PaymentsPage({ parts, filter }: { parts: AppParts; filter: Payme
   );
 }
 
-function Counts({ parts }: { parts: AppParts }) {
+/** How many there are of each status, which is also how the list is narrowed to one. */
+function Counts({ parts, filter }: { parts: AppParts; filter: PaymentFilter }) {
   const counts = paymentCounts(parts);
   return (
-    <div id="payment-counts" class="box charts">
-      <ul class="counts" aria-label="Payments by status">
-        {PAYMENT_STATUSES.map((status) => (
+    <nav id="payment-counts" class="box" aria-label="Payments by status">
+      <ul class="counts">
+        {[undefined, ...PAYMENT_STATUSES].map((status) => (
           <li>
-            <span class="number">{counts[status]}</span>
-            <Status of={status} />
+            <a
+              href={listPath('payments', { ...filter, status, cursor: undefined })}
+              aria-current={(filter.status || undefined) === status ? 'true' : undefined}
+            >
+              <span class="number">{status ? counts[status] : parts.gateway.state.payments.size}</span>{' '}
+              {status ? <Status of={status} /> : 'all'}
+            </a>
           </li>
         ))}
       </ul>
       <OutcomeBar counts={counts} />
-    </div>
+    </nav>
   );
 }
 
@@ -92,12 +99,7 @@ function Filter({ filter }: { filter: PaymentFilter }) {
   return (
     <search>
       <form class="form" method="get" action={PLACES.payments.path} aria-label="Filter">
-        <Choice
-          name="status"
-          label="Status"
-          value={filter.status ?? ''}
-          options={[...any, ...PAYMENT_STATUSES.map((one) => [one, one] as const)]}
-        />
+        {filter.status && <input type="hidden" name="status" value={filter.status} />}
         <Choice
           name="mode"
           label="Mode"
@@ -120,32 +122,36 @@ function PaymentTable({ parts, payments }: { parts: AppParts; payments: readonly
       <Table
         id="payment-list"
         label="Payments, newest first"
-        columns={['Payment', 'Status', 'Amount', 'IPN', 'Mode', 'Created (UTC)']}
+        columns={['Payment', 'Status', ['Amount', 'amount'], 'IPN', 'Mode', 'Created (UTC)']}
       >
         {payments.map((payment) => (
-          <tr data-key={payment.id}>
-            <th scope="row">
+          <Row name={payment.id}>
+            <RowHead>
               <a href={`${UI}/payments/${payment.id}`}>{payment.identifier}</a>
-              {payment.warnings.map((warning) => (
-                <span class="warning">{warning}</span>
-              ))}
-            </th>
-            <td>
+              <Warnings of={payment.warnings} />
+            </RowHead>
+            <Cell>
               <Status of={payment.status} />
-            </td>
-            <td class="amount">{shownAmount(parts, payment.amount, payment.currency)}</td>
-            <td>
+            </Cell>
+            <Cell kind="amount">{shownAmount(parts, payment.amount, payment.currency)}</Cell>
+            <Cell label="IPN">
               <LastIpn payment={payment} state={state} />
-            </td>
-            <td>{payment.mode}</td>
-            <td>
+            </Cell>
+            <Cell>{payment.mode}</Cell>
+            <Cell>
               <Time at={payment.createdAt} />
-            </td>
-          </tr>
+            </Cell>
+          </Row>
         ))}
       </Table>
     </div>
   );
+}
+
+/** How many there are; what they say is on the record's own page. */
+function Warnings({ of: { length } }: { of: readonly string[] }) {
+  if (length === 0) return null;
+  return <span class="warning">{length === 1 ? '1 warning' : `${length} warnings`}</span>;
 }
 
 function LastIpn({ payment, state }: { payment: Payment; state: State }) {
@@ -170,10 +176,15 @@ function NoPayments({ parts }: { parts: AppParts }) {
         text={sampleInitiate(baseUrl, publicKey)}
         what="The command that initiates a payment"
       />
+      <p>Or shorter:</p>
+      <Code
+        id="shorter"
+        text={parts.facts.command(`gateway-sim payments create --url ${baseUrl} --amount 100 --currency USD`)}
+        what="The shorter command that initiates a payment"
+      />
       <p>
-        Or shorter: <code>gateway-sim payments create --url {baseUrl} --amount 100 --currency USD</code>
+        <a href={PLACES.keys.path}>Both keys, and lines for your .env</a>, are under Api Key.
       </p>
-      <p>Both keys, and lines for your .env, are under Api Key, above.</p>
     </section>
   );
 }

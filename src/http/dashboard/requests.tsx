@@ -2,9 +2,10 @@ import type { Exchange } from '../../activity.ts';
 import { defaultMerchant } from '../../domain/merchant.ts';
 import { maskedExchange } from '../control/watch.ts';
 import type { AppParts } from '../environment.ts';
-import { Code, Facts, Heading, Pages, Table, Time } from './blocks.tsx';
+import { Code, Facts, Heading, Pages, Time } from './blocks.tsx';
 import { PER_PAGE, UI } from './places.ts';
 import { sampleInitiate } from './samples.ts';
+import { Cell, Row, RowHead, Table } from './table.tsx';
 import { pretty } from './text.ts';
 
 /** The page of the request log. */
@@ -59,30 +60,30 @@ function RequestRow({ parts, exchange }: { parts: AppParts; exchange: Exchange }
   const { id, method, target, notes, status, paymentId, durationMs, at } = exchange;
   const payment = paymentId === null ? undefined : parts.gateway.state.payments.get(paymentId);
   return (
-    <tr data-key={String(id)}>
-      <th scope="row">
+    <Row name={String(id)}>
+      <RowHead>
         <a href={`${UI}/requests/${id}`}>
           {method} {target.split('?', 1)[0]}
         </a>
         {notes.map((note) => (
           <span class="warning">{note}</span>
         ))}
-      </th>
-      <td>
+      </RowHead>
+      <Cell>
         <Answer status={status} body={exchange.responseBody} />
-      </td>
-      <td>
+      </Cell>
+      <Cell>
         {payment ? (
           <a href={`${UI}/payments/${payment.id}`}>{payment.identifier}</a>
         ) : (
           <span class="soft">–</span>
         )}
-      </td>
-      <td>{durationMs} ms</td>
-      <td>
+      </Cell>
+      <Cell>{durationMs} ms</Cell>
+      <Cell>
         <Time at={at} />
-      </td>
-    </tr>
+      </Cell>
+    </Row>
   );
 }
 
@@ -137,7 +138,7 @@ export function RequestPage({ parts, exchange }: { parts: AppParts; exchange: Ex
 }
 
 function Body({ text, what }: { text: string | null; what: string }) {
-  if (!text) return <p class="soft">No body is kept of it.</p>;
+  if (!text) return <p class="soft">No body.</p>;
   const read = pretty(text);
   return (
     <>

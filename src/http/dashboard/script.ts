@@ -189,7 +189,26 @@ setInterval(() => {
     time.dateTime = new Date(Date.parse(time.dateTime) + 1000).toISOString();
     time.textContent = time.dateTime.slice(0, 19).replace('T', ' ');
   }
+  for (const left of main.querySelectorAll('[data-left]')) {
+    left.dataset.left = Math.max(0, left.dataset.left - 1);
+    left.textContent = span(left.dataset.left);
+  }
 }, 1000);
+
+/** Seconds in their two largest units, as the page came with them. */
+function span(seconds) {
+  const parts = [];
+  for (const [unit, size] of [['day', 86400], ['h', 3600], ['min', 60], ['s', 1]]) {
+    const count = Math.floor(seconds / size);
+    seconds %= size;
+    if (count) parts.push(count + ' ' + unit + (unit === 'day' && count > 1 ? 's' : ''));
+  }
+  return parts.slice(0, 2).join(' ') || 'less than a second';
+}
+
+// On a small screen the tabs scroll sideways: the one that is open is in sight.
+const tab = document.querySelector('.tabs [aria-current]');
+if (tab) tab.closest('ul').scrollLeft = tab.offsetLeft - 60;
 
 // After a form was refused the address is that of its action: reloading must not send it again.
 if (main.dataset.page) history.replaceState(null, '', main.dataset.page);
