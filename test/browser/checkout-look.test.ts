@@ -116,6 +116,8 @@ describe.each(CASES)('$theme, $device, $language', ({ theme, device, language })
       expect(await at.page.evaluate('document.activeElement.tagName')).toBe('INPUT');
       const cancel = at.page.getByRole('button', { name: /cancel|annul/i });
       expect(await cancel.allTextContents()).toEqual([language === 'fr' ? 'Annuler' : 'Cancel']);
+      const ends = (await cancel.boundingBox().then((box) => box && box.y + box.height)) ?? Infinity;
+      expect([name, ends <= DEVICES[device].height ? 'in sight' : ends]).toEqual([name, 'in sight']);
     });
     expect(at.errors).toEqual([]);
   });
@@ -139,6 +141,29 @@ test.each(['light', 'dark'] as const)(
     await page.getByRole('alert').waitFor();
     await picture(page, `checkout-token-${colorScheme}`);
     expect([...(await misfits(page)), ...(await violationsOf(page))]).toEqual([]);
+  },
+);
+
+test.each(
+  (['light', 'dark'] as const).flatMap((theme) =>
+    (['desktop', 'tablet', 'phone', 'narrow'] as const).map((device) => ({ theme, device })),
+  ),
+)(
+  'a live checkout without a panel whose logo is not found fits, and axe finds nothing ($theme, $device)',
+  async (made) => {
+    const { theme, device } = made;
+    const viewport = { ...DEVICES, tablet: { width: 768, height: 800 }, narrow: { width: 320, height: 568 } };
+    const at = await shop({
+      start: { panel: false },
+      browser: { viewport: viewport[device], locale: 'fr-FR' },
+      fields: { checkout_theme: theme },
+    });
+    at.fields['site_logo'] = `${at.merchant.url}/gone.png`;
+    await everyStep(at, 'live', async (name) => {
+      await picture(at.page, `checkout-bare-${name}-${theme}-${device}`);
+      const wrong = [...(await misfits(at.page)), ...(await violationsOf(at.page))];
+      expect([name, ...wrong]).toEqual([name]);
+    });
   },
 );
 

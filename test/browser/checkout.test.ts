@@ -9,6 +9,8 @@ import {
   isGenuine,
   LIVE_EMAIL,
   MODES,
+  PHONE,
+  picture,
   press,
   SANDBOX,
   statusOf,
@@ -248,5 +250,41 @@ describe('the simulator panel', () => {
     expect(await at.page.getByRole('complementary').count()).toBe(0);
     expect(await at.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     expect(await at.page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(1);
+  });
+});
+
+describe('what the emulator says of a live payment', () => {
+  test.each([true, false])('stands below the card, and leads to the code (panel: %s)', async (panel) => {
+    const { page, ...at } = await shop({ start: { panel }, browser: { viewport: PHONE } });
+    const below = page.getByRole(panel ? 'complementary' : 'contentinfo');
+    await arrive({ page, ...at }, 'live');
+    expect(await below.innerText()).toContain(
+      `${LIVE_EMAIL} can pay this. All wallets: npx gateway-sim wallets`,
+    );
+    await picture(page, `checkout-tip-wallet-${panel}`);
+    await enterEmail(page, LIVE_EMAIL);
+    expect(await below.innerText()).toContain('Read the code with npx gateway-sim inbox');
+    await picture(page, `checkout-tip-code-${panel}`);
+    const [inbox] = await Promise.all([
+      page.waitForEvent('popup'),
+      below.getByRole('link', { name: 'inbox' }).click(),
+    ]);
+    await inbox
+      .getByText(await inboxCode(at.sim))
+      .first()
+      .waitFor();
+    expect(at.errors).toEqual([]);
+  });
+
+  test('is a command that fills a wallet where none can pay, taken whole by a click', async () => {
+    const { page, ...at } = await shop({ browser: { viewport: PHONE }, fields: { amount: '99999999.5' } });
+    await arrive({ page, ...at }, 'live');
+    await page.getByText('wallets', { exact: true }).click();
+    const taken = await page.evaluate<string>('getSelection().toString()');
+    expect(taken).toMatch(/^npx gateway-sim wallets fund wal_\w+ --amount 99999999\.5$/);
+    await picture(page, 'checkout-tip-fund');
+    const [, wallet] = /fund (\S+)/.exec(taken) ?? [];
+    const { data } = await at.sim.control<{ data: { id: string; currency: string }[] }>('/wallets');
+    expect(data.find(({ id }) => id === wallet)?.currency).toBe('USD');
   });
 });

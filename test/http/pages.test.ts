@@ -3,7 +3,8 @@ import type { CheckoutProblem } from '../../src/domain/checkout.ts';
 import { DELIVERY_ORDERS } from '../../src/domain/settings.ts';
 import { OUTCOMES, PAYMENT_STATUSES } from '../../src/domain/state.ts';
 import { checkoutPage, closedPage, refusedPage } from '../../src/http/pages/checkout.tsx';
-import type { CheckoutView, ClosedView, PaymentSummary } from '../../src/http/pages/views.ts';
+import { tokenPage } from '../../src/http/pages/token.tsx';
+import type { CheckoutView, ClosedView, LiveTip, PaymentSummary } from '../../src/http/pages/views.ts';
 
 const PATH = '/sandbox/initiate/payment/checkout';
 const STEPS = ['email', 'code'] as const;
@@ -37,7 +38,7 @@ function checkout({ payment, ...changes }: CheckoutChanges = {}): string {
     problem: null,
     resent: false,
     sandbox: { email: 'test_mode@mail.com', code: '222666' },
-    walletEmail: 'wallet@example.com',
+    tip: null,
     panel: { defaultDelivery: 'ipn-then-redirect' },
     ...changes,
   });
@@ -350,27 +351,64 @@ describe('the simulator panel', () => {
   });
 });
 
-describe('what the simulator says beside a field', () => {
-  const asideOf = (html: string) => /<p class="aside">.*?<\/p>/s.exec(html)?.[0] ?? '';
+describe('what only the emulator would say', () => {
+  const CODE: LiveTip = { about: 'code', command: 'npx gateway-sim inbox' };
+  const FUND: LiveTip = { about: 'no_wallet', command: 'npx gateway-sim wallets fund wal_1 --amount 5' };
+  const WALLET: LiveTip = { about: 'wallet', email: 'rich@b.test', command: 'npx gateway-sim wallets' };
+  /** What stands around the card of the customer, as text. */
+  const around = (html: string) =>
+    html
+      .replace(/^.*<\/main>/s, '')
+      .replace(/<[^>]+>/g, '')
+      .replace(/\s+/g, ' ');
 
-  test('is where the code of a live payment is, with a panel and without', () => {
+  test.each([
+    [CODE, 'Read the code with npx gateway-sim inbox or in the inbox.'],
+    [WALLET, 'rich@b.test can pay this. All wallets: npx gateway-sim wallets'],
+    [FUND, 'No wallet can pay this. Fill one with npx gateway-sim wallets fund wal_1 --amount 5'],
+  ])('stands outside the card, with a panel and without: %j', (tip, text) => {
+    const step = tip.about === 'code' ? 'code' : 'email';
     for (const panel of [null, { defaultDelivery: 'ipn-only' } as const]) {
-      const aside = asideOf(live({ step: 'code', panel }));
-      expect(aside).toContain('<span class="tag">simulator</span>');
-      expect(aside).toContain('<code>gateway-sim inbox</code>');
-      expect(aside).toContain('href="/_sim/ui/inbox"');
+      const html = live({ step, tip, panel });
+      expect(around(html)).toContain(text);
+      expect(/<main.*<\/main>/s.exec(html)?.[0]).not.toContain('gateway-sim');
+      expect(html).toMatch(panel ? /<details.*<p class="tip">.*<form/s : /<footer class="tip strip">/);
     }
   });
 
-  test('is which wallet can pay, and nothing on a page that is to look real', () => {
-    expect(asideOf(live())).toContain('<code>wallet@example.com</code> can pay this');
-    expect(asideOf(live({ walletEmail: null }))).toContain('<code>gateway-sim wallets fund</code>');
-    expect(asideOf(live({ panel: null }))).toBe('');
+  test('says nothing of a panel where there is none, to the style sheet', () => {
+    for (const [step, tip] of [
+      ['email', WALLET],
+      ['email', FUND],
+      ['code', CODE],
+    ] as const) {
+      for (const language of LANGUAGES)
+        expect(live({ step, tip, language, panel: null })).not.toMatch(/panel|simulator|simulateur/i);
+    }
   });
 
   test('is nothing in the sandbox', () => {
-    for (const step of STEPS) expect(asideOf(checkout({ step }))).toBe('');
+    for (const step of STEPS) expect(around(checkout({ step, panel: null })).trim()).toBe('');
   });
+
+  test('keeps each word of a command in one piece', () => {
+    expect(live({ tip: WALLET })).toContain('<span>npx</span> <span>gateway-sim</span> <span>wallets</span>');
+  });
+});
+
+describe('the page that asks for the control token', () => {
+  test.each(LANGUAGES)(
+    'names the command as the user types it, and again when the token is wrong (%s)',
+    (language) => {
+      const view = { language, theme: 'system', nonce: 'nonce-1' } as const;
+      const page = (wrong: boolean) =>
+        tokenPage(view, { action: '/token', wrong, command: 'npx gateway-sim start' });
+      const command = '<span>npx</span> <span>gateway-sim</span> <span>start</span></code>.';
+      expect(page(false).split(command)).toHaveLength(2);
+      expect(page(true).split(command)).toHaveLength(3);
+      expect(page(true)).toMatch(/role="alert"/);
+    },
+  );
 });
 
 describe('text from right to left', () => {
@@ -420,9 +458,9 @@ describe('in French', () => {
 
 describe('a closed page', () => {
   test.each([
-    ['succeeded', 'Payment complete', 'already paid'],
-    ['canceled', 'Payment canceled', 'already canceled'],
-    ['failed', 'Payment failed', 'already failed'],
+    ['succeeded', 'Payment complete', 'is paid. You are not charged again.'],
+    ['canceled', 'Payment canceled', 'was canceled.'],
+    ['failed', 'Payment failed', 'This payment failed.'],
   ] as const)('of a %s payment says so', (status, title, text) => {
     const html = closed({ status });
     expect(html).toContain(`<h1>${title}</h1>`);

@@ -2,8 +2,10 @@ import type { PaymentStatus } from '../../domain/state.ts';
 import { CHECKOUT_STYLES } from './checkout-styles.ts';
 import { renderDocument } from './layout.tsx';
 import { SimulatorPanel } from './panel.tsx';
+import { PANEL_STYLES } from './panel-styles.ts';
 import { actionOf, Step } from './step.tsx';
 import { Amount, Facts, Logo, merchantOf } from './summary.tsx';
+import { Tip } from './tip.tsx';
 import type { CheckoutView, ClosedView, RefusedView } from './views.ts';
 import { WORDING, type Wording } from './wording.ts';
 
@@ -16,7 +18,7 @@ export function checkoutPage(view: CheckoutView): string {
     view,
     theme: view.theme,
     title: view.problem ? words.errorTitle(title) : title,
-    styles: CHECKOUT_STYLES,
+    styles: view.panel ? CHECKOUT_STYLES + PANEL_STYLES : CHECKOUT_STYLES,
     children: <Checkout view={view} words={words} />,
   });
 }
@@ -60,7 +62,7 @@ export function refusedPage(view: RefusedView): string {
 }
 
 function Checkout({ view, words }: { view: CheckoutView; words: Wording }) {
-  const { payment, panel } = view;
+  const { payment, panel, tip } = view;
   return (
     <>
       <main class="card checkout">
@@ -75,12 +77,19 @@ function Checkout({ view, words }: { view: CheckoutView; words: Wording }) {
         <Step view={view} words={words} />
         <Next view={view} words={words} />
       </main>
-      {panel && (
+      {panel ? (
         <SimulatorPanel
           words={words}
           action={actionOf(view, 'panel')}
           defaultDelivery={panel.defaultDelivery}
+          tip={tip}
         />
+      ) : (
+        tip && (
+          <footer class="tip strip">
+            <span class="tag">gateway-sim</span> <Tip tip={tip} words={words} />
+          </footer>
+        )
       )}
     </>
   );

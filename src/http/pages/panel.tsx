@@ -1,22 +1,30 @@
 import { DELIVERY_ORDERS, type DeliveryOrder } from '../../domain/settings.ts';
 import { STATUS_AFTER } from '../../domain/settle.ts';
 import { OUTCOMES } from '../../domain/state.ts';
+import { Tip } from './tip.tsx';
+import type { LiveTip } from './views.ts';
 import type { Wording } from './wording.ts';
 
-/** The emulator's own controls below a checkout: settle at once. They fold away without a script. */
+/** The emulator's own word below a checkout, and its controls: settle at once. They fold away without a script. */
 export function SimulatorPanel(props: {
   words: Wording;
   /** Where the form posts to. */
   action: string;
   defaultDelivery: DeliveryOrder;
+  tip: LiveTip | null;
 }) {
-  const { words, action, defaultDelivery } = props;
+  const { words, action, defaultDelivery, tip } = props;
   return (
     <aside class="panel" aria-label={words.panel.region}>
       <details open>
         <summary>
           <span class="tag">{words.panel.title}</span> {words.panel.note}
         </summary>
+        {tip && (
+          <p class="tip">
+            <Tip tip={tip} words={words} />
+          </p>
+        )}
         <form method="post" action={action}>
           <div>
             <label for="delivery">{words.panel.delivery}</label>

@@ -16,7 +16,7 @@ export function Step({ view, words }: StepProps) {
         <p class={`progress ${step}`}>{words.step[step]}</p>
         <h2 id="step">{words.stepTitle[step]}</h2>
       </div>
-      {sandbox && <SandboxNotice view={view} words={words} accepted={sandbox[step]} />}
+      {sandbox && <SandboxNotice view={view} words={words} />}
       {step === 'code' && (
         <PostForm view={view} name="back" class="payer">
           <p>
@@ -51,17 +51,16 @@ export function Step({ view, words }: StepProps) {
   );
 }
 
-function SandboxNotice({ view, words, accepted }: StepProps & { accepted: string }) {
+function SandboxNotice({ view, words }: StepProps) {
   return (
     <div class="notice">
       <p>
-        <strong>{words.testMode}.</strong> {words.sandbox.note} {words.sandbox.accepts[view.step]}{' '}
-        <code>{accepted}</code>
+        <strong>{words.testMode}.</strong> <span>{words.sandbox.note}</span>
       </p>
       <form method="get" action={view.path}>
         <input type="hidden" name="payment_id" value={view.payment.id} />
         <input type="hidden" name="fill" value="1" />
-        <button type="submit" class="button small">
+        <button type="submit" class="link fill">
           {words.sandbox.fill[view.step]}
         </button>
       </form>
@@ -71,12 +70,12 @@ function SandboxNotice({ view, words, accepted }: StepProps & { accepted: string
 
 /** The server checks, so that its errors are the only ones: hence `novalidate`. */
 function MainForm({ view, words }: StepProps) {
-  const { step, problem, payment } = view;
+  const { step, problem, payment, sandbox } = view;
   return (
     <PostForm view={view} name={step} class="main">
       <label for={step}>{words.label[step]}</label>
       <p class="hint" id={`${step}-hint`}>
-        {words.hint[payment.mode][step]}
+        {words.hint[payment.mode][step]} {sandbox && <code>{sandbox[step]}</code>}
       </p>
       <Field view={view} />
       {problem && (
@@ -84,7 +83,6 @@ function MainForm({ view, words }: StepProps) {
           {(step === 'code' && words.problemsAtCode[problem]) || words.problems[problem]}
         </p>
       )}
-      {payment.mode === 'live' && <Aside view={view} words={words} />}
       <button type="submit" class="button">
         {step === 'email' ? words.submit.email : words.submit.code(payment.amount)}
       </button>
@@ -114,33 +112,6 @@ function Field({ view: { step, value, problem, resent, sandbox } }: { view: Chec
   const inputmode = sandbox && /\D/.test(sandbox.code) ? 'text' : 'numeric';
   return (
     <input {...field} type="text" inputmode={inputmode} autocomplete="one-time-code" enterkeyhint="done" />
-  );
-}
-
-/** Who can pay, and where the code is: on a live page, where the emulator sends nothing to anybody. */
-function Aside({ view, words: { aside } }: StepProps) {
-  if (view.step === 'email' && view.panel === null) return null;
-  return (
-    <p class="aside">
-      <span class="tag">{aside.mark}</span>{' '}
-      {view.step === 'code' ? (
-        <>
-          {aside.code} <code>gateway-sim inbox</code> {aside.orIn}{' '}
-          <a href="/_sim/ui/inbox" target="_blank" rel="noopener">
-            {aside.inbox}
-          </a>
-          .
-        </>
-      ) : view.walletEmail === null ? (
-        <>
-          {aside.noWallet} <code>gateway-sim wallets fund</code>
-        </>
-      ) : (
-        <>
-          <code>{view.walletEmail}</code> {aside.wallet} <code>gateway-sim wallets</code>
-        </>
-      )}
-    </p>
   );
 }
 

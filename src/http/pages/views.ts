@@ -24,6 +24,14 @@ export interface PaymentSummary {
   identifier: string;
 }
 
+/**
+ * What whoever tries a live checkout would look for elsewhere: who can pay, and where the code is. The command tells
+ * or does more, and can be pasted as it stands.
+ */
+export type LiveTip =
+  | { about: 'wallet'; email: string; command: string }
+  | { about: 'no_wallet' | 'code'; command: string };
+
 /** A checkout that waits for the customer's e-mail or verification code. */
 export interface CheckoutView extends PageView {
   step: 'email' | 'code';
@@ -41,8 +49,8 @@ export interface CheckoutView extends PageView {
   resent: boolean;
   /** The only values that a sandbox checkout takes; null in live mode. */
   sandbox: { email: string; code: string } | null;
-  /** A wallet that could pay this in live mode; null when there is none. */
-  walletEmail: string | null;
+  /** What only an emulator would say; null in the sandbox, whose page says it all. */
+  tip: LiveTip | null;
   /** The simulator panel; null when it is hidden. */
   panel: { defaultDelivery: DeliveryOrder } | null;
 }

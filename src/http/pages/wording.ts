@@ -15,7 +15,7 @@ export interface Wording {
   /** Heads the step. It must not contain a label: whoever looks for a field by its label finds one. */
   stepTitle: Record<'email' | 'code', string>;
   label: Record<'email' | 'code', string>;
-  /** What the customer is to do, by mode: in the sandbox nothing is sent. */
+  /** What the customer is to do, by mode. In the sandbox the value that it takes follows. */
   hint: Record<'sandbox' | 'live', Record<'email' | 'code', string>>;
   submit: { email: string; code: (amount: string) => string };
   changeEmail: string;
@@ -31,11 +31,7 @@ export interface Wording {
   problems: Record<CheckoutProblem, string>;
   /** A wallet can fall short between the steps; then the field in sight is the code. */
   problemsAtCode: Partial<Record<CheckoutProblem, string>>;
-  sandbox: {
-    note: string;
-    accepts: Record<'email' | 'code', string>;
-    fill: Record<'email' | 'code', string>;
-  };
+  sandbox: { note: string; fill: Record<'email' | 'code', string> };
   panel: {
     region: string;
     title: string;
@@ -46,8 +42,8 @@ export interface Wording {
     outcomes: Record<'approve' | 'cancel' | 'fail' | 'expire', string>;
     result: (status: string) => string;
   };
-  /** What only an emulator would say beside a field of a live checkout; commands and addresses stand around it. */
-  aside: { mark: string; wallet: string; noWallet: string; code: string; orIn: string; inbox: string };
+  /** What only an emulator would say below a live checkout; commands and addresses stand around it. */
+  tip: { wallet: string; noWallet: string; code: string; orIn: string; inbox: string };
   status: Record<PaymentStatus, string>;
   closed: {
     title: Record<PaymentStatus | 'unknown', string>;
@@ -75,10 +71,7 @@ export const WORDING = {
     stepTitle: { email: 'Who is paying?', code: 'Confirm the payment' },
     label: { email: 'E-mail', code: 'Verification code' },
     hint: {
-      sandbox: {
-        email: 'The address of your wallet.',
-        code: 'In test mode the code is always the same; nothing is sent.',
-      },
+      sandbox: { email: 'Pay with', code: 'Confirm with' },
       live: {
         email: 'The address of your wallet. We send a code to it, so that only you can pay.',
         code: 'We sent a code to this address. It is valid for 10 minutes.',
@@ -128,7 +121,6 @@ export const WORDING = {
     },
     sandbox: {
       note: 'No wallet is charged.',
-      accepts: { email: 'Pay with', code: 'Confirm with' },
       fill: { email: 'Fill in test e-mail', code: 'Fill in test code' },
     },
     panel: {
@@ -140,8 +132,7 @@ export const WORDING = {
       outcomes: { approve: 'Approve', cancel: 'Abort', fail: 'Fail', expire: 'Expire' },
       result: (status) => `The payment becomes ${status}`,
     },
-    aside: {
-      mark: 'simulator',
+    tip: {
       wallet: 'can pay this. All wallets:',
       noWallet: 'No wallet can pay this. Fill one with',
       code: 'No mail was sent. Read the code with',
@@ -166,9 +157,9 @@ export const WORDING = {
       },
       earlier: {
         pending: (merchant) => `This payment to ${merchant} still waits.`,
-        succeeded: (merchant) => `This payment to ${merchant} was already paid. You are not charged again.`,
-        canceled: () => 'This payment was already canceled. Nothing was charged.',
-        failed: () => 'This payment already failed. Nothing was charged.',
+        succeeded: (merchant) => `This payment to ${merchant} is paid. You are not charged again.`,
+        canceled: () => 'This payment was canceled. Nothing was charged.',
+        failed: () => 'This payment failed. Nothing was charged.',
         expired: () => 'The time to pay is over. Nothing was charged.',
       },
       now: {
@@ -199,10 +190,7 @@ export const WORDING = {
     stepTitle: { email: 'Qui paie\u00a0?', code: 'Confirmez le paiement' },
     label: { email: 'E-mail', code: 'Code de vérification' },
     hint: {
-      sandbox: {
-        email: 'L’adresse de votre portefeuille.',
-        code: 'En mode test, le code est toujours le même\u00a0; rien n’est envoyé.',
-      },
+      sandbox: { email: 'Payez avec', code: 'Confirmez avec' },
       live: {
         email: 'L’adresse de votre portefeuille. Nous y envoyons un code, pour que vous seul puissiez payer.',
         code: 'Nous avons envoyé un code à cette adresse. Il est valable 10\u00a0minutes.',
@@ -210,8 +198,8 @@ export const WORDING = {
     },
     submit: { email: 'Continuer', code: (amount) => `Payer ${amount}` },
     changeEmail: 'Modifier l’e-mail',
-    resend: 'Envoyer un nouveau code',
-    resent: 'Nous avons envoyé un nouveau code. Le précédent n’est plus valable.',
+    resend: 'Renvoyer un code',
+    resent: 'Nouveau code envoyé. Le précédent n’est plus valable.',
     cancel: 'Annuler',
     next: {
       title: 'Et ensuite',
@@ -255,7 +243,6 @@ export const WORDING = {
     },
     sandbox: {
       note: 'Aucun portefeuille n’est débité.',
-      accepts: { email: 'Payez avec', code: 'Confirmez avec' },
       fill: { email: 'Remplir l’e-mail de test', code: 'Remplir le code de test' },
     },
     panel: {
@@ -267,8 +254,7 @@ export const WORDING = {
       outcomes: { approve: 'Approuver', cancel: 'Abandonner', fail: 'Échouer', expire: 'Expirer' },
       result: (status) => `Le paiement devient ${status}`,
     },
-    aside: {
-      mark: 'simulateur',
+    tip: {
       wallet: 'peut payer. Tous les portefeuilles\u00a0:',
       noWallet: 'Aucun portefeuille ne peut payer. Pour en approvisionner un\u00a0:',
       code: 'Aucun message n’est parti. Le code se lit avec',
@@ -294,9 +280,9 @@ export const WORDING = {
       earlier: {
         pending: (merchant) => `Ce paiement à ${merchant} est toujours en attente.`,
         succeeded: (merchant) =>
-          `Ce paiement à ${merchant} a déjà été effectué. Vous n’êtes pas débité une seconde fois.`,
-        canceled: () => 'Ce paiement a déjà été annulé. Rien n’a été débité.',
-        failed: () => 'Ce paiement a déjà échoué. Rien n’a été débité.',
+          `Ce paiement à ${merchant} est effectué. Vous n’êtes pas débité une seconde fois.`,
+        canceled: () => 'Ce paiement a été annulé. Rien n’a été débité.',
+        failed: () => 'Ce paiement a échoué. Rien n’a été débité.',
         expired: () => 'Le délai de paiement est écoulé. Rien n’a été débité.',
       },
       now: {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CheckoutProblem } from '../../domain/checkout.ts';
 import { stepOf } from '../../domain/checkout.ts';
+import { quoted } from '../../domain/curl.ts';
 import type { GatewayError } from '../../domain/error.ts';
 import { compare, formatAmount } from '../../domain/money.ts';
 import type { Mode, Payment } from '../../domain/state.ts';
@@ -8,7 +9,7 @@ import type { AppContext, AppParts } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
 import { languageOf } from '../language.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
-import type { ClosedView, PageView, PaymentSummary } from '../pages/views.ts';
+import type { ClosedView, LiveTip, PageView, PaymentSummary } from '../pages/views.ts';
 import { CHECKOUT_PATHS, checkoutUrl } from '../urls.ts';
 
 /** What stands in the field of a step, and what is wrong with it. */
@@ -45,7 +46,7 @@ export class CheckoutPages {
       problem,
       resent: problem === null && c.req.query('resent') === '1',
       sandbox: this.#mode === 'sandbox' ? { email: settings.sandboxEmail, code: settings.sandboxCode } : null,
-      walletEmail: this.#walletFor(payment),
+      tip: this.#mode === 'live' ? this.#tipFor(payment) : null,
       panel: facts.options.panel ? { defaultDelivery: settings.delivery } : null,
     });
     return c.html(html, problem && c.req.method === 'POST' ? 422 : 200);
@@ -85,13 +86,22 @@ export class CheckoutPages {
     return { language, theme, nonce };
   }
 
-  /** A wallet that could pay, so that a developer need not look for one. */
-  #walletFor(payment: Payment): string | null {
-    for (const wallet of this.#parts.gateway.state.wallets.values()) {
-      if (wallet.currency === payment.currency && compare(wallet.balance, payment.amount) >= 0)
-        return wallet.email;
+  /** What a developer need not look for: a wallet that could pay, or how to fill one, and then the code. */
+  #tipFor(payment: Payment): LiveTip {
+    const { gateway, facts } = this.#parts;
+    if (stepOf(payment) === 'code') return { about: 'code', command: facts.command('gateway-sim inbox') };
+    let empty: string | null = null;
+    for (const { id, email, currency, balance } of gateway.state.wallets.values()) {
+      if (currency !== payment.currency) continue;
+      if (compare(balance, payment.amount) >= 0)
+        return { about: 'wallet', email, command: facts.command('gateway-sim wallets') };
+      empty ??= id;
     }
-    return null;
+    const fund = facts.command('gateway-sim wallets fund');
+    if (empty === null) return { about: 'no_wallet', command: fund };
+    // A state from outside may name its wallets as it likes.
+    const id = /^\w[\w-]*$/.test(empty) ? empty : quoted(empty);
+    return { about: 'no_wallet', command: `${fund} ${id} --amount ${payment.amount}` };
   }
 
   #summary(payment: Payment, language: PageView['language']): PaymentSummary {
