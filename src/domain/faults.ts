@@ -77,10 +77,12 @@ export class Faults {
     return fault;
   }
 
-  /** Takes all rules away, or those on one route, and tells how many. */
-  clear(route?: string): number {
+  /** Takes all rules away, those on one route, or only the one there for these identifiers, and tells how many. */
+  clear(route?: string, only?: { identifier: string | undefined }): number {
     const before = this.#active.length;
-    this.#active = route === undefined ? [] : this.#active.filter(({ rule }) => rule.route !== route);
+    const goes = ({ rule }: ActiveFault) =>
+      route === undefined || (rule.route === route && (!only || rule.identifier === only.identifier));
+    this.#active = this.#active.filter((fault) => !goes(fault));
     return before - this.#active.length;
   }
 

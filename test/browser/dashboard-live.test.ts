@@ -216,6 +216,6 @@ test('every form and link is reached by keyboard, in an order that makes sense',
     'Cancel',
     'Fail',
     'Expire',
-    'Open the checkout',
+    'Open checkout',
   ]);
 });

@@ -41,7 +41,7 @@ test('the first payment, from the dashboard alone', async () => {
 
   await page.getByRole('link', { name: 'order-1' }).click();
   const opened = page.waitForEvent('popup');
-  await page.getByRole('link', { name: 'Open the checkout' }).click();
+  await page.getByRole('link', { name: 'Open checkout' }).click();
   const checkout = await opened;
   await checkout.getByLabel('E-mail').fill('test_mode@mail.com');
   await checkout.keyboard.press('Enter');

@@ -128,7 +128,7 @@ describe('payments', () => {
     expect(html).toMatch(/href="\/_sim\?status=pending&amp;text=tea"><span class="number">1</);
     expect(html).toMatch(/href="\/_sim\?status=canceled&amp;text=tea" aria-current="true"/);
     expect(html).toMatch(/href="\/_sim\?text=tea"><span class="number">1<\/span> all/);
-    expect(html).toContain('<input type="hidden" name="status" value="canceled"/>');
+    expect(html).toContain('<option value="canceled" selected="">');
   });
 
   it('say in the list how many warnings they have, and on their page which', async () => {
@@ -425,6 +425,11 @@ describe('faults and clock', () => {
     const html = await followed(await post('/_sim/ui/faults', set));
     expect(html).toMatch(/Faults are on.*status 503/s);
     expect(await (await get('/_sim')).text()).toContain('Faults are on');
+    const only = { route: 'ipn', effect: 'drop' };
+    for (const identifier of ['a', 'b']) await post('/_sim/ui/faults', { ...only, identifier });
+    await post('/_sim/ui/faults/clear', { route: 'ipn', identifier: 'a' });
+    const left = sim.server.parts.faults.list.filter(({ rule }) => rule.route === 'ipn');
+    expect(left.map(({ rule }) => rule.identifier)).toEqual(['b']);
     expect(await followed(await post('/_sim/ui/faults/clear', {}))).not.toContain('Faults are on');
     expect((await post('/_sim/ui/faults', { ...set, status: '7' })).status).toBe(422);
     // The form as it comes works for every effect, and what it refuses is called as its field is.

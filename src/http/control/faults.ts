@@ -69,9 +69,15 @@ export function setFault({ faults, activity, gateway }: AppParts, rule: FaultRul
 }
 
 /** Takes rules away, says so in the log, and tells how many there were. */
-export function clearFaults({ faults, activity, gateway }: AppParts, route?: string): number {
-  const cleared = faults.clear(route);
-  const text = faults.areOn ? `${cleared} fault rules are off` : 'all faults are off';
+export function clearFaults(
+  { faults, activity, gateway }: AppParts,
+  route?: string,
+  only?: { identifier: string | undefined },
+): number {
+  const cleared = faults.clear(route, only);
+  const text = faults.areOn
+    ? `${cleared} fault ${cleared === 1 ? 'rule is' : 'rules are'} off`
+    : 'all faults are off';
   if (cleared) activity.notice(timestamp(gateway.now()), text);
   return cleared;
 }

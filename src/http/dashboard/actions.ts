@@ -87,8 +87,8 @@ function simulatorActions(parts: AppParts) {
       setFault(parts, parseInput(FaultRule, faultRule(fields)));
       return PLACES.faults.path;
     },
-    clearFaults: async (_, { route, from }) => {
-      clearFaults(parts, route || undefined);
+    clearFaults: async (_, { route, identifier, from }) => {
+      clearFaults(parts, route || undefined, { identifier: identifier || undefined });
       return ownPage(from, PLACES.faults.path);
     },
     moveClock: async (_, { move = '', by, at, from }) => {

@@ -93,6 +93,7 @@ function FaultTable({ faults }: { faults: readonly FaultView[] }) {
             <Cell>
               <Action to={`${UI}/faults/clear`} inline>
                 <input type="hidden" name="route" value={fault.route} />
+                <input type="hidden" name="identifier" value={fault.identifier ?? ''} />
                 <button type="submit" class="plain">
                   Clear
                 </button>

@@ -122,7 +122,7 @@ function Send({ delivery, state, given }: { delivery: Delivery; state: State; gi
         </button>
       </Action>
       <details id="ipn-curl">
-        <summary>As curl</summary>
+        <summary>Copy as curl</summary>
         <Code id="curl" text={curlCommand(deliveryView(delivery, state))} what="The command that posts it" />
       </details>
     </section>

@@ -46,7 +46,7 @@ export function PaymentPage({ parts, payment }: { parts: AppParts; payment: Paym
             </ol>
           </section>
           <section class="box" id="again" aria-labelledby="again-name">
-            <h2 id="again-name">As curl</h2>
+            <h2 id="again-name">Copy as curl</h2>
             <details id="curl-details">
               <summary>Initiate this payment again</summary>
               <Code
@@ -152,7 +152,7 @@ function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
           target="_blank"
           rel="noopener"
         >
-          Open the checkout
+          Open checkout
         </a>
         <span class="soft">In a new tab, as the customer sees it.</span>
       </p>

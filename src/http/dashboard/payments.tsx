@@ -62,7 +62,7 @@ export function PaymentsPage({ parts, filter }: { parts: AppParts; filter: Payme
 function Counts({ parts, filter }: { parts: AppParts; filter: PaymentFilter }) {
   const counts = paymentCounts(parts);
   return (
-    <nav id="payment-counts" class="box" aria-label="Payments by status">
+    <nav id="payment-counts" class="box" aria-label="How payments stand">
       <ul class="counts">
         {[undefined, ...PAYMENT_STATUSES].map((status) => (
           <li>
@@ -99,7 +99,12 @@ function Filter({ filter }: { filter: PaymentFilter }) {
   return (
     <search>
       <form class="form" method="get" action={PLACES.payments.path} aria-label="Filter">
-        {filter.status && <input type="hidden" name="status" value={filter.status} />}
+        <Choice
+          name="status"
+          label="Status"
+          value={filter.status ?? ''}
+          options={[...any, ...PAYMENT_STATUSES.map((one) => [one, one] as const)]}
+        />
         <Choice
           name="mode"
           label="Mode"

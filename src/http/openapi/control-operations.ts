@@ -195,7 +195,7 @@ const CONTROL: readonly Operation[] = [
   control(
     'Control: faults',
     'delete /_sim/faults',
-    'Take away all rules, or those on one route',
+    'Clear all rules, or those on one route',
     'ClearedFaults',
     {
       query: ClearQuery,
