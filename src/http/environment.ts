@@ -18,7 +18,7 @@ export interface ServerFacts {
   startedAt: string;
   /** The address that checkout URLs are built on: `--public-url`, else the bound address. */
   baseUrl: () => string;
-  /** Asked for under /_sim; null when only this machine can reach the emulator. */
+  /** Asked for under /_sim; null when none is: only this machine can reach the emulator, and no token was given. */
   controlToken: string | null;
   /**
    * The commands in a text as the user of this emulator would type them: `gateway-sim keys` becomes
