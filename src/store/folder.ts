@@ -87,6 +87,12 @@ export function unwritableFolder(path: string, cause: unknown): GatewayError {
   });
 }
 
+/** Removing a stale lock takes less than a millisecond; others look again after so long, so often. */
+const TURN_MS = 10;
+const ATTEMPTS = 50;
+/** Whoever takes longer was killed over it. */
+const ABANDONED_MS = 5_000;
+
 /** A data folder that this process alone may write. */
 export class DataFolder {
   readonly path: string;
@@ -122,7 +128,7 @@ export class DataFolder {
     // Linked into place, so that nobody ever reads a lock that is only half written.
     await writeFile(mine, JSON.stringify(own), { mode: 0o600 });
     try {
-      for (let attempt = 0; attempt < 5; attempt++) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         try {
           await link(mine, this.#lock);
           return;
@@ -137,17 +143,39 @@ export class DataFolder {
     }
   }
 
+  /**
+   * Removes the lock of a process that is gone. One at a time, who looks again when it is his turn: between a look and
+   * the removal another could have done the same and taken the lock.
+   */
   async #removeStaleLock(): Promise<void> {
+    if (!(await this.#isStale())) return;
+    const turn = `${this.#lock}.turn`;
+    try {
+      await writeFile(turn, '', { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      const age = await stat(turn).then(
+        ({ mtimeMs }) => Date.now() - mtimeMs,
+        () => 0,
+      );
+      if (age > ABANDONED_MS) await rm(turn, { force: true });
+      else await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+      return;
+    }
+    try {
+      if (await this.#isStale()) await rm(this.#lock, { force: true });
+    } finally {
+      await rm(turn, { force: true });
+    }
+  }
+
+  /** @throws GatewayError `folder_in_use` when a process that runs holds the lock */
+  async #isStale(): Promise<boolean> {
     const content = await readFile(this.#lock, 'utf8').catch(() => undefined);
-    if (content === undefined) return;
+    if (content === undefined) return false;
     const holder = parseHolder(content);
     if (holder && holds(holder)) throw this.#inUse(holder.pid);
-    const aside = `${this.#lock}.stale.${randomBytes(4).toString('hex')}`;
-    await rename(this.#lock, aside).catch(() => {});
-    const taken = await readFile(aside, 'utf8').catch(() => content);
-    // Somebody else was faster and what was moved aside is their fresh lock: put it back.
-    if (taken !== content) await link(aside, this.#lock).catch(() => {});
-    await rm(aside, { force: true });
+    return true;
   }
 
   #inUse(pid: number | undefined): GatewayError {

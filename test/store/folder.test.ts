@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DataFolder, findServer, isAlive, readServerInfo, type ServerInfo } from '../../src/store/folder.ts';
@@ -129,6 +129,16 @@ describe('the lock of a data folder', () => {
       for (const taker of takers)
         if (taker.status === 'rejected') expect(taker.reason).toMatchObject({ code: 'folder_in_use' });
     }
+  });
+
+  it('that was stale is taken though somebody was killed while removing it', async () => {
+    const path = await temporaryFolder();
+    await writeFile(lockIn(path), JSON.stringify({ pid: await deadPid(), started: null }));
+    await writeFile(`${lockIn(path)}.turn`, '');
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(`${lockIn(path)}.turn`, longAgo, longAgo);
+    await (await DataFolder.take(path)).release();
+    expect(await readdir(path)).toEqual([]);
   });
 });
 
