@@ -389,7 +389,7 @@ export interface FireOptions {
   format?: 'form' | 'json' | undefined;
   /** Any field by dotted name, such as `data.charge`, set before signing. */
   set?: Record<string, string> | undefined;
-  /** What to falsify, so that a careful receiver must refuse it. */
+  /** What to applyTampering, so that a careful receiver must refuse it. */
   tamper?: 'signature' | 'amount' | 'identifier' | 'status' | 'currency' | 'case' | 'secret' | undefined;
   /** So many deliveries of the same bytes. */
   times?: number | undefined;

@@ -1,32 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { ActivityLog } from './activity.ts';
-import { CardDesk } from './cards.ts';
-import { Clock } from './clock.ts';
-import { Deadlines } from './deadlines.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
-import { Poster } from './delivery/post.ts';
+import { Poster } from './delivery/sender.ts';
+import { prepare } from './domain/bootstrap.ts';
+import { readTerms } from './domain/configuration.ts';
 import { FaultRules } from './domain/fault.ts';
 import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
-import { prepare } from './domain/prepare.ts';
 import { type Context, timestamp } from './domain/settings.ts';
-import { readTerms } from './domain/terms.ts';
-import { Gateway } from './gateway.ts';
 import { createApp } from './http/app.ts';
 import type { AppParts } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
 import { parseInput } from './http/input.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import type { ResolvedOptions } from './options.ts';
-import { seededRandom, systemRandom } from './random.ts';
 import { settingsOf } from './settings.ts';
-import { StateDesk } from './state.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';
+import { Clock } from './system/clock.ts';
+import { seededRandom, systemRandom } from './system/random.ts';
+import { Deadlines } from './usecases/auto-settle.ts';
+import { CardUseCases } from './usecases/cards.ts';
+import { EventLog } from './usecases/event-log.ts';
+import { Gateway } from './usecases/payments.ts';
+import { StateUseCases } from './usecases/state.ts';
 
 /** What comes from outside the options. */
 export interface ServerSurroundings {
@@ -122,7 +122,7 @@ async function build(
   await store.commit((state) => prepare(state, preparation, settings));
   const faults = new Faults(() => ids.fraction('fault'));
   faults.replace(firstFaults);
-  const activity = new ActivityLog();
+  const activity = new EventLog();
   activity.follow(store);
   const courier = new Courier({ store, clock, poster: new Poster(egress), context, version, faults });
   const gateway = new Gateway({ store, clock, courier, settings, context, random });
@@ -143,8 +143,8 @@ async function build(
   };
   const parts: AppParts = {
     gateway,
-    cards: new CardDesk(store, context),
-    state: new StateDesk({
+    cards: new CardUseCases(store, context),
+    state: new StateUseCases({
       store,
       initial,
       preparation,

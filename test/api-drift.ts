@@ -1,14 +1,14 @@
 import type * as zod from 'zod/mini';
-import type { Exchange } from '../src/activity.ts';
 import type * as api from '../src/api.ts';
-import type * as client from '../src/client.ts';
+import type { STRUCTURES } from '../src/domain/configuration.ts';
 import type { FaultRule } from '../src/domain/fault.ts';
 import type { DeliveryOrder, Tampering } from '../src/domain/settings.ts';
 import type * as state from '../src/domain/state.ts';
-import type { STRUCTURES } from '../src/domain/terms.ts';
 import type { DeliveryQuery, FireInput } from '../src/http/control/ipns.ts';
 import type { PaymentQuery, SettleInput } from '../src/http/control/payments.ts';
+import type * as client from '../src/library/control-client.ts';
 import type { StartOptions } from '../src/options.ts';
+import type { RecordedRequest } from '../src/usecases/event-log.ts';
 
 /*
  * The public types are written by hand, so that nothing of the inside shows in them. This file does not run: `tsc`
@@ -45,7 +45,7 @@ export type Drift = [
   Holds<Same<api.Wallet, state.Wallet>>,
   Holds<Same<api.Merchant, state.Merchant>>,
   Holds<Same<api.InboxMessage, client.InboxMessage>>,
-  Holds<Same<api.RecordedRequest, Exchange>>,
+  Holds<Same<api.RecordedRequest, RecordedRequest>>,
   Holds<Same<api.FaultRule, FaultRule>>,
   Holds<Same<api.ClockReading, client.ClockView>>,
   Holds<Taken<api.SettleOptions & { outcome: api.PaymentOutcome }, Input<typeof SettleInput>>>,

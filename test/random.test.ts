@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createIds } from '../src/domain/ids.ts';
-import { seededRandom, systemRandom } from '../src/random.ts';
+import { seededRandom, systemRandom } from '../src/system/random.ts';
 
 /** The first ids that a source makes. */
 function drawn(seed: string, generation = 0): string[] {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EXIT_CODES } from '../src/cli/output.ts';
-import { CARD_TRANSITIONS, CARD_TRIGGERS } from '../src/domain/card.ts';
+import { CARD_ACTIONS, CARD_TRANSITIONS } from '../src/domain/card.ts';
 import { kebab, START_OPTIONS } from '../src/options.ts';
 import { commandReference } from './helpers/commands.ts';
 import { temporaryFolder } from './helpers/folder.ts';
@@ -179,7 +179,7 @@ test('the command reference is what the command line says of itself', async () =
 
 test('the states of a card are those of the table', () => {
   for (const [status, next] of Object.entries(CARD_TRANSITIONS)) {
-    const cells = CARD_TRIGGERS.map((trigger) =>
+    const cells = CARD_ACTIONS.map((trigger) =>
       next[trigger] === null ? 'refused' : `\`${next[trigger]}\``,
     );
     expect(README).toContain(`| \`${status}\` | ${cells.join(' | ')} |`);

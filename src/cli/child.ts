@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { endByHangup } from './hangup.ts';
-import { whenNpmIsGone } from './orphan.ts';
 import type { Output } from './output.ts';
+import { onNpmExit } from './watch-parent.ts';
 
 /** What a terminal sends, by Ctrl-C and Ctrl-\, to every process in the foreground: the command has it already. */
 const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
@@ -74,7 +74,7 @@ function forwardSignals(signal: (name: NodeJS.Signals) => void, onTerminal: bool
   }
   for (const name of ALWAYS_FORWARDED) process.on(name, () => signal(name));
   process.once('SIGHUP', endByHangup);
-  whenNpmIsGone(process.env, () => signal('SIGTERM'));
+  onNpmExit(process.env, () => signal('SIGTERM'));
 }
 
 /** Signals a command and all that it started. @returns whether there was anything left of them */

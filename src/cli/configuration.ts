@@ -11,8 +11,8 @@ import {
   resolveOptions,
   START_OPTIONS,
 } from '../options.ts';
+import { CONFIGURATION_FILE } from './config-template.ts';
 import { parseJsonc } from './jsonc.ts';
-import { CONFIGURATION_FILE } from './starter.ts';
 
 /** Options by camelCase name, as commander gives them. */
 export type Flags = Readonly<Record<string, unknown>>;

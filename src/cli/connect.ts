@@ -1,5 +1,5 @@
-import { type ControlServer, controlServer } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
+import { type ControlServer, controlServer } from '../library/control-client.ts';
 import { findServer, readServerInfo } from '../store/folder.ts';
 
 /** What every command takes to find its server. */

@@ -92,14 +92,14 @@ async function startDetached(
 }
 
 /** How a detached process talks to the one that started it. */
-export interface Starter {
+export interface ParentProcess {
   /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
   ready: (event: ReadyEvent, notices: readonly string[]) => Promise<boolean>;
   failed: (error: unknown) => Promise<void>;
 }
 
 /** The process that started this one detached; undefined in every other process. */
-export function starterOfThis(): Starter | undefined {
+export function parentProcess(): ParentProcess | undefined {
   if (process.env[MARK] === undefined || process.send === undefined) return undefined;
   delete process.env[MARK];
   return {

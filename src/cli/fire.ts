@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeliveryView } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
 import {
   type ComposedIpn,
@@ -9,7 +8,8 @@ import {
   requireTampering,
 } from '../domain/fire.ts';
 import { IPN_FORMATS, parseDuration } from '../domain/settings.ts';
-import { VERSION } from '../release.ts';
+import type { DeliveryView } from '../library/control-client.ts';
+import { VERSION } from '../system/package-info.ts';
 import { type Answer, send } from './post.ts';
 
 /** The time-out that a gateway has by default too, in milliseconds. */

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { DeliveryView } from '../client.ts';
+import type { DeliveryView } from '../library/control-client.ts';
 
 type Attempt = DeliveryView['attempts'][number];
 type Headers = Attempt['requestHeaders'];

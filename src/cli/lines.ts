@@ -1,15 +1,15 @@
 import type { ChalkInstance } from 'chalk';
-import type { ActivityView } from '../client.ts';
+import type { SimEventView } from '../library/control-client.ts';
 
-type Exchange = Extract<ActivityView, { type: 'request' }>['request'];
+type RecordedRequest = Extract<SimEventView, { type: 'request' }>['request'];
 
 /** The lines that tell of one happening: `-->` arrives, `<--` leaves. Empty where there is nothing to tell. */
-export function activityLines(activity: ActivityView, colour: ChalkInstance): string[] {
+export function eventLines(activity: SimEventView, colour: ChalkInstance): string[] {
   // No line of a value can pass for one of ours.
   return linesOf(activity, colour).map((line) => line.replaceAll('\n', '\\u000a'));
 }
 
-function linesOf(activity: ActivityView, colour: ChalkInstance): string[] {
+function linesOf(activity: SimEventView, colour: ChalkInstance): string[] {
   switch (activity.type) {
     case 'request': {
       const { at, method, target, status, durationMs, notes } = activity.request;
@@ -56,7 +56,7 @@ function linesOf(activity: ActivityView, colour: ChalkInstance): string[] {
 }
 
 /** Refused initiates are answered 200, as deployments do: the status does not tell. */
-function isRefused({ method, target, status, paymentId }: Exchange): boolean {
+function isRefused({ method, target, status, paymentId }: RecordedRequest): boolean {
   return (
     method === 'POST' && status === 200 && paymentId === null && /\/payment\/initiate(\?|$)/.test(target)
   );

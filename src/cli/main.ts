@@ -1,4 +1,4 @@
-import { VERSION } from '../release.ts';
+import { VERSION } from '../system/package-info.ts';
 
 /** Runs the command line; sets process.exitCode and never throws. */
 export async function main(argv: readonly string[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { relative, resolve } from 'node:path';
 import { Chalk, type ChalkInstance } from 'chalk';
-import { quoted } from '../domain/curl.ts';
 import { type ErrorCode, GatewayError } from '../domain/error.ts';
 import { DEFAULT_DATA_DIR } from '../store/folder.ts';
+import { quoted } from '../wire/curl.ts';
 import { onOneLine, printable } from './printable.ts';
 
 /** Exit codes, as `--help` lists them. */
@@ -75,7 +75,7 @@ export function connectionFlags(url: string | undefined, dataDir: string | null)
 }
 
 /** What a command hands back to be shown. */
-export interface Shown {
+export interface CommandResult {
   /** The one document of `--json`. */
   json: unknown;
   /** The same for people; goes to stdout. */
@@ -112,7 +112,7 @@ export class Output {
   }
 
   /** Shows what a command handed back. */
-  show({ json, text, notices = [], failure }: Shown): void {
+  show({ json, text, notices = [], failure }: CommandResult): void {
     this.line(this.json ? JSON.stringify(json) : text);
     for (const notice of notices) this.notice(notice);
     if (failure !== undefined) {

@@ -1,8 +1,8 @@
-import { noServer } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
+import { noServer } from '../library/control-client.ts';
 
 /** What is at an address: an emulator that is ready, or not yet (or no more), something else, or nothing. */
-export type Found = 'ready' | 'unready' | 'stranger' | 'nothing';
+export type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
 
 /**
  * Looks at an address without changing anything there. Needs no control token.
@@ -16,7 +16,7 @@ export async function probe(url: string, limitMs: number): Promise<Found> {
       signal: AbortSignal.timeout(Math.max(1, limitMs)),
     });
     await response.body?.cancel();
-    if (response.headers.get('X-Gateway-Sim') === null) return 'stranger';
+    if (response.headers.get('X-Gateway-Sim') === null) return 'foreign';
     return response.ok ? 'ready' : 'unready';
   } catch (error) {
     // Whoever takes a connection and then says nothing is still there.
@@ -28,18 +28,18 @@ export async function probe(url: string, limitMs: number): Promise<Found> {
 const LIMIT_MS = 5_000;
 
 /**
- * Makes sure that an emulator is at an address, before something is sent there that a stranger should not get.
+ * Makes sure that an emulator is at an address, before something is sent there that another server should not get.
  *
  * @throws GatewayError `no_server`
  */
 export async function requireEmulator(url: string): Promise<void> {
   const found = await probe(url, LIMIT_MS);
   if (found === 'nothing') throw noServer(url);
-  if (found === 'stranger') throw stranger(url);
+  if (found === 'foreign') throw foreignServer(url);
 }
 
 /** The error for an address where something answers that is not ours. */
-export function stranger(url: string): GatewayError {
+export function foreignServer(url: string): GatewayError {
   return new GatewayError('no_server', `what answers at ${url} is no gateway-sim: it was left alone`, {
     remedy: 'Say where the emulator is with --url or --data-dir.',
   });

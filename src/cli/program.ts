@@ -1,22 +1,22 @@
 import { Command, CommanderError, Option } from 'commander';
 import { GatewayError, nearestName } from '../domain/error.ts';
 import { environmentName } from '../options.ts';
-import { VERSION } from '../release.ts';
+import { VERSION } from '../system/package-info.ts';
+import { addCards } from './commands/cards.ts';
+import { examples } from './commands/examples.ts';
+import { addIpn } from './commands/ipn.ts';
+import { addPayments } from './commands/payments.ts';
+import { addSetup } from './commands/setup.ts';
+import { addSimulator } from './commands/simulator.ts';
+import { addExec, addStart } from './commands/start.ts';
+import { addState } from './commands/state.ts';
+import { addTrouble } from './commands/trouble.ts';
+import { addWatch } from './commands/watch.ts';
 import { invocationOf } from './invocation.ts';
-import { asInvoked, connectionFlags, Output, outliveReaders, type Shown } from './output.ts';
-import { addCards } from './tree/cards.ts';
-import { examples } from './tree/examples.ts';
-import { addIpn } from './tree/ipn.ts';
-import { addPayments } from './tree/payments.ts';
-import { addSetup } from './tree/setup.ts';
-import { addSimulator } from './tree/simulator.ts';
-import { addExec, addStart } from './tree/start.ts';
-import { addState } from './tree/state.ts';
-import { addTrouble } from './tree/trouble.ts';
-import { addWatch } from './tree/watch.ts';
+import { asInvoked, type CommandResult, connectionFlags, Output, outliveReaders } from './output.ts';
 
 /** What every command is given. */
-export interface Call {
+export interface CommandContext {
   /** Positional arguments; what is optional and absent is undefined. */
   args: readonly (string | undefined)[];
   /** Options of the command and of the whole program, by camelCase name. */
@@ -26,7 +26,7 @@ export interface Call {
   output: Output;
 }
 
-type Run = (call: Call) => Promise<Shown | undefined>;
+type Run = (call: CommandContext) => Promise<CommandResult | undefined>;
 
 const EXIT_CODE_HELP = `
 Exit codes:

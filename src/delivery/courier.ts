@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import TinyQueue from 'tinyqueue';
-import type { Clock, DueSource } from '../clock.ts';
 import { effectsInWords, type FaultRule } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
-import { putOff, recordAttempt, recordExtraAttempt } from '../domain/ipn.ts';
+import { postpone, recordAttempt, recordExtraAttempt } from '../domain/ipn.ts';
 import type { Context } from '../domain/settings.ts';
 import { timestamp } from '../domain/settings.ts';
 import type { Change, Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-import { IpnFaults } from './fault.ts';
+import type { Clock, DueSource } from '../system/clock.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
-import type { Poster, PostRequest, PostResult } from './post.ts';
+import { IpnFaults } from './ipn-faults.ts';
+import type { Poster, PostRequest, PostResult } from './sender.ts';
 
 /** So many attempts at one receiver at a time: a slow one holds up nobody but itself. */
 const PER_RECEIVER = 16;
@@ -232,7 +232,7 @@ export class Courier implements DueSource {
     const fault = this.#faults?.take(delivery);
     const startedAt = timestamp(context().now);
     try {
-      if (fault && (await this.#putOff(delivery, fault))) return;
+      if (fault && (await this.#postpone(delivery, fault))) return;
       const { report, refused } = await this.#post(delivery, delivery.attemptCount + 1, fault, signal);
       // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
       if (signal.aborted) return;
@@ -240,7 +240,7 @@ export class Courier implements DueSource {
         recordAttempt(state, delivery.id, { ...report, startedAt, refused }, context()),
       );
       if (fault?.duplicate && report.error === null) await this.#duplicate(delivery, fault, signal);
-      await this.#letOvertakenGo(delivery);
+      await this.#releaseHeld(delivery);
     } catch {
       this.#due.push({ at: context().now + STORE_RETRY_MS, turn: this.#planned++, deliveryId: delivery.id });
       this.#parts.clock.wake();
@@ -276,21 +276,21 @@ export class Courier implements DueSource {
   }
 
   /** Lets a delivery wait when a fault rule wants it so, and tells whether it did. */
-  async #putOff(delivery: Delivery, fault: FaultRule): Promise<boolean> {
-    const wait = this.#faults?.putOffMs(delivery, fault);
+  async #postpone(delivery: Delivery, fault: FaultRule): Promise<boolean> {
+    const wait = this.#faults?.postponeMs(delivery, fault);
     if (wait === undefined) return false;
     await this.#moveDue(delivery.id, wait, `put off by a fault rule: ${effectsInWords(fault)}`);
     return true;
   }
 
-  async #letOvertakenGo(delivery: Delivery): Promise<void> {
-    const overtaken = this.#faults?.overtakenBy(delivery);
+  async #releaseHeld(delivery: Delivery): Promise<void> {
+    const overtaken = this.#faults?.heldBehind(delivery);
     if (overtaken !== undefined) await this.#moveDue(overtaken, 0, 'a fault rule let another IPN go first');
   }
 
   #moveDue(deliveryId: string, wait: number, why: string): Promise<unknown> {
     const { store, context } = this.#parts;
-    return store.commit((state) => putOff(state, deliveryId, context().now + wait, why));
+    return store.commit((state) => postpone(state, deliveryId, context().now + wait, why));
   }
 
   /** The same bytes once more, right behind the first. */

@@ -6,15 +6,15 @@ import { type Context, timestamp } from './settings.ts';
 import type { Card, CardStatus, CardTransaction, Change, Merchant, Outcome, State } from './state.ts';
 
 /** What a merchant can do to a card. */
-export const CARD_TRIGGERS = ['activate', 'block', 'cancel'] as const;
-export type CardTrigger = (typeof CARD_TRIGGERS)[number];
+export const CARD_ACTIONS = ['activate', 'block', 'cancel'] as const;
+export type CardAction = (typeof CARD_ACTIONS)[number];
 
 /** The state that each trigger leads to; null where it is refused. `canceled`: documented; the rest: chosen. */
 export const CARD_TRANSITIONS = {
   active: { activate: 'active', block: 'inactive', cancel: 'canceled' },
   inactive: { activate: 'active', block: 'inactive', cancel: 'canceled' },
   canceled: { activate: null, block: null, cancel: null },
-} as const satisfies Record<CardStatus, Record<CardTrigger, CardStatus | null>>;
+} as const satisfies Record<CardStatus, Record<CardAction, CardStatus | null>>;
 
 /** Money of cards stands in JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */
 const CARD_MONEY = /^\d{1,10}(\.\d{1,4})?$/;
@@ -170,7 +170,7 @@ export function requireCard(state: State, id: string, merchant?: Merchant): Card
  *
  * @throws GatewayError `wrong_state` when the card is canceled
  */
-export function triggerCard(card: Card, trigger: CardTrigger, now: number): Outcome<Card> {
+export function applyCardAction(card: Card, trigger: CardAction, now: number): Outcome<Card> {
   const status = CARD_TRANSITIONS[card.status][trigger];
   if (status === null) {
     throw new GatewayError('wrong_state', `card ${card.id} is canceled: that is final`, {

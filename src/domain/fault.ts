@@ -171,7 +171,7 @@ export function retryAfterSeconds({ retryAfter }: FaultRule): string | undefined
 }
 
 /** A body as a rule spoils it. */
-export function spoilt(body: string, rule: FaultRule, isJson: boolean): string {
+export function corrupted(body: string, rule: FaultRule, isJson: boolean): string {
   if (rule.truncate) return body.slice(0, Math.floor(body.length / 2));
   return rule.malformed ? body.replace(isJson ? ':' : '=', '') : body;
 }

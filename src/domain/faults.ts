@@ -12,7 +12,7 @@ export interface FaultSubject {
 }
 
 /** Whether a rule is set on this request or IPN, whatever its identifier. */
-function concerns({ route }: FaultRule, subject: FaultSubject): boolean {
+function matches({ route }: FaultRule, subject: FaultSubject): boolean {
   if (!route.startsWith('/')) return route === subject.route;
   return subject.path !== null && globMatches(route, subject.path);
 }
@@ -90,7 +90,7 @@ export class Faults {
   needsIdentifier(subject: FaultSubject): boolean {
     return this.#active.some((fault) => {
       const { rule } = fault;
-      return rule.identifier !== undefined && !isSpent(fault) && concerns(rule, subject);
+      return rule.identifier !== undefined && !isSpent(fault) && matches(rule, subject);
     });
   }
 
@@ -104,7 +104,7 @@ export class Faults {
 
   #acts(fault: ActiveFault, subject: FaultSubject): boolean {
     const { rule } = fault;
-    if (isSpent(fault) || !concerns(rule, subject)) return false;
+    if (isSpent(fault) || !matches(rule, subject)) return false;
     if (rule.identifier !== undefined && !globMatches(rule.identifier, subject.identifier ?? ''))
       return false;
     return rule.probability === undefined || this.#fraction() < rule.probability;

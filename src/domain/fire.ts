@@ -91,7 +91,7 @@ export function composeIpn(fields: IpnFields, secretKey: string, composition: Co
   const key = tamper === 'secret' ? `not-${secretKey}` : secretKey;
   if (!Object.hasOwn(set, 'signature')) changed.signature = sign(amount, changed.identifier, key);
   const signedText = amount + changed.identifier;
-  if (tamper) falsify(changed, tamper);
+  if (tamper) applyTampering(changed, tamper);
   return { ...encodeIpn(changed, format), signedText };
 }
 
@@ -125,7 +125,7 @@ function override(fields: Fields, name: string, value: string): void {
   group[last] = value;
 }
 
-const FALSIFIERS = {
+const TAMPERERS = {
   signature: (ipn) => {
     const [first = '0', ...rest] = ipn.signature;
     ipn.signature = (first === '0' ? '1' : '0') + rest.join('');
@@ -151,8 +151,8 @@ const FALSIFIERS = {
   secret: () => {},
 } as const satisfies Record<Tampering, (ipn: IpnFields) => void>;
 
-function falsify(ipn: IpnFields, tamper: Tampering): void {
-  FALSIFIERS[tamper](ipn);
+function applyTampering(ipn: IpnFields, tamper: Tampering): void {
+  TAMPERERS[tamper](ipn);
 }
 
 /**

@@ -149,7 +149,7 @@ export function recordAttempt(
 }
 
 /** Rule: a delivery goes out at another time than planned. */
-export function putOff(
+export function postpone(
   state: State,
   deliveryId: string,
   at: number,

@@ -1,8 +1,8 @@
 import type { AutoSettings } from './auto.ts';
+import type { Charges } from './configuration.ts';
 import type { Ids } from './ids.ts';
 import type { AmountFormat, Currency } from './money.ts';
 import type { PaymentStatus } from './state.ts';
-import type { Charges } from './terms.ts';
 
 /** Order of the IPN against the redirect (chosen; the first is what deployments do). */
 export const DELIVERY_ORDERS = [

@@ -13,7 +13,7 @@ import {
   type Payment,
   type PaymentOutcome,
   type PaymentStatus,
-  type Settler,
+  type SettledBy,
   type State,
   type Wallet,
 } from './state.ts';
@@ -42,7 +42,7 @@ export interface Settlement {
 export interface SettleRequest {
   outcome: PaymentOutcome;
   delivery: DeliveryOrder;
-  by: Settler;
+  by: SettledBy;
 }
 
 /**
@@ -90,7 +90,7 @@ export function requirePending(payment: Payment): void {
 function close(
   payment: Payment,
   status: PaymentStatus,
-  by: Settler,
+  by: SettledBy,
   wallet: Wallet | undefined,
   context: Context,
 ): Payment {

@@ -36,8 +36,8 @@ export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'refused'] as 
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Who settled a payment. */
-export const SETTLERS = ['customer', 'panel', 'control', 'auto', 'clock'] as const;
-export type Settler = (typeof SETTLERS)[number];
+export const SETTLED_BY = ['customer', 'panel', 'control', 'auto', 'clock'] as const;
+export type SettledBy = (typeof SETTLED_BY)[number];
 
 export const merchantSchema = z.object({
   id: text,
@@ -107,7 +107,7 @@ export const paymentSchema = z.object({
   expiresAt: z.nullable(dueTime),
   auto: z._default(z.nullable(autoSettlingSchema), null),
   settledAt: z.nullable(time),
-  settledBy: z.nullable(z.enum(SETTLERS)),
+  settledBy: z.nullable(z.enum(SETTLED_BY)),
   /** The e-mail that the customer entered on the checkout. */
   payerEmail: z.nullable(text),
   /** The wallet that paid (live mode only). */

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { GatewayError } from '../domain/error.ts';
-import { parseMultipart } from './multipart.ts';
+import { parseMultipart } from '../wire/multipart.ts';
 
 /** No request that this interface knows is anywhere near this large (chosen). */
 export const MAX_BODY_BYTES = 2 ** 20;

@@ -1,15 +1,15 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { ActivityLog } from '../activity.ts';
-import type { CardDesk } from '../cards.ts';
-import type { Clock } from '../clock.ts';
 import type { Faults } from '../domain/faults.ts';
-import type { Gateway } from '../gateway.ts';
 import type { ResolvedOptions } from '../options.ts';
-import type { StateDesk } from '../state.ts';
+import type { Clock } from '../system/clock.ts';
+import type { CardUseCases } from '../usecases/cards.ts';
+import type { EventLog } from '../usecases/event-log.ts';
+import type { Gateway } from '../usecases/payments.ts';
+import type { StateUseCases } from '../usecases/state.ts';
 
 /** What the routes are given about the server they run in. */
-export interface ServerFacts {
+export interface ServerRuntime {
   version: string;
   options: ResolvedOptions;
   /** Where the state is kept; null in memory. */
@@ -33,17 +33,17 @@ export interface ServerFacts {
 
 /** All that the routes work with. */
 export interface AppParts {
-  cards: CardDesk;
+  cards: CardUseCases;
   gateway: Gateway;
-  state: StateDesk;
+  state: StateUseCases;
   clock: Clock;
   faults: Faults;
-  activity: ActivityLog;
-  facts: ServerFacts;
+  activity: EventLog;
+  facts: ServerRuntime;
 }
 
 /** What a handler of the service tells the request log beside status and time. */
-export interface ExchangeNotes {
+export interface RequestNotes {
   requestBody?: string;
   responseBody?: string;
   paymentId?: string;
@@ -55,7 +55,7 @@ export interface ExchangeNotes {
 /** hono's environment of every route. */
 export interface AppEnvironment {
   Bindings: Partial<HttpBindings>;
-  Variables: { exchange: ExchangeNotes };
+  Variables: { exchange: RequestNotes };
 }
 
 export type AppContext = Context<AppEnvironment>;

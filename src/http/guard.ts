@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { GatewayError } from '../domain/error.ts';
 import { sameSecret } from '../domain/merchant.ts';
-import type { AppContext, AppEnvironment, ServerFacts } from './environment.ts';
+import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts';
 
 const LOOPBACK_NAME = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/;
 /** Where the dashboard keeps the control token once it was asked for. */
@@ -20,7 +20,7 @@ function bare(host: string): string {
  * Guards `/_sim`: the Host header must be one of ours (or a page on a rebound name could read the keys), and no other
  * site's page may ask in a browser's name.
  */
-export function siteGuard(facts: ServerFacts): MiddlewareHandler<AppEnvironment> {
+export function siteGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
     requireKnownHost(c, facts);
     refuseCrossSite(c, facts, { allowNavigation: true });
@@ -29,7 +29,7 @@ export function siteGuard(facts: ServerFacts): MiddlewareHandler<AppEnvironment>
 }
 
 /** Guards what tells or changes something: where the emulator can be reached from outside, the token is needed. */
-export function tokenGuard(facts: ServerFacts): MiddlewareHandler<AppEnvironment> {
+export function tokenGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
     if (!hasToken(c, facts)) {
       throw new GatewayError('unauthorized', 'the control token is missing or wrong', {
@@ -41,7 +41,7 @@ export function tokenGuard(facts: ServerFacts): MiddlewareHandler<AppEnvironment
   };
 }
 
-function requireKnownHost(c: AppContext, facts: ServerFacts): void {
+function requireKnownHost(c: AppContext, facts: ServerRuntime): void {
   const { hostname } = new URL(c.req.url);
   const name = bare(hostname.toLowerCase());
   const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
@@ -59,7 +59,7 @@ function requireKnownHost(c: AppContext, facts: ServerFacts): void {
  */
 export function refuseCrossSite(
   c: AppContext,
-  facts: ServerFacts,
+  facts: ServerRuntime,
   rules: { allowNavigation: boolean },
 ): void {
   const site = c.req.header('sec-fetch-site');
@@ -82,20 +82,20 @@ function isPage(path: string): boolean {
   return path === '/_sim' || path.startsWith('/_sim/ui');
 }
 
-function isOwnOrigin(origin: string, c: AppContext, facts: ServerFacts): boolean {
+function isOwnOrigin(origin: string, c: AppContext, facts: ServerRuntime): boolean {
   if (!URL.canParse(origin)) return false;
   const { host } = new URL(origin);
   return host === new URL(c.req.url).host || host === new URL(facts.baseUrl()).host;
 }
 
 /** Whether a request may see what `/_sim` tells: no token is asked for, or it came as a bearer or in the cookie. */
-export function hasToken(c: AppContext, facts: ServerFacts): boolean {
+export function hasToken(c: AppContext, facts: ServerRuntime): boolean {
   const given = bearer(c) ?? cookieToken(c);
   return facts.controlToken === null || (given !== undefined && isToken(given, facts));
 }
 
 /** Whether a text is the control token. */
-export function isToken(given: string, { controlToken }: ServerFacts): boolean {
+export function isToken(given: string, { controlToken }: ServerRuntime): boolean {
   return controlToken !== null && sameSecret(given, controlToken);
 }
 

@@ -1,4 +1,4 @@
-import type { ServerFacts } from './environment.ts';
+import type { ServerRuntime } from './environment.ts';
 import { ref, schemas } from './openapi/components.ts';
 import { CONTROL_OPERATIONS } from './openapi/control-operations.ts';
 import {
@@ -22,7 +22,7 @@ Each operation, and each field of the service, tells where it comes from, in wor
  * The OpenAPI 3.1 document of the service and the control API, made from the schemas that validate. It is not cheap:
  * load this module only when somebody asks.
  */
-export function openApiDocument(facts: Pick<ServerFacts, 'version' | 'baseUrl'>) {
+export function openApiDocument(facts: Pick<ServerRuntime, 'version' | 'baseUrl'>) {
   const paths: Record<string, Partial<Record<Operation['method'], OperationObject>>> = {};
   for (const operation of OPERATIONS) {
     const item = paths[operation.path] ?? {};

@@ -1,5 +1,5 @@
-import { reference } from '../client.ts';
 import { GatewayError, nearestName } from '../domain/error.ts';
+import { reference } from './control-client.ts';
 
 /*
  * What the types forbid, for callers who have none: plain JavaScript and values that came out undefined.

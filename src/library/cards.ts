@@ -1,7 +1,7 @@
 import type { CardMovement, Cards } from '../api.ts';
-import type { ControlServer } from '../client.ts';
-import { CARD_CALLS, callCard, callCards, readCard, requireMerchant } from '../service.ts';
 import { requireFields, segment } from './arguments.ts';
+import type { ControlServer } from './control-client.ts';
+import { CARD_CALLS, callCard, callCards, readCard, requireMerchant } from './merchant-client.ts';
 import { queryOf } from './query.ts';
 
 /** The virtual cards of an emulator. */

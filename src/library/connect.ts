@@ -1,10 +1,10 @@
 import type { GatewaySimClient, InboxMessage, RecordedRequest } from '../api.ts';
-import { type Connection, type ControlServer, controlServer, reference } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
-import { merchantEnvironment, requireMerchant } from '../service.ts';
 import { requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
+import { type Connection, type ControlServer, controlServer, reference } from './control-client.ts';
 import { ipnsOf } from './ipns.ts';
+import { merchantEnvironment, requireMerchant } from './merchant-client.ts';
 import { paymentsOf } from './payments.ts';
 import { queryOf } from './query.ts';
 import { inWords, milliseconds, waitFor } from './wait.ts';

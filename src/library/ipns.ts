@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryFilter, Ipns } from '../api.ts';
-import { type ControlServer, reference } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
 import { requireObject, segment } from './arguments.ts';
+import { type ControlServer, reference } from './control-client.ts';
 import { queryOf } from './query.ts';
 import { inWords, waitFor } from './wait.ts';
 

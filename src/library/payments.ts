@@ -7,9 +7,9 @@ import type {
   RecordedRequest,
   SettleOptions,
 } from '../api.ts';
-import type { ControlServer } from '../client.ts';
-import { initiatePayment, paymentIdOf } from '../service.ts';
 import { requireFields, segment } from './arguments.ts';
+import type { ControlServer } from './control-client.ts';
+import { initiatePayment, paymentIdOf } from './merchant-client.ts';
 import { queryOf } from './query.ts';
 import { inWords, waitFor } from './wait.ts';
 

@@ -1,11 +1,11 @@
 import type { GatewaySim, StartGatewaySimOptions } from '../api.ts';
-import { type ControlServer, controlServer } from '../client.ts';
 import { GatewayError } from '../domain/error.ts';
 import { EMULATOR_OPTIONS, kebab, resolveOptions } from '../options.ts';
-import { packagedFixtures, VERSION } from '../release.ts';
 import { startServer } from '../server.ts';
+import { packagedFixtures, VERSION } from '../system/package-info.ts';
 import { requireObject } from './arguments.ts';
 import { clientOf } from './connect.ts';
+import { type ControlServer, controlServer } from './control-client.ts';
 
 /**
  * Runs an emulator in this process; resolves when it answers.

@@ -1,5 +1,5 @@
 import { GatewayError } from '../domain/error.ts';
-import { requireSound } from '../domain/whole-state.ts';
+import { assertConsistent } from './integrity.ts';
 import { readSnapshotFile, type Snapshot } from './snapshot.ts';
 
 /**
@@ -41,7 +41,7 @@ async function readOwn(path: string, packaged: string): Promise<Snapshot> {
       merchants: snapshot.merchants.length ? snapshot.merchants : merchants,
       wallets: snapshot.wallets.length ? snapshot.wallets : wallets,
     };
-    requireSound(whole, path);
+    assertConsistent(whole, path);
     return whole;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

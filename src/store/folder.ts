@@ -14,8 +14,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { quoted } from '../domain/curl.ts';
 import { GatewayError } from '../domain/error.ts';
+import { quoted } from '../wire/curl.ts';
 import { reason } from './journal.ts';
 
 /** The folder that `start` uses unless it is told another. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { placesOf } from '../../src/cli/completion/places.ts';
+import { placesOf } from '../../src/cli/completion/command-tree.ts';
 import { DELIVERY_ORDERS, IPN_FORMATS, TAMPERINGS } from '../../src/domain/settings.ts';
 import { CARD_STATUSES, DELIVERY_STATES, MODES, PAYMENT_STATUSES } from '../../src/domain/state.ts';
 import { run, runJson } from '../helpers/binary.ts';

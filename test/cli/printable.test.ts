@@ -1,9 +1,9 @@
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
-import { activityLines } from '../../src/cli/lines.ts';
+import { eventLines } from '../../src/cli/lines.ts';
 import { pairs, table } from '../../src/cli/output.ts';
 import { onOneLine, printable } from '../../src/cli/printable.ts';
-import { OBEYED_BY_TERMINALS } from '../../src/domain/curl.ts';
+import { OBEYED_BY_TERMINALS } from '../../src/wire/curl.ts';
 import { launch, run } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -41,7 +41,7 @@ describe('what goes to a terminal', () => {
     expect(table(['A'], [['x\ny']])).toBe('A\nx\\u000ay');
     expect(pairs([['A', 'x\ny']])).toBe('A  x\\u000ay');
     const notice = { seq: 1, type: 'notice' as const, at: '2026-01-15T10:30:00.000Z', text: 'x\ny' };
-    expect(activityLines(notice, colour).join()).toMatch(/x\\u000ay$/);
+    expect(eventLines(notice, colour).join()).toMatch(/x\\u000ay$/);
   });
 });
 

@@ -44,14 +44,14 @@ describe('state export and import', () => {
     await create(cwd, 'order-1');
     const { stdout } = await run(['state', 'export', '-'], { cwd });
     const state = JSON.parse(stdout) as { version: number; payments: { amount: string }[] };
-    const spoilt = { ...state, payments: state.payments.map((payment) => ({ ...payment, amount: 7 })) };
+    const corrupted = { ...state, payments: state.payments.map((payment) => ({ ...payment, amount: 7 })) };
     const newer = { ...state, version: 999 };
     const cases: [input: string, named: string][] = [
       ['{"version":1,', 'stdin is not JSON'],
       ['[]', 'JSON object'],
       ['{}', 'version'],
       [JSON.stringify(newer), '999'],
-      [JSON.stringify(spoilt), 'payments.0.amount'],
+      [JSON.stringify(corrupted), 'payments.0.amount'],
     ];
     for (const [input, named] of cases) {
       const { code, stderr } = await run(['state', 'import', '-'], { cwd, input });

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { whenNpmIsGone } from '../../src/cli/orphan.ts';
+import { onNpmExit } from '../../src/cli/watch-parent.ts';
 import { isAlive } from '../../src/store/folder.ts';
 import { run, runJson, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -67,7 +67,7 @@ describe('a start that npm was asked for', () => {
     const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(shell.pid ?? 0);
     onTestFinished(() => parent.mockRestore());
     const tell = vi.fn();
-    whenNpmIsGone({ npm_command: 'run-script' }, tell);
+    onNpmExit({ npm_command: 'run-script' }, tell);
     parent.mockReturnValue(1);
     vi.advanceTimersByTime(10_000);
     expect(tell).not.toHaveBeenCalled();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Clock, type DueSource } from '../../src/clock.ts';
+import { Clock, type DueSource } from '../../src/system/clock.ts';
 import { gate } from '../helpers/receiver.ts';
 
 beforeEach(() => {

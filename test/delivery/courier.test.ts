@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Clock } from '../../src/clock.ts';
 import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
-import { Poster } from '../../src/delivery/post.ts';
+import { Poster } from '../../src/delivery/sender.ts';
 import { createIds } from '../../src/domain/ids.ts';
 import { type Context, timestamp } from '../../src/domain/settings.ts';
 import type { Delivery } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
+import { Clock } from '../../src/system/clock.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, gate, startReceiver } from '../helpers/receiver.ts';
 import {

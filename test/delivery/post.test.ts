@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
-import { Poster, type PostRequest } from '../../src/delivery/post.ts';
+import { Poster, type PostRequest } from '../../src/delivery/sender.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 
 function poster(egress = new Egress([], () => undefined)): Poster {

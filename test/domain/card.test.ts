@@ -2,8 +2,9 @@ import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  applyCardAction,
+  CARD_ACTIONS,
   CARD_TRANSITIONS,
-  CARD_TRIGGERS,
   chargeCard,
   fundCard,
   issueCard,
@@ -12,7 +13,6 @@ import {
   requireCard,
   ToggleRequest,
   testCardNumber,
-  triggerCard,
 } from '../../src/domain/card.ts';
 import { CARD_STATUSES, type Card } from '../../src/domain/state.ts';
 import { context, merchant, NOW, state } from '../helpers/records.ts';
@@ -124,19 +124,19 @@ describe('a card number', () => {
 
 describe('the states of a card', () => {
   const grid = CARD_STATUSES.flatMap((status) =>
-    CARD_TRIGGERS.map((trigger) => ({ status, trigger, next: CARD_TRANSITIONS[status][trigger] })),
+    CARD_ACTIONS.map((trigger) => ({ status, trigger, next: CARD_TRANSITIONS[status][trigger] })),
   );
 
   it.each(grid)('$status + $trigger → $next', ({ status, trigger, next }) => {
     const card = { ...issued(), status };
     const later = NOW + 1_000;
     if (next === null) {
-      expect(() => triggerCard(card, trigger, later)).toThrowError(
+      expect(() => applyCardAction(card, trigger, later)).toThrowError(
         expect.objectContaining({ code: 'wrong_state' }),
       );
       return;
     }
-    const { change, result } = triggerCard(card, trigger, later);
+    const { change, result } = applyCardAction(card, trigger, later);
     expect(result.status).toBe(next);
     expect(change).toEqual(next === status ? {} : { cards: [result] });
     expect(result.updatedAt).toBe(next === status ? card.updatedAt : new Date(later).toISOString());

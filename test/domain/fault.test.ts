@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  corrupted,
   corruptSignature,
   effectsInWords,
   FaultRule,
@@ -7,7 +8,6 @@ import {
   faultInWords,
   MAX_RULES,
   retryAfterSeconds,
-  spoilt,
   statusOfFault,
 } from '../../src/domain/fault.ts';
 import { type FaultSubject, Faults, globMatches } from '../../src/domain/faults.ts';
@@ -253,7 +253,7 @@ describe('what a rule spoils', () => {
     [{ malformed: true } as const, 'a=b&c=d', false, 'ab&c=d'],
     [{ status: 500 } as const, 'a=b', false, 'a=b'],
   ])('with %j: %s', (effect, body, isJson, expected) => {
-    expect(spoilt(body, { route: 'ipn', ...effect }, isJson)).toBe(expected);
+    expect(corrupted(body, { route: 'ipn', ...effect }, isJson)).toBe(expected);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Preparation, prepare } from '../../src/domain/bootstrap.ts';
 import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
-import { type Preparation, prepare } from '../../src/domain/prepare.ts';
 import { State, type Wallet } from '../../src/domain/state.ts';
 import { applied, merchant, settings, state, wallet } from '../helpers/records.ts';
 

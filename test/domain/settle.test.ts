@@ -9,7 +9,7 @@ import {
   PAYMENT_STATUSES,
   type Payment,
   type PaymentStatus,
-  SETTLERS,
+  SETTLED_BY,
   State,
 } from '../../src/domain/state.ts';
 import {
@@ -79,7 +79,7 @@ describe('the state machine', () => {
     },
   );
 
-  it.each(SETTLERS)('keeps that it was settled by %s', (by) => {
+  it.each(SETTLED_BY)('keeps that it was settled by %s', (by) => {
     const held = state();
     const { result } = settle(
       held,

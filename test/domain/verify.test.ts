@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { composeIpn, inventedFields } from '../../src/domain/fire.ts';
 import { sign } from '../../src/domain/ipn.ts';
 import { TAMPERINGS } from '../../src/domain/settings.ts';
-import { type Verdict, verify } from '../../src/domain/verify.ts';
+import { type Verdict, verify } from '../../src/wire/verify.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 
 const KEYS = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { initiate } from '../../src/domain/payment.ts';
 import { settle } from '../../src/domain/settle.ts';
 import { COLLECTION_NAMES, type CollectionName, State } from '../../src/domain/state.ts';
-import { requireSound, type WholeState } from '../../src/domain/whole-state.ts';
+import { assertConsistent, type WholeState } from '../../src/store/integrity.ts';
 import { applied, context, input, records } from '../helpers/records.ts';
 
 /** A state with a record in nearly every collection, as a server exports it. */
@@ -86,7 +86,7 @@ function full(): WholeState {
   ) as unknown as WholeState;
 }
 
-const check = (state: WholeState) => () => requireSound(state, 'the file');
+const check = (state: WholeState) => () => assertConsistent(state, 'the file');
 
 describe('a state from outside', () => {
   it('as a server exports it hangs together', () => {

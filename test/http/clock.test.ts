@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ClockView, DeliveryView, PaymentView } from '../../src/client.ts';
+import type { ClockView, DeliveryView, PaymentView } from '../../src/library/control-client.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';

@@ -441,7 +441,7 @@ describe('POST /_sim/ipns', () => {
     expect(waits[1]?.[0]).toBeGreaterThanOrEqual(80);
   });
 
-  it('never signs anew what it was told to falsify', async () => {
+  it('never signs anew what it was told to applyTampering', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const { body } = await post<DeliveryView>(sim, '/ipns', { to: receiver.url, tamper: 'secret' });

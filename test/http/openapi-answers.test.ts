@@ -194,7 +194,7 @@ async function useSimulator({ initiate, call, contract }: Run): Promise<void> {
   for (const line of told) {
     const activity = JSON.parse(line.slice(6)) as { type: string };
     kinds.add(activity.type);
-    expect([line, contract.problems(activity, 'components', 'schemas', 'Activity')]).toEqual([line, []]);
+    expect([line, contract.problems(activity, 'components', 'schemas', 'SimEvent')]).toEqual([line, []]);
   }
   expect([...kinds].sort()).toEqual([
     'cardTransaction',

@@ -1,14 +1,14 @@
 import type { InferResponseType } from 'hono/client';
 import type * as zod from 'zod/mini';
-import type { ControlClient } from '../../src/client.ts';
 import type { IpnFields } from '../../src/domain/ipn.ts';
 import type { FaultView } from '../../src/http/control/faults.ts';
-import type { ActivityView } from '../../src/http/control/watch.ts';
+import type { SimEventView } from '../../src/http/control/watch.ts';
 import type { ErrorBody } from '../../src/http/errors.ts';
 import type { CONTROL_ANSWERS } from '../../src/http/openapi/answers.ts';
 import type { SERVICE_ANSWERS } from '../../src/http/openapi/service-answers.ts';
 import type { cardRecord, transactionRecord } from '../../src/http/service/cards.ts';
 import type { InitiateAnswer } from '../../src/http/service/initiate.ts';
+import type { ControlClient } from '../../src/library/control-client.ts';
 
 /*
  * What the routes answer, held against what the OpenAPI document says of it. This file does not run: `tsc` refuses it
@@ -64,13 +64,13 @@ export type Drift = [
   Holds<Same<Answered<C['faults']['$delete']>, Said<'ClearedFaults'>>>,
   Holds<Same<FaultView, Said<'Fault'>>>,
   Holds<Same<Answered<C['inbox']['$get']>, Said<'MessageList'>>>,
-  Holds<Same<Answered<C['requests']['$get']>, Said<'ExchangeList'>>>,
+  Holds<Same<Answered<C['requests']['$get']>, Said<'RequestList'>>>,
   Holds<Same<Answered<C['reset']['$post']>, Said<'Counted'>>>,
   Holds<Same<Answered<C['snapshot']['$put']>, Said<'Counted'>>>,
   Holds<Same<Answered<C['shutdown']['$post']>, Said<'Stopping'>>>,
   Holds<Same<Omit<Answered<C['status']['$get']>, 'options'>, Omit<Said<'Status'>, 'options'>>>,
   Holds<Same<keyof Answered<C['status']['$get']>['options'], keyof Said<'Options'>>>,
-  Holds<Same<ActivityView, Said<'Activity'>>>,
+  Holds<Same<SimEventView, Said<'SimEvent'>>>,
   Holds<Same<keyof ErrorBody, keyof Said<'ControlError'>>>,
   Holds<Same<NonNullable<ErrorBody['code']>, Said<'ControlError'>['code']>>,
   Holds<Same<Omit<ErrorBody, 'code' | 'remedy'>, Said<'Error'>>>,

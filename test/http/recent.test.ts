@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Recent } from '../../src/http/service/recent.ts';
+import { Recent } from '../../src/http/service/bounded-map.ts';
 
 test('remembers the last things only, and what was set again counts as last', () => {
   const recent = new Recent<number>(2);

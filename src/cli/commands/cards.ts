@@ -1,127 +1,52 @@
-import type { CardView } from '../../client.ts';
-import { reference } from '../../client.ts';
-import { CARD_CALLS, callCard, callCards, readCard, requireMerchant } from '../../service.ts';
-import { connect, type ServerChoice } from '../connect.ts';
-import { pairs, type Shown, table } from '../output.ts';
-import type { Call } from '../program.ts';
+import type { Command } from 'commander';
+import type { Add } from '../program.ts';
+import { examples } from './examples.ts';
+import { oneOf } from './values.ts';
 
-/** `gateway-sim cards list` */
-export async function list({ options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const query: Record<string, string> = {};
-  for (const name of ['status', 'limit', 'cursor'])
-    if (typeof options[name] === 'string') query[name] = options[name];
-  if (options['merchant'] !== undefined)
-    query['merchant'] = (await requireMerchant(server, String(options['merchant']))).id;
-  const page = await server.ask(server.client.cards.$get({ query }));
-  const rows = page.data.map(({ id, maskedNumber, title, availableBalance, currency, status }) => [
-    id,
-    maskedNumber,
-    title,
-    `${availableBalance} ${currency}`,
-    status,
-  ]);
-  return {
-    json: page,
-    text: table(['Card', 'Number', 'Title', 'Balance', 'Status'], rows),
-    notices: [
-      ...(page.data.length ? [] : ['No cards. Make one with: gateway-sim cards create']),
-      ...(page.nextCursor ? [`More with: --cursor ${page.nextCursor}`] : []),
-    ],
-  };
-}
-
-/** `gateway-sim cards show` */
-export async function show({ args: [id = ''], options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  return shownCard(await readCard(server, id));
-}
-
-function shownCard(card: Awaited<ReturnType<typeof readCard>>): Shown {
-  const { transactions, maskedNumber: _, ...record } = card;
-  const facts = Object.entries(record).map(([name, value]): [string, string] => [name, String(value)]);
-  const rows = transactions.map(({ createdAt, type, amount, charge, currency, details }) => [
-    createdAt.slice(0, 19).replace('T', ' '),
-    `${type}${amount} ${currency}`,
-    charge,
-    details,
-  ]);
-  const activity = table(['At (UTC)', 'Amount', 'Charge', 'Details'], rows);
-  return { json: card, text: activity ? `${pairs(facts)}\n\n${activity}` : pairs(facts) };
-}
-
-/** `gateway-sim cards create`: over the service's own route, as a merchant would. */
-export async function create({ options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const merchant = options['merchant'] === undefined ? undefined : String(options['merchant']);
-  const { secretKey } = await requireMerchant(server, merchant);
-  const body = {
-    currency_code: String(options['currency']),
-    title: String(options['title']),
-    name_on_card: String(options['nameOnCard']),
-    email: String(options['email']),
-    amount: String(options['amount']),
-  };
-  return shownCard(await callCards(server, secretKey, { method: 'POST', path: '/api/cards/save', body }));
-}
-
-/** `gateway-sim cards activate` */
-export function activate(call: Call): Promise<Shown> {
-  return change(call, 'activate');
-}
-
-/** `gateway-sim cards block` */
-export function block(call: Call): Promise<Shown> {
-  return change(call, 'block');
-}
-
-/** `gateway-sim cards cancel` */
-export function cancel(call: Call): Promise<Shown> {
-  return change(call, 'cancel');
-}
-
-async function change({ args: [id = ''], options }: Call, what: keyof typeof CARD_CALLS): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  return shownCard(await callCard(server, id, CARD_CALLS[what]));
-}
-
-/** `gateway-sim cards charge` */
-export function charge(call: Call): Promise<Shown> {
-  return move(call, 'charge');
-}
-
-/** `gateway-sim cards fund` */
-export function fund(call: Call): Promise<Shown> {
-  return move(call, 'fund');
-}
-
-async function move({ args: [id = ''], options }: Call, type: 'charge' | 'fund'): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const json = {
-    type,
-    amount: String(options['amount']),
-    ...(options['details'] !== undefined && { details: String(options['details']) }),
-    ...(options['currency'] !== undefined && { currency: String(options['currency']) }),
-  };
-  const moved = await server.ask(
-    server.client.cards[':id'].transactions.$post({ param: { id: reference(id) }, json }),
+/** The commands of `cards`. */
+export function addCards(add: Add, program: Command): void {
+  const cards = async () => import('../actions/cards.ts');
+  const group = program.command('cards').description('virtual cards');
+  add(group, 'list', 'cards, newest first', async () => (await cards()).list)
+    .addOption(oneOf('--status <status>', 'only those of this status', ['active', 'inactive', 'canceled']))
+    .option('--merchant <name>', 'only those of this merchant')
+    .option('--limit <number>', 'at most so many (default: 50)')
+    .option('--cursor <cursor>', 'go on where the last list ended')
+    .addHelpText(...examples('gateway-sim cards list --status active'));
+  add(group, 'show <id>', 'one card and its transactions', async () => (await cards()).show).addHelpText(
+    ...examples('gateway-sim cards show card_1'),
   );
-  return { json: moved, text: movedText(moved.card, moved.transaction) };
-}
-
-function movedText(
-  card: CardView,
-  {
-    type,
-    amount,
-    charge: charged,
-    details,
-  }: { type: string; amount: string; charge: string; details: string },
-): string {
-  return pairs([
-    ['Card', `${card.id}  ${card.maskedNumber}`],
-    ['Amount', `${type}${amount} ${card.currency}  charge ${charged}`],
-    ['Details', details || '-'],
-    ['Balance', `${card.availableBalance} ${card.currency}`],
-  ]);
+  add(group, 'create', 'create a card as a merchant would', async () => (await cards()).create)
+    .option('--amount <amount>', 'card total amount as decimal text', '100.00')
+    .option('--currency <code>', 'currency code', 'USD')
+    .option('--title <text>', 'title of the card', 'Test card')
+    .option('--name-on-card <text>', 'name printed on it', 'Ada Example')
+    .option('--email <e-mail>', 'e-mail of the holder', 'ada@example.com')
+    .option('--merchant <name>', 'of this merchant (default: the first one)')
+    .addHelpText(...examples('gateway-sim cards create --amount 250 --title Travel'));
+  for (const [name, summary] of [
+    ['activate', 'activate an inactive card'],
+    ['block', 'block an active card'],
+    ['cancel', 'cancel a card: that is final'],
+  ] as const) {
+    add(group, `${name} <id>`, summary, async () => (await cards())[name]).addHelpText(
+      ...examples(`gateway-sim cards ${name} card_1`),
+    );
+  }
+  for (const [name, summary] of [
+    ['charge', 'pay something with a card'],
+    ['fund', 'add money to a card'],
+  ] as const) {
+    add(group, `${name} <id>`, summary, async () => (await cards())[name])
+      .requiredOption('--amount <amount>', 'amount as decimal text')
+      .option('--details <text>', 'what it is for')
+      .option('--currency <code>', "must be the card's own where it is given")
+      .addHelpText(...examples(`gateway-sim cards ${name} card_1 --amount 12.50 --details Coffee`));
+  }
+  group.addHelpText(
+    ...examples(
+      'gateway-sim cards create --amount 250 --title Travel',
+      'gateway-sim cards charge card_1 --amount 12.50 --details Coffee',
+    ),
+  );
 }

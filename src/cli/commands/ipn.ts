@@ -1,188 +1,96 @@
-import { readFile } from 'node:fs/promises';
-import type { DeliveryView } from '../../client.ts';
-import { reference } from '../../client.ts';
-import { GatewayError } from '../../domain/error.ts';
-import { type Verdict, type VerifyKeys, verify as verifyIpn } from '../../domain/verify.ts';
-import { bothSides } from '../attempt.ts';
-import { connect, type Server, type ServerChoice } from '../connect.ts';
-import { type FiredIpn, fireWithoutServer } from '../fire.ts';
-import { pairs, type Shown, table } from '../output.ts';
-import { onOneLine } from '../printable.ts';
-import type { Call } from '../program.ts';
+import type { Command } from 'commander';
+import { IPN_FORMATS, TAMPERINGS } from '../../domain/settings.ts';
+import type { Add } from '../program.ts';
+import { examples } from './examples.ts';
+import { fieldValue, oneOf } from './values.ts';
 
-/** `gateway-sim ipn list` */
-export async function list({ options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const query: Record<string, string> = {};
-  for (const name of ['payment', 'state', 'limit', 'cursor']) {
-    if (typeof options[name] === 'string') query[name] = options[name];
-  }
-  const page = await server.ask(server.client.ipns.$get({ query }));
-  const rows = page.data.map(({ id, createdAt, identifier, status, state, attempts, url }) => [
-    createdAt.slice(0, 19).replace('T', ' '),
-    identifier,
-    status,
-    state,
-    `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
-    id,
-    url,
-  ]);
-  return {
-    json: page,
-    text: table(['Created (UTC)', 'Identifier', 'Status', 'State', 'Attempts', 'IPN', 'To'], rows),
-    notices: [
-      ...(page.data.length ? [] : ['No IPNs. Settling a payment sends one: gateway-sim pay --approve']),
-      ...(page.nextCursor ? [`More with: --cursor ${page.nextCursor}`] : []),
-    ],
-  };
-}
-
-/** `gateway-sim ipn show` */
-export async function show({ args: [id = ''], options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const delivery = await server.ask(server.client.ipns[':id'].$get({ param: { id: reference(id) } }));
-  return { json: delivery, text: [deliveryText(delivery), ...delivery.attempts.map(bothSides)].join('\n\n') };
-}
-
-/** `gateway-sim ipn resend`: returns after the attempt. */
-export async function resend({ args: [id = ''], options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const json = typeof options['to'] === 'string' ? { to: options['to'] } : {};
-  const delivery = await server.ask(
-    server.client.ipns[':id'].resend.$post({ param: { id: reference(id) }, json }),
-  );
-  return { json: delivery, text: deliveryText(delivery), ...undelivered([delivery], options) };
-}
-
-/** `gateway-sim ipn fire`: through the server, or with --secret without any. */
-export async function fire({ options }: Call): Promise<Shown> {
-  const fired =
-    options['secret'] === undefined ? await fireByServer(options) : await fireWithoutServer(options);
-  return {
-    json: fired.length === 1 ? fired[0] : { data: fired, nextCursor: null },
-    text: fired.map(deliveryText).join('\n\n'),
-    ...undelivered(fired, options),
-  };
-}
-
-async function fireByServer(options: Call['options']): Promise<DeliveryView[]> {
-  const server = await connect(options as ServerChoice);
-  const json: Record<string, unknown> = {};
-  const names = ['payment', 'to', 'identifier', 'amount', 'currency', 'status', 'format', 'set', 'tamper'];
-  for (const name of [...names, 'times', 'delay']) {
-    if (options[name] !== undefined) json[name] = options[name];
-  }
-  const answer = await server.ask(server.client.ipns.$post({ json }));
-  return 'data' in answer ? answer.data : [answer];
-}
-
-function undelivered(fired: readonly FiredIpn[], options: Call['options']): Pick<Shown, 'failure'> {
-  const failed = fired.filter(({ state }) => state !== 'delivered').length;
-  if (!failed || options['requireDelivery'] !== true) return {};
-  return { failure: `gateway-sim: ${failed} of ${fired.length} IPNs not delivered` };
-}
-
-function deliveryText(delivery: FiredIpn): string {
-  const { id, identifier, status, state, url, attempts, note, nextAttemptAt } = delivery;
-  const last = attempts.at(-1);
-  const outcome = last?.error ?? (last ? `answered ${last.responseStatus}` : 'no attempt yet');
-  return pairs([
-    ['IPN', id ?? 'sent without a server'],
-    ['Identifier', identifier],
-    ['Status', status],
-    ['To', last && last.url !== url ? `${url}, forwarded to ${last.url}` : url],
-    ['State', state],
-    [`Attempt ${last?.number ?? '-'}`, outcome],
-    ...(nextAttemptAt ? [['Next', nextAttemptAt] as const] : []),
-    ...(note && note !== last?.error ? [['Note', note] as const] : []),
-  ]);
-}
-
-/** `gateway-sim ipn verify`: exit code 1 when the IPN is not valid. */
-export async function verify({ args: [argument], options }: Call): Promise<Shown> {
-  const body = await bodyOf(argument, options['body']);
-  const verdict = verifyIpn(body, await verifyKeys(options));
-  return {
-    json: verdict,
-    text: verdictText(verdict),
-    ...(!verdict.valid && { failure: 'gateway-sim: the IPN is not valid' }),
-  };
-}
-
-/** A verdict for people. */
-export function verdictText({ valid, reasons, identifier, amount, status, expected }: Verdict): string {
-  return [
-    valid ? 'valid' : 'not valid',
-    ...reasons.map((reason) => `  ${onOneLine(reason)}`),
-    ...(identifier === null
-      ? []
-      : [`  ${onOneLine(`identifier ${identifier}, amount ${amount}, status ${status}`)}`]),
-    ...(valid || expected === null ? [] : [`  the signature must be ${expected}`]),
-  ].join('\n');
-}
-
-async function bodyOf(argument: string | undefined, option: unknown): Promise<string> {
-  if (argument !== undefined && option !== undefined) {
-    throw new GatewayError('usage', 'verify takes the body once: as its argument or with --body');
-  }
-  const given = argument ?? (typeof option === 'string' ? option : '-');
-  if (argument === undefined && option === undefined && process.stdin.isTTY) {
-    throw new GatewayError('usage', 'verify needs the body of an IPN: as argument, @file, or on stdin', {
-      remedy: "For example: gateway-sim ipn verify 'status=success&…' --secret sec_sim_…",
-    });
-  }
-  const body = given === '-' ? await readStdin() : given.startsWith('@') ? await read(given.slice(1)) : given;
-  if (body.trim()) return body;
-  throw new GatewayError('usage', 'the body to verify is empty');
-}
-
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function read(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new GatewayError('usage', `${path} cannot be read: ${error.message}`, { cause: error });
-  });
-}
-
-/**
- * The keys to check with: the secret that was given, else the server's, which knows what else may have signed.
- *
- * @throws GatewayError `no_server` when there is neither
- */
-export async function verifyKeys(options: Call['options']): Promise<VerifyKeys> {
-  const { secret, publicKey, merchant: name } = options;
-  const named: [string, string][] = typeof publicKey === 'string' ? [['the public key', publicKey]] : [];
-  if (typeof secret === 'string') {
-    if (secret) return { secretKey: secret, others: new Map(named) };
-    throw new GatewayError('usage', '--secret must not be empty');
-  }
-  const { data } = await merchantsOf(options as ServerChoice);
-  const merchant = data.find((one) => (name === undefined ? one.isDefault : one.name === name));
-  if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
-  const others = data
-    .filter((one) => one !== merchant)
-    .flatMap((one): [string, string][] => [
-      [`the secret key of the merchant "${one.name}"`, one.secretKey],
-      [`the public key of the merchant "${one.name}"`, one.publicKey],
-    ]);
-  return {
-    secretKey: merchant.secretKey,
-    others: new Map([['the public key', merchant.publicKey], ...named, ...others]),
-  };
-}
-
-async function merchantsOf(choice: ServerChoice) {
-  try {
-    const server: Server = await connect(choice);
-    return await server.ask(server.client.merchants.$get());
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== 'no_server') throw error;
-    throw new GatewayError('no_server', error.message, {
-      remedy: 'Give the secret key with --secret, or start the emulator that knows it: gateway-sim start.',
-    });
-  }
+/** The commands of `ipn`. */
+export function addIpn(add: Add, program: Command): void {
+  const ipn = async () => import('../actions/ipn.ts');
+  const group = program
+    .command('ipn')
+    .description('list, resend, make, verify and receive IPNs')
+    .addHelpText(...examples('gateway-sim ipn', 'gateway-sim ipn fire --payment order-1'));
+  add(group, 'list', 'deliveries with their attempts, newest first', async () => (await ipn()).list)
+    .option('--payment <ref>', 'only those of this payment: id or identifier')
+    .addOption(
+      oneOf('--state <state>', 'only those of this state', ['pending', 'delivered', 'failed', 'refused']),
+    )
+    .option('--limit <number>', 'at most so many (default: 50)')
+    .option('--cursor <cursor>', 'go on where the last list ended')
+    .addHelpText(
+      ...examples('gateway-sim ipn list --state failed', 'gateway-sim ipn list --payment order-1'),
+    );
+  add(
+    group,
+    'show <id>',
+    'one delivery, both sides of every attempt',
+    async () => (await ipn()).show,
+  ).addHelpText(...examples('gateway-sim ipn show ipn_ndx7mhc09sz61bt8'));
+  add(group, 'resend <id>', 'send a delivery once more', async () => (await ipn()).resend)
+    .option('--to <url>', 'to another address, as a new delivery')
+    .option('--require-delivery', 'exit 1 unless it was answered with 2xx')
+    .addHelpText(
+      ...examples(
+        'gateway-sim ipn resend ipn_ndx7mhc09sz61bt8',
+        'gateway-sim ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn',
+      ),
+    );
+  add(group, 'fire', 'send a signed IPN by hand, attempted once', async () => (await ipn()).fire)
+    .option('--to <url>', 'address to send it to (default: the ipn_url of the payment)')
+    .option('--payment <ref>', 'of this payment: id or identifier (default: one that never was)')
+    .option('--identifier <text>', 'identifier of the merchant')
+    .option('--amount <amount>', 'amount as decimal text')
+    .option('--currency <code>', 'currency code (default: USD)')
+    .option('--status <status>', 'status (default: success)')
+    .option(
+      '--set <field=value>',
+      'any field, such as data.charge=1, set before signing; repeatable',
+      fieldValue,
+    )
+    .addOption(oneOf('--tamper <what>', 'applyTampering this after signing: must be refused', TAMPERINGS))
+    .addOption(oneOf('--format <format>', 'how it is written', IPN_FORMATS))
+    .option('--times <number>', 'so many deliveries of the same bytes')
+    .option('--delay <duration>', 'wait before each of them')
+    .option('--secret <key>', 'sign with this key and send from here: no server is needed')
+    .option('--require-delivery', 'exit 1 unless each was answered with 2xx')
+    .addHelpText(
+      ...examples(
+        'gateway-sim ipn fire --payment order-1',
+        'gateway-sim ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount',
+        'gateway-sim ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
+      ),
+    );
+  const secret = [
+    '--secret <key>',
+    'secret key to check with (default: that of the running emulator)',
+  ] as const;
+  const merchant = ['--merchant <name>', 'with the key of this merchant (default: the first one)'] as const;
+  add(group, 'verify [body]', 'whether an IPN is valid, or why not', async () => (await ipn()).verify)
+    .option('--body <body>', 'the body: its text, @file, or - for stdin (default: stdin)')
+    .option(...secret)
+    .option(...merchant)
+    .option('--public-key <key>', 'to tell when this was mistaken for the secret key')
+    .addHelpText(
+      ...examples(
+        'gateway-sim ipn verify @body.txt',
+        'gateway-sim ipn verify --secret sec_sim_1 --body @body.txt',
+      ),
+    );
+  add(
+    group,
+    'listen',
+    'receive, verify and print IPNs',
+    async () => (await import('../actions/listen.ts')).listen,
+  )
+    .option('--port <number>', 'port to listen on; 0 takes a free one (default: 3000)')
+    .option('--forward-to <url>', 'pass everything on unchanged, and answer what is answered there')
+    .option(...secret)
+    .option(...merchant)
+    .addHelpText(
+      ...examples(
+        'gateway-sim ipn listen',
+        'gateway-sim ipn listen --port 4000 --forward-to http://localhost:3000/ipn',
+      ),
+    );
 }

@@ -1,204 +1,84 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeliveryView, PaymentView } from '../../client.ts';
-import { reference } from '../../client.ts';
-import { curlCommand } from '../../domain/curl.ts';
-import { GatewayError } from '../../domain/error.ts';
-import { VERSION } from '../../release.ts';
-import { initiatePayment, paymentIdOf } from '../../service.ts';
-import { connect, type Server, type ServerChoice } from '../connect.ts';
-import { harOf } from '../har.ts';
-import { pairs, type Shown, table } from '../output.ts';
-import type { Call } from '../program.ts';
-import { storyText } from '../story.ts';
+import type { Command } from 'commander';
+import { DELIVERY_ORDERS } from '../../domain/settings.ts';
+import type { Add } from '../program.ts';
+import { examples } from './examples.ts';
+import { duration, oneOf } from './values.ts';
 
-const OUTCOMES = ['approve', 'cancel', 'fail', 'expire'] as const;
-type SettleInput = Parameters<Server['client']['payments'][':ref']['settle']['$post']>[0]['json'];
-/** How often `--wait` looks, in real time. */
-const POLL_MS = 100;
-
-/** `gateway-sim pay`: settles one pending payment, or all of them. */
-export async function pay({ args: [ref], options }: Call): Promise<Shown> {
-  const chosen = OUTCOMES.filter((outcome) => options[outcome] === true);
-  const [outcome] = chosen;
-  if (!outcome || chosen.length > 1) {
-    const count = outcome ? 'only one' : 'one';
-    throw new GatewayError('usage', `pay takes ${count} of --approve, --cancel, --fail or --expire`);
-  }
-  if (ref !== undefined && options['all'])
-    throw new GatewayError('usage', 'pay takes either a payment or --all');
-  const awaitDelivery = options['requireDelivery'] === true;
-  const input: SettleInput = {
-    outcome,
-    ...(options['delivery'] !== undefined && { delivery: options['delivery'] as SettleInput['delivery'] }),
-    ...(awaitDelivery && { awaitDelivery }),
-  };
-  const { server, payments } = await choosePayments(ref, options);
-  const settled = [];
-  for (const { id } of payments) {
-    settled.push(
-      await server.ask(server.client.payments[':ref'].settle.$post({ param: { ref: id }, json: input })),
+/** The commands `pay` and `payments`. */
+export function addPayments(add: Add, program: Command): void {
+  const payments = async () => import('../actions/payments.ts');
+  add(
+    program,
+    'pay [ref]',
+    'settle a pending payment: the newest one, or by id or identifier',
+    async () => (await payments()).pay,
+  )
+    .option('--approve', 'the customer pays')
+    .option('--cancel', 'the customer cancels')
+    .option('--fail', 'the payment fails')
+    .option('--expire', 'the payment expires')
+    .option('--all', 'every pending payment')
+    .option('--wait <duration>', 'wait for the payment (and the server) to appear', duration)
+    .addOption(oneOf('--delivery <order>', 'order of IPN and redirect', DELIVERY_ORDERS))
+    .option('--require-delivery', 'exit 1 unless the first attempt was answered with 2xx')
+    .addHelpText(
+      ...examples(
+        'gateway-sim pay --approve',
+        'gateway-sim pay order-1 --cancel',
+        'gateway-sim pay --approve --wait 30s --require-delivery',
+      ),
     );
-  }
-  const undelivered = awaitDelivery ? settled.filter(({ delivery }) => delivery?.state !== 'delivered') : [];
-  return {
-    json: options['all'] ? { data: settled } : settled[0],
-    text: settled.map(settledText).join('\n\n') || 'No payment is pending.',
-    ...(undelivered.length && {
-      failure: `gateway-sim: ${undelivered.length} of ${settled.length} IPNs not delivered at the first attempt`,
-    }),
-  };
-}
-
-type Settled = Awaited<ReturnType<typeof settleOne>>;
-function settleOne(server: Server, ref: string, json: SettleInput) {
-  return server.ask(server.client.payments[':ref'].settle.$post({ param: { ref }, json }));
-}
-
-function settledText({ payment, delivery, redirectUrl }: Settled): string {
-  const attempt = delivery?.attempts.at(-1);
-  const outcome = attempt?.error ?? (attempt ? `answered ${attempt.responseStatus}` : 'no attempt yet');
-  return pairs([
-    ['Payment', `${payment.id}  (${payment.identifier})`],
-    ['Status', payment.status],
-    ['Amount', `${payment.amount} ${payment.currency}  ${payment.mode}`],
-    ['IPN', delivery ? `${delivery.state}: POST ${delivery.url}: ${outcome}` : 'none sent'],
-    ['Redirect', redirectUrl ?? 'none: the browser stays'],
-  ]);
-}
-
-/** The payments to settle; with --wait this goes on looking for server and payment until the time is up. */
-async function choosePayments(
-  ref: string | undefined,
-  options: Call['options'],
-): Promise<{ server: Server; payments: PaymentView[] }> {
-  const wait = options['wait'] as number | undefined;
-  const deadline = performance.now() + (wait ?? 0);
-  for (;;) {
-    try {
-      const server = await connect(options as ServerChoice);
-      const payments = await pendingPayments(server, ref, options['all'] === true);
-      if (payments.length || options['all']) return { server, payments };
-      throw new GatewayError('not_found', 'no payment is pending', {
-        remedy: 'gateway-sim payments create makes one; --wait waits for one.',
-      });
-    } catch (error) {
-      const code = error instanceof GatewayError ? error.code : undefined;
-      const mayChange = code === 'no_server' || code === 'not_found';
-      if (!mayChange || wait === undefined || performance.now() >= deadline) throw error;
-    }
-    await sleep(POLL_MS);
-  }
-}
-
-async function pendingPayments(
-  server: Server,
-  ref: string | undefined,
-  all: boolean,
-): Promise<PaymentView[]> {
-  if (ref !== undefined) {
-    return [await server.ask(server.client.payments[':ref'].$get({ param: { ref: reference(ref) } }))];
-  }
-  const pending: PaymentView[] = [];
-  let cursor: string | null = null;
-  do {
-    const query: Record<string, string> = { status: 'pending', limit: all ? '1000' : '1' };
-    if (cursor) query['cursor'] = cursor;
-    const page: { data: PaymentView[]; nextCursor: string | null } = await server.ask(
-      server.client.payments.$get({ query }),
+  const group = program
+    .command('payments')
+    .description('list, show and create payments')
+    .addHelpText(
+      ...examples(
+        'gateway-sim payments',
+        'gateway-sim payments show order-1',
+        'gateway-sim payments create --amount 49.90',
+      ),
     );
-    pending.push(...page.data);
-    cursor = all ? page.nextCursor : null;
-  } while (cursor);
-  return pending;
-}
-
-/** `gateway-sim payments list` */
-export async function list({ options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const query: Record<string, string> = {};
-  for (const name of ['status', 'mode', 'identifier', 'limit', 'cursor']) {
-    if (typeof options[name] === 'string') query[name] = options[name];
-  }
-  const page = await server.ask(server.client.payments.$get({ query }));
-  const rows = page.data.map(({ id, identifier, mode, status, amount, currency, createdAt }) => [
-    createdAt.slice(0, 19).replace('T', ' '),
-    identifier,
-    `${amount} ${currency}`,
-    mode,
-    status,
-    id,
-  ]);
-  return {
-    json: page,
-    text: table(['Created (UTC)', 'Identifier', 'Amount', 'Mode', 'Status', 'Payment'], rows),
-    notices: [
-      ...(page.data.length ? [] : ['No payments. Make one with: gateway-sim payments create']),
-      ...(page.nextCursor ? [`More with: --cursor ${page.nextCursor}`] : []),
-    ],
-  };
-}
-
-/** `gateway-sim payments show`: the record and its story, or its deliveries for other tools. */
-export async function show({ args: [ref = ''], options }: Call): Promise<Shown> {
-  if (options['curl'] && options['har'])
-    throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
-  const server = await connect(options as ServerChoice);
-  const payment = await server.ask(server.client.payments[':ref'].$get({ param: { ref: reference(ref) } }));
-  if (options['curl']) return shownAsCurl(await deliveriesOf(server, payment.id));
-  if (options['har']) {
-    const har = harOf(await deliveriesOf(server, payment.id), VERSION);
-    return { json: har, text: JSON.stringify(har, undefined, 2) };
-  }
-  const { timeline, warnings: _, ...record } = payment;
-  const facts = Object.entries(record).map(([name, value]): [string, string] => [name, String(value ?? '-')]);
-  return { json: payment, text: [pairs(facts), '', storyText(timeline)].join('\n') };
-}
-
-/** The deliveries of a payment, oldest first. */
-async function deliveriesOf(server: Server, payment: string): Promise<DeliveryView[]> {
-  const page = await server.ask(server.client.ipns.$get({ query: { payment, limit: '1000' } }));
-  return page.data.toReversed();
-}
-
-function shownAsCurl(deliveries: readonly DeliveryView[]): Shown {
-  const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
-  return {
-    json: { data: commands, nextCursor: null },
-    text: commands.map(({ curl }) => curl).join('\n\n'),
-    notices: commands.length ? [] : ['This payment has no IPN yet: settling it sends one.'],
-  };
-}
-
-/** `gateway-sim payments create`: initiates as a merchant would, over the service's own route. */
-export async function create({ options, output }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const given = (name: string) => (options[name] === undefined ? undefined : String(options[name]));
-  const url = await initiatePayment(server, options['live'] === true ? 'live' : 'sandbox', {
-    identifier: given('identifier'),
-    currency: given('currency'),
-    amount: given('amount'),
-    details: given('details'),
-    ipn_url: given('ipnUrl'),
-    success_url: given('successUrl'),
-    cancel_url: given('cancelUrl'),
-    site_logo: given('siteLogo'),
-    customer_name: given('customerName'),
-    customer_email: given('customerEmail'),
-    checkout_theme: given('theme'),
-  });
-  if (options['open'] === true) {
-    const { default: open } = await import('open');
-    await open(url).catch(() => output.notice(`No browser could be opened: go to ${url}`));
-  }
-  const id = paymentIdOf(url);
-  const payment = await server.ask(server.client.payments[':ref'].$get({ param: { ref: id } }));
-  const { timeline: _, ...record } = payment;
-  return {
-    json: record,
-    text: url,
-    notices: [
-      ...payment.warnings.map((warning) => `! ${warning}`),
-      `Pay it there, or with: gateway-sim pay ${id} --approve`,
-    ],
-  };
+  add(group, 'list', 'payments, newest first', async () => (await payments()).list)
+    .addOption(
+      oneOf('--status <status>', 'only those of this status', [
+        'pending',
+        'succeeded',
+        'canceled',
+        'failed',
+        'expired',
+      ]),
+    )
+    .addOption(oneOf('--mode <mode>', 'only those of this mode', ['sandbox', 'live']))
+    .option('--identifier <identifier>', 'only those of this identifier')
+    .option('--limit <number>', 'at most so many (default: 50)')
+    .option('--cursor <cursor>', 'go on where the last list ended')
+    .addHelpText(...examples('gateway-sim payments list --status pending --limit 10'));
+  add(group, 'show <ref>', 'one payment and its whole story', async () => (await payments()).show)
+    .option('--curl', 'its IPNs as curl commands, ready to paste')
+    .option('--har', 'its IPNs as a HAR 1.2 document')
+    .addHelpText(
+      ...examples('gateway-sim payments show order-1', 'gateway-sim payments show order-1 --curl'),
+    );
+  add(group, 'create', 'initiate a payment as a merchant would', async () => (await payments()).create)
+    .option('--amount <amount>', 'amount as decimal text', '100.00')
+    .option('--currency <code>', 'currency code', 'USD')
+    .option('--identifier <text>', 'identifier of the merchant (default: made up)')
+    .option('--details <text>', 'what it is for', 'Test payment')
+    .option('--ipn-url <url>', 'receiver of the IPN', 'http://localhost:3000/ipn')
+    .option(
+      '--success-url <url>',
+      'where the browser goes on success (default: a thank-you page of the emulator)',
+    )
+    .option('--cancel-url <url>', 'where the browser goes on cancellation (default: a page of the emulator)')
+    .option('--site-logo <url>', 'logo of the merchant (default: one of the emulator)')
+    .addOption(oneOf('--theme <theme>', 'theme of the checkout', ['light', 'dark']))
+    .option('--customer-name <text>', 'name of the customer', 'Ada Example')
+    .option('--customer-email <e-mail>', 'e-mail of the customer', 'wallet@example.com')
+    .option('--live', 'in live mode (default: sandbox)')
+    .option('--open', 'open the checkout in the browser')
+    .addHelpText(
+      ...examples(
+        'gateway-sim payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open',
+      ),
+    );
 }

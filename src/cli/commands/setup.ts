@@ -1,86 +1,42 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
-import { GatewayError } from '../../domain/error.ts';
-import { packagedFixtures, VERSION } from '../../release.ts';
-import type { Shown } from '../output.ts';
-import type { Call } from '../program.ts';
-import { CONFIGURATION_FILE, FIXTURES_FILE, starterConfiguration } from '../starter.ts';
+import { Argument, type Command } from 'commander';
+import type { Add } from '../program.ts';
+import { examples } from './examples.ts';
 
-/**
- * `gateway-sim init`: a commented configuration and fixtures to edit, both or neither.
- *
- * @throws GatewayError `usage` when one of them exists already and --force was not given
- */
-export async function init({ options }: Call): Promise<Shown> {
-  const folder = resolve(typeof options['dir'] === 'string' ? options['dir'] : '.');
-  const files: [path: string, text: string][] = [
-    [join(folder, CONFIGURATION_FILE), starterConfiguration(schemaFrom(folder))],
-    [join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8')],
-  ];
-  const there = files.filter(([path]) => existsSync(path)).map(([path]) => shown(path));
-  if (there.length && options['force'] !== true) {
-    throw new GatewayError('usage', `nothing was written: there is already ${there.join(' and ')}`, {
-      remedy: 'Take --force to write over what is there, or --dir for another folder.',
-    });
-  }
-  await written(mkdir(folder, { recursive: true }), folder);
-  for (const [path, text] of files) await written(writeFile(path, text), path);
-  const elsewhere = relative('', folder);
-  return {
-    json: { files: files.map(([path]) => path) },
-    text: files.map(([path]) => `wrote ${shown(path)}`).join('\n'),
-    notices: [
-      `Every option stands in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
-      `Edit them, then run: ${elsewhere ? `cd ${elsewhere} && ` : ''}gateway-sim start`,
-    ],
-  };
-}
+const WHERE = `
+The script holds every command, so that nothing is run while you type. It completes "gateway-sim", which has to be
+on the PATH by that name (npm install -g, or node_modules/.bin); what stands behind npx is completed by nobody.
 
-/** The way from a folder to the JSON schema of the installed package, as editors follow it. */
-function schemaFrom(folder: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const schema = join(at, 'node_modules', 'gateway-sim', 'fixtures', 'config.schema.json');
-    if (existsSync(schema))
-      return relative(folder, schema)
-        .replaceAll('\\', '/')
-        .replace(/^(?!\.)/, './');
-    if (at === dirname(at)) return undefined;
-  }
-}
+  bash  gateway-sim completion bash >~/.local/share/bash-completion/completions/gateway-sim
+        or in ~/.bashrc:  source <(gateway-sim completion bash)
+  zsh   gateway-sim completion zsh >"\${fpath[1]}/_gateway-sim"
+        or in ~/.zshrc, behind compinit:  source <(gateway-sim completion zsh)
+  fish  gateway-sim completion fish >~/.config/fish/completions/gateway-sim.fish`;
 
-/** Where a server listens unless it is told otherwise. */
-const DEFAULT_URL = 'http://127.0.0.1:4477';
-
-/** `gateway-sim openapi`: the document of `/_sim/openapi.json`, made here: no emulator needs to run. */
-export async function openapi({ options }: Call): Promise<Shown> {
-  const url = typeof options['url'] === 'string' ? options['url'] : DEFAULT_URL;
-  if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
-    throw new GatewayError(
-      'usage',
-      `--url must be an absolute http address, such as ${DEFAULT_URL} (got "${url}")`,
-    );
-  }
-  const { openApiDocument } = await import('../../http/openapi.ts');
-  const document = openApiDocument({ version: VERSION, baseUrl: () => url.replace(/\/+$/, '') });
-  const text = JSON.stringify(document, null, 2);
-  const { out } = options;
-  if (typeof out !== 'string') return { json: document, text };
-  const path = resolve(out);
-  await written(writeFile(path, `${text}\n`), path);
-  return { json: { file: path }, text: `wrote ${shown(path)}` };
-}
-
-async function written(writing: Promise<unknown>, path: string): Promise<void> {
-  await writing.catch((error: Error) => {
-    throw new GatewayError('storage_failed', `${shown(path)} cannot be written: ${error.message}`, {
-      cause: error,
-    });
-  });
-}
-
-/** A path as the user would write it here. */
-function shown(path: string): string {
-  const here = relative('', path);
-  return here.startsWith('..') ? path : here || '.';
+/** The commands that set things up and need no running emulator: `init`, `openapi`, `completion`. */
+export function addSetup(add: Add, program: Command): void {
+  const setup = async () => import('../actions/setup.ts');
+  add(
+    program,
+    'init',
+    'write a commented configuration and fixtures to edit',
+    async () => (await setup()).init,
+  )
+    .option('--dir <folder>', 'folder to write them to (default: this one)')
+    .option('--force', 'write over files that are there')
+    .addHelpText(...examples('gateway-sim init', 'gateway-sim init --dir test/gateway'));
+  add(
+    program,
+    'openapi',
+    'the OpenAPI document of service and control API',
+    async () => (await setup()).openapi,
+  )
+    .option('--out <file>', 'write it to this file')
+    .option('--url <url>', 'address of the emulator that stands in it (default: http://127.0.0.1:4477)')
+    .addHelpText(...examples('gateway-sim openapi --out openapi.json'));
+  add(program, 'completion', 'a script that completes commands and options in your shell', async () =>
+    (await import('../actions/completion.ts')).completion(program),
+  )
+    .addArgument(new Argument('[shell]', 'of which shell').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', WHERE)
+    .addHelpText(...examples('gateway-sim completion bash', 'gateway-sim completion zsh'));
 }

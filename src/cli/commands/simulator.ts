@@ -1,82 +1,33 @@
-import { reference } from '../../client.ts';
-import { findMerchant, merchantEnvironment, requireMerchant } from '../../service.ts';
-import { connect, type Server, type ServerChoice } from '../connect.ts';
-import { pairs, type Shown, table } from '../output.ts';
-import type { Call } from '../program.ts';
+import type { Command } from 'commander';
+import type { Add } from '../program.ts';
+import { examples } from './examples.ts';
 
-interface Keys {
-  name: string;
-  publicKey: string;
-  secretKey: string;
-}
-
-function nameIn(options: Call['options']): string | undefined {
-  return options['merchant'] === undefined ? undefined : String(options['merchant']);
-}
-
-async function merchantOf({ options }: Call): Promise<{ server: Server; merchant: Keys }> {
-  const server = await connect(options as ServerChoice);
-  return { server, merchant: await requireMerchant(server, nameIn(options)) };
-}
-
-function shownKeys({ name, publicKey, secretKey }: Keys, notices: readonly string[] = []): Shown {
-  return {
-    json: { merchant: name, publicKey, secretKey },
-    text: pairs([
-      ['Merchant', name],
-      ['Public key', publicKey],
-      ['Secret key', secretKey],
-    ]),
-    notices,
-  };
-}
-
-/** `gateway-sim keys show` */
-export async function showKeys(call: Call): Promise<Shown> {
-  const { merchant } = await merchantOf(call);
-  return shownKeys(merchant);
-}
-
-/** `gateway-sim keys generate` */
-export async function generateKeys({ options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const name = nameIn(options);
-  const known = await findMerchant(server, name);
-  if (!known) {
-    const made = await server.ask(server.client.merchants.$post({ json: { name: String(name) } }));
-    return shownKeys(made, [`Merchant "${made.name}" is new.`]);
-  }
-  const changed = await server.ask(server.client.merchants[':id'].keys.$post({ param: { id: known.id } }));
-  return shownKeys(changed, ['The old pair stopped working.']);
-}
-
-/** `gateway-sim keys env` */
-export async function keysEnv(call: Call): Promise<Shown> {
-  const { server, merchant } = await merchantOf(call);
-  const variables = merchantEnvironment(server.url, merchant);
-  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-  return { json: variables, text: lines.join('\n') };
-}
-
-/** `gateway-sim wallets list` */
-export async function listWallets({ options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const page = await server.ask(server.client.wallets.$get());
-  const rows = page.data.map(({ id, email, holder, balance, currency }) => [
-    id,
-    email,
-    holder,
-    `${balance} ${currency}`,
-  ]);
-  return { json: page, text: table(['Wallet', 'E-mail', 'Holder', 'Balance'], rows) };
-}
-
-/** `gateway-sim wallets fund` */
-export async function fundWallet({ args: [id = ''], options }: Call): Promise<Shown> {
-  const server = await connect(options as ServerChoice);
-  const json = { amount: String(options['amount']) };
-  const wallet = await server.ask(
-    server.client.wallets[':id'].fund.$post({ param: { id: reference(id) }, json }),
+/** The commands of `keys` and `wallets`. */
+export function addSimulator(add: Add, program: Command): void {
+  const simulator = async () => import('../actions/simulator.ts');
+  const keys = program
+    .command('keys')
+    .description("the merchant's keys")
+    .addHelpText(...examples('gateway-sim keys', 'gateway-sim keys env'));
+  add(keys, 'show', 'the pair of keys', async () => (await simulator()).showKeys)
+    .option('--merchant <name>', 'of this merchant (default: the first one)')
+    .addHelpText(...examples('gateway-sim keys show'));
+  add(keys, 'generate', 'a new pair; the old one stops working', async () => (await simulator()).generateKeys)
+    .option('--merchant <name>', 'of this merchant; a new name makes one (default: the first one)')
+    .addHelpText(
+      ...examples('gateway-sim keys generate', 'gateway-sim keys generate --merchant "Second Shop"'),
+    );
+  add(keys, 'env', 'the keys as lines of a .env file', async () => (await simulator()).keysEnv)
+    .option('--merchant <name>', 'of this merchant (default: the first one)')
+    .addHelpText(...examples('gateway-sim keys env >>.env'));
+  const wallets = program
+    .command('wallets')
+    .description('the wallets of live mode')
+    .addHelpText(...examples('gateway-sim wallets', 'gateway-sim wallets fund wal_poor_usd --amount 100'));
+  add(wallets, 'list', 'all wallets', async () => (await simulator()).listWallets).addHelpText(
+    ...examples('gateway-sim wallets list'),
   );
-  return { json: wallet, text: `${wallet.id}  ${wallet.balance} ${wallet.currency}` };
+  add(wallets, 'fund <id>', 'put money into a wallet', async () => (await simulator()).fundWallet)
+    .requiredOption('--amount <amount>', 'amount as decimal text')
+    .addHelpText(...examples('gateway-sim wallets fund wal_poor_usd --amount 100'));
 }

@@ -1,4 +1,4 @@
-import { type Place, quoted, type Values, valueTable } from './places.ts';
+import { type Place, quoted, type Values, valueTable } from './command-tree.ts';
 
 /**
  * The completion script of bash, for 3.2 (which macOS has) and newer. It holds the whole tree, so that nothing has

@@ -1,4 +1,4 @@
-import type { CompletedOption, Place, Values } from './places.ts';
+import type { CompletedOption, Place, Values } from './command-tree.ts';
 
 const FUNCTIONS = `# Where on the command line we are: the commands so far in one line, then how many arguments stand behind them.
 function __gateway_sim_where

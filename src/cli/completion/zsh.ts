@@ -1,4 +1,4 @@
-import { type Place, quoted, type Values, valueTable } from './places.ts';
+import { type Place, quoted, type Values, valueTable } from './command-tree.ts';
 
 /** The completion script of zsh, to be sourced or to lie as \`_gateway-sim\` in a folder of fpath. It holds the whole tree. */
 export function zshScript(places: readonly Place[]): string {

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import type { Clock, ClockReading, Moved } from '../../clock.ts';
 import { GatewayError } from '../../domain/error.ts';
 import { parseDuration, timestamp } from '../../domain/settings.ts';
+import type { Clock, ClockReading, MoveResult } from '../../system/clock.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { jsonInput } from '../input.ts';
 
@@ -109,7 +109,7 @@ function requireReachable(field: string, at: number): void {
   throw new GatewayError('invalid_fields', `${field} must not lead beyond ${timestamp(LATEST)}`);
 }
 
-function report(moved: Moved, field: string, clock: Clock): void {
+function report(moved: MoveResult, field: string, clock: Clock): void {
   const now = timestamp(clock.now());
   if (moved === 'past') {
     throw new GatewayError(

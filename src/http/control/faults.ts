@@ -1,9 +1,9 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
-import { realPause } from '../../clock.ts';
 import {
   type ActiveFault,
+  corrupted,
   effectsInWords,
   FaultRoute,
   FaultRule,
@@ -11,17 +11,17 @@ import {
   faultInWords,
   isSpent,
   retryAfterSeconds,
-  spoilt,
   statusOfFault,
 } from '../../domain/fault.ts';
 import type { FaultSubject } from '../../domain/faults.ts';
 import { timestamp } from '../../domain/settings.ts';
 import { MODES } from '../../domain/state.ts';
+import { realPause } from '../../system/clock.ts';
+import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { keepBody, readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { jsonInput, queryInput } from '../input.ts';
 import { INITIATE_PATHS } from '../service/initiate.ts';
-import { CHECKOUT_PATHS } from '../urls.ts';
 
 /** What the log shows as status of an answer that never went out whole: "no response", as web servers log it. */
 const NO_RESPONSE = 444;
@@ -188,5 +188,5 @@ async function malform(c: AppContext, rule: FaultRule): Promise<void> {
   headers.delete('Content-Length');
   headers.set('X-Gateway-Sim-Fault', '1');
   c.res = undefined;
-  c.res = new Response(isJson ? spoilt(body, rule, true) : body, { status: res.status, headers });
+  c.res = new Response(isJson ? corrupted(body, rule, true) : body, { status: res.status, headers });
 }

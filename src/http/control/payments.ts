@@ -4,9 +4,9 @@ import { requirePayment } from '../../domain/payment.ts';
 import { DELIVERY_ORDERS } from '../../domain/settings.ts';
 import { MODES, OUTCOMES, PAYMENT_STATUSES, type Payment } from '../../domain/state.ts';
 import { timeline } from '../../domain/timeline.ts';
+import { checkoutUrl } from '../../wire/paths.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { jsonInput, queryInput, wholeNumber } from '../input.ts';
-import { checkoutUrl } from '../urls.ts';
 import { deliveryView } from './ipns.ts';
 
 /** A payment as the control API shows it: the record without what only the checkout needs, with its checkout URL. */

@@ -35,7 +35,7 @@ export function masked(secret: string): string {
   return secret.length > 12 ? `${secret.slice(0, 8)}…${secret.slice(-2)}` : '…';
 }
 
-/** What concerns the emulator as a whole: status, state, shutdown. */
+/** The routes of the emulator as a whole: status, state, shutdown. */
 export function simulatorRoutes(parts: AppParts) {
   const { facts } = parts;
   return new Hono<AppEnvironment>()

@@ -1,10 +1,10 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
-import type { Activity, Exchange } from '../../activity.ts';
 import { timestamp } from '../../domain/settings.ts';
 import type { CardTransaction, Message, State } from '../../domain/state.ts';
-import type { AppContext, AppEnvironment, AppParts, ExchangeNotes } from '../environment.ts';
+import type { RecordedRequest, SimEvent } from '../../usecases/event-log.ts';
+import type { AppContext, AppEnvironment, AppParts, RequestNotes } from '../environment.ts';
 import { flag, queryInput, wholeNumber } from '../input.ts';
 import { type DeliveryView, deliveryView } from './ipns.ts';
 import { type PaymentView, paymentView } from './payments.ts';
@@ -16,7 +16,7 @@ const KEPT_BODY_CHARACTERS = 16_384;
 /** Remembers every request to the service and what it was answered. What happens under /_sim is not the service's. */
 export function watch({ activity, gateway }: AppParts): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
-    const notes: ExchangeNotes = {};
+    const notes: RequestNotes = {};
     c.set('exchange', notes);
     if (c.req.path.startsWith('/_sim')) return next();
     const started = performance.now();
@@ -53,8 +53,8 @@ function requestHeaders(c: AppContext): Record<string, string> {
 }
 
 /** Everything that happens, as events name it. */
-export type ActivityView =
-  | { seq: number; type: 'request'; request: Exchange }
+export type SimEventView =
+  | { seq: number; type: 'request'; request: RecordedRequest }
   | { seq: number; type: 'payment'; payment: PaymentView }
   | { seq: number; type: 'delivery'; delivery: DeliveryView }
   | { seq: number; type: 'message'; message: InboxMessage }
@@ -69,11 +69,11 @@ function inboxMessage({ id: _id, ...message }: Message): InboxMessage {
 }
 
 /** An activity with the records as the control API shows them, secrets masked. */
-export function activityView(activity: Activity, { gateway, facts }: AppParts): ActivityView {
+export function simEventView(activity: SimEvent, { gateway, facts }: AppParts): SimEventView {
   const { seq } = activity;
   switch (activity.type) {
     case 'request':
-      return { seq, type: 'request', request: maskedExchange(activity.exchange, gateway.state) };
+      return { seq, type: 'request', request: maskedRequest(activity.exchange, gateway.state) };
     case 'payment':
       return { seq, type: 'payment', payment: paymentView(activity.payment, facts.baseUrl()) };
     case 'delivery':
@@ -87,7 +87,7 @@ export function activityView(activity: Activity, { gateway, facts }: AppParts): 
 }
 
 /** An exchange without any merchant's secret key, bearer token, cookie, card number or card code in it. */
-export function maskedExchange(exchange: Exchange, state: State): Exchange {
+export function maskedRequest(exchange: RecordedRequest, state: State): RecordedRequest {
   const headers = Object.entries(exchange.requestHeaders).map(([name, value]) =>
     ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
   );
@@ -140,7 +140,7 @@ export function watchRoutes(parts: AppParts) {
         )
         .slice(0, limit);
       return c.json({
-        data: data.map((exchange) => maskedExchange(exchange, gateway.state)),
+        data: data.map((exchange) => maskedRequest(exchange, gateway.state)),
         nextCursor: null,
       });
     })
@@ -156,11 +156,11 @@ const HEARTBEAT_MS = 15_000;
 function streamEvents(c: AppContext, parts: AppParts, since: number, follow: boolean): Response {
   c.header('X-Accel-Buffering', 'no');
   return streamSSE(c, async (stream) => {
-    const send = (activity: Activity) =>
+    const send = (activity: SimEvent) =>
       stream.writeSSE({
         id: String(activity.seq),
         event: activity.type,
-        data: JSON.stringify(activityView(activity, parts)),
+        data: JSON.stringify(simEventView(activity, parts)),
       });
     let unsubscribe = () => {};
     const ended = new Promise<void>((resolve) => stream.onAbort(resolve));

@@ -81,7 +81,7 @@ const Fault = z.object({ ...FaultRule.shape, used: count, spent: z.boolean(), su
 const FaultList = wholeListOf(Fault);
 const ClearedFaults = z.extend(FaultList, { cleared: count });
 
-const Exchange = z.object({
+const RecordedRequest = z.object({
   id: count,
   at: text,
   method: text,
@@ -96,8 +96,8 @@ const Exchange = z.object({
 });
 
 const seq = count;
-const Activity = z.discriminatedUnion('type', [
-  z.object({ seq, type: z.literal('request'), request: Exchange }),
+const SimEvent = z.discriminatedUnion('type', [
+  z.object({ seq, type: z.literal('request'), request: RecordedRequest }),
   z.object({ seq, type: z.literal('payment'), payment: Payment }),
   z.object({ seq, type: z.literal('delivery'), delivery: Delivery }),
   z.object({ seq, type: z.literal('message'), message: Message }),
@@ -141,7 +141,7 @@ const GivenState = z.extend(z.partial(z.object(lists)), { version: count });
 
 /** Every schema of the control API that has a name in the document. */
 export const CONTROL_ANSWERS = {
-  Activity,
+  SimEvent,
   Attempt,
   Card,
   CardList: pageOf(Card),
@@ -156,8 +156,8 @@ export const CONTROL_ANSWERS = {
   DeliveryBatch: wholeListOf(Delivery),
   DeliveryList: pageOf(Delivery),
   Error: ServiceError,
-  Exchange,
-  ExchangeList: wholeListOf(Exchange),
+  RecordedRequest,
+  RequestList: wholeListOf(RecordedRequest),
   Fault,
   FaultList,
   GivenState,

@@ -156,7 +156,7 @@ const CONTROL: readonly Operation[] = [
     'Control: what happened',
     'get /_sim/requests',
     'Requests to the service and their answers, newest first',
-    'ExchangeList',
+    'RequestList',
     { query: RequestQuery },
   ),
   control(
@@ -172,7 +172,7 @@ const CONTROL: readonly Operation[] = [
     null,
     {
       description:
-        'The event is named by its `type`; its data is an Activity (see x-event-data) on one line.',
+        'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line.',
       query: EventQuery,
       type: 'text/event-stream',
       headers: { 'Last-Event-ID': 'Goes on after this event; browsers send it when they connect again.' },

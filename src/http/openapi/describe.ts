@@ -164,7 +164,7 @@ function response({
 
 /** OpenAPI 3.1 knows no schema for the items of a stream. */
 function eventData(type: string): JsonSchema {
-  return type === 'text/event-stream' ? { 'x-event-data': ref('Activity') } : {};
+  return type === 'text/event-stream' ? { 'x-event-data': ref('SimEvent') } : {};
 }
 
 function bodySchema(type: string, schemas: Answer['schemas']): JsonSchema {

@@ -538,7 +538,7 @@ export const NOTES: Readonly<Record<string, Notes>> = {
     fields: message,
   },
   MessageList: whole('verification codes (the newest 100)'),
-  Exchange: {
+  RecordedRequest: {
     about: 'A request to the service and its answer. Secrets, tokens and card numbers are masked.',
     fields: {
       id: 'Counts from 1.',
@@ -554,8 +554,8 @@ export const NOTES: Readonly<Record<string, Notes>> = {
       notes: 'Why it was refused, and what else the developer should know.',
     },
   },
-  ExchangeList: whole('requests that are remembered (100 unless `limit` says otherwise)'),
-  Activity: {
+  RequestList: whole('requests that are remembered (100 unless `limit` says otherwise)'),
+  SimEvent: {
     about: 'Something that happened: the data of one event of the stream.',
     fields: {
       seq: 'Counts everything that happens; hand it back as `since` or Last-Event-ID.',

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { CODE_LIFETIME_MS } from '../../domain/checkout.ts';
 import { MODES, type Mode } from '../../domain/state.ts';
+import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { CARD_PATHS } from '../service/cards.ts';
 import { INITIATE_PATHS } from '../service/initiate.ts';
-import { CHECKOUT_PATHS } from '../urls.ts';
 import type { SchemaName } from './components.ts';
 import { EXAMPLES } from './examples.ts';
 import { NOTES } from './notes.ts';

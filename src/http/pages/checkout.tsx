@@ -1,13 +1,13 @@
 import type { PaymentStatus } from '../../domain/state.ts';
 import { CHECKOUT_STYLES } from './checkout-styles.ts';
 import { renderDocument } from './layout.tsx';
+import { WORDING, type Wording } from './messages.ts';
 import { SimulatorPanel } from './panel.tsx';
 import { PANEL_STYLES } from './panel-styles.ts';
 import { actionOf, Step } from './step.tsx';
 import { Amount, Facts, Logo, merchantOf } from './summary.tsx';
 import { Tip } from './tip.tsx';
 import type { CheckoutView, ClosedView, RefusedView } from './views.ts';
-import { WORDING, type Wording } from './wording.ts';
 
 /** The page that asks for the customer's e-mail or verification code, as a whole HTML document. */
 export function checkoutPage(view: CheckoutView): string {

@@ -1,9 +1,9 @@
 import { DELIVERY_ORDERS, type DeliveryOrder } from '../../domain/settings.ts';
 import { STATUS_AFTER } from '../../domain/settle.ts';
 import { OUTCOMES } from '../../domain/state.ts';
+import type { Wording } from './messages.ts';
 import { Tip } from './tip.tsx';
 import type { LiveTip } from './views.ts';
-import type { Wording } from './wording.ts';
 
 /** The emulator's own word below a checkout, and its controls: settle at once. They fold away without a script. */
 export function SimulatorPanel(props: {

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
+import type { Wording } from './messages.ts';
 import type { CheckoutView } from './views.ts';
-import type { Wording } from './wording.ts';
 
 interface StepProps {
   view: CheckoutView;

@@ -1,5 +1,5 @@
+import type { Wording } from './messages.ts';
 import type { PaymentSummary } from './views.ts';
-import type { Wording } from './wording.ts';
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 

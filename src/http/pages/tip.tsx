@@ -1,5 +1,5 @@
+import type { Wording } from './messages.ts';
 import type { LiveTip } from './views.ts';
-import type { Wording } from './wording.ts';
 
 /** Who can pay, and where the code is: on a live page, where the emulator sends nothing to anybody. */
 export function Tip({ tip, words: { tip: texts } }: { tip: LiveTip; words: Wording }) {

@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
-import { CARDS_PER_PAGE } from '../../cards.ts';
 import { maskedCardNumber, parseCardMessage, requireCard, ToggleRequest } from '../../domain/card.ts';
 import { GatewayError } from '../../domain/error.ts';
 import { findByPublicKey, findBySecretKey } from '../../domain/merchant.ts';
 import type { Card, CardTransaction, Merchant } from '../../domain/state.ts';
+import { CARDS_PER_PAGE } from '../../usecases/cards.ts';
 import { amountSource, type PostedFields, readJsonBody } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { bearer } from '../guard.ts';

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { CheckoutProblem } from '../../domain/checkout.ts';
 import { stepOf } from '../../domain/checkout.ts';
-import { quoted } from '../../domain/curl.ts';
 import type { GatewayError } from '../../domain/error.ts';
 import { compare, formatAmount } from '../../domain/money.ts';
 import type { Mode, Payment } from '../../domain/state.ts';
+import { quoted } from '../../wire/curl.ts';
+import { CHECKOUT_PATHS, checkoutUrl } from '../../wire/paths.ts';
 import type { AppContext, AppParts } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
 import { languageOf } from '../language.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
 import type { ClosedView, LiveTip, PageView, PaymentSummary } from '../pages/views.ts';
-import { CHECKOUT_PATHS, checkoutUrl } from '../urls.ts';
 
 /** What stands in the field of a step, and what is wrong with it. */
 export interface Entry {

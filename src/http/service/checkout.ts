@@ -3,14 +3,14 @@ import { stepOf } from '../../domain/checkout.ts';
 import { type ErrorCode, GatewayError } from '../../domain/error.ts';
 import { DELIVERY_ORDERS } from '../../domain/settings.ts';
 import { MODES, type Mode, OUTCOMES, type Payment } from '../../domain/state.ts';
-import type { StepResult } from '../../gateway.ts';
+import type { StepResult } from '../../usecases/payments.ts';
+import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
-import { CHECKOUT_PATHS } from '../urls.ts';
+import { Recent } from './bounded-map.ts';
 import { CheckoutPages, type Entry } from './checkout-pages.ts';
-import { Recent } from './recent.ts';
 
 /** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed). */
 export function mountCheckout(app: Hono<AppEnvironment>, parts: AppParts): void {

@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
 import type { Mode, Payment } from '../../domain/state.ts';
+import { checkoutUrl } from '../../wire/paths.ts';
 import { amountSource, readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { answerError, asGatewayError, errorBody, notesOf } from '../errors.ts';
-import { checkoutUrl } from '../urls.ts';
 
 /** Paths of initiate (documented). */
 export const INITIATE_PATHS = {

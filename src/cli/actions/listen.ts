@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GatewayError } from '../../domain/error.ts';
+import { type VerifyKeys, verify } from '../../wire/verify.ts';
+import type { Output } from '../output.ts';
+import { type Answer, headerPairs, send } from '../post.ts';
+import type { CommandContext } from '../program.ts';
+import { verdictText, verifyKeys } from './ipn.ts';
+
+/** Where the examples of this tool send their IPNs. */
+const DEFAULT_PORT = 3000;
+/** No IPN is anywhere near this large. */
+const MAX_BODY_BYTES = 2 ** 20;
+/** The target of --forward-to has this long: a little less than the gateway gives a receiver. */
+const FORWARD_TIMEOUT_MS = 9_500;
+
+/** Belongs to one connection and not to what goes through it. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** `gateway-sim ipn listen`: a receiver that verifies and prints what comes, until it is stopped. */
+export async function listen({ options, output }: CommandContext): Promise<undefined> {
+  const forwardTo = forwardAddress(options['forwardTo']);
+  const keys = await verifyKeys(options);
+  // Keys of a running emulator can be replaced while this listens.
+  const renewKeys = () => verifyKeys(options).catch(() => keys);
+  const server = createServer((request, response) => {
+    void receive(request, response, { keys, renewKeys, forwardTo, output });
+  });
+  const port = await bind(server, portOf(options['port']));
+  const url = `http://127.0.0.1:${port}`;
+  const target = forwardTo === undefined ? '' : `, passing them on to ${forwardTo}`;
+  output.line(
+    output.json
+      ? JSON.stringify({ event: 'ready', url, port, forwardTo: forwardTo ?? null, pid: process.pid })
+      : `Listening for IPNs at ${url}${target}. Ctrl-C stops.`,
+  );
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+  });
+  server.close();
+  server.closeAllConnections();
+  return undefined;
+}
+
+function portOf(text: unknown): number {
+  const port = text === undefined ? DEFAULT_PORT : Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text !== '') return port;
+  throw new GatewayError('usage', `--port must be a whole number from 0 to 65535 (got "${text}")`);
+}
+
+function forwardAddress(text: unknown): string | undefined {
+  if (typeof text !== 'string') return undefined;
+  if (/^https?:\/\/[^/]/i.test(text) && URL.canParse(text)) return text;
+  throw new GatewayError('usage', `--forward-to must be an absolute http or https address (got "${text}")`);
+}
+
+function bind(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be used: ${error.message}`;
+      reject(
+        new GatewayError('port_in_use', `port ${port} ${why}`, {
+          remedy: 'Choose another one with --port (0 takes a free one).',
+        }),
+      );
+    });
+    server.listen({ port, host: '127.0.0.1' }, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+interface Listening {
+  keys: VerifyKeys;
+  renewKeys: () => Promise<VerifyKeys>;
+  forwardTo: string | undefined;
+  output: Output;
+}
+
+async function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { keys, renewKeys, forwardTo, output }: Listening,
+): Promise<void> {
+  const body = await readBody(request).catch(() => null);
+  if (body === null) {
+    response.writeHead(413, { Connection: 'close' }).end('too large\n');
+    return;
+  }
+  const first = verify(body.toString('utf8'), keys);
+  const verdict = first.authentic ? first : verify(body.toString('utf8'), await renewKeys());
+  const own: Answer =
+    request.method === 'POST'
+      ? plain(verdict.authentic ? 200 : 400, verdict.authentic ? 'OK' : verdict.reasons.join('\n'))
+      : plain(405, 'an IPN is a POST');
+  const answer = forwardTo === undefined ? own : await passOn(request, body, forwardTo);
+  const { method = '', url = '', headers } = request;
+  if (output.json) {
+    const at = new Date().toISOString();
+    const seen = { method, url, headers, body: body.toString('utf8') };
+    output.line(JSON.stringify({ event: 'ipn', at, ...seen, verdict, answered: answer.status }));
+  } else {
+    const destination = forwardTo === undefined ? '' : ` by ${forwardTo}`;
+    output.line(
+      `--> ${method} ${url}  answered ${answer.status}${destination}\n${body}\n${verdictText(verdict)}\n`,
+    );
+  }
+  response.writeHead(answer.status, answer.headers.flat()).end(answer.body);
+}
+
+function plain(status: number, text: string): Answer {
+  const body = Buffer.from(`${text}\n`);
+  const headers: [string, string][] = [
+    ['Content-Type', 'text/plain; charset=utf-8'],
+    ['Content-Length', String(body.length)],
+    ...(status === 405 ? [['Allow', 'POST'] as [string, string]] : []),
+  ];
+  return { status, headers, body };
+}
+
+/** The body, or null when it is too large; all of it is read, so that the sender gets its answer. */
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += (chunk as Buffer).length;
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk as Buffer);
+  }
+  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks) : null;
+}
+
+/** The same bytes and headers to another receiver, and what that one answers. */
+async function passOn(request: IncomingMessage, body: Buffer, forwardTo: string): Promise<Answer> {
+  const target = new URL(forwardTo);
+  const query = /\?(.*)$/s.exec(request.url ?? '')?.[1];
+  if (query) target.search += `${target.search ? '&' : '?'}${query}`;
+  const headers = headerPairs(request.rawHeaders)
+    .filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()) && name.toLowerCase() !== 'content-length')
+    .map(([name, value]): [string, string] => [name, name.toLowerCase() === 'host' ? target.host : value]);
+  headers.push(['Content-Length', String(body.length)]);
+  try {
+    const answer = await send({
+      ...{ url: target.href, method: request.method ?? 'POST', headers, body },
+      timeoutMs: FORWARD_TIMEOUT_MS,
+    });
+    const kept = answer.headers.filter(
+      ([name]) => !HOP_BY_HOP.has(name.toLowerCase()) && name.toLowerCase() !== 'content-length',
+    );
+    return { ...answer, headers: [...kept, ['Content-Length', String(answer.body.length)]] };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return plain(502, `not passed on: ${error.message}`);
+  }
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { isAlive, statOf } from '../store/folder.ts';
+
+const LOOK_EVERY_MS = 250;
+
+/**
+ * Tells when npm, which started this process, has been ended: npm hands a signal on to its shell only, and a shell
+ * that ends by it leaves us behind on our port. What npm did not start is left alone, and so is what a script of npm
+ * put into the background, as long as npm runs.
+ *
+ * @param environment process.env
+ */
+export function onNpmExit(environment: Readonly<Record<string, string | undefined>>, tell: () => void): void {
+  if (environment['npm_command'] === undefined) return;
+  // Whoever gave this process a session of its own wants it to stay.
+  if (statOf(process.pid)[3] === String(process.pid)) return;
+  const parent = process.ppid;
+  const npm = isShell(parent) ? Number(statOf(parent)[1]) : parent;
+  const timer = setInterval(() => {
+    if (isAlive(npm)) return;
+    clearInterval(timer);
+    tell();
+  }, LOOK_EVERY_MS);
+  timer.unref();
+}
+
+/**
+ * Whether it is a shell that stands between npm and us: some put the command in their own place. Only Linux tells;
+ * elsewhere the end of the parent has to be enough.
+ */
+function isShell(pid: number): boolean {
+  try {
+    return /sh$/m.test(readFileSync(`/proc/${pid}/comm`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+import {
+  corrupted,
+  corruptSignature,
+  effectsInWords,
+  type FaultRule,
+  retryAfterSeconds,
+  statusOfFault,
+} from '../domain/fault.ts';
+import type { Faults } from '../domain/faults.ts';
+import { parseDuration } from '../domain/settings.ts';
+import type { Delivery } from '../domain/state.ts';
+import { realPause } from '../system/clock.ts';
+import type { Poster, PostRequest, PostResult } from './sender.ts';
+
+/** An IPN that the next one is to overtake goes out after this long when none comes, on the emulator's clock (chosen). */
+const REORDER_LIMIT_MS = 10_000;
+
+/** Carries out the fault rules for IPNs: each attempt asks here what is to go wrong with it. */
+export class IpnFaults {
+  readonly #faults: Faults;
+  /** Rules of deliveries that were put off: they act when their time has come, and are not drawn again. */
+  readonly #kept = new Map<string, FaultRule>();
+  /** The delivery that lets the next one overtake it. */
+  #held: string | undefined;
+  /** Those on their way that were put off before: what is late overtakes nobody. */
+  readonly #late = new Set<string>();
+
+  constructor(faults: Faults) {
+    this.#faults = faults;
+  }
+
+  /** Another state is in force: nothing of it was put off or overtaken. */
+  forget(): void {
+    this.#kept.clear();
+    this.#late.clear();
+    this.#held = undefined;
+  }
+
+  /** The rule that acts on this attempt, if any. */
+  take(delivery: Delivery): FaultRule | undefined {
+    const kept = this.#kept.get(delivery.id);
+    if (!kept) return this.#faults.take({ route: 'ipn', path: null, identifier: delivery.identifier });
+    this.#kept.delete(delivery.id);
+    this.#late.add(delivery.id);
+    if (this.#held === delivery.id) this.#held = undefined;
+    const { delay: _delay, reorder: _reorder, ...rest } = kept;
+    return rest;
+  }
+
+  /** How long this attempt is to be put off, in milliseconds of the emulator's time; undefined when it is not. */
+  postponeMs(delivery: Delivery, rule: FaultRule): number | undefined {
+    const overtaken = rule.reorder && this.#held === undefined;
+    if (!overtaken && rule.delay === undefined) return undefined;
+    this.#kept.set(delivery.id, rule);
+    if (!overtaken) return parseDuration(rule.delay);
+    this.#held = delivery.id;
+    return REORDER_LIMIT_MS;
+  }
+
+  /** The delivery that this one has just overtaken: now it may go. */
+  heldBehind(delivery: Delivery): string | undefined {
+    if (this.#late.delete(delivery.id) || this.#held === delivery.id) return undefined;
+    const held = this.#held;
+    this.#held = undefined;
+    return held;
+  }
+
+  /** Makes one attempt the way a rule wants it. */
+  async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<PostResult> {
+    const faulty = corruptedRequest(request, rule);
+    // Stopping ends the wait; whoever asked sees its signal.
+    await realPause(this.#faults.latencyOf(rule), request.signal);
+    if (rule.drop) return notSent(faulty, null, rule, 'it was lost on the way');
+    const status = statusOfFault(rule);
+    if (status === undefined) return poster.post(faulty);
+    return notSent(faulty, status, rule, `${status} stands in for the receiver's answer, nothing was sent`);
+  }
+}
+
+function corruptedRequest(request: PostRequest, rule: FaultRule): PostRequest {
+  const isJson = request.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'));
+  const signed = rule.corruptSignature ? corruptSignature(request.body) : request.body;
+  const body = corrupted(signed, rule, isJson);
+  const headers = request.headers.map(([name, value]) =>
+    name === 'Content-Length' ? ([name, String(Buffer.byteLength(body))] as const) : ([name, value] as const),
+  );
+  return { ...request, body, headers: [...headers, ['X-Gateway-Sim-Fault', effectsInWords(rule)]] };
+}
+
+/** An attempt that never left, as if it had. */
+function notSent(
+  { url, headers, body }: PostRequest,
+  status: number | null,
+  rule: FaultRule,
+  what: string,
+): PostResult {
+  const seconds = retryAfterSeconds(rule);
+  const received = status !== null && status >= 200 && status < 300;
+  return {
+    refused: false,
+    report: {
+      url,
+      requestHeaders: headers.map(([name, value]) => [name, value]),
+      requestBody: body,
+      durationMs: 0,
+      responseStatus: status,
+      responseHeaders: seconds === undefined ? [] : [['Retry-After', seconds]],
+      responseBody: null,
+      error: received ? null : `fault rule: ${what} (gateway-sim faults clear ipn ends this)`,
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { type Attempt, PAYMENT_STATUSES, type PaymentStatus } from '../../../domain/state.ts';
+
+const WIDTH = 600;
+const HEIGHT = 44;
+/** A few attempts are not drawn wider than many. */
+const SLOTS = 60;
+
+/** How many payments stand how, as one bar; the words are its legend, beside it. */
+export function OutcomeBar({ counts }: { counts: Readonly<Record<PaymentStatus, number>> }) {
+  const total = PAYMENT_STATUSES.reduce((sum, status) => sum + counts[status], 0);
+  let x = 0;
+  return (
+    <svg class="bar" viewBox={`0 0 ${WIDTH} 1`} preserveAspectRatio="none" aria-hidden="true">
+      {PAYMENT_STATUSES.map((status) => {
+        const width = (counts[status] / total) * WIDTH;
+        x += width;
+        return <rect class={`c-${status}`} x={x - width} y={0} width={width} height={1} />;
+      })}
+    </svg>
+  );
+}
+
+/** How long the last attempts took, oldest first, on a logarithmic scale: 1 ms is as visible as 10 s. */
+export function DeliveryTimes({ attempts }: { attempts: readonly Attempt[] }) {
+  const times = attempts.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
+  const median = times[Math.floor(times.length / 2)] ?? 0;
+  const failed = attempts.filter(({ error }) => error !== null).length;
+  const step = WIDTH / Math.max(attempts.length, SLOTS);
+  const heightOf = (milliseconds: number) =>
+    Math.min(HEIGHT, 4 + (Math.log10(1 + milliseconds) / 4) * (HEIGHT - 4));
+  const words = `${attempts.length} attempts: median ${shown(median)}, slowest ${shown(times.at(-1) ?? 0)}, ${failed} failed`;
+  return (
+    <figure class="chart">
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Times of the last ${words}`}
+      >
+        {attempts.map(({ durationMs, error }, index) => {
+          const height = heightOf(durationMs);
+          return (
+            <rect
+              class={error === null ? 'c-delivered' : 'c-failed'}
+              x={index * step + 1}
+              y={HEIGHT - height}
+              width={Math.max(step - 2, 1)}
+              height={height}
+            />
+          );
+        })}
+      </svg>
+      <figcaption class="soft">Last {words}</figcaption>
+    </figure>
+  );
+}
+
+function shown(milliseconds: number): string {
+  return milliseconds >= 1_000
+    ? `${(milliseconds / 1_000).toFixed(1)} s`
+    : `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`;
+}

@@ -1,0 +1,62 @@
+import type { Merchant, Payment } from '../../../domain/state.ts';
+import { quoted } from '../../../wire/curl.ts';
+import { INITIATE_PATHS } from '../../service/initiate.ts';
+
+/** A command that initiates a sandbox payment as a merchant would, ready to paste. */
+export function sampleInitiate(baseUrl: string, publicKey: string): string {
+  return curl(`${baseUrl}${INITIATE_PATHS.sandbox}`, {
+    public_key: publicKey,
+    identifier: 'order-1',
+    currency: 'USD',
+    amount: '100.00',
+    details: 'Order 1',
+    ipn_url: 'http://localhost:3000/ipn',
+    success_url: `${baseUrl}/_sim/ui/paid`,
+    cancel_url: `${baseUrl}/_sim/ui/canceled`,
+    site_logo: `${baseUrl}/_sim/ui/logo.svg`,
+    customer_name: 'Ada Example',
+    customer_email: 'ada@example.com',
+  });
+}
+
+/** The command that initiates the same payment again. */
+export function initiateAgain(baseUrl: string, payment: Payment, merchant: Merchant): string {
+  return curl(`${baseUrl}${INITIATE_PATHS[payment.mode]}`, {
+    public_key: merchant.publicKey,
+    identifier: payment.identifier,
+    currency: payment.currency,
+    amount: payment.amount,
+    details: payment.details,
+    ipn_url: payment.ipnUrl,
+    success_url: payment.successUrl,
+    cancel_url: payment.cancelUrl,
+    ...(payment.siteLogo !== null && { site_logo: payment.siteLogo }),
+    checkout_theme: payment.checkoutTheme,
+    customer_name: payment.customerName,
+    customer_email: payment.customerEmail,
+  });
+}
+
+/** A command that creates a card as a merchant would. */
+export function sampleCard(baseUrl: string, secretKey: string): string {
+  const body = JSON.stringify({
+    currency_code: 'USD',
+    title: 'Travel',
+    name_on_card: 'Ada Example',
+    email: 'ada@example.com',
+    amount: '250.00',
+  });
+  return [
+    `curl ${baseUrl}/api/cards/save`,
+    `-H ${quoted(`Authorization: Bearer ${secretKey}`)}`,
+    `-H 'Content-Type: application/json'`,
+    `-d ${quoted(body)}`,
+  ].join(' \\\n  ');
+}
+
+function curl(url: string, fields: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(fields).map(
+    ([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`,
+  );
+  return [`curl ${url}`, ...lines].join(' \\\n  ');
+}

@@ -1,0 +1,61 @@
+import type { Delivery, Merchant, State } from '../../../domain/state.ts';
+import { verify } from '../../../wire/verify.ts';
+import { Facts } from './blocks.tsx';
+
+/** Checks what was sent as a careful receiver does, and shows the working. */
+export function Signature({ delivery, sent, state }: { delivery: Delivery; sent: string; state: State }) {
+  const merchant = state.merchants.get(delivery.merchantId);
+  if (!merchant) return null;
+  const verdict = verify(sent, { secretKey: merchant.secretKey, others: otherKeys(merchant, state) });
+  const isOldPair = delivery.signedWith !== '' && delivery.signedWith !== merchant.publicKey;
+  return (
+    <section class="box" id="signature" aria-labelledby="signature-name">
+      <h2 id="signature-name">Signature</h2>
+      <p class={`verdict ${verdict.authentic ? 'right' : 'wrong'}`}>
+        {verdict.authentic
+          ? `Right: upper-case hex HMAC-SHA256 of the text below, with the secret key of ${merchant.name}.`
+          : `Not right for the secret key of ${merchant.name}.`}
+      </p>
+      {isOldPair && (
+        <p class="warning">
+          It was signed with the pair of {delivery.signedWith}, which was replaced since. Resend signs it
+          anew.
+        </p>
+      )}
+      {verdict.reasons.map((reason) => (
+        <p class="warning">{reason}</p>
+      ))}
+      <Facts
+        rows={[
+          ['Signed text', <code>{verdict.signedText ?? delivery.signedText}</code>],
+          [
+            'Is made of',
+            <>
+              data.amount (<code>{verdict.amount ?? 'missing'}</code>) and identifier (
+              <code>{verdict.identifier ?? 'missing'}</code>), nothing between
+            </>,
+          ],
+          ['Key', `the secret key of ${merchant.name}, whose public key is ${merchant.publicKey}`],
+          ...(verdict.signature !== null && verdict.signature === verdict.expected
+            ? [['Sent = expected', <code>{verdict.signature}</code>] as const]
+            : [
+                ['Expected', <code>{verdict.expected ?? '–'}</code>] as const,
+                ['Sent', <code>{verdict.signature ?? 'missing'}</code>] as const,
+              ]),
+        ]}
+      />
+    </section>
+  );
+}
+
+/** So many other merchants are tried. */
+const TRIED = 20;
+
+/** Keys that a signature may have been made with by mistake. */
+function otherKeys(own: Merchant, state: State): ReadonlyMap<string, string> {
+  const others = [...state.merchants.values()].filter(({ id }) => id !== own.id).slice(0, TRIED);
+  return new Map([
+    ['the public key', own.publicKey],
+    ...others.map(({ name, secretKey }) => [`the secret key of ${name}`, secretKey] as const),
+  ]);
+}

@@ -1,0 +1,87 @@
+import { GatewayError } from '../domain/error.ts';
+import { urlProblem } from '../domain/payment.ts';
+import { COLLECTION_NAMES, type CollectionName, type Records } from '../domain/state.ts';
+
+/** Every collection of a state as plain records. */
+export type WholeState = { [Name in CollectionName]: readonly Records[Name][] };
+
+/** Which collection the record that a field names is in. A null names none. */
+const REFERENCES: readonly [from: CollectionName, field: string, to: CollectionName][] = [
+  ['payments', 'merchantId', 'merchants'],
+  ['payments', 'walletId', 'wallets'],
+  ['payments', 'messageId', 'messages'],
+  ['messages', 'paymentId', 'payments'],
+  ['deliveries', 'paymentId', 'payments'],
+  ['deliveries', 'merchantId', 'merchants'],
+  ['attempts', 'deliveryId', 'deliveries'],
+  ['cards', 'merchantId', 'merchants'],
+  ['cardTransactions', 'cardId', 'cards'],
+];
+
+/** Fields that find a record and so must be its own. */
+const UNIQUE: readonly [collection: CollectionName, field: string][] = [
+  ['merchants', 'publicKey'],
+  ['merchants', 'secretKey'],
+  ['cards', 'number'],
+];
+
+/** Fields whose addresses are called, or that browsers are led to. */
+const ADDRESSES: ReadonlySet<string> = new Set(['ipnUrl', 'successUrl', 'cancelUrl', 'siteLogo', 'url']);
+
+/**
+ * Makes sure that a state from outside hangs together and can be worked with: a merchant, no id, key or card number
+ * twice, nothing that names what is not there, addresses as initiate takes them, and times that are times.
+ *
+ * @param source what to call it in an error
+ * @throws GatewayError `state_damaged`, naming the first thing that is wrong
+ */
+export function assertConsistent(state: WholeState, source: string): void {
+  const damaged = (problem: string) => new GatewayError('state_damaged', `${source}: ${problem}`);
+  const ids = new Map<CollectionName, Set<string>>();
+  for (const name of COLLECTION_NAMES) {
+    const known = new Set<string>();
+    for (const { id } of state[name]) {
+      if (known.has(id)) throw damaged(`${name} has the id "${id}" twice`);
+      known.add(id);
+    }
+    ids.set(name, known);
+  }
+  for (const [name, field] of UNIQUE) {
+    const owners = new Map<unknown, string>();
+    for (const record of recordsOf(state, name)) {
+      const owner = owners.get(record[field]);
+      // The value itself may be a secret.
+      if (owner !== undefined) throw damaged(`${name} "${record.id}" has the ${field} of "${owner}"`);
+      owners.set(record[field], record.id);
+    }
+  }
+  if (!state.merchants.length) throw damaged('merchants is empty: one is needed at least');
+  for (const [from, field, to] of REFERENCES) {
+    for (const record of recordsOf(state, from)) {
+      const id = record[field];
+      if (typeof id !== 'string' || ids.get(to)?.has(id)) continue;
+      throw damaged(`${from} "${record.id}": ${field} names "${id}", which is not in ${to}`);
+    }
+  }
+  for (const name of COLLECTION_NAMES) {
+    for (const record of recordsOf(state, name)) {
+      for (const [field, value] of Object.entries(record)) {
+        const problem = valueProblem(field, value);
+        if (problem) throw damaged(`${name} "${record.id}": ${field} ${problem}`);
+      }
+    }
+  }
+}
+
+type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
+
+function recordsOf(state: WholeState, name: CollectionName): readonly AnyRecord[] {
+  return state[name] as readonly AnyRecord[];
+}
+
+function valueProblem(field: string, value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (field === 'id') return value === '' ? 'is empty' : undefined;
+  if (field.endsWith('At')) return Number.isNaN(Date.parse(value)) ? 'is no time' : undefined;
+  return ADDRESSES.has(field) ? urlProblem(value) : undefined;
+}

@@ -1,0 +1,189 @@
+/** Something that has work to do at certain instants: the courier, expiring payments, automatic settling. */
+export interface DueSource {
+  /** The instant of its next work in milliseconds since 1970, or undefined when it waits for nothing. */
+  nextDue(): number | undefined;
+  /** Does all that is due at `now`; resolves when that has been done and is stored. */
+  runDue(now: number): Promise<void>;
+}
+
+/** How the clock stands. Times are milliseconds since 1970. */
+export interface ClockReading {
+  now: number;
+  /** Whether time stands still until it is moved or resumed. */
+  frozen: boolean;
+  /** How far the emulator's time is ahead of real time, in milliseconds; negative after it stood still. */
+  ahead: number;
+  /** The instant of the next thing to be done; null when nothing waits. */
+  nextDue: number | null;
+}
+
+/** What became of a move: `past` when the wanted instant is behind, `late` when real time was up on the way. */
+export type MoveResult = 'reached' | 'past' | 'late';
+
+/** Waits so many milliseconds of real time, or until the signal is aborted. Never throws. */
+export function realPause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, signal.aborted ? 0 : milliseconds);
+    signal.addEventListener('abort', end);
+  });
+}
+
+/** setTimeout counts in 32 bits; a longer wait is cut into pieces. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** A move takes at most this long in real time: who asked for it over HTTP gives up at five minutes (chosen). */
+const LONGEST_MOVE_MS = 240_000;
+
+/**
+ * The emulator's time: real time until it is frozen or moved, and never going backwards. Everything that waits does
+ * so here, on one timer in all, however much is waiting.
+ */
+export class Clock {
+  readonly #sources: DueSource[] = [];
+  /** What is being done now, by the timer or by a move. */
+  readonly #running = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+  #ahead = 0;
+  /** The instant at which time stands still: frozen, or on a step of a move. */
+  #held: number | undefined;
+  #frozen = false;
+  #lastMove: Promise<unknown> = Promise.resolve();
+
+  /** Milliseconds since 1970 of the emulator's time. */
+  now(): number {
+    return this.#held ?? Date.now() + this.#ahead;
+  }
+
+  /** How the clock stands. */
+  read(): ClockReading {
+    return {
+      now: this.now(),
+      frozen: this.#frozen,
+      ahead: this.#held === undefined ? this.#ahead : this.#held - Date.now(),
+      nextDue: this.#nextDue() ?? null,
+    };
+  }
+
+  /** Adds something that waits. It calls `wake` whenever its next instant may have come nearer. */
+  add(source: DueSource): void {
+    this.#sources.push(source);
+    this.wake();
+  }
+
+  /** Looks again at what is due next and sets the timer for it. While time stands still only what is due now runs. */
+  wake(): void {
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    const due = this.#nextDue();
+    if (due === undefined || (this.#held !== undefined && due > this.#held)) return;
+    const wait = Math.min(Math.max(due - this.now(), 0), LONGEST_TIMER_MS);
+    this.#timer = setTimeout(() => this.#runDue(), wait);
+  }
+
+  /** Nothing runs any more; a move under way ends where it is. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /**
+   * Moves time forward: steps to each due instant in order, waits for what runs there, and goes on with what that
+   * made due inside the span. Resolves when everything has run. A frozen clock is frozen afterwards too.
+   *
+   * @param milliseconds of the emulator's time, not negative
+   */
+  advance(milliseconds: number): Promise<MoveResult> {
+    return this.#inTurn(() => this.#moveTo(this.now() + milliseconds));
+  }
+
+  /** Stops time at an instant (default: now), once everything due until then has run, as `advance` does it. */
+  freeze(at?: number): Promise<MoveResult> {
+    return this.#inTurn(async () => {
+      const now = this.now();
+      if (at !== undefined && at < now) return 'past';
+      this.#frozen = true;
+      return this.#moveTo(at ?? now);
+    });
+  }
+
+  /** Lets time go on from where it stands. */
+  resume(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#frozen = false;
+      this.#letGo();
+    });
+  }
+
+  /** Moves come one after another, or one would pull time back under the other. */
+  #inTurn<Result>(move: () => Promise<Result>): Promise<Result> {
+    const moved = this.#lastMove.then(move);
+    this.#lastMove = moved;
+    return moved;
+  }
+
+  async #moveTo(target: number): Promise<MoveResult> {
+    this.#held = this.now();
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, LONGEST_MOVE_MS, 'late');
+    });
+    let result: MoveResult | undefined;
+    while (result === undefined) {
+      // Also what was on its way before: its retry may fall into the span.
+      if ((await Promise.race([Promise.all(this.#running), limit])) === 'late') result = 'late';
+      else {
+        const due = this.#nextDue();
+        if (this.#stopped || due === undefined || due > target) result = 'reached';
+        else await this.#stepTo(due);
+      }
+    }
+    clearTimeout(timer);
+    if (result === 'reached') this.#held = target;
+    this.#letGo();
+    return result;
+  }
+
+  async #stepTo(due: number): Promise<void> {
+    this.#held = Math.max(due, this.now());
+    this.#runDue();
+    // However many steps there are, whoever else wants to be served is.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** After a move: time flows again from where it stands, unless it is frozen there. */
+  #letGo(): void {
+    if (!this.#frozen) {
+      this.#ahead = this.now() - Date.now();
+      this.#held = undefined;
+    }
+    this.wake();
+  }
+
+  #nextDue(): number | undefined {
+    let next: number | undefined;
+    for (const source of this.#sources) {
+      const due = source.nextDue();
+      if (due !== undefined && (next === undefined || due < next)) next = due;
+    }
+    return next;
+  }
+
+  #runDue(): void {
+    const now = this.now();
+    for (const source of this.#sources) {
+      const due = source.nextDue();
+      if (due === undefined || due > now) continue;
+      // A source reports its own failures; the clock only keeps time.
+      const running = source.runDue(now).catch(() => {});
+      this.#running.add(running);
+      void running.then(() => this.#running.delete(running));
+    }
+    this.wake();
+  }
+}

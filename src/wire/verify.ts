@@ -1,0 +1,266 @@
+import { sign } from '../domain/ipn.ts';
+import { isAmount, renderAmount } from '../domain/money.ts';
+
+/** What an IPN is checked with. */
+export interface VerifyKeys {
+  secretKey: string;
+  /** Keys that somebody may have signed with by mistake, by what to call them: `the public key`. */
+  others?: ReadonlyMap<string, string> | undefined;
+}
+
+/** What came of checking an IPN. */
+export interface Verdict {
+  /** Authentic, and it says that the payment succeeded. */
+  valid: boolean;
+  /** The signature alone is right, whatever the status says. */
+  authentic: boolean;
+  /** Every reason why it is not valid, one sentence each; empty when it is. */
+  reasons: readonly string[];
+  status: string | null;
+  identifier: string | null;
+  amount: string | null;
+  signature: string | null;
+  /** The signature that the secret key gives over `signedText`; null where a field is missing. */
+  expected: string | null;
+  signedText: string | null;
+}
+
+/** The fields of an IPN that its validity depends on. */
+interface Fields {
+  status: string | null;
+  identifier: string | null;
+  amount: string | null;
+  signature: string | null;
+  /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
+  parsedAmount?: string;
+}
+
+/**
+ * Checks an IPN as a careful receiver does (documented: status, signature over `data.amount` + `identifier`), and
+ * says of a wrong signature which mistake made it, where one of the usual ones did.
+ *
+ * @param body the raw text of the body, form or JSON
+ */
+export function verify(body: string, keys: VerifyKeys): Verdict {
+  const read = readFields(body.replace(/\r?\n$/, ''));
+  if (typeof read === 'string') return rejected(NO_FIELDS, [read]);
+  const { status, identifier, amount, signature } = read;
+  const missing = Object.entries({ signature, identifier, 'data.amount': amount, status })
+    .filter(([, value]) => value === null)
+    .map(([name]) => `${name} is missing`);
+  if (identifier === null || amount === null || signature === null) return rejected(read, missing);
+  const parsed = read.parsedAmount ?? amount;
+  const mistakes = mistakesIn(signature, { ...read, identifier, amount }, keys);
+  const reasons = [...missing, ...mistakes, ...(status === null ? [] : statusProblems(status))];
+  return {
+    ...{ status, identifier, amount, signature },
+    valid: !reasons.length,
+    authentic: !mistakes.length,
+    reasons,
+    expected: sign(parsed, identifier, keys.secretKey),
+    signedText: parsed + identifier,
+  };
+}
+
+const NO_FIELDS: Fields = { status: null, identifier: null, amount: null, signature: null };
+
+function rejected({ status, identifier, amount, signature }: Fields, reasons: readonly string[]): Verdict {
+  const given = { status, identifier, amount, signature };
+  return { ...given, valid: false, authentic: false, reasons, expected: null, signedText: null };
+}
+
+function statusProblems(status: string): string[] {
+  if (status === 'success') return [];
+  if (status.toLowerCase() === 'success') {
+    return [`status is "${status}": success is written in lower case`];
+  }
+  return [`status is "${status}": only success marks a payment that succeeded`];
+}
+
+/** The fields in a body, or why there are none. */
+function readFields(body: string): Fields | string {
+  if (!body.trim()) return 'the body is empty';
+  if (/^\s*[[{]/.test(body)) return readJson(body);
+  const form = new URLSearchParams(body);
+  if (!form.has('signature') && !form.has('status') && !form.has('identifier')) {
+    return 'the body is neither the form nor the JSON of an IPN';
+  }
+  return {
+    status: form.get('status'),
+    identifier: form.get('identifier'),
+    amount: form.get('data[amount]'),
+    signature: form.get('signature'),
+  };
+}
+
+function readJson(body: string): Fields | string {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch (error) {
+    return `the body looks like JSON but is not valid: ${(error as Error).message}`;
+  }
+  const data = member(json, 'data');
+  const amount = member(data, 'amount');
+  const text = (value: unknown) => (typeof value === 'string' ? value : null);
+  const written = typeof amount === 'number' ? numberAsWritten(body, amount) : text(amount);
+  return {
+    status: text(member(json, 'status')),
+    identifier: text(member(json, 'identifier')),
+    amount: written,
+    signature: text(member(json, 'signature')),
+    ...(typeof amount === 'number' && { parsedAmount: String(amount) }),
+  };
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** The text of the number behind the last `"amount":` that means this value. */
+function numberAsWritten(body: string, value: number): string {
+  const written = [...body.matchAll(/"amount"\s*:\s*(-?[\d.eE+-]+)/g)].map(([, text = '']) => text);
+  return written.findLast((text) => Number(text) === value) ?? String(value);
+}
+
+interface SignedFields extends Fields {
+  identifier: string;
+  amount: string;
+}
+
+/** One way in which something may have been done, and what is wrong with it; null for the right one. */
+interface Candidate<Value> {
+  value: Value;
+  mistake: string | null;
+}
+
+/** Why a signature is not the right one: empty when it is. */
+function mistakesIn(signature: string, fields: SignedFields, keys: VerifyKeys): string[] {
+  let best: string[] | undefined;
+  for (const text of textsOf(fields)) {
+    for (const key of keysOf(keys)) {
+      const digest = digestOf(text.value, key.value);
+      const encoding = ENCODINGS.find(({ value }) => value(digest, signature));
+      if (!encoding) continue;
+      const mistakes = [text.mistake, key.mistake, encoding.mistake].filter((mistake) => mistake !== null);
+      if (!mistakes.length) return [];
+      if (!best || mistakes.length < best.length) best = mistakes;
+    }
+  }
+  return (
+    best ?? [
+      'the signature matches neither these fields nor any of the usual mistakes: amount or identifier were changed after signing, or it was signed with another secret key',
+    ]
+  );
+}
+
+function textsOf({ amount, identifier, parsedAmount }: SignedFields): Candidate<string>[] {
+  const right = parsedAmount ?? amount;
+  const ways: Candidate<string>[] = [];
+  for (const rendered of new Set([right, amount, ...renderings(amount)])) {
+    const mistake = rendered === right ? null : amountMistake(rendered, right, parsedAmount !== undefined);
+    ways.push({ value: rendered + identifier, mistake });
+    const swapped = 'identifier and amount are swapped: the amount comes first';
+    ways.push({
+      value: identifier + rendered,
+      mistake: mistake === null ? swapped : `${swapped}; ${mistake}`,
+    });
+  }
+  for (const separator of [' ', '|', ':', '-', '.', ',', '&', '\n']) {
+    const mistake = `there is a separator ${JSON.stringify(separator)} between amount and identifier: nothing belongs there`;
+    ways.push({ value: right + separator + identifier, mistake });
+  }
+  return ways;
+}
+
+function amountMistake(rendered: string, right: string, isNumber: boolean): string {
+  if (isNumber) {
+    return `data.amount is a JSON number, and a number loses its zeros when the body is parsed: ${rendered} was signed, ${right} is left; it must be a string`;
+  }
+  return `the amount was re-rendered: ${rendered} was signed, but data.amount is ${right}; sign its text exactly as it stands in the body`;
+}
+
+/** The same number, written otherwise. */
+function renderings(amount: string): string[] {
+  if (!isAmount(amount)) return [];
+  const trimmed = amount
+    .replace(/^0+(?=\d)/, '')
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
+  const decimals = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
+  const fixed = decimals.map((count) => renderAmount(amount, `fixed:${count}`));
+  const grouped = fixed.map((text) => text.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ','));
+  const cents = renderAmount(amount, 'fixed:2')
+    .replace('.', '')
+    .replace(/^0+(?=\d)/, '');
+  return [trimmed, ...fixed, ...grouped, ...fixed.map((text) => text.replace('.', ',')), cents];
+}
+
+const AROUND = [
+  ['a newline', '\n'],
+  ['a newline', '\r\n'],
+  ['a blank', ' '],
+  ['a tab', '\t'],
+  ['a quotation mark', '"'],
+  ['a quotation mark', "'"],
+] as const;
+
+function keysOf({ secretKey, others = new Map() }: VerifyKeys): Candidate<string>[] {
+  const ways: Candidate<string>[] = [{ value: secretKey, mistake: null }];
+  const trimmed = secretKey.trim();
+  if (trimmed !== secretKey) {
+    ways.push({
+      value: trimmed,
+      mistake: 'the secret key given here has a blank or a newline around it: take it off',
+    });
+  }
+  for (const [what, mark] of AROUND) {
+    for (const key of [trimmed + mark, mark + trimmed, mark + trimmed + mark]) {
+      if (key === secretKey) continue;
+      ways.push({ value: key, mistake: `it was signed with ${what} around the secret key: take it off` });
+    }
+  }
+  for (const [name, key] of others) {
+    ways.push({ value: key, mistake: `it was signed with ${name}, not with the secret key` });
+  }
+  return ways;
+}
+
+const IN_BASE64 = 'the signature is base64: it must be upper-case hexadecimal';
+
+/** Whether a signature is a digest, written in one way or another. */
+const ENCODINGS: readonly Candidate<(digest: Buffer, signature: string) => boolean>[] = [
+  { value: (digest, signature) => signature === encoded(digest), mistake: null },
+  {
+    value: (digest, signature) => signature === digest.toString('hex'),
+    mistake: 'the signature is right but in lower case: it must be upper-case hexadecimal',
+  },
+  {
+    value: (digest, signature) => signature.trim().toUpperCase() === encoded(digest),
+    mistake:
+      'the signature is right only when letter case and blanks around it are ignored: it must be upper-case hexadecimal and nothing else',
+  },
+  {
+    value: (digest, signature) =>
+      signature === digest.toString('base64') ||
+      // What a form makes of an unescaped plus sign.
+      signature.replaceAll(' ', '+') === digest.toString('base64') ||
+      signature === digest.toString('base64url'),
+    mistake: IN_BASE64,
+  },
+  {
+    value: (digest, signature) =>
+      [encoded(digest), digest.toString('hex')].some(
+        (text) => signature.replaceAll(' ', '+') === Buffer.from(text).toString('base64'),
+      ),
+    mistake: `${IN_BASE64}, and not base64 of the hexadecimal text`,
+  },
+];
+
+function digestOf(text: string, key: string): Buffer {
+  return Buffer.from(sign(text, '', key), 'hex');
+}
+
+function encoded(digest: Buffer): string {
+  return digest.toString('hex').toUpperCase();
+}
