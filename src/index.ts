@@ -3,7 +3,7 @@ import { connect } from './library/connect.ts';
 import { start } from './library/start.ts';
 
 export type * from './api.ts';
-export { type ErrorCode, GatewayError } from './domain/error.ts';
+export { type ErrorCode, GatewayError } from './contract/error.ts';
 
 /**
  * Starts an emulator in this process: in memory and on a free port unless the options say otherwise. Any number of

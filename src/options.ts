@@ -1,5 +1,7 @@
-import { type ErrorDetails, GatewayError, nearestName } from './domain/error.ts';
-import { DELIVERY_ORDERS, IPN_FORMATS, parseDuration } from './domain/settings.ts';
+import { parseDuration } from './contract/duration.ts';
+import { type ErrorDetails, GatewayError, nearestName } from './contract/error.ts';
+import { kebab } from './contract/hint.ts';
+import { DELIVERY_ORDERS, IPN_FORMATS } from './contract/vocabulary.ts';
 
 /** What a value of an option looks like, and so how its text is read. */
 export type OptionKind =
@@ -296,11 +298,6 @@ export interface OptionSource {
   /** What to call a value of it in an error: the flag, the variable, the file and key. */
   label: (name: string) => string;
   values: Readonly<Record<string, unknown>>;
-}
-
-/** `dataDir` → `data-dir`. */
-export function kebab(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** `dataDir` → `GATEWAY_SIM_DATA_DIR`. */

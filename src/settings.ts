@@ -1,8 +1,9 @@
+import { parseDuration } from './contract/duration.ts';
+import { GatewayError, nearestName } from './contract/error.ts';
 import type { Egress } from './delivery/egress.ts';
 import type { Terms } from './domain/configuration.ts';
-import { GatewayError, nearestName } from './domain/error.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
-import { parseDuration, type Settings } from './domain/settings.ts';
+import type { Settings } from './domain/settings.ts';
 import type { ResolvedOptions } from './options.ts';
 
 /**

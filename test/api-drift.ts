@@ -1,8 +1,8 @@
 import type * as zod from 'zod/mini';
 import type * as api from '../src/api.ts';
+import type { DeliveryOrder, Tampering } from '../src/contract/vocabulary.ts';
 import type { STRUCTURES } from '../src/domain/configuration.ts';
 import type { FaultRule } from '../src/domain/fault.ts';
-import type { DeliveryOrder, Tampering } from '../src/domain/settings.ts';
 import type * as state from '../src/domain/state.ts';
 import type { DeliveryQuery, FireInput } from '../src/http/control/ipns.ts';
 import type { PaymentQuery, SettleInput } from '../src/http/control/payments.ts';
@@ -31,10 +31,6 @@ type Structured = keyof Structures | 'faults';
 type Given<Name extends Structured> = NonNullable<api.StartGatewaySimOptions[Name]>;
 
 export type Drift = [
-  Holds<Same<api.Mode, state.Mode>>,
-  Holds<Same<api.PaymentStatus, state.PaymentStatus>>,
-  Holds<Same<api.PaymentOutcome, state.PaymentOutcome>>,
-  Holds<Same<api.DeliveryState, state.DeliveryState>>,
   Holds<Same<api.DeliveryOrder, DeliveryOrder>>,
   Holds<Same<api.Payment, client.PaymentView>>,
   Holds<Same<api.TimelineEntry, client.TimelineEntry>>,

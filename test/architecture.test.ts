@@ -20,78 +20,65 @@ interface Doors {
   node?: readonly string[];
 }
 
-const EVERY_ROOM_BUT_CLI = [
-  'domain',
-  'store',
-  'delivery',
-  'clock',
-  'random',
-  'gateway',
-  'cards',
-  'deadlines',
-  'settings',
-  'state',
-  'http',
-  'options',
-  'activity',
-  'client',
-];
-
+/** From the ground floor up: a room imports what lies below it, never what lies above. */
 const DOORS: Record<string, Doors> = {
-  domain: { rooms: [], packages: ['big.js', 'zod/mini'], node: ['node:crypto'] },
+  contract: { rooms: ['options'], packages: ['zod/mini'] },
+  options: { rooms: ['contract'] },
+  domain: { rooms: ['contract'], packages: ['big.js', 'zod/mini'] },
+  system: {
+    rooms: ['../package.json'],
+    types: ['domain'],
+    node: ['node:crypto', 'node:fs', 'node:path', 'node:url'],
+  },
+  wire: { rooms: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:crypto'] },
   store: {
-    rooms: ['domain'],
+    rooms: ['contract', 'domain', 'wire'],
     packages: ['lowdb', 'zod/mini'],
     node: ['node:fs', 'node:fs/promises', 'node:path', 'node:crypto'],
   },
-  clock: { rooms: [] },
-  delivery: { rooms: ['domain', 'store', 'clock'], packages: ['tinyqueue'], node: ['*'] },
-  random: { rooms: [], types: ['domain'], node: ['node:crypto'] },
-  gateway: { rooms: ['domain', 'store', 'delivery', 'clock'] },
-  cards: { rooms: ['domain'], types: ['store'] },
-  deadlines: {
-    rooms: ['clock', 'domain/error.ts'],
-    types: ['domain', 'store', 'gateway'],
+  delivery: {
+    rooms: ['contract', 'domain', 'store', 'system', 'wire'],
     packages: ['tinyqueue'],
-  },
-  settings: { rooms: ['domain'], types: ['delivery', 'options'] },
-  state: { rooms: ['domain', 'store'], types: ['activity'] },
-  options: { rooms: ['domain'] },
-  schema: { rooms: ['options', 'domain'], packages: ['zod/mini'] },
-  activity: { rooms: ['domain', 'clock'], types: ['store'] },
-  http: {
-    rooms: ['gateway', 'cards', 'state', 'domain', 'clock', 'options', 'activity'],
-    packages: ['*'],
     node: ['*'],
   },
-  client: { rooms: ['domain/error.ts'], types: ['http', 'domain'], packages: ['hono/client'] },
-  service: { rooms: ['client', 'domain/error.ts'] },
-  cli: {
-    rooms: [
-      'client',
-      'service',
-      'options',
-      'release',
-      'store/folder.ts',
-      'domain/curl.ts',
-      'domain/error.ts',
-      'domain/settings.ts',
-      'domain/fire.ts',
-      'domain/verify.ts',
-    ],
+  settings: { rooms: ['contract', 'domain'], types: ['delivery', 'options'] },
+  usecases: {
+    rooms: ['contract', 'domain', 'wire', 'store', 'delivery', 'system'],
+    packages: ['tinyqueue'],
+  },
+  http: {
+    rooms: ['contract', 'options', 'usecases', 'wire', 'system'],
     types: ['domain'],
     packages: ['*'],
     node: ['*'],
   },
-  release: { rooms: ['../package.json'], node: ['node:fs', 'node:path', 'node:url'] },
-  server: { rooms: EVERY_ROOM_BUT_CLI, packages: ['*'], node: ['*'] },
+  server: {
+    rooms: [
+      'contract',
+      'options',
+      'domain',
+      'system',
+      'wire',
+      'store',
+      'delivery',
+      'settings',
+      'usecases',
+      'http',
+    ],
+    packages: ['*'],
+    node: ['*'],
+  },
   library: {
-    rooms: ['server', 'client', 'service', 'options', 'release', 'domain/error.ts', 'domain/settings.ts'],
-    types: ['api'],
+    rooms: ['contract', 'options', 'system', 'server'],
+    types: ['http'],
     node: ['node:timers/promises'],
   },
-  api: { rooms: [] },
-  index: { rooms: ['library', 'domain/error.ts'], types: ['api'] },
+  cli: {
+    rooms: ['contract', 'options', 'system', 'library', 'wire', 'delivery/sender.ts', 'store'],
+    packages: ['*'],
+    node: ['*'],
+  },
+  index: { rooms: ['library', 'contract/error.ts'] },
 };
 
 /** Files that may do more than their room. */

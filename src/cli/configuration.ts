@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { kebab } from '../contract/hint.ts';
 import {
   environmentSource,
-  kebab,
   type OptionSource,
   type OptionSpec,
   type ResolvedOptions,

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 
 /**
  * Asks before something is done that cannot be undone: only where somebody can answer, and not with --yes.

@@ -1,4 +1,5 @@
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer } from '../library/control-client.ts';
 import { findServer, readServerInfo } from '../store/folder.ts';
 
@@ -35,7 +36,7 @@ export async function connect(
       'no_server',
       `no gateway-sim runs on ${choice.dataDir ?? '.gateway-sim of this or a parent folder'}`,
       {
-        remedy: 'Start one with: gateway-sim start. Or say where it is with --url.',
+        hint: hint`Start one with: ${command('start')}. Or say where it is with ${option('url')}.`,
       },
     );
   }

@@ -4,7 +4,8 @@ import { fstatSync, ftruncateSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type ErrorCode, GatewayError } from '../domain/error.ts';
+import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import { type Hint, hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options.ts';
 import { LOG_FILE, unwritableFolder } from '../store/folder.ts';
 
@@ -24,7 +25,7 @@ export interface ReadyEvent {
 /** What a detached process tells the one that started it: it answers, or why it cannot. */
 type Report =
   | { ready: ReadyEvent; notices: readonly string[] }
-  | { failure: { code?: ErrorCode; message: string; problems?: readonly string[]; remedy?: string } };
+  | { failure: { code?: ErrorCode; message: string; problems?: readonly string[]; hint?: Hint } };
 
 /** By this variable a process knows that it is the detached one. It is gone from its environment at once. */
 const MARK = 'GATEWAY_SIM_DETACHED';
@@ -78,7 +79,7 @@ async function startDetached(
     child.once('exit', (code, signal) =>
       reject(
         new GatewayError('internal', `the emulator ended with ${signal ?? code} before it answered`, {
-          remedy: `What it said is in ${log}`,
+          hint: hint`What it said is in ${log}`,
         }),
       ),
     );
@@ -105,14 +106,18 @@ export function parentProcess(): ParentProcess | undefined {
   return {
     ready: (ready, notices) => tell({ ready, notices }),
     failed: async (thrown) => {
-      const { code, message, problems, remedy } =
-        thrown instanceof GatewayError ? thrown : ({ message: String(thrown) } as Partial<GatewayError>);
+      const {
+        code,
+        message,
+        problems,
+        hint: advice,
+      } = thrown instanceof GatewayError ? thrown : ({ message: String(thrown) } as Partial<GatewayError>);
       await tell({
         failure: {
           message: message ?? '',
           ...(code && { code }),
           ...(problems && { problems }),
-          ...(remedy && { remedy }),
+          ...(advice && { hint: advice }),
         },
       });
     },

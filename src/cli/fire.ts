@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError } from '../domain/error.ts';
+import { parseDuration } from '../contract/duration.ts';
+import { GatewayError } from '../contract/error.ts';
+import { IPN_FORMATS } from '../contract/vocabulary.ts';
 import {
   type ComposedIpn,
   composeIpn,
@@ -7,7 +9,6 @@ import {
   requireAddress,
   requireTampering,
 } from '../domain/fire.ts';
-import { IPN_FORMATS, parseDuration } from '../domain/settings.ts';
 import type { DeliveryView } from '../library/control-client.ts';
 import { VERSION } from '../system/package-info.ts';
 import { type Answer, send } from './post.ts';

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 
 /** No receiver's answer is read further than this. */
 const KEPT_BYTES = 2 ** 20;

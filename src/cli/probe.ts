@@ -1,4 +1,5 @@
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
 import { noServer } from '../library/control-client.ts';
 
 /** What is at an address: an emulator that is ready, or not yet (or no more), something else, or nothing. */
@@ -41,6 +42,6 @@ export async function requireEmulator(url: string): Promise<void> {
 /** The error for an address where something answers that is not ours. */
 export function foreignServer(url: string): GatewayError {
   return new GatewayError('no_server', `what answers at ${url} is no gateway-sim: it was left alone`, {
-    remedy: 'Say where the emulator is with --url or --data-dir.',
+    hint: hint`Say where the emulator is with ${option('url')} or ${option('dataDir')}.`,
   });
 }

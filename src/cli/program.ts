@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import { GatewayError, nearestName } from '../domain/error.ts';
+import { GatewayError, nearestName } from '../contract/error.ts';
+import { command as commandHint, hint } from '../contract/hint.ts';
 import { environmentName } from '../options.ts';
 import { VERSION } from '../system/package-info.ts';
 import { addCards } from './commands/cards.ts';
@@ -168,7 +169,9 @@ function requireNoExcess({ args, registeredArguments, parent }: Command): void {
   const names = parent.commands.map((command) => command.name());
   const meant = nearestName(excess, names);
   throw new GatewayError('usage', `unknown command '${parent.name()} ${excess}'`, {
-    remedy: meant ? `Did you mean: gateway-sim ${parent.name()} ${meant}?` : `There are: ${names.join(', ')}`,
+    hint: meant
+      ? hint`Did you mean: ${commandHint(`${parent.name()} ${meant}`)}?`
+      : hint`There are: ${names.join(', ')}`,
   });
 }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { hint } from '../contract/hint.ts';
 import { beginsAsState } from '../store/folder.ts';
 
 /**
@@ -49,6 +50,6 @@ async function replace(path: string, text: string, mode: number): Promise<void> 
 async function requireState(path: string, shown: string): Promise<void> {
   if (await beginsAsState(path)) return;
   throw new GatewayError('usage', `${shown} is there already and holds something else: nothing was written`, {
-    remedy: 'Choose another name, or write over it with --force.',
+    hint: hint`Choose another name, or write over it with --force.`,
   });
 }

@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 
 /*
  * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to a stranger.

@@ -1,3 +1,4 @@
+import { parseDuration } from '../contract/duration.ts';
 import {
   corrupted,
   corruptSignature,
@@ -7,7 +8,6 @@ import {
   statusOfFault,
 } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
-import { parseDuration } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import { realPause } from '../system/clock.ts';
 import type { Poster, PostRequest, PostResult } from './sender.ts';

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 import type { AttemptReport } from '../domain/ipn.ts';
 import type { Egress } from './egress.ts';
 

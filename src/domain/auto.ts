@@ -1,8 +1,10 @@
 import * as z from 'zod/mini';
-import { nearestName } from './error.ts';
+import { parseDuration } from '../contract/duration.ts';
+import { nearestName } from '../contract/error.ts';
+import { DELIVERY_ORDERS, OUTCOMES, type PaymentOutcome } from '../contract/vocabulary.ts';
 import { globMatches } from './faults.ts';
-import { DELIVERY_ORDERS, parseDuration, timestamp } from './settings.ts';
-import { type AutoSettling, OUTCOMES, type PaymentOutcome } from './state.ts';
+import { timestamp } from './settings.ts';
+import type { AutoSettling } from './state.ts';
 
 /*
  * Payments that settle themselves, so that a headless suite gets every outcome without touching the CLI. All of it

@@ -1,5 +1,6 @@
+import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
 import type { WalletTerms } from './configuration.ts';
-import { GatewayError } from './error.ts';
 import { defaultMerchant, findWallet } from './merchant.ts';
 import type { Settings } from './settings.ts';
 import type { Outcome, State, Wallet } from './state.ts';
@@ -63,7 +64,7 @@ function configuredWallets(
       throw new GatewayError(
         'usage',
         `wallets: the currency ${terms.currency} of ${terms.email} is unknown; known: ${known}`,
-        { remedy: 'Add it to "currencies" of the configuration, or with --currency.' },
+        { hint: hint`Add it to "currencies" of the configuration, or with ${option('currency')}.` },
       );
     }
     const isTheirs = ({ email, currency }: WalletTerms) =>

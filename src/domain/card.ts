@@ -1,13 +1,11 @@
 import * as z from 'zod/mini';
-import { GatewayError } from './error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
+import type { CardAction, CardStatus } from '../contract/vocabulary.ts';
 import { add, amountFromNumber, chargeOn, compare, isAmount, subtract } from './money.ts';
 import { atMost, emailProblem, required, unique } from './payment.ts';
 import { type Context, timestamp } from './settings.ts';
-import type { Card, CardStatus, CardTransaction, Change, Merchant, Outcome, State } from './state.ts';
-
-/** What a merchant can do to a card. */
-export const CARD_ACTIONS = ['activate', 'block', 'cancel'] as const;
-export type CardAction = (typeof CARD_ACTIONS)[number];
+import type { Card, CardTransaction, Change, Merchant, Outcome, State } from './state.ts';
 
 /** The state that each trigger leads to; null where it is refused. `canceled`: documented; the rest: chosen. */
 export const CARD_TRANSITIONS = {
@@ -161,7 +159,7 @@ export function requireCard(state: State, id: string, merchant?: Merchant): Card
   const card = state.cards.get(id);
   if (card && (merchant === undefined || card.merchantId === merchant.id)) return card;
   throw new GatewayError('not_found', `no card has the card_id "${id.slice(0, 60)}"`, {
-    remedy: 'gateway-sim cards list shows what there is.',
+    hint: hint`${command('cards list')} shows what there is.`,
   });
 }
 
@@ -174,7 +172,7 @@ export function applyCardAction(card: Card, trigger: CardAction, now: number): O
   const status = CARD_TRANSITIONS[card.status][trigger];
   if (status === null) {
     throw new GatewayError('wrong_state', `card ${card.id} is canceled: that is final`, {
-      remedy: 'Create a new card instead.',
+      hint: hint`Create a new card instead.`,
     });
   }
   if (status === card.status) return { change: {}, result: card };
@@ -208,10 +206,10 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
       'wrong_state',
       `card ${card.id} is ${card.status}: only an active card can be charged`,
       {
-        remedy:
+        hint:
           card.status === 'inactive'
-            ? `gateway-sim cards activate ${card.id} activates it.`
-            : 'Create a new card instead.',
+            ? hint`${command('cards activate', card.id)} activates it.`
+            : hint`Create a new card instead.`,
       },
     );
   }
@@ -221,7 +219,7 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
     throw new GatewayError(
       'insufficient_funds',
       `card ${card.id} has a balance of ${card.availableBalance} ${card.currency}, too small for ${add(input.amount, charge)}`,
-      { remedy: `gateway-sim cards fund ${card.id} --amount <amount> adds to it.` },
+      { hint: hint`${command('cards fund', card.id, '--amount', '<amount>')} adds to it.` },
     );
   }
   return move(card, balance, { type: '-', remark: 'make_payment', charge }, input, context);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { GatewayError, nearestName } from '../contract/error.ts';
 import { OutcomeRule } from './auto.ts';
-import { GatewayError, nearestName } from './error.ts';
 import { type Currency, isAmount, type Rate } from './money.ts';
 import { isEmail } from './payment.ts';
 

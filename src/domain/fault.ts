@@ -1,15 +1,12 @@
 import * as z from 'zod/mini';
-import { nearestName } from './error.ts';
-import { parseDuration } from './settings.ts';
+import { parseDuration } from '../contract/duration.ts';
+import { nearestName } from '../contract/error.ts';
+import { FAULT_ROUTES } from '../contract/vocabulary.ts';
 
 /*
  * Fault rules make the emulator misbehave on purpose. All of this is chosen; none of it acts unless somebody sets it,
  * and none of it is stored.
  */
-
-/** What a rule can be set on, beside a path: the service's routes by name (both modes), and the outgoing IPNs. */
-export const FAULT_ROUTES = ['initiate', 'checkout', 'cards', 'ipn'] as const;
-export type FaultRoute = (typeof FAULT_ROUTES)[number];
 
 /** Nobody waits longer for an answer, and an IPN that comes later is lost to whoever tests with it. */
 const LONGEST_LATENCY = '10m';

@@ -1,6 +1,8 @@
-import { GatewayError } from './error.ts';
-import { type ActiveFault, type FaultRoute, type FaultRule, isSpent, MAX_RULES } from './fault.ts';
-import { parseDuration } from './settings.ts';
+import { parseDuration } from '../contract/duration.ts';
+import { GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
+import type { FaultRoute } from '../contract/vocabulary.ts';
+import { type ActiveFault, type FaultRule, isSpent, MAX_RULES } from './fault.ts';
 
 /** What a rule may act on: a request to the service, or an IPN. */
 export interface FaultSubject {
@@ -71,7 +73,7 @@ export class Faults {
     else if (this.#active.length < MAX_RULES) this.#active.push(fault);
     else {
       throw new GatewayError('invalid_fields', `there may be at most ${MAX_RULES} fault rules`, {
-        remedy: 'gateway-sim faults clear takes them away.',
+        hint: hint`${command('faults clear')} takes them away.`,
       });
     }
     return fault;

@@ -1,9 +1,11 @@
-import { GatewayError, nearestName } from './error.ts';
+import { GatewayError, nearestName } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
+import { type IpnFormat, TAMPERINGS, type Tampering } from '../contract/vocabulary.ts';
 import { encodeIpn, type IpnFields, ipnFields, SIGNED_ANEW, sign } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
 import { DOCUMENTED_CURRENCIES, isAmount } from './money.ts';
 import { requirePayment, urlProblem } from './payment.ts';
-import { type Context, type IpnFormat, TAMPERINGS, type Tampering, timestamp } from './settings.ts';
+import { type Context, timestamp } from './settings.ts';
 import type { Delivery, Merchant, Outcome, State } from './state.ts';
 
 /** The fields of an IPN that its maker chooses; what is left out takes the payment's value, or a made-up one. */
@@ -68,7 +70,7 @@ function requireFields({ amount, currency }: FiredFields): void {
   if (!problems.length) return;
   throw new GatewayError('invalid_fields', problems[0] ?? '', {
     problems,
-    remedy: 'To send something that is none all the same, override it with set.',
+    hint: hint`To send something that is none all the same, override it with set.`,
   });
 }
 
@@ -289,7 +291,7 @@ export function requireDelivery(state: State, id: string): Delivery {
   const delivery = state.deliveries.get(id);
   if (delivery) return delivery;
   throw new GatewayError('not_found', `no IPN delivery has the id "${id.slice(0, 80)}"`, {
-    remedy: 'gateway-sim ipn list shows what there is.',
+    hint: hint`${command('ipn list')} shows what there is.`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { GatewayError } from './error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
 import { type RandomBytes, randomText } from './ids.ts';
 import { add, isAmount, subtract } from './money.ts';
 import type { Context } from './settings.ts';
@@ -45,7 +46,7 @@ export function requireMerchant(state: State, reference: string): Merchant {
   if (merchant) return merchant;
   const names = [...state.merchants.values()].map(({ name }) => name);
   throw new GatewayError('not_found', `no merchant is called "${reference}"; known: ${names.join(', ')}`, {
-    remedy: 'gateway-sim keys generate --merchant <name> makes one.',
+    hint: hint`${command('keys generate', '--merchant', '<name>')} makes one.`,
   });
 }
 

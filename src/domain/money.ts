@@ -1,5 +1,6 @@
 import Big from 'big.js';
-import { GatewayError } from './error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { hint } from '../contract/hint.ts';
 
 /** A currency of this installation. `decimals` only governs how an amount is shown, never what is accepted. */
 export interface Currency {
@@ -111,7 +112,7 @@ export function parseCurrency(text: string): Currency {
   const symbol = rest.join(':') || code;
   if (!/^[A-Z0-9]{2,4}$/.test(code) || symbol.length > 8) {
     throw new GatewayError('usage', `currency "${text}" is not of the form CODE or CODE:symbol`, {
-      remedy: 'Write the code in upper case, at most four characters, for example NPR:Rs.',
+      hint: hint`Write the code in upper case, at most four characters, for example NPR:Rs.`,
     });
   }
   const documented = DOCUMENTED_CURRENCIES.find((currency) => currency.code === code);

@@ -1,10 +1,12 @@
 import * as z from 'zod/mini';
+import { GatewayError, nearestName } from '../contract/error.ts';
+import { command, hint, option } from '../contract/hint.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling, mistypedMagic } from './auto.ts';
-import { GatewayError, nearestName } from './error.ts';
 import { findByPublicKey, findBySecretKey } from './merchant.ts';
 import { amountFromNumber, chargeOn, isAmount } from './money.ts';
 import { type Context, type Settings, timestamp } from './settings.ts';
-import type { Mode, Outcome, Payment, PaymentEvent, State } from './state.ts';
+import type { Outcome, Payment, PaymentEvent, State } from './state.ts';
 
 const MAX_URL_LENGTH = 2048;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
@@ -142,9 +144,9 @@ export function initiate(state: State, input: InitiateInput, mode: Mode, context
   if (!merchant) {
     const isSecret = findBySecretKey(state, request.public_key) !== undefined;
     throw new GatewayError('invalid_api_key', 'Invalid api key', {
-      remedy: isSecret
-        ? 'lint: the secret key was sent as public_key; send the public key and keep the secret one on the server'
-        : 'gateway-sim keys show prints the public key of this emulator',
+      hint: isSecret
+        ? hint`lint: the secret key was sent as public_key; send the public key and keep the secret one on the server`
+        : hint`${command('keys show')} prints the public key of this emulator`,
     });
   }
   const payment: Payment = {
@@ -197,9 +199,9 @@ function parseFields(input: InitiateInput, settings: Settings): InitiateFields {
   const isJson = Object.keys(input.fields).some((name) => /^\s*\{/.test(name));
   throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
     problems: outcome,
-    ...(looseWouldDo && { remedy: 'gateway-sim start --loose accepts this request' }),
+    ...(looseWouldDo && { hint: hint`${command('start')} ${option('loose')} accepts this request` }),
     ...(isJson && {
-      remedy: 'The body looks like JSON but came as a form: send Content-Type: application/json',
+      hint: hint`The body looks like JSON but came as a form: send Content-Type: application/json`,
     }),
   });
 }
@@ -232,9 +234,9 @@ function requireCurrency(given: string, settings: Settings): string {
     ? `currency must be in upper case: ${upper} (got "${shorten(given)}")`
     : `currency "${shorten(given)}" is not supported: this gateway has ${codes}`;
   throw new GatewayError('unsupported_currency', problem, {
-    remedy: known
-      ? 'gateway-sim start --loose accepts lower-case currencies'
-      : `gateway-sim start --currency ${/^[A-Z0-9]{2,4}$/.test(upper) ? upper : 'CODE'} adds it`,
+    hint: known
+      ? hint`${command('start')} ${option('loose')} accepts lower-case currencies`
+      : hint`${command('start')} ${option('currency', /^[A-Z0-9]{2,4}$/.test(upper) ? upper : 'CODE')} adds it`,
   });
 }
 
@@ -319,6 +321,6 @@ export function requirePayment(state: State, reference: string): Payment {
   const payment = state.findPayment(reference);
   if (payment) return payment;
   throw new GatewayError('not_found', `no payment has the id or identifier "${shorten(reference)}"`, {
-    remedy: 'gateway-sim payments lists what there is.',
+    hint: hint`${command('payments')} lists what there is.`,
   });
 }

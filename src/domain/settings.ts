@@ -1,34 +1,8 @@
+import type { DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
 import type { AutoSettings } from './auto.ts';
 import type { Charges } from './configuration.ts';
 import type { Ids } from './ids.ts';
 import type { AmountFormat, Currency } from './money.ts';
-import type { PaymentStatus } from './state.ts';
-
-/** Order of the IPN against the redirect (chosen; the first is what deployments do). */
-export const DELIVERY_ORDERS = [
-  'ipn-then-redirect',
-  'redirect-then-ipn',
-  'ipn-only',
-  'redirect-only',
-  'ipn-twice',
-] as const;
-export type DeliveryOrder = (typeof DELIVERY_ORDERS)[number];
-
-/** How the body of an IPN is written: `form` as deployments do (observed), `json` for receivers that expect it. */
-export const IPN_FORMATS = ['form', 'json'] as const;
-export type IpnFormat = (typeof IPN_FORMATS)[number];
-
-/** What can be falsified about an IPN, so that a careful receiver must refuse it (chosen). */
-export const TAMPERINGS = [
-  'signature',
-  'amount',
-  'identifier',
-  'status',
-  'currency',
-  'case',
-  'secret',
-] as const;
-export type Tampering = (typeof TAMPERINGS)[number];
 
 /** How one running gateway behaves where the service interface leaves a choice. */
 export interface Settings {
@@ -76,11 +50,3 @@ export function timestamp(now: number): string {
 }
 
 let newest = { now: 0, text: new Date(0).toISOString() };
-
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** Reads `500ms`, `2s`, `1m` or `1h` as milliseconds; undefined for anything else. */
-export function parseDuration(text: unknown): number | undefined {
-  const [, number, unit] = /^(\d{1,9})(ms|s|m|h)$/.exec(String(text)) ?? [];
-  return number === undefined ? undefined : Number(number) * UNITS[unit as keyof typeof UNITS];
-}

@@ -1,22 +1,18 @@
-import { GatewayError } from './error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { hint } from '../contract/hint.ts';
+import {
+  type DeliveryOrder,
+  OUTCOMES,
+  type PaymentOutcome,
+  type PaymentStatus,
+  type SettledBy,
+} from '../contract/vocabulary.ts';
 import { IPN_STATUS, newDelivery } from './ipn.ts';
 import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
-import { type Context, type DeliveryOrder, timestamp } from './settings.ts';
-import {
-  type Change,
-  type Delivery,
-  type Merchant,
-  OUTCOMES,
-  type Outcome,
-  type Payment,
-  type PaymentOutcome,
-  type PaymentStatus,
-  type SettledBy,
-  type State,
-  type Wallet,
-} from './state.ts';
+import { type Context, timestamp } from './settings.ts';
+import type { Change, Delivery, Merchant, Outcome, Payment, State, Wallet } from './state.ts';
 
 /** The final state that each outcome leads to. */
 export const STATUS_AFTER = {
@@ -83,7 +79,7 @@ export function requirePending(payment: Payment): void {
   throw new GatewayError(
     'wrong_state',
     `payment ${payment.id} (identifier "${payment.identifier}") is already ${payment.status}, since ${payment.settledAt}`,
-    { remedy: 'A settled payment stays as it is: initiate a new one.' },
+    { hint: hint`A settled payment stays as it is: initiate a new one.` },
   );
 }
 

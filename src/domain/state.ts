@@ -1,6 +1,14 @@
 import * as z from 'zod/mini';
+import {
+  CARD_STATUSES,
+  DELIVERY_ORDERS,
+  DELIVERY_STATES,
+  MODES,
+  OUTCOMES,
+  PAYMENT_STATUSES,
+  SETTLED_BY,
+} from '../contract/vocabulary.ts';
 import { AMOUNT_PATTERN } from './money.ts';
-import { DELIVERY_ORDERS } from './settings.ts';
 
 /*
  * The records as they stand in the state file. Times are ISO 8601 UTC text, money is decimal text,
@@ -18,26 +26,6 @@ const dueTime = z.string().check(
 );
 const money = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
 const count = z.int().check(z.nonnegative());
-
-/** One side of the test mode / live mode divide (documented: chosen by the path of initiate). */
-export const MODES = ['sandbox', 'live'] as const;
-export type Mode = (typeof MODES)[number];
-
-/** All states of a payment; every one but `pending` is final (chosen). */
-export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', 'expired'] as const;
-export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
-
-/** What can be done to a pending payment. */
-export const OUTCOMES = ['approve', 'cancel', 'fail', 'expire'] as const;
-export type PaymentOutcome = (typeof OUTCOMES)[number];
-
-/** All states of a delivery (chosen). `refused`: the egress guard did not let it out. */
-export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'refused'] as const;
-export type DeliveryState = (typeof DELIVERY_STATES)[number];
-
-/** Who settled a payment. */
-export const SETTLED_BY = ['customer', 'panel', 'control', 'auto', 'clock'] as const;
-export type SettledBy = (typeof SETTLED_BY)[number];
 
 export const merchantSchema = z.object({
   id: text,
@@ -179,10 +167,6 @@ export const attemptSchema = z.object({
   error: z.nullable(text),
 });
 export type Attempt = z.infer<typeof attemptSchema>;
-
-/** All states of a card. `canceled` is documented and final; the names of the others are chosen. */
-export const CARD_STATUSES = ['active', 'inactive', 'canceled'] as const;
-export type CardStatus = (typeof CARD_STATUSES)[number];
 
 export const cardSchema = z.object({
   id: text,

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 import { parseMultipart } from '../wire/multipart.ts';
 
 /** No request that this interface knows is anywhere near this large (chosen). */

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { type ErrorCode, GatewayError, nearestName } from '../domain/error.ts';
+import { type ErrorCode, GatewayError, nearestName } from '../contract/error.ts';
+import { command, type Hint, hint } from '../contract/hint.ts';
 
 /** HTTP status of each error. Refused initiates are answered 200 unless `--error-status http` (observed). */
 export const STATUS = {
@@ -41,14 +42,17 @@ export interface ErrorBody {
   message: string;
   errors: readonly string[];
   code?: ErrorCode;
+  /** What to do about it, as the documentation would write it. */
   remedy?: string;
+  /** The same as data, for programs that write commands and options in their own way. */
+  hint?: Hint;
 }
 
 /** The error that anything thrown stands for: a fault of ours is `internal`, and its details stay in the log. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError('internal', 'gateway-sim failed on this request; that is a bug of gateway-sim', {
-    remedy: 'The log of gateway-sim start shows where. Please report it.',
+    hint: hint`The log of ${command('start')} shows where. Please report it.`,
     cause: thrown,
   });
 }
@@ -70,7 +74,8 @@ export function notesOf({ problems, remedy }: GatewayError): string[] {
 export function errorBody(error: GatewayError, forControl: boolean): ErrorBody {
   const body: ErrorBody = { error: 'true', message: error.message, errors: error.problems };
   if (!forControl) return body;
-  return { ...body, code: error.code, ...(error.remedy !== undefined && { remedy: error.remedy }) };
+  const { code, remedy, hint: advice } = error;
+  return { ...body, code, ...(remedy !== undefined && { remedy }), ...(advice && { hint: advice }) };
 }
 
 /** The status of an error; `refusalStatus: 'ok'` is for initiate. */

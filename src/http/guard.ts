@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
 import { sameSecret } from '../domain/merchant.ts';
 import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts';
 
@@ -33,8 +34,7 @@ export function tokenGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironme
   return async (c, next) => {
     if (!hasToken(c, facts)) {
       throw new GatewayError('unauthorized', 'the control token is missing or wrong', {
-        remedy:
-          'Send Authorization: Bearer <control token>; it is in the ready event and in server.json of the data folder.',
+        hint: hint`Send Authorization: Bearer <control token>; it is in the ready event and in server.json of the data folder.`,
       });
     }
     await next();
@@ -47,7 +47,7 @@ function requireKnownHost(c: AppContext, facts: ServerRuntime): void {
   const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
   if (isLoopback(name) || known.some((host) => bare(host.toLowerCase()) === name)) return;
   throw new GatewayError('forbidden', `/_sim does not answer to the host name "${name}"`, {
-    remedy: `If it is yours, start with --allow-host ${name}.`,
+    hint: hint`If it is yours, start with ${option('allowHost')} ${name}.`,
   });
 }
 

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
-import { GatewayError, nearestName } from '../domain/error.ts';
-import { parseDuration } from '../domain/settings.ts';
+import { parseDuration } from '../contract/duration.ts';
+import { GatewayError, nearestName } from '../contract/error.ts';
 import { readJsonBody } from './body.ts';
 import type { AppEnvironment } from './environment.ts';
 

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options.ts';
 import { asGatewayError, errorBody, statusOf } from './errors.ts';
 
@@ -112,18 +113,18 @@ function bind(server: Server, port: number, host: string): Promise<void> {
 function bindError(error: NodeJS.ErrnoException, port: number, host: string): GatewayError {
   if (error.code === 'EADDRINUSE') {
     return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another process`, {
-      remedy: 'Choose another one with --port (0 takes a free one).',
+      hint: hint`Choose another one with ${option('port')} (0 takes a free one).`,
       cause: error,
     });
   }
   if (error.code === 'EACCES') {
     return new GatewayError('port_in_use', `port ${port} on ${host} may not be used without more rights`, {
-      remedy: 'Choose a port above 1023 with --port.',
+      hint: hint`Choose a port above 1023 with ${option('port')}.`,
       cause: error,
     });
   }
   return new GatewayError('usage', `cannot listen on ${host}: ${error.message}`, {
-    remedy: 'Give an address of this machine with --host.',
+    hint: hint`Give an address of this machine with ${option('host')}.`,
     cause: error,
   });
 }

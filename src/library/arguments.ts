@@ -1,4 +1,4 @@
-import { GatewayError, nearestName } from '../domain/error.ts';
+import { GatewayError, nearestName } from '../contract/error.ts';
 import { reference } from './control-client.ts';
 
 /*

@@ -1,5 +1,5 @@
 import type { GatewaySimClient, InboxMessage, RecordedRequest } from '../api.ts';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 import { requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
 import { type Connection, type ControlServer, controlServer, reference } from './control-client.ts';

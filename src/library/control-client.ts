@@ -1,5 +1,6 @@
 import { hc } from 'hono/client';
-import { type ErrorCode, GatewayError } from '../domain/error.ts';
+import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import { command, hint, option } from '../contract/hint.ts';
 import type { ControlRoutes } from '../http/control/routes.ts';
 import type { ErrorBody } from '../http/errors.ts';
 
@@ -89,18 +90,24 @@ export async function answered<Answer extends TypedResponse<unknown>>(
 
 /** The error that stands in a refused answer; `no_server` when whoever answered is no gateway-sim. */
 function errorFrom(body: unknown, url: string): GatewayError {
-  const { code, message, errors, remedy } = (body ?? {}) as Partial<ErrorBody>;
+  const {
+    code,
+    message,
+    errors,
+    remedy,
+    hint: advice = remedy === undefined ? undefined : [remedy],
+  } = (body ?? {}) as Partial<ErrorBody>;
   if (typeof message !== 'string' || code === undefined) return noServer(url);
   return new GatewayError(code as ErrorCode, message, {
     problems: errors ?? [message],
-    ...(remedy !== undefined && { remedy }),
+    ...(advice && { hint: advice }),
   });
 }
 
 /** Nothing that is a gateway-sim answers at this address. */
 export function noServer(url: string, cause?: unknown): GatewayError {
   return new GatewayError('no_server', `no gateway-sim answers at ${url}`, {
-    remedy: 'Start one with: gateway-sim start. Or say where it is with --url or --data-dir.',
+    hint: hint`Start one with: ${command('start')}. Or say where it is with ${option('url')} or ${option('dataDir')}.`,
     ...(cause !== undefined && { cause }),
   });
 }

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryFilter, Ipns } from '../api.ts';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 import { requireObject, segment } from './arguments.ts';
 import { type ControlServer, reference } from './control-client.ts';
 import { queryOf } from './query.ts';

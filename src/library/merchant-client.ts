@@ -1,4 +1,5 @@
-import { type ErrorCode, GatewayError } from '../domain/error.ts';
+import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
 import { type ControlServer, type InitiateAnswer, noServer, reference } from './control-client.ts';
 
 /*
@@ -41,7 +42,7 @@ export async function requireMerchant(
   const merchant = await findMerchant(server, named);
   if (merchant) return merchant;
   throw new GatewayError('not_found', `no merchant is called "${named}"`, {
-    remedy: 'gateway-sim keys generate --merchant <name> makes one.',
+    hint: hint`${command('keys generate', '--merchant', '<name>')} makes one.`,
   });
 }
 
@@ -88,7 +89,7 @@ export async function initiatePayment(
     .then((response) => response.json() as Promise<Partial<InitiateAnswer & Refusal>>)
     .catch((error: unknown) => {
       throw new GatewayError('timed_out', `there is no whole answer from ${address}`, {
-        remedy: 'gateway-sim status tells whether it runs, and which faults are on.',
+        hint: hint`${command('status')} tells whether it runs, and which faults are on.`,
         cause: error,
       });
     });

@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 import { requireObject } from './arguments.ts';
 
 /**

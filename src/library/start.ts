@@ -1,6 +1,7 @@
 import type { GatewaySim, StartGatewaySimOptions } from '../api.ts';
-import { GatewayError } from '../domain/error.ts';
-import { EMULATOR_OPTIONS, kebab, resolveOptions } from '../options.ts';
+import { GatewayError } from '../contract/error.ts';
+import { hint, kebab } from '../contract/hint.ts';
+import { EMULATOR_OPTIONS, resolveOptions } from '../options.ts';
 import { startServer } from '../server.ts';
 import { packagedFixtures, VERSION } from '../system/package-info.ts';
 import { requireObject } from './arguments.ts';
@@ -50,7 +51,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
 
 function stoppedError(url: string, cause: unknown): GatewayError {
   return new GatewayError('no_server', `this emulator was stopped: nothing answers at ${url} any more`, {
-    remedy: 'Stop it after its last use, as in afterAll.',
+    hint: hint`Stop it after its last use, as in afterAll.`,
     cause,
   });
 }

@@ -1,6 +1,7 @@
 import type { Duration, WaitOptions } from '../api.ts';
-import { GatewayError } from '../domain/error.ts';
-import { parseDuration } from '../domain/settings.ts';
+import { parseDuration } from '../contract/duration.ts';
+import { GatewayError } from '../contract/error.ts';
+import { hint } from '../contract/hint.ts';
 import { requireFields, requireObject } from './arguments.ts';
 
 /** Before the five seconds after which most test runners give up without saying why (chosen). */
@@ -36,7 +37,7 @@ export async function waitFor<Found>(wanted: Wanted<Found>, options: WaitOptions
   const message = `there was no ${wanted.what} within ${limit / 1_000} s`;
   throw new GatewayError('timed_out', [message, ...happened].join('\n  '), {
     problems: [message, ...happened],
-    remedy: "Look at what happened instead, or wait longer: waitFor(filter, { timeout: '10s' }).",
+    hint: hint`Look at what happened instead, or wait longer: waitFor(filter, { timeout: '10s' }).`,
   });
 }
 

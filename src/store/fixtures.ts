@@ -1,4 +1,5 @@
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
 import { assertConsistent } from './integrity.ts';
 import { readSnapshotFile, type Snapshot } from './snapshot.ts';
 
@@ -26,12 +27,11 @@ async function readPackaged(path: string): Promise<Snapshot> {
   const snapshot = await readSnapshotFile(path);
   if (snapshot) return snapshot;
   throw new GatewayError('state_damaged', `the fixtures ${path} do not exist: the package is not complete`, {
-    remedy: 'Install gateway-sim again.',
+    hint: hint`Install gateway-sim again.`,
   });
 }
 
 async function readOwn(path: string, packaged: string): Promise<Snapshot> {
-  const remedy = 'gateway-sim init writes a fixtures file to start from.';
   try {
     const snapshot = await readSnapshotFile(path, { knownKeysOnly: true });
     if (!snapshot) throw new GatewayError('usage', `${path} does not exist`);
@@ -45,6 +45,9 @@ async function readOwn(path: string, packaged: string): Promise<Snapshot> {
     return whole;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    throw new GatewayError('usage', `--fixtures: ${error.message}`, { remedy, cause: error });
+    throw new GatewayError('usage', `--fixtures: ${error.message}`, {
+      hint: hint`${command('init')} writes a fixtures file to start from.`,
+      cause: error,
+    });
   }
 }

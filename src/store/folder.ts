@@ -14,7 +14,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { type CommandHint, command, hint, option } from '../contract/hint.ts';
 import { quoted } from '../wire/curl.ts';
 import { reason } from './journal.ts';
 
@@ -73,16 +74,14 @@ function holds(holder: Holder): boolean {
 }
 
 /** How to stop the server of a folder, whichever folder that is said in. */
-function stopCommand(path: string): string {
-  return path === resolve(DEFAULT_DATA_DIR)
-    ? 'gateway-sim stop'
-    : `gateway-sim stop --data-dir ${quoted(path)}`;
+function stopCommand(path: string): CommandHint {
+  return path === resolve(DEFAULT_DATA_DIR) ? command('stop') : command('stop', '--data-dir', quoted(path));
 }
 
 /** The error for a data folder that cannot be written. */
 export function unwritableFolder(path: string, cause: unknown): GatewayError {
   return new GatewayError('storage_failed', `the data folder ${path} cannot be written: ${reason(cause)}`, {
-    remedy: 'Choose another one with --data-dir, or use --in-memory.',
+    hint: hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`,
     cause,
   });
 }
@@ -181,7 +180,7 @@ export class DataFolder {
   #inUse(pid: number | undefined): GatewayError {
     const who = pid === undefined ? 'another gateway-sim' : `another gateway-sim (process ${pid})`;
     return new GatewayError('folder_in_use', `the data folder ${this.path} is in use by ${who}`, {
-      remedy: `Stop it with: ${stopCommand(this.path)} (or choose another folder with --data-dir, or use --in-memory)`,
+      hint: hint`Stop it with: ${stopCommand(this.path)} (or choose another folder with ${option('dataDir')}, or use ${option('inMemory')})`,
     });
   }
 

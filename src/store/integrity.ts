@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 import { urlProblem } from '../domain/payment.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../domain/state.ts';
 

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 
 /** What a journal holds when it is read: its whole lines, and whether a torn end had to be dropped. */
 export interface JournalContent {

@@ -1,7 +1,8 @@
 import { open, readFile, rename, unlink } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
 import * as z from 'zod/mini';
-import { GatewayError, nearestName } from '../domain/error.ts';
+import { GatewayError, nearestName } from '../contract/error.ts';
+import { command, hint, option } from '../contract/hint.ts';
 import { COLLECTION_NAMES, COLLECTION_SCHEMAS, type CollectionName, type Records } from '../domain/state.ts';
 import { isMissing, reason } from './journal.ts';
 
@@ -11,7 +12,7 @@ export const SNAPSHOT_VERSION = 1;
 /** The whole state as plain records, as it stands in a snapshot file. */
 export type Snapshot = { version: number } & { [Name in CollectionName]: readonly Records[Name][] };
 
-const REMEDY = 'Put back a good copy, or start over with: gateway-sim state reset (or another --data-dir).';
+const START_OVER = hint`Put back a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
 
 /** A snapshot without any record. */
 export function emptySnapshot(): Snapshot {
@@ -28,7 +29,7 @@ export function emptySnapshot(): Snapshot {
 export function parseSnapshot(json: unknown, source: string): Snapshot {
   if (typeof json !== 'object' || json === null || !('version' in json)) {
     throw new GatewayError('state_damaged', `${source} is not a gateway-sim state: it has no version`, {
-      remedy: REMEDY,
+      hint: START_OVER,
     });
   }
   requireKnownVersion(json.version, source);
@@ -48,9 +49,9 @@ function requireKnownVersion(version: unknown, source: string): void {
       ? `${source} has the version ${version}; this gateway-sim reads up to ${SNAPSHOT_VERSION}`
       : `${source} is not a gateway-sim state: none has the version ${JSON.stringify(version)}`,
     {
-      remedy: isVersion
-        ? 'It was written by a newer gateway-sim: use that one, or another --data-dir.'
-        : REMEDY,
+      hint: isVersion
+        ? hint`It was written by a newer gateway-sim: use that one, or another ${option('dataDir')}.`
+        : START_OVER,
     },
   );
 }
@@ -65,8 +66,8 @@ export function requireKnownKeys(json: unknown, source: string): void {
   const unknown = Object.keys(json as object).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   const meant = nearestName(unknown, known);
-  const hint = meant ? `did you mean ${meant}?` : `known: ${known.join(', ')}`;
-  throw new GatewayError('state_damaged', `${source}: unknown key "${unknown.slice(0, 60)}": ${hint}`);
+  const help = meant ? `did you mean ${meant}?` : `known: ${known.join(', ')}`;
+  throw new GatewayError('state_damaged', `${source}: unknown key "${unknown.slice(0, 60)}": ${help}`);
 }
 
 const ARRAYS = Object.fromEntries(
@@ -82,7 +83,7 @@ function parseRecords(name: CollectionName, records: unknown, source: string): u
     'state_damaged',
     `${source} is damaged: ${where}: ${issue?.message ?? 'not valid'}`,
     {
-      remedy: REMEDY,
+      hint: START_OVER,
     },
   );
 }
@@ -91,7 +92,7 @@ function parseRecords(name: CollectionName, records: unknown, source: string): u
 export function parseChange(line: string, source: string): Partial<Snapshot> & { reset?: true } {
   const json = parseJson(line, source);
   if (typeof json !== 'object' || json === null) {
-    throw new GatewayError('state_damaged', `${source} is damaged: not a change`, { remedy: REMEDY });
+    throw new GatewayError('state_damaged', `${source} is damaged: not a change`, { hint: START_OVER });
   }
   const change: Record<string, unknown> = 'reset' in json ? { reset: true } : {};
   for (const [name, records] of Object.entries(json)) {
@@ -105,7 +106,7 @@ function parseJson(text: string, source: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     throw new GatewayError('state_damaged', `${source} is damaged: ${(error as Error).message}`, {
-      remedy: REMEDY,
+      hint: START_OVER,
       cause: error,
     });
   }

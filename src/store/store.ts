@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Low, Memory } from 'lowdb';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
+import { command, hint, option } from '../contract/hint.ts';
 import { type Change, COLLECTION_NAMES, type Outcome, State, type Undo } from '../domain/state.ts';
 import { Journal, readJournal, reason } from './journal.ts';
 import { emptySnapshot, parseChange, type Snapshot, SnapshotFile } from './snapshot.ts';
@@ -90,7 +91,7 @@ export class Store {
         'state_damaged',
         `${snapshotPath} is missing, but ${journalPath} beside it holds changes to it`,
         {
-          remedy: 'Put db.json back, or start over with: gateway-sim state reset (or another --data-dir).',
+          hint: hint`Put db.json back, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
         },
       );
     }
@@ -224,7 +225,7 @@ export class Store {
     this.#failures++;
     for (const { undo } of lost.toReversed()) undo();
     const failure = new GatewayError('storage_failed', `the change could not be stored: ${reason(error)}`, {
-      remedy: 'Nothing was changed. Make room in the data folder and try again.',
+      hint: hint`Nothing was changed. Make room in the data folder and try again.`,
       cause: error,
     });
     for (const { reject } of lost) reject(failure);
@@ -297,7 +298,7 @@ export class Store {
     } catch (error) {
       await this.#journal?.close();
       throw new GatewayError('storage_failed', `${path} cannot be written: ${reason(error)}`, {
-        remedy: 'Make room there, choose another folder with --data-dir, or use --in-memory.',
+        hint: hint`Make room there, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`,
         cause: error,
       });
     }

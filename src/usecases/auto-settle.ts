@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue';
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueSource } from '../system/clock.ts';

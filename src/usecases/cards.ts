@@ -1,6 +1,6 @@
+import type { CardAction } from '../contract/vocabulary.ts';
 import {
   applyCardAction,
-  type CardAction,
   type CardInput,
   type CardMovement,
   chargeCard,

@@ -1,3 +1,6 @@
+import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
+import type { DeliveryOrder, Mode, PaymentOutcome, SettledBy } from '../contract/vocabulary.ts';
 import type { Courier } from '../delivery/courier.ts';
 import {
   type CheckoutProblem,
@@ -8,12 +11,11 @@ import {
   sendCode,
   stepOf,
 } from '../domain/checkout.ts';
-import { GatewayError } from '../domain/error.ts';
 import { type FireRequest, fire, requireDelivery, resend } from '../domain/fire.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { addMerchant, fundWallet, newKeyPair, replaceKeys, requireMerchant } from '../domain/merchant.ts';
 import { type InitiateInput, initiate, requirePayment, unique, withEvent } from '../domain/payment.ts';
-import type { Context, DeliveryOrder, Settings } from '../domain/settings.ts';
+import type { Context, Settings } from '../domain/settings.ts';
 import {
   REDIRECT_HEAD_START_MS,
   requirePending,
@@ -21,18 +23,7 @@ import {
   selfSettledAddress,
   settle,
 } from '../domain/settle.ts';
-import type {
-  Delivery,
-  Merchant,
-  Mode,
-  Outcome,
-  Payment,
-  PaymentEvent,
-  PaymentOutcome,
-  SettledBy,
-  State,
-  Wallet,
-} from '../domain/state.ts';
+import type { Delivery, Merchant, Outcome, Payment, PaymentEvent, State, Wallet } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 
@@ -257,8 +248,7 @@ export class Gateway {
     const delivery = requireDelivery(this.state, id);
     if (delivery.state !== 'refused') return delivery;
     throw new GatewayError('forbidden', `IPN ${id} was not let out: ${delivery.note}`, {
-      remedy:
-        'Start the emulator with the flag that lets it out, or with --forward-ipn to deliver IPNs somewhere else.',
+      hint: hint`Start the emulator with the flag that lets it out, or with ${option('forwardIpn')} to deliver IPNs somewhere else.`,
     });
   }
 

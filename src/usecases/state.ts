@@ -1,5 +1,6 @@
+import { GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
-import { GatewayError } from '../domain/error.ts';
 import type { FaultRule } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import { type Context, type Settings, timestamp } from '../domain/settings.ts';
@@ -105,7 +106,7 @@ function validated(json: unknown): Snapshot {
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new GatewayError('invalid_fields', error.message, {
-      remedy: 'Nothing was changed. gateway-sim state export writes a state that can be imported.',
+      hint: hint`Nothing was changed. ${command('state export')} writes a state that can be imported.`,
       cause: error,
     });
   }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/error.ts';
+import { GatewayError } from '../contract/error.ts';
 
 /*
  * Our own, although there are libraries: they read streams of files, and cost three times as much as all the rest of

@@ -1,4 +1,5 @@
-import type { Mode, Payment } from '../domain/state.ts';
+import type { Mode } from '../contract/vocabulary.ts';
+import type { Payment } from '../domain/state.ts';
 
 /** Paths of the hosted checkout (observed). */
 export const CHECKOUT_PATHS = {

@@ -3,8 +3,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { placesOf } from '../../src/cli/completion/command-tree.ts';
-import { DELIVERY_ORDERS, IPN_FORMATS, TAMPERINGS } from '../../src/domain/settings.ts';
-import { CARD_STATUSES, DELIVERY_STATES, MODES, PAYMENT_STATUSES } from '../../src/domain/state.ts';
+import {
+  CARD_STATUSES,
+  DELIVERY_ORDERS,
+  DELIVERY_STATES,
+  IPN_FORMATS,
+  MODES,
+  PAYMENT_STATUSES,
+  TAMPERINGS,
+} from '../../src/contract/vocabulary.ts';
 import { run, runJson } from '../helpers/binary.ts';
 import { PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

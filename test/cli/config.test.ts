@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { kebab } from '../../src/contract/hint.ts';
 import {
   environmentName,
   environmentSource,
-  kebab,
   type OptionSource,
   type OptionSpec,
   readValue,

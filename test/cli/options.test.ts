@@ -3,9 +3,9 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { kebab } from '../../src/contract/hint.ts';
 import {
   environmentName,
-  kebab,
   type OptionName,
   type OptionSpec,
   readValue,

@@ -1,9 +1,9 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CARD_ACTIONS, CARD_STATUSES } from '../../src/contract/vocabulary.ts';
 import {
   applyCardAction,
-  CARD_ACTIONS,
   CARD_TRANSITIONS,
   chargeCard,
   fundCard,
@@ -14,7 +14,7 @@ import {
   ToggleRequest,
   testCardNumber,
 } from '../../src/domain/card.ts';
-import { CARD_STATUSES, type Card } from '../../src/domain/state.ts';
+import type { Card } from '../../src/domain/state.ts';
 import { context, merchant, NOW, state } from '../helpers/records.ts';
 
 const FIELDS = {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
 import {
   CODE_LIFETIME_MS,
   changeEmail,
@@ -8,7 +9,7 @@ import {
   sendCode,
   stepOf,
 } from '../../src/domain/checkout.ts';
-import { type Message, PAYMENT_STATUSES, type Payment, type State } from '../../src/domain/state.ts';
+import type { Message, Payment, State } from '../../src/domain/state.ts';
 import { applied, context, NOW, pendingPayment, state } from '../helpers/records.ts';
 
 const using = context();

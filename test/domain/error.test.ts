@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError, nearestName } from '../../src/domain/error.ts';
+import { GatewayError, nearestName } from '../../src/contract/error.ts';
+import { hint } from '../../src/contract/hint.ts';
 
 describe('GatewayError', () => {
   it('has its message as its only problem unless told others', () => {
@@ -15,7 +16,7 @@ describe('GatewayError', () => {
     const cause = new Error('underneath');
     const error = new GatewayError('usage', 'first', {
       problems: ['first', 'second'],
-      remedy: 'Try again.',
+      hint: hint`Try again.`,
       cause,
     });
     expect(error).toMatchObject({ problems: ['first', 'second'], remedy: 'Try again.', cause });

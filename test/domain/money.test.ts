@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/error.ts';
+import { GatewayError } from '../../src/contract/error.ts';
 import {
   add,
   amountFromNumber,

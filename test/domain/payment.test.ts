@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { GatewayError } from '../../src/domain/error.ts';
+import { GatewayError } from '../../src/contract/error.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import {
   characters,

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { add, compare, subtract } from '../../src/domain/money.ts';
-import { DELIVERY_ORDERS, type DeliveryOrder } from '../../src/domain/settings.ts';
-import { redirectOf, STATUS_AFTER, settle } from '../../src/domain/settle.ts';
 import {
+  DELIVERY_ORDERS,
+  type DeliveryOrder,
   type Mode,
   OUTCOMES,
   PAYMENT_STATUSES,
-  type Payment,
   type PaymentStatus,
   SETTLED_BY,
-  State,
-} from '../../src/domain/state.ts';
+} from '../../src/contract/vocabulary.ts';
+import { add, compare, subtract } from '../../src/domain/money.ts';
+import { redirectOf, STATUS_AFTER, settle } from '../../src/domain/settle.ts';
+import { type Payment, State } from '../../src/domain/state.ts';
 import {
   applied,
   context,

@@ -1,3 +1,4 @@
+import type { Mode } from '../../src/contract/vocabulary.ts';
 import type { Ids } from '../../src/domain/ids.ts';
 import { newDelivery } from '../../src/domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
@@ -6,7 +7,6 @@ import type { Context, Settings } from '../../src/domain/settings.ts';
 import {
   type Delivery,
   type Merchant,
-  type Mode,
   type Outcome,
   type Payment,
   State,

@@ -73,7 +73,6 @@ export type Drift = [
   Holds<Same<SimEventView, Said<'SimEvent'>>>,
   Holds<Same<keyof ErrorBody, keyof Said<'ControlError'>>>,
   Holds<Same<NonNullable<ErrorBody['code']>, Said<'ControlError'>['code']>>,
-  Holds<Same<Omit<ErrorBody, 'code' | 'remedy'>, Said<'Error'>>>,
   Holds<Same<InitiateAnswer, SaidOfService<'InitiateAnswer'>>>,
   Holds<Same<IpnFields, SaidOfService<'Ipn'>>>,
   Holds<Same<ReturnType<typeof cardRecord>, SaidOfService<'VirtualCard'>>>,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/error.ts';
+import { GatewayError } from '../../src/contract/error.ts';
 import { settle } from '../../src/domain/settle.ts';
 import { COLLECTION_NAMES } from '../../src/domain/state.ts';
 import {

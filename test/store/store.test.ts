@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { GatewayError } from '../../src/domain/error.ts';
+import { GatewayError } from '../../src/contract/error.ts';
 import { initiate } from '../../src/domain/payment.ts';
 import { settle } from '../../src/domain/settle.ts';
 import type { Change, State } from '../../src/domain/state.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { GatewayError } from '../../domain/error.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
 import { bashScript } from '../completion/bash.ts';
 import { type Place, placesOf } from '../completion/command-tree.ts';
 import { fishScript } from '../completion/fish.ts';
@@ -27,7 +28,7 @@ export function completion(program: Command): (call: CommandContext) => Promise<
         'usage',
         `${shell ? `there is no script for "${shell}"` : 'which shell?'} There are: ${known}`,
         {
-          remedy: 'gateway-sim completion --help tells where to put the script.',
+          hint: hint`${command('completion', '--help')} tells where to put the script.`,
         },
       );
     }

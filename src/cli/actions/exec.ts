@@ -1,4 +1,5 @@
-import { GatewayError } from '../../domain/error.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
 import { merchantEnvironment } from '../../library/merchant-client.ts';
 import { runCommand } from '../child.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
@@ -14,7 +15,7 @@ export async function exec({ args, flags, output }: CommandContext): Promise<und
   const words = args.filter((word) => word !== undefined);
   if (!words.length) {
     throw new GatewayError('usage', 'exec needs a command to run', {
-      remedy: 'Put it behind a --, such as: gateway-sim exec -- npm test',
+      hint: hint`Put it behind a --, such as: ${command('exec', '--', 'npm', 'test')}`,
     });
   }
   const file = await readConfiguration(configOf(flags));

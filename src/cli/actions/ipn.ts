@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { GatewayError } from '../../domain/error.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
 import type { DeliveryView } from '../../library/control-client.ts';
 import { reference } from '../../library/control-client.ts';
 import { type Verdict, type VerifyKeys, verify as verifyIpn } from '../../wire/verify.ts';
@@ -131,7 +132,7 @@ async function bodyOf(argument: string | undefined, option: unknown): Promise<st
   const given = argument ?? (typeof option === 'string' ? option : '-');
   if (argument === undefined && option === undefined && process.stdin.isTTY) {
     throw new GatewayError('usage', 'verify needs the body of an IPN: as argument, @file, or on stdin', {
-      remedy: "For example: gateway-sim ipn verify 'status=success&…' --secret sec_sim_…",
+      hint: hint`For example: ${command('ipn verify')} 'status=success&…' --secret sec_sim_…`,
     });
   }
   const body = given === '-' ? await readStdin() : given.startsWith('@') ? await read(given.slice(1)) : given;
@@ -185,7 +186,7 @@ async function merchantsOf(choice: ServerChoice) {
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'no_server') throw error;
     throw new GatewayError('no_server', error.message, {
-      remedy: 'Give the secret key with --secret, or start the emulator that knows it: gateway-sim start.',
+      hint: hint`Give the secret key with --secret, or start the emulator that knows it: ${command('start')}.`,
     });
   }
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError } from '../../domain/error.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { hint, option } from '../../contract/hint.ts';
 import { type VerifyKeys, verify } from '../../wire/verify.ts';
 import type { Output } from '../output.ts';
 import { type Answer, headerPairs, send } from '../post.ts';
@@ -69,7 +70,7 @@ function bind(server: Server, port: number): Promise<number> {
         error.code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be used: ${error.message}`;
       reject(
         new GatewayError('port_in_use', `port ${port} ${why}`, {
-          remedy: 'Choose another one with --port (0 takes a free one).',
+          hint: hint`Choose another one with ${option('port')} (0 takes a free one).`,
         }),
       );
     });

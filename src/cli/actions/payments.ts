@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError } from '../../domain/error.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
 import type { DeliveryView, PaymentView } from '../../library/control-client.ts';
 import { reference } from '../../library/control-client.ts';
 import { initiatePayment, paymentIdOf } from '../../library/merchant-client.ts';
@@ -79,7 +80,7 @@ async function choosePayments(
       const payments = await pendingPayments(server, ref, options['all'] === true);
       if (payments.length || options['all']) return { server, payments };
       throw new GatewayError('not_found', 'no payment is pending', {
-        remedy: 'gateway-sim payments create makes one; --wait waits for one.',
+        hint: hint`${command('payments create')} makes one; --wait waits for one.`,
       });
     } catch (error) {
       const code = error instanceof GatewayError ? error.code : undefined;

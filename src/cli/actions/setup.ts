@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { GatewayError } from '../../domain/error.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { hint } from '../../contract/hint.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';
 import { CONFIGURATION_FILE, FIXTURES_FILE, starterConfiguration } from '../config-template.ts';
 import type { CommandResult } from '../output.ts';
@@ -21,7 +22,7 @@ export async function init({ options }: CommandContext): Promise<CommandResult> 
   const there = files.filter(([path]) => existsSync(path)).map(([path]) => shown(path));
   if (there.length && options['force'] !== true) {
     throw new GatewayError('usage', `nothing was written: there is already ${there.join(' and ')}`, {
-      remedy: 'Take --force to write over what is there, or --dir for another folder.',
+      hint: hint`Take --force to write over what is there, or --dir for another folder.`,
     });
   }
   await written(mkdir(folder, { recursive: true }), folder);

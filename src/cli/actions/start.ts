@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
-import { GatewayError } from '../../domain/error.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint, option } from '../../contract/hint.ts';
 import { faultView } from '../../http/control/faults.ts';
 import { simEventView } from '../../http/control/watch.ts';
 import type { ResolvedOptions } from '../../options.ts';
@@ -82,7 +83,7 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   if ((await probe(url, PROBE_MS)) !== 'ready') return error;
   return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
-    remedy: `Stop it with: gateway-sim stop --url ${url} (or choose another port with --port; 0 takes a free one)`,
+    hint: hint`Stop it with: ${command('stop', '--url', url)} (or choose another port with ${option('port')}; 0 takes a free one)`,
     cause: error,
   });
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { GatewayError } from '../../domain/error.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint, option } from '../../contract/hint.ts';
 import { noServer, type TypedResponse } from '../../library/control-client.ts';
 import { DataFolder, DEFAULT_DATA_DIR, isDataFolder, readServerInfo } from '../../store/folder.ts';
 import { confirm } from '../confirm.ts';
@@ -35,7 +36,7 @@ async function folderOf({ dataDir }: ServerChoice): Promise<string | undefined> 
   if (await isDataFolder(folder)) return folder;
   if (dataDir === undefined) return undefined;
   throw new GatewayError('not_found', `${dataDir} is no data folder of gateway-sim: it was left alone`, {
-    remedy: 'Name the folder that holds db.json with --data-dir.',
+    hint: hint`Name the folder that holds db.json with ${option('dataDir')}.`,
   });
 }
 
@@ -161,7 +162,7 @@ function parsed(text: string, name: string): { version: number } {
     return JSON.parse(text.replace(/^\uFEFF/, '')) as { version: number };
   } catch (error) {
     throw new GatewayError('unparseable_body', `${name} is not JSON: ${(error as Error).message}`, {
-      remedy: 'Nothing was changed. gateway-sim state export writes a state that can be imported.',
+      hint: hint`Nothing was changed. ${command('state export')} writes a state that can be imported.`,
       cause: error,
     });
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError } from '../../domain/error.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
 import type { SimEventView, TypedResponse } from '../../library/control-client.ts';
 import { noServer, reference } from '../../library/control-client.ts';
 import { isAlive } from '../../store/folder.ts';
@@ -52,7 +53,7 @@ export async function stop({ options }: CommandContext): Promise<CommandResult> 
       break;
     if (performance.now() > deadline) {
       throw new GatewayError('timed_out', `process ${pid} did not stop within ${STOP_LIMIT_MS / 1_000} s`, {
-        remedy: `End it with: kill ${pid}`,
+        hint: hint`End it with: kill ${String(pid)}`,
       });
     }
     await sleep(20);
@@ -79,7 +80,7 @@ export async function wait({ options }: CommandContext): Promise<CommandResult> 
     if (typeof problem === 'string') return { json: { ready: true, url: problem }, text: problem };
     if (left() <= 0) {
       throw new GatewayError('no_server', `${problem.message} (waited ${limitMs / 1_000} s)`, {
-        ...(problem.remedy !== undefined && { remedy: problem.remedy }),
+        ...(problem.hint && { hint: problem.hint }),
       });
     }
     await sleep(Math.min(LOOK_EVERY_MS, Math.max(1, left())));
@@ -186,6 +187,6 @@ async function pageOf(
   );
   if (data[0]) return data[0].checkoutUrl;
   throw new GatewayError('not_found', 'no payment is pending', {
-    remedy: 'gateway-sim payments create makes one.',
+    hint: hint`${command('payments create')} makes one.`,
   });
 }

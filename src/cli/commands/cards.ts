@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { command, option } from '../../contract/hint.ts';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
 import { oneOf } from './values.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { IPN_FORMATS, TAMPERINGS } from '../../domain/settings.ts';
+import { command, option } from '../../contract/hint.ts';
+import { IPN_FORMATS, TAMPERINGS } from '../../contract/vocabulary.ts';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
 import { fieldValue, oneOf } from './values.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { DELIVERY_ORDERS } from '../../domain/settings.ts';
+import { command, option } from '../../contract/hint.ts';
+import { DELIVERY_ORDERS } from '../../contract/vocabulary.ts';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
 import { duration, oneOf } from './values.ts';

@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import { option } from '../../contract/hint.ts';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
 

@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
-import { kebab, type OptionSpec, START_OPTIONS } from '../../options.ts';
+import { kebab, option } from '../../contract/hint.ts';
+import { type OptionSpec, START_OPTIONS } from '../../options.ts';
 import type { Add } from '../program.ts';
 import { examples } from './examples.ts';
 

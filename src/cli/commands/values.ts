@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../../domain/settings.ts';
+import { parseDuration } from '../../contract/duration.ts';
 
 /** `data.charge=1` as an argument of the command line, added to those before it. */
 export function fieldValue(text: string, before: Record<string, string> = {}): Record<string, string> {

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { type ErrorCode, GatewayError } from '../../contract/error.ts';
+import { CARD_STATUSES } from '../../contract/vocabulary.ts';
 import { maskedCardNumber, requireCard } from '../../domain/card.ts';
-import { type ErrorCode, GatewayError } from '../../domain/error.ts';
 import { timestamp } from '../../domain/settings.ts';
-import { CARD_STATUSES, type Card } from '../../domain/state.ts';
+import type { Card } from '../../domain/state.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { errorBody, statusOf } from '../errors.ts';
 import { jsonInput, queryInput, wholeNumber } from '../input.ts';

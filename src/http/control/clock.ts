@@ -1,7 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { GatewayError } from '../../domain/error.ts';
-import { parseDuration, timestamp } from '../../domain/settings.ts';
+import { parseDuration } from '../../contract/duration.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint, option } from '../../contract/hint.ts';
+import { timestamp } from '../../domain/settings.ts';
 import type { Clock, ClockReading, MoveResult } from '../../system/clock.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { jsonInput } from '../input.ts';
@@ -116,13 +118,13 @@ function report(moved: MoveResult, field: string, clock: Clock): void {
       'invalid_fields',
       `${field} must not move the clock backwards: it stands at ${now}`,
       {
-        remedy: 'A fresh emulator starts at real time again: gateway-sim start.',
+        hint: hint`A fresh emulator starts at real time again: ${command('start')}.`,
       },
     );
   }
   if (moved === 'late') {
     throw new GatewayError('timed_out', `what is due takes long: the clock got as far as ${now}`, {
-      remedy: 'Move it again for the rest; a receiver that never answers costs its whole --ipn-timeout.',
+      hint: hint`Move it again for the rest; a receiver that never answers costs its whole ${option('ipnTimeout')}.`,
     });
   }
 }

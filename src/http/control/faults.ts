@@ -1,6 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
+import { MODES } from '../../contract/vocabulary.ts';
 import {
   type ActiveFault,
   corrupted,
@@ -15,7 +16,6 @@ import {
 } from '../../domain/fault.ts';
 import type { FaultSubject } from '../../domain/faults.ts';
 import { timestamp } from '../../domain/settings.ts';
-import { MODES } from '../../domain/state.ts';
 import { realPause } from '../../system/clock.ts';
 import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { keepBody, readFields } from '../body.ts';

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { requireDelivery, requireTampering } from '../../domain/fire.ts';
 import { requirePayment } from '../../domain/payment.ts';
-import { IPN_FORMATS } from '../../domain/settings.ts';
-import { type Attempt, DELIVERY_STATES, type Delivery, type State } from '../../domain/state.ts';
+import type { Attempt, Delivery, State } from '../../domain/state.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { durationText, jsonInput, optionalJsonInput, queryInput, wholeNumber } from '../input.ts';
 

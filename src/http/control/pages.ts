@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
+import { command } from '../../contract/hint.ts';
 import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { DELIVERY_ORDERS, MODES, OUTCOMES, PAYMENT_STATUSES } from '../../contract/vocabulary.ts';
 import { requirePayment } from '../../domain/payment.ts';
-import { DELIVERY_ORDERS } from '../../domain/settings.ts';
-import { MODES, OUTCOMES, PAYMENT_STATUSES, type Payment } from '../../domain/state.ts';
+import type { Payment } from '../../domain/state.ts';
 import { timeline } from '../../domain/timeline.ts';
 import { checkoutUrl } from '../../wire/paths.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';

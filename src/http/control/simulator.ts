@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Hono, type TypedResponse } from 'hono';
-import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/state.ts';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../contract/vocabulary.ts';
 import { readStateBody } from '../body.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { clockView } from './clock.ts';

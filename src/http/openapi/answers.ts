@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import type { ErrorCode } from '../../domain/error.ts';
+import type { ErrorCode } from '../../contract/error.ts';
+import { PAYMENT_STATUSES } from '../../contract/vocabulary.ts';
 import { FaultRule } from '../../domain/fault.ts';
 import {
   attemptSchema,
@@ -9,7 +10,6 @@ import {
   deliverySchema,
   merchantSchema,
   messageSchema,
-  PAYMENT_STATUSES,
   paymentEventSchema,
   paymentSchema,
   walletSchema,
@@ -40,6 +40,15 @@ const ServiceError = z.object({ error: z.literal('true'), message: text, errors:
 const ControlError = z.extend(ServiceError, {
   code: z.enum(Object.keys(STATUS) as ErrorCode[]),
   remedy: z.optional(text),
+  hint: z.optional(
+    z.array(
+      z.union([
+        text,
+        z.object({ command: text, args: z.optional(z.array(text)) }),
+        z.object({ option: text, value: z.optional(text) }),
+      ]),
+    ),
+  ),
 });
 
 const Attempt = z.omit(attemptSchema, { deliveryId: true });

@@ -171,8 +171,7 @@ const CONTROL: readonly Operation[] = [
     'Server-sent events of everything that happens',
     null,
     {
-      description:
-        'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line.',
+      description: 'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line.',
       query: EventQuery,
       type: 'text/event-stream',
       headers: { 'Last-Event-ID': 'Goes on after this event; browsers send it when they connect again.' },

@@ -1,4 +1,4 @@
-import { TAMPERINGS } from '../../domain/settings.ts';
+import { TAMPERINGS } from '../../contract/vocabulary.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** What is said of a field; the second part is what its schema cannot say. A mark such as (documented) is its source. */
@@ -354,7 +354,12 @@ export const NOTES: Readonly<Record<string, Notes>> = {
   // The control API.
   ControlError: {
     about: 'An error of the control API: the shape of the service, and what programs and people can act on.',
-    fields: { ...error, code: 'What kind of error it is.', remedy: 'What to do about it.' },
+    fields: {
+      ...error,
+      code: 'What kind of error it is.',
+      remedy: 'What to do about it.',
+      hint: 'The same as data: texts, commands and options of `start`.',
+    },
   },
   Payment: { about: 'A payment.', fields: { ...payment, checkoutUrl: ['Its checkout.', LINK] } },
   PaymentList: page('payments'),

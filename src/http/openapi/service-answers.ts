@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { CARD_STATUSES, cardTransactionSchema } from '../../domain/state.ts';
+import { CARD_STATUSES } from '../../contract/vocabulary.ts';
+import { cardTransactionSchema } from '../../domain/state.ts';
 
 /* What the emulated service answers and sends, in the names of the service interface. */
 

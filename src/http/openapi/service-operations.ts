@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { CODE_LIFETIME_MS } from '../../domain/checkout.ts';
-import { MODES, type Mode } from '../../domain/state.ts';
 import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { CARD_PATHS } from '../service/cards.ts';
 import { INITIATE_PATHS } from '../service/initiate.ts';

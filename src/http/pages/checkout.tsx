@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '../../domain/state.ts';
+import type { PaymentStatus } from '../../contract/vocabulary.ts';
 import { CHECKOUT_STYLES } from './checkout-styles.ts';
 import { renderDocument } from './layout.tsx';
 import { WORDING, type Wording } from './messages.ts';

@@ -1,5 +1,5 @@
+import type { PaymentStatus } from '../../contract/vocabulary.ts';
 import type { CheckoutProblem } from '../../domain/checkout.ts';
-import type { PaymentStatus } from '../../domain/state.ts';
 
 /** All that a page says in one language. Where a field is concerned, the text names it by its label. */
 export interface Wording {

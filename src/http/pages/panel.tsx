@@ -1,6 +1,5 @@
-import { DELIVERY_ORDERS, type DeliveryOrder } from '../../domain/settings.ts';
+import { DELIVERY_ORDERS, type DeliveryOrder, OUTCOMES } from '../../contract/vocabulary.ts';
 import { STATUS_AFTER } from '../../domain/settle.ts';
-import { OUTCOMES } from '../../domain/state.ts';
 import type { Wording } from './messages.ts';
 import { Tip } from './tip.tsx';
 import type { LiveTip } from './views.ts';

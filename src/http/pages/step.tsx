@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { hint } from '../../contract/hint.ts';
 import type { Wording } from './messages.ts';
 import type { CheckoutView } from './views.ts';
 

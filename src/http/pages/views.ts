@@ -1,6 +1,5 @@
+import type { DeliveryOrder, Mode, PaymentStatus } from '../../contract/vocabulary.ts';
 import type { CheckoutProblem } from '../../domain/checkout.ts';
-import type { DeliveryOrder } from '../../domain/settings.ts';
-import type { Mode, PaymentStatus } from '../../domain/state.ts';
 import type { Language } from '../language.ts';
 
 /** What every page is told. */

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
 import { maskedCardNumber, parseCardMessage, requireCard, ToggleRequest } from '../../domain/card.ts';
-import { GatewayError } from '../../domain/error.ts';
 import { findByPublicKey, findBySecretKey } from '../../domain/merchant.ts';
 import type { Card, CardTransaction, Merchant } from '../../domain/state.ts';
 import { CARDS_PER_PAGE } from '../../usecases/cards.ts';
@@ -103,9 +104,9 @@ function requireMerchant(c: AppContext, state: AppParts['gateway']['state']): Me
   const merchant = findBySecretKey(state, key);
   if (merchant) return merchant;
   throw new GatewayError('unauthorized', 'Invalid api key', {
-    remedy: findByPublicKey(state, key)
-      ? 'lint: the public key was sent as the bearer token; cards need the secret key'
-      : 'gateway-sim keys show prints the keys of this emulator; keys generate replaces them',
+    hint: findByPublicKey(state, key)
+      ? hint`lint: the public key was sent as the bearer token; cards need the secret key`
+      : hint`${command('keys show')} prints the keys of this emulator; keys generate replaces them`,
   });
 }
 

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { GatewayError } from '../../contract/error.ts';
+import { command } from '../../contract/hint.ts';
+import type { Mode } from '../../contract/vocabulary.ts';
 import type { CheckoutProblem } from '../../domain/checkout.ts';
 import { stepOf } from '../../domain/checkout.ts';
-import type { GatewayError } from '../../domain/error.ts';
 import { compare, formatAmount } from '../../domain/money.ts';
-import type { Mode, Payment } from '../../domain/state.ts';
+import type { Payment } from '../../domain/state.ts';
 import { quoted } from '../../wire/curl.ts';
 import { CHECKOUT_PATHS, checkoutUrl } from '../../wire/paths.ts';
 import type { AppContext, AppParts } from '../environment.ts';

@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
+import { type ErrorCode, GatewayError } from '../../contract/error.ts';
+import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
 import { stepOf } from '../../domain/checkout.ts';
-import { type ErrorCode, GatewayError } from '../../domain/error.ts';
-import { DELIVERY_ORDERS } from '../../domain/settings.ts';
-import { MODES, type Mode, OUTCOMES, type Payment } from '../../domain/state.ts';
+import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/payments.ts';
 import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { readTextFields } from '../body.ts';

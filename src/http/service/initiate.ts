@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
-import type { Mode, Payment } from '../../domain/state.ts';
+import type { Mode } from '../../contract/vocabulary.ts';
+import type { Payment } from '../../domain/state.ts';
 import { checkoutUrl } from '../../wire/paths.ts';
 import { amountSource, readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';

@@ -1,4 +1,4 @@
-import type { CardAction } from '../../../domain/card.ts';
+import type { CardAction } from '../../../contract/vocabulary.ts';
 import { requireCard } from '../../../domain/card.ts';
 import { FaultRule } from '../../../domain/fault.ts';
 import { requireDelivery, requireTampering } from '../../../domain/fire.ts';

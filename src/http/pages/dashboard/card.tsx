@@ -1,4 +1,5 @@
-import { type CardAction, maskedCardNumber } from '../../../domain/card.ts';
+import type { CardAction } from '../../../contract/vocabulary.ts';
+import { maskedCardNumber } from '../../../domain/card.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { Action, Code, Facts, Field, type FormValues, Heading, Status, Time } from './blocks.tsx';

@@ -1,4 +1,5 @@
-import { type Attempt, PAYMENT_STATUSES, type PaymentStatus } from '../../../domain/state.ts';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../../contract/vocabulary.ts';
+import type { Attempt } from '../../../domain/state.ts';
 
 const WIDTH = 600;
 const HEIGHT = 44;

@@ -1,4 +1,5 @@
-import { FAULT_ROUTES } from '../../../domain/fault.ts';
+import { command } from '../../../contract/hint.ts';
+import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import { type FaultView, faultView } from '../../control/faults.ts';
 import type { AppParts } from '../../environment.ts';
 import { Action, Choice, Code, Field, type FormValues } from './blocks.tsx';

@@ -1,4 +1,4 @@
-import { TAMPERINGS } from '../../../domain/settings.ts';
+import { TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { curlCommand } from '../../../wire/curl.ts';
 import { deliveryView } from '../../control/ipns.ts';

@@ -1,4 +1,5 @@
-import { type Attempt, DELIVERY_STATES, type Delivery, type State } from '../../../domain/state.ts';
+import { DELIVERY_STATES } from '../../../contract/vocabulary.ts';
+import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { Action, Choice, Code, Field, Pages, Status, Time } from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';

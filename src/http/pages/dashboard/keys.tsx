@@ -1,3 +1,4 @@
+import { command } from '../../../contract/hint.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
 import type { Merchant } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
+import { GatewayError } from '../../../contract/error.ts';
+import { hint } from '../../../contract/hint.ts';
 import { requireCard } from '../../../domain/card.ts';
-import { GatewayError } from '../../../domain/error.ts';
 import { requireDelivery } from '../../../domain/fire.ts';
 import { requirePayment } from '../../../domain/payment.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
@@ -95,7 +96,7 @@ function recordsOf(parts: AppParts) {
       const exchange = activity.exchanges().find((one) => String(one.id) === id(c));
       if (!exchange) {
         throw new GatewayError('not_found', `there is no request ${id(c)} any more`, {
-          remedy: 'The last thousand are remembered.',
+          hint: hint`The last thousand are remembered.`,
         });
       }
       const title = `${exchange.method} ${exchange.target.split('?', 1)[0]}`;

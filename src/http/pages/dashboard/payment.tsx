@@ -1,6 +1,6 @@
+import { DELIVERY_ORDERS, OUTCOMES } from '../../../contract/vocabulary.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
-import { DELIVERY_ORDERS } from '../../../domain/settings.ts';
-import { type Attempt, OUTCOMES, type Payment } from '../../../domain/state.ts';
+import type { Attempt, Payment } from '../../../domain/state.ts';
 import { type TimelineEntry, timeline } from '../../../domain/timeline.ts';
 import { checkoutUrl } from '../../../wire/paths.ts';
 import type { AppParts } from '../../environment.ts';

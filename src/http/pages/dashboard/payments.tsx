@@ -1,6 +1,7 @@
+import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
 import { type Currency, formatAmount } from '../../../domain/money.ts';
-import { MODES, PAYMENT_STATUSES, type Payment, type State } from '../../../domain/state.ts';
+import type { Payment, State } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/simulator.ts';
 import type { AppParts } from '../../environment.ts';
 import { Choice, Code, Field, Pages, Status, Time } from './blocks.tsx';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
-import { CARD_ACTIONS } from '../../../domain/card.ts';
-import type { GatewayError } from '../../../domain/error.ts';
+import type { GatewayError } from '../../../contract/error.ts';
+import { CARD_ACTIONS } from '../../../contract/vocabulary.ts';
 import { readTextFields } from '../../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';

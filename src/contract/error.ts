@@ -1,3 +1,5 @@
+import { type Hint, renderHint } from './hint.ts';
+
 /**
  * Everything that can go wrong and be explained to a user, as a closed set.
  * Each edge maps it to its own language: `http/errors.ts` to a status, `cli/output.ts` to an exit code.
@@ -31,7 +33,7 @@ export interface ErrorDetails {
   /** Every single problem, one sentence each; the message is the first of them. Default: the message alone. */
   problems?: readonly string[];
   /** What the user can do about it, as one sentence. */
-  remedy?: string;
+  hint?: Hint;
   /** The methods that a known path does answer (`method_not_allowed` only). */
   allow?: readonly string[];
   /** What went wrong underneath. Kept for debugging, never shown. */
@@ -43,7 +45,7 @@ export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
   readonly problems: readonly string[];
-  readonly remedy: string | undefined;
+  readonly hint: Hint | undefined;
   readonly allow: readonly string[] | undefined;
 
   /**
@@ -55,8 +57,13 @@ export class GatewayError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.problems = details.problems ?? [message];
-    this.remedy = details.remedy;
+    this.hint = details.hint;
     this.allow = details.allow;
+  }
+
+  /** What the user can do about it, in one sentence as the documentation would write it. */
+  get remedy(): string | undefined {
+    return this.hint && renderHint(this.hint);
   }
 }
 

@@ -1,0 +1,109 @@
+/*
+ * Every closed set of words, once, without any schema library: the command line loads it for free. A value that is
+ * added here and handled nowhere does not compile, since whoever handles a set has a `Record` of it.
+ */
+
+/** Test mode or live mode, chosen by the path of initiate (documented). */
+export const MODES = ['sandbox', 'live'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** All statuses of a payment; every one but `pending` is final (chosen). */
+export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', 'expired'] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+export type FinalStatus = Exclude<PaymentStatus, 'pending'>;
+
+/** What can happen to a pending payment, and how a command line and a page put it (chosen). */
+export const PAYMENT_OUTCOMES = {
+  approve: { description: 'the customer pays', label: 'Approve' },
+  cancel: { description: 'the customer cancels', label: 'Cancel' },
+  fail: { description: 'the payment fails', label: 'Fail' },
+  expire: { description: 'the payment expires', label: 'Expire' },
+} as const;
+export type PaymentOutcome = keyof typeof PAYMENT_OUTCOMES;
+export const OUTCOMES = Object.keys(PAYMENT_OUTCOMES) as [PaymentOutcome, ...PaymentOutcome[]];
+
+/** Who settled a payment (chosen), for people. */
+export const SETTLERS = {
+  customer: 'the customer',
+  panel: 'the simulator panel',
+  control: 'command, dashboard or control API',
+  auto: 'itself',
+  clock: 'the clock: its time was up',
+} as const;
+export type SettledBy = keyof typeof SETTLERS;
+export const SETTLED_BY = Object.keys(SETTLERS) as [SettledBy, ...SettledBy[]];
+
+/** What can happen to a payment between initiate and its end, for people. */
+export const PAYMENT_EVENTS = {
+  opened: 'Checkout opened',
+  email_entered: 'E-mail entered',
+  email_refused: 'E-mail refused',
+  code_sent: 'Code sent',
+  code_refused: 'Code refused',
+  settled: 'Settled',
+  redirected: 'Browser redirected',
+} as const;
+export type PaymentEventName = keyof typeof PAYMENT_EVENTS;
+
+/** Every step of a timeline, for people. `ipn_due` is still to come: the next attempt of a delivery. */
+export const TIMELINE_EVENTS = {
+  initiated: 'Initiated',
+  ...PAYMENT_EVENTS,
+  ipn_attempted: 'IPN attempt',
+  ipn_due: 'IPN due',
+} as const;
+export type TimelineEvent = keyof typeof TIMELINE_EVENTS;
+
+/** All states of a delivery (chosen). `refused`: the egress guard did not let it out. */
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'refused'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** Order of the IPN against the redirect (chosen; the first is what deployments do). */
+export const DELIVERY_ORDERS = [
+  'ipn-then-redirect',
+  'redirect-then-ipn',
+  'ipn-only',
+  'redirect-only',
+  'ipn-twice',
+] as const;
+export type DeliveryOrder = (typeof DELIVERY_ORDERS)[number];
+
+/** How the body of an IPN is written: `form` as deployments do (observed), `json` for receivers that expect it. */
+export const IPN_FORMATS = ['form', 'json'] as const;
+export type IpnFormat = (typeof IPN_FORMATS)[number];
+
+/** What can be forged in an IPN, so that a careful receiver must reject it (chosen). */
+export const TAMPERINGS = [
+  'signature',
+  'amount',
+  'identifier',
+  'status',
+  'currency',
+  'case',
+  'secret',
+] as const;
+export type Tampering = (typeof TAMPERINGS)[number];
+
+/** All statuses of a card. `canceled` is documented and final; the names of the others are chosen. */
+export const CARD_STATUSES = ['active', 'inactive', 'canceled'] as const;
+export type CardStatus = (typeof CARD_STATUSES)[number];
+
+/** What a merchant can do to a card (documented). */
+export const CARD_ACTIONS = ['activate', 'block', 'cancel'] as const;
+export type CardAction = (typeof CARD_ACTIONS)[number];
+
+/** What the simulator can do to the money on a card (chosen). */
+export const CARD_MOVEMENTS = ['charge', 'fund'] as const;
+export type CardMovementKind = (typeof CARD_MOVEMENTS)[number];
+
+/** The two looks of the checkout (documented). */
+export const CHECKOUT_THEMES = ['light', 'dark'] as const;
+export type CheckoutTheme = (typeof CHECKOUT_THEMES)[number];
+
+/** What a fault rule can be set on beside a path: the service's routes by name (both modes), and the outgoing IPNs. */
+export const FAULT_ROUTES = ['initiate', 'checkout', 'cards', 'ipn'] as const;
+export type FaultRoute = (typeof FAULT_ROUTES)[number];
+
+/** Where a behaviour comes from: the service interface, published clients and deployments, or us. */
+export const SOURCES = ['documented', 'observed', 'chosen'] as const;
+export type Source = (typeof SOURCES)[number];
