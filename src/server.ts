@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { parseInput } from './contract/input.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/sender.ts';
@@ -13,7 +14,6 @@ import { type Context, timestamp } from './domain/settings.ts';
 import { createApp } from './http/app.ts';
 import type { AppParts } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
-import { parseInput } from './http/input.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import type { ResolvedOptions } from './options.ts';
 import { settingsOf } from './settings.ts';

@@ -3,7 +3,7 @@ import type { Adapter } from 'lowdb';
 import * as z from 'zod/mini';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { COLLECTION_NAMES, COLLECTION_SCHEMAS, type CollectionName, type Records } from '../domain/state.ts';
+import { COLLECTION_NAMES, COLLECTIONS, type CollectionName, type Records } from '../contract/state.ts';
 import { isMissing, reason } from './journal.ts';
 
 /** Version of the file format; raised when records change so that older files need a migration. */
@@ -71,7 +71,7 @@ export function requireKnownKeys(json: unknown, source: string): void {
 }
 
 const ARRAYS = Object.fromEntries(
-  COLLECTION_NAMES.map((name) => [name, z.array(COLLECTION_SCHEMAS[name] as z.ZodMiniType)]),
+  COLLECTION_NAMES.map((name) => [name, z.array(COLLECTIONS[name][0] as z.ZodMiniType)]),
 ) as unknown as Record<CollectionName, z.ZodMiniType<unknown[]>>;
 
 function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {

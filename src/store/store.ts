@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { type Change, COLLECTION_NAMES, type Outcome, State, type Undo } from '../domain/state.ts';
+import { COLLECTION_NAMES } from '../contract/state.ts';
+import { type Change, type Outcome, State, type Undo } from '../domain/state.ts';
 import { Journal, readJournal, reason } from './journal.ts';
 import { emptySnapshot, parseChange, type Snapshot, SnapshotFile } from './snapshot.ts';
 

@@ -1,10 +1,11 @@
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import type { FaultRule } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import { type Context, type Settings, timestamp } from '../domain/settings.ts';
-import { type Merchant, State } from '../domain/state.ts';
+import { State } from '../domain/state.ts';
 import { assertConsistent } from '../store/integrity.ts';
 import { parseSnapshot, requireKnownKeys, type Snapshot, snapshotText } from '../store/snapshot.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import type { SchemaName } from './components.ts';
-import type { JsonSchema, Source } from './json-schema.ts';
+import type { JsonSchema } from '../contract/field.ts';
+import type { Source } from '../contract/vocabulary.ts';
 
 export const JSON_TYPE = 'application/json';
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -11,7 +11,7 @@ export type Side = 'service' | 'checkout' | 'control' | 'page';
 
 /** Groups of operations, in the order in which they are read. */
 export const TAGS = {
-  'Service: payments': 'What a merchant’s code calls to take a payment, and what it is told.',
+  'Service: payments': 'What a merchant’s code calls to take a payment, and what it receives.',
   'Service: checkout':
     'Where the customer’s browser goes. The steps behind the first page are forms of the emulator.',
   'Service: cards': 'Virtual cards of a merchant, in live mode only.',
@@ -23,30 +23,28 @@ export const TAGS = {
   'Control: faults': 'What goes wrong on purpose.',
   'Control: clock': 'The emulator’s time.',
   'Control: state': 'Back to the start, out, and in.',
-  'Control: emulator': 'How it stands; stop it.',
+  'Control: emulator': 'How it is doing; stop it.',
   Dashboard: 'Pages for people. Their own forms are no interface and not listed.',
 } as const;
 export type Tag = keyof typeof TAGS;
 
-/** A value that stands in the document as an example, by name. */
+/** A value that is in the document as an example, by name. */
 export type Examples = Readonly<Record<string, unknown>>;
 
 /** What a success answers with. */
 export interface Answer {
   status: number;
-  description: string;
+  description?: string;
   /** Default: JSON. */
   type?: string;
-  /** The named schemas that the body may have; several where the body tells them apart. */
-  schemas?: readonly SchemaName[];
+  /** The messages that the body may be; several where the body tells them apart. */
+  schemas?: readonly z.ZodMiniType[];
   headers?: Readonly<Record<string, JsonSchema>>;
   examples?: Examples;
 }
 
-/** One operation of the document. */
+/** What the OpenAPI document says of a route, beside its method and its path. */
 export interface Operation {
-  method: 'get' | 'post' | 'put' | 'delete';
-  path: string;
   tag: Tag;
   side: Side;
   summary: string;
@@ -55,11 +53,26 @@ export interface Operation {
   source: Source;
   /** What it asks for; default: nothing. */
   security?: 'secretKey' | 'controlToken';
-  body?: { types: readonly string[]; schema: SchemaName; optional?: true; examples?: Examples };
-  query?: z.ZodMiniObject;
-  /** Headers of the request that change the answer. */
+  body?: { types: readonly string[]; schema: z.ZodMiniType; optional?: true; examples?: Examples };
+  query?: z.ZodMiniType;
+  /** What is said of the parameters in its path, by name. */
+  params?: Readonly<Record<string, string>>;
+  /** Headers of the request that change the response. */
   headers?: Readonly<Record<string, string>>;
   answers: readonly Answer[];
   /** Statuses of its errors. */
   errors: readonly number[];
+}
+
+const OPERATIONS = new WeakMap<object, Operation>();
+
+/** A handler with its operation: what is mounted is in the document because it is mounted. */
+export function described<Handler extends object>(operation: Operation, handler: Handler): Handler {
+  OPERATIONS.set(handler, operation);
+  return handler;
+}
+
+/** The operation of a handler; undefined for what is no part of an interface. */
+export function operationOf(handler: object): Operation | undefined {
+  return OPERATIONS.get(handler);
 }

@@ -1,5 +1,8 @@
-import { ref } from './components.ts';
-import { inline, type JsonSchema, type Source } from './json-schema.ts';
+import { ControlError, ServiceError } from '../contract/error-body.ts';
+import { SimEvent } from '../contract/event.ts';
+import { type JsonSchema, messageOf } from '../contract/field.ts';
+import { inlineSchema, ref } from '../contract/json-schema.ts';
+import type { Source } from '../contract/vocabulary.ts';
 import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type Side } from './operation.ts';
 
 /** A header, without its name. */
@@ -71,10 +74,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 /** What an error looks like from each side: people get pages, programs JSON. */
 const SHAPES: Readonly<Record<Side, ContentObject>> = {
-  service: { [JSON_TYPE]: { schema: ref('Error') } },
-  checkout: { [HTML_TYPE]: { schema: { type: 'string' } }, [JSON_TYPE]: { schema: ref('Error') } },
-  control: { [JSON_TYPE]: { schema: ref('ControlError') } },
-  page: { [HTML_TYPE]: { schema: { type: 'string' } }, [JSON_TYPE]: { schema: ref('ControlError') } },
+  service: { [JSON_TYPE]: { schema: ref(ServiceError) } },
+  checkout: { [HTML_TYPE]: { schema: { type: 'string' } }, [JSON_TYPE]: { schema: ref(ServiceError) } },
+  control: { [JSON_TYPE]: { schema: ref(ControlError) } },
+  page: { [HTML_TYPE]: { schema: { type: 'string' } }, [JSON_TYPE]: { schema: ref(ControlError) } },
 };
 
 const errorName = (side: Side, status: string) => `${side}-${status}`;
@@ -90,9 +93,9 @@ export const ERROR_RESPONSES: Readonly<Record<string, ResponseObject>> = Object.
 );
 
 /** An operation as it stands in the document. */
-export function describeOperation(operation: Operation): OperationObject {
-  const { method, path, tag, side, summary, description, source, security, body } = operation;
-  const parameters = parametersOf(operation);
+export function describeOperation(method: string, path: string, operation: Operation): OperationObject {
+  const { tag, side, summary, description, source, security, body } = operation;
+  const parameters = parametersOf(path, operation);
   return {
     operationId: operationId(method, path),
     tags: [tag],
@@ -146,7 +149,7 @@ function response({
   status,
 }: Answer): ResponseObject {
   return {
-    description,
+    description: description ?? aboutOf(schemas) ?? 'Done.',
     headers: {
       ...OURS,
       ...Object.fromEntries(
@@ -164,48 +167,31 @@ function response({
 
 /** OpenAPI 3.1 knows no schema for the items of a stream. */
 function eventData(type: string): JsonSchema {
-  return type === 'text/event-stream' ? { 'x-event-data': ref('SimEvent') } : {};
+  return type === 'text/event-stream' ? { 'x-event-data': ref(SimEvent) } : {};
+}
+
+/** What the response is, where one message says so. */
+function aboutOf(schemas: Answer['schemas'] = []): string | undefined {
+  const [only, ...more] = schemas;
+  return only && !more.length ? messageOf(only)?.description : undefined;
 }
 
 function bodySchema(type: string, schemas: Answer['schemas']): JsonSchema {
   const [first, ...more] = schemas ?? [];
   if (first === undefined) return { type: type === JSON_TYPE ? 'object' : 'string' };
+  if (messageOf(first) === undefined) return { type: 'object' };
   return more.length ? { anyOf: [first, ...more].map(ref) } : ref(first);
 }
 
-/** What is said of each parameter, by name; a note of one path beats that. */
-const PARAMETERS: Readonly<Record<string, string>> = {
-  ref: 'Payment id, or an identifier of the merchant, percent-encoded.',
-  id: 'Id of the record.',
-  payment_id: 'The payment, as the checkout URL names it.',
-  page: 'Page number, from 1 (documented).',
-  status: 'Only those of this status.',
-  state: 'Only those in this state.',
-  identifier: 'Only those with this identifier.',
-  mode: 'Only those of this mode.',
-  payment: 'Only those of this payment: id or identifier.',
-  merchant: 'Only those of the merchant with this id.',
-  limit: 'At most so many; default: 50, of requests 100.',
-  cursor: '`nextCursor` of the page before.',
-  path: 'Only those to this path, without a query.',
-  method: 'Only those with this method.',
-  since: 'Begins after this event; default: with what comes next.',
-  follow: 'false ends the answer after what has happened already.',
-  route: 'Only those on this route, written as it was set; default: all.',
-};
+/** What is said of a parameter in a path, unless its operation says more. */
+const PATH_PARAMETERS: Readonly<Record<string, string>> = { id: 'Id of the record.' };
 
-const OF_PATH: Readonly<Record<string, string>> = {
-  '/api/cards/{id}': 'Card identifier, at most 40 characters (documented).',
-  '/api/cards/cancel/{id}': 'Card identifier, at most 40 characters (documented).',
-  '/_sim/merchants/{id}/keys': 'Id or name of the merchant.',
-};
-
-function parametersOf({ path, query, headers }: Operation): ParameterObject[] {
+function parametersOf(path: string, { params, query, headers }: Operation): ParameterObject[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    description: OF_PATH[path] ?? PARAMETERS[name] ?? name,
+    description: params?.[name] ?? PATH_PARAMETERS[name] ?? '',
     schema: { type: 'string' },
   }));
   const inHeader = Object.entries(headers ?? {}).map(([name, description]) => ({
@@ -219,12 +205,12 @@ function parametersOf({ path, query, headers }: Operation): ParameterObject[] {
 }
 
 function queryParameters(query: NonNullable<Operation['query']>): ParameterObject[] {
-  const { properties = {}, required = [] } = inline(query);
-  return Object.entries(properties).map(([name, schema]) => ({
+  const { properties = {}, required = [] } = inlineSchema(query);
+  return Object.entries(properties).map(([name, { description = '', 'x-source': _, ...schema }]) => ({
     name,
     in: 'query',
     required: required.includes(name),
-    description: PARAMETERS[name] ?? name,
+    description,
     schema,
   }));
 }
