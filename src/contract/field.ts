@@ -47,6 +47,7 @@ export interface Message {
 }
 
 const MESSAGES = new Map<string, Message>();
+const QUERIES: Message[] = [];
 const BY_SCHEMA = new WeakMap<object, Message>();
 
 /** A field with its sentence. */
@@ -108,7 +109,9 @@ export function request<All extends Fields>(
 /** The query of a route. Its name is for the types of the library: a document describes the parameters one by one. */
 export function query<All extends Fields>(name: string, description: string, fields: All) {
   const schema = z.strictObject(shapeOf(fields));
-  BY_SCHEMA.set(schema, { name, description, fields, io: 'input', schema });
+  const message: Message = { name, description, fields, io: 'input', schema };
+  QUERIES.push(message);
+  BY_SCHEMA.set(schema, message);
   return schema;
 }
 
@@ -129,6 +132,11 @@ export function messageOf(schema: z.ZodMiniType): Message | undefined {
 /** Every message that has a name, of the modules that are loaded. */
 export function messages(): readonly Message[] {
   return [...MESSAGES.values()];
+}
+
+/** Every query of a route, of the modules that are loaded. */
+export function queries(): readonly Message[] {
+  return QUERIES;
 }
 
 /** A page of a list, newest first. */

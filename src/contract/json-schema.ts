@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Field, type JsonSchema, type Message, messageOf, messages } from './field.ts';
+import { type Field, type JsonSchema, type Message, messageOf, messages, queries } from './field.ts';
 import { SOURCES } from './vocabulary.ts';
 
 /*
@@ -24,6 +24,13 @@ export function componentSchemas(): Record<string, JsonSchema> {
   const converted = { input: convert(sorted, 'input'), output: convert(sorted, 'output') };
   return Object.fromEntries(
     sorted.map((message) => [message.name, annotated(converted[message.io][message.name] ?? {}, message)]),
+  );
+}
+
+/** The queries of routes by name, for the types of the library. */
+export function querySchemas(): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    queries().map(({ name, description, schema }) => [name, { ...inlineSchema(schema), description }]),
   );
 }
 

@@ -102,3 +102,18 @@ const SHOWN_TYPES = {
   choice: 'string',
   structure: undefined,
 } as const satisfies Record<OptionSpec['kind'], string | undefined>;
+
+/** The options of the library: those of an emulator wherever it runs. */
+export function librarySchema(): JsonSchema {
+  const properties = Object.entries<OptionSpec>(START_OPTIONS)
+    .filter(([, { commandOnly }]) => !commandOnly)
+    .map(([name, spec]) => {
+      const said = spec.default === undefined ? '' : ` Default: ${JSON.stringify(spec.default)}.`;
+      const sentence = spec.description.replace(/^\w/, (letter) => letter.toUpperCase());
+      return [name, { ...optionSchema(name, spec), description: `${sentence}.${said}` }];
+    });
+  return {
+    description: 'The options of `gateway-sim start`. Environment and configuration file are not looked at.',
+    properties: Object.fromEntries(properties),
+  };
+}
