@@ -100,7 +100,7 @@ function memberFields(): MemberFields {
   return Object.fromEntries(
     members.map(([name, member]) => {
       const { schema, json } = KINDS[member.kind](member);
-      const sentence = member.description.replace(/^\w/, (letter) => letter.toUpperCase());
+      const sentence = member.description.replace(/^ipn\b|^\w/, (beginning) => beginning.toUpperCase());
       return [name, field(z.optional(schema as z.ZodMiniType), `${sentence}.`, json)];
     }),
   ) as unknown as MemberFields;
