@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
-import { Poster } from './delivery/sender.ts';
+import { Poster } from './delivery/poster.ts';
 import { prepare } from './domain/bootstrap.ts';
 import { readTerms } from './domain/configuration.ts';
 import { FaultRules } from './domain/fault.ts';
