@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
+import { isMissing, reason } from './file-error.ts';
 
 /** What a journal holds when it is read: its whole lines, and whether a torn end had to be dropped. */
 export interface JournalContent {
@@ -31,28 +32,6 @@ export async function readJournal(path: string): Promise<JournalContent | undefi
     bytes,
     tornBytes: content.length - bytes,
   };
-}
-
-/** Whether an error says that a file does not exist. */
-export function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
-}
-
-/** The reason of a file system error in words that people know. */
-export function reason(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const words: Record<string, string> = {
-    ENOSPC: 'the disk is full',
-    EACCES: 'permission denied',
-    EPERM: 'permission denied',
-    EROFS: 'the file system is read-only',
-    ENOTDIR: 'a part of the path is a file, not a folder',
-    EISDIR: 'it is a folder, not a file',
-    EDQUOT: 'the disk quota is used up',
-    EFBIG: 'the file would grow over the size that is allowed',
-    EIO: 'the disk reports an input/output error',
-  };
-  return (code && words[code]) ?? message;
 }
 
 /** The append-only file of changes since the last snapshot. One line is one change; it counts once its newline is there. */

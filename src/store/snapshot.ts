@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { COLLECTION_NAMES, COLLECTION_SCHEMAS, type CollectionName, type Records } from '../domain/state.ts';
-import { isMissing, reason } from './journal.ts';
+import { isMissing, reason } from './file-error.ts';
 
 /** Version of the file format; raised when records change so that older files need a migration. */
 export const SNAPSHOT_VERSION = 1;

@@ -3,7 +3,8 @@ import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type Change, COLLECTION_NAMES, type Outcome, State, type Undo } from '../domain/state.ts';
-import { Journal, readJournal, reason } from './journal.ts';
+import { reason } from './file-error.ts';
+import { Journal, readJournal } from './journal.ts';
 import { emptySnapshot, parseChange, type Snapshot, SnapshotFile } from './snapshot.ts';
 
 /** A state of up to so many records is written out a second after its last change: people open the file. */
