@@ -14,15 +14,14 @@ export interface JournalContent {
 /**
  * Reads a journal. A last line without a newline was being written when the process was killed: it was never
  * acknowledged, so it is dropped.
- *
- * @returns undefined when there is no such file
+ * A file that does not exist is an empty one.
  */
-export async function readJournal(path: string): Promise<JournalContent | undefined> {
+export async function readJournal(path: string): Promise<JournalContent> {
   let content: Buffer;
   try {
     content = await readFile(path);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isMissing(error)) return { lines: [], bytes: 0, tornBytes: 0 };
     throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
   }
   const bytes = content.lastIndexOf(0x0a) + 1;
