@@ -28,7 +28,7 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
   };
 }
 
-/** A wait of the schedule or for a payment, and how long a receiver may take, at most. */
+/** Maximum wait of the schedule or for a payment. */
 const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 const LONGEST_TIMEOUT_MS = 10 * 60_000;
 const SENT_ON_REQUEST = ['canceled', 'failed', 'expired'] as const;

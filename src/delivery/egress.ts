@@ -9,15 +9,8 @@ import { GatewayError } from '../contract/error.ts';
  * emulator itself. The user names what is allowed beyond that, host by host.
  */
 
-const LOOPBACK = addresses(['127.0.0.0', 8], ['0.0.0.0', 32], ['::1', 128], ['::', 128]);
-const LOCAL = addresses(
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['::1', 128],
-  ['fc00::', 7],
-);
+const LOOPBACK = addresses('127.0.0.0/8', '0.0.0.0', '::1', '::');
+const LOCAL = addresses('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7');
 
 /** Names that mean this machine or this network without asking anybody. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
@@ -56,9 +49,8 @@ export class Egress {
   }
 
   #verdict(url: string): string | null {
-    const { hostname, port, protocol } = new URL(url);
-    const host = bare(hostname);
-    if (isIP(host)) return this.#addressProblem(host, host, Number(port || defaultPort(protocol)));
+    const { host, port } = endpointOf(new URL(url));
+    if (isIP(host)) return this.#addressProblem(host, host, port);
     if (this.#allowedHosts.has(host) || LOCAL_NAME.test(host)) return null;
     return `${host} is allowed only if it resolves to a private address (${flag(host)})`;
   }
@@ -69,9 +61,8 @@ export class Egress {
    * @throws GatewayError `forbidden`, naming the flag that would allow it
    */
   check(url: URL): void {
-    const host = bare(url.hostname);
-    if (!isIP(host)) return;
-    const problem = this.#addressProblem(host, host, Number(url.port || defaultPort(url.protocol)));
+    const { host, port } = endpointOf(url);
+    const problem = isIP(host) ? this.#addressProblem(host, host, port) : null;
     if (problem) throw refusal(problem);
   }
 
@@ -109,24 +100,25 @@ function bare(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
-function defaultPort(protocol: string): string {
-  return protocol === 'https:' ? '443' : '80';
+/** The host, without the brackets of an IPv6 address, and the port of a URL. */
+export function endpointOf({ hostname, port, protocol }: URL): { host: string; port: number } {
+  return { host: bare(hostname), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
 function isOwnInterface(address: string): boolean {
-  const own = () => Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return (
-    includes(LOOPBACK, address) ||
-    includes(
-      addresses(...own().map((entry) => [entry.address, isIP(entry.address) === 6 ? 128 : 32] as const)),
-      address,
-    )
-  );
+  const own = () =>
+    Object.values(networkInterfaces()).flatMap((list = []) => list.map((entry) => entry.address));
+  return includes(LOOPBACK, address) || includes(addresses(...own()), address);
 }
 
-function addresses(...subnets: readonly (readonly [address: string, prefix: number])[]): BlockList {
+/** @param entries each an address, or a network such as 10.0.0.0/8 */
+function addresses(...entries: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const [address, prefix] of subnets) list.addSubnet(address, prefix, familyOf(address));
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/');
+    if (prefix === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(prefix), familyOf(address));
+  }
   return list;
 }
 

@@ -21,7 +21,7 @@ export class IpnFaults {
   readonly #faults: Faults;
   /** Rules of postponed deliveries: they act when their time has come, and are not drawn again. */
   readonly #kept = new Map<string, FaultRule>();
-  /** The delivery that lets the next one overtake it. */
+  /** The delivery that waits for the next one to overtake it. */
   #held: string | undefined;
   /** Postponed deliveries that are on their way now: what is late overtakes nobody. */
   readonly #late = new Set<string>();

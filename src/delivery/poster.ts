@@ -2,8 +2,8 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { GatewayError } from '../contract/error.ts';
 import type { AttemptReport } from '../domain/ipn.ts';
-import type { Egress } from './egress.ts';
-import { type Answer, describeAnswer, describeFailure, send } from './sender.ts';
+import { type Egress, endpointOf } from './egress.ts';
+import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from './sender.ts';
 
 /** This much of an answer's body is kept, */
 const KEPT_BODY_BYTES = 64 * 1024;
@@ -12,12 +12,8 @@ const KEPT_BODY_BYTES_LATER = 1024;
 const KEPT_IN_ALL_BYTES = 64 * 2 ** 20;
 
 /** One POST to a receiver. */
-export interface PostRequest {
-  url: string;
-  headers: readonly (readonly [string, string])[];
+export interface PostRequest extends Pick<Outgoing, 'url' | 'headers' | 'timeoutMs'> {
   body: string;
-  /** Real time for everything: resolving, connecting, sending, the whole answer. */
-  timeoutMs: number;
   signal: AbortSignal;
 }
 
@@ -28,12 +24,9 @@ export interface PostResult {
 }
 
 /** The half of a report that is known before anything is sent. */
-export function sentReport({ url, headers, body }: PostRequest) {
-  return {
-    url,
-    requestHeaders: headers.map(([name, value]): [string, string] => [name, value]),
-    requestBody: body,
-  };
+export function sentReport({ url, headers, body: requestBody }: PostRequest) {
+  const requestHeaders = headers.map(([name, value]): [string, string] => [name, value]);
+  return { url, requestHeaders, requestBody };
 }
 
 /** Sends IPNs over kept-alive connections. Every failure is a result, none is thrown. */
@@ -79,12 +72,11 @@ export class Poster {
     request.signal.throwIfAborted();
     const url = new URL(request.url);
     this.#egress.check(url);
-    const secure = url.protocol === 'https:';
     const answer = await send({
       ...request,
       method: 'POST',
-      agent: this.#agents[secure ? 'https:' : 'http:'],
-      lookup: this.#egress.lookup(Number(url.port || (secure ? 443 : 80))),
+      agent: this.#agents[url.protocol === 'https:' ? 'https:' : 'http:'],
+      lookup: this.#egress.lookup(endpointOf(url).port),
       keepBytes: this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER,
     });
     this.#keptBytes += answer.body.length;

@@ -38,11 +38,7 @@ export interface Stored {
   tornBytes: number;
 }
 
-/** What is written out. */
-export interface SnapshotSource {
-  size: number;
-  snapshot: () => Snapshot;
-}
+type SnapshotSource = Readonly<{ size: number; snapshot: () => Snapshot }>;
 
 /** The shadow of the state: `db.json`, a snapshot, and `journal.jsonl`, the changes since. */
 export class Disk {
@@ -154,16 +150,16 @@ export class Disk {
   }
 
   #trySnapshot(): void {
-    this.#snapshotting ??= this.#writeSnapshot().then(
-      () => {
-        this.#snapshotting = undefined;
-        this.#planSnapshot();
-      },
-      () => {
+    this.#snapshotting ??= this.#writeSnapshot()
+      .then(
+        () => true,
         // The journal still holds everything: it is tried again after the next change.
+        () => false,
+      )
+      .then((done) => {
         this.#snapshotting = undefined;
-      },
-    );
+        if (done) this.#planSnapshot();
+      });
   }
 
   /**

@@ -14,17 +14,15 @@ export class Shutdown {
     this.#steps.push(step);
   }
 
-  /** Runs every step even when a step fails, and throws what failed first. */
+  /** Runs every step, also after one that fails, and throws what one of them failed with. */
   async close(): Promise<void> {
-    const failures: unknown[] = [];
-    for (const step of this.#steps.splice(0).reverse()) {
-      try {
-        await step();
-      } catch (error) {
-        failures.push(error);
-      }
+    const step = this.#steps.pop();
+    if (!step) return;
+    try {
+      await step();
+    } finally {
+      await this.close();
     }
-    if (failures.length) throw failures[0];
   }
 
   /** Closes everything, once. */
