@@ -52,7 +52,7 @@ export interface RunningServer {
   secretKey: string;
   dataDir: string | null;
   controlToken: string | null;
-  /** What the user should know about the state that was found. */
+  /** What the user should know about what was found. */
   notices: readonly string[];
   parts: AppParts;
   /** Resolves when everything is stopped, on whichever side that began. */
@@ -124,7 +124,7 @@ async function openState(plan: Plan, shutdown: Shutdown) {
   }
   if (controlToken === null && options.publicUrl && !isLoopback(new URL(options.publicUrl).hostname)) {
     store.notices.push(
-      `whoever reaches ${options.publicUrl} can read the keys and settle payments: --control-token asks for a token there`,
+      `anyone who reaches ${options.publicUrl} can read the keys and settle payments: --control-token asks for a token there`,
     );
   }
   return { folder, store };

@@ -86,7 +86,6 @@ export class Courier implements DueSource {
     return this.attemptAfter(0, deliveryId, limitMs);
   }
 
-  /** Whether an attempt of a delivery is on its way right now. */
   isUnderWay(deliveryId: string): boolean {
     return this.#lanes.isRunning(deliveryId);
   }

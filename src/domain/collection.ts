@@ -1,4 +1,4 @@
-/** Where a page of a list ended; hand it back to get the next page. */
+/** A part of a list; `nextCursor` gets the next one. */
 export interface Page<Item> {
   data: Item[];
   nextCursor: string | null;
@@ -79,7 +79,7 @@ export class Groups {
     else this.#ids.set(key, [id]);
   }
 
-  /** Those of one group. Whoever knows that the last ones are out of date may drop them. */
+  /** Those of one group. The caller may drop the last ones where they are out of date. */
   of(key: string): string[] {
     return this.#ids.get(key) ?? [];
   }

@@ -3,7 +3,6 @@ import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
 import { isMissing, reason } from './file-error.ts';
 
-/** What a journal holds when it is read: its whole lines, and whether a torn end had to be dropped. */
 export interface JournalContent {
   lines: string[];
   /** Bytes of the whole lines. */
@@ -66,7 +65,6 @@ export class Journal {
     }
   }
 
-  /** Bytes of the whole lines. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -35,8 +35,7 @@ export class WriteQueue {
    */
   append(line: string, undo: Undo, stored: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      const pending = { line, undo, stored: () => [stored(), resolve()], reject };
-      this.#pending.push(pending);
+      this.#pending.push({ line, undo, stored: () => [stored(), resolve()], reject });
       this.#writing ??= this.#writeAll();
     });
   }
@@ -44,13 +43,7 @@ export class WriteQueue {
   /** Does something between two batches: nothing is appended meanwhile. */
   between<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#turns.push(async () => {
-        try {
-          resolve(await work());
-        } catch (error) {
-          reject(error);
-        }
-      });
+      this.#turns.push(() => (async () => work())().then(resolve, reject));
       this.#writing ??= this.#writeAll();
     });
   }
