@@ -1,7 +1,7 @@
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer } from '../library/control-client.ts';
-import { findServer, readServerInfo } from '../store/folder.ts';
+import { findServer, readServerInfo } from '../store/server-file.ts';
 
 /** What every command takes to find its server. */
 export interface ServerChoice {

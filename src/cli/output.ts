@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
-import { DEFAULT_DATA_DIR } from '../store/folder.ts';
+import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
 import { quoted } from '../wire/curl.ts';
 import { onOneLine, printable } from './printable.ts';
 

@@ -7,7 +7,7 @@ import type { Faults } from '../domain/faults.ts';
 import { type Context, type Settings, timestamp } from '../domain/settings.ts';
 import { State } from '../domain/state.ts';
 import { assertConsistent } from '../store/integrity.ts';
-import { parseSnapshot, requireKnownKeys, type Snapshot, snapshotText } from '../store/snapshot.ts';
+import { parseSnapshot, type Snapshot, snapshotText } from '../store/snapshot.ts';
 import type { Store } from '../store/store.ts';
 import type { EventLog } from './event-log.ts';
 
@@ -100,8 +100,7 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
 function validated(json: unknown): Snapshot {
   const source = 'the imported state';
   try {
-    const snapshot = parseSnapshot(json, source);
-    requireKnownKeys(json, source);
+    const snapshot = parseSnapshot(json, source, { knownKeysOnly: true });
     assertConsistent(snapshot, source);
     return snapshot;
   } catch (error) {

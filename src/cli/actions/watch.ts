@@ -3,7 +3,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import type { SimEventView, TypedResponse } from '../../library/control-client.ts';
 import { noServer, reference } from '../../library/control-client.ts';
-import { isAlive } from '../../store/folder.ts';
+import { isAlive } from '../../store/process-identity.ts';
 import { connect, type ServerChoice } from '../connect.ts';
 import { eventLines } from '../lines.ts';
 import { type CommandResult, pairs, table } from '../output.ts';

@@ -1,4 +1,4 @@
-import type { Collection } from '../../domain/state.ts';
+import type { Collection } from '../../domain/collection.ts';
 
 /** What every list takes beside its filters. */
 interface Paging {

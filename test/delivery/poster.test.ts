@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
-import { Poster, type PostRequest } from '../../src/delivery/sender.ts';
+import { Poster, type PostRequest } from '../../src/delivery/poster.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 
 function poster(egress = new Egress([], () => undefined)): Poster {
@@ -304,7 +304,7 @@ describe('the egress guard', () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  it('refuses a public address with the flag that lets it out', async () => {
+  it('refuses a public address with the flag that allows it', async () => {
     const { report, refused } = await poster().post(request('http://203.0.113.9/ipn'));
     expect(refused).toBe(true);
     expect(report.error).toContain('--allow-ipn-host 203.0.113.9');
