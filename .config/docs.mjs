@@ -213,7 +213,7 @@ Each option of \`start\` is a flag, an environment variable and a key of \`gatew
 
 ${table(['Flag', 'Variable', 'Key', 'Default', 'What'], rows)}
 
-These variables work with every command: ${['url', 'dataDir', 'controlToken', 'json', 'config'].map((name) => code(environmentName(name))).join(', ')}.`;
+These variables work with every command: ${['url', 'dataDir', 'controlToken', 'json'].map((name) => code(environmentName(name))).join(', ')}.`;
 }
 
 function jsonPage() {

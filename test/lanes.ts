@@ -15,7 +15,11 @@ const WITH_PROCESSES = ['durability', 'folder', 'replace'].map((name) => `test/s
 export const LANES: Readonly<Record<string, Lane>> = {
   /** No process, no socket, no browser: a set-up file sees to that. */
   unit: {
-    include: ['test/*.test.ts', 'test/{contract,delivery,domain,options,store,system,wire}/**/*.test.ts'],
+    include: [
+      'test/*.test.ts',
+      'test/docs/pages.test.ts',
+      'test/{contract,delivery,domain,options,store,system,wire}/**/*.test.ts',
+    ],
     exclude: ['test/package.test.ts', ...OVER_SOCKETS, ...WITH_PROCESSES],
     timeout: 5_000,
   },
@@ -24,6 +28,10 @@ export const LANES: Readonly<Record<string, Lane>> = {
   library: { include: ['test/library/**/*.test.ts'], timeout: 20_000 },
   browser: { include: ['test/browser/**/*.test.ts'], timeout: 60_000 },
   /** What the documentation says, done; the package, installed. */
-  recipes: { include: ['test/{docs,recipes}/**/*.test.ts', 'test/package.test.ts'], timeout: 120_000 },
+  recipes: {
+    include: ['test/{docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
+    exclude: ['test/docs/pages.test.ts'],
+    timeout: 120_000,
+  },
   durability: { include: WITH_PROCESSES, timeout: 60_000 },
 };
