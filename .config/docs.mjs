@@ -27,7 +27,8 @@ const JSON_OF_COMMANDS = {
   'ipn show': '[Delivery](#delivery)',
   'ipn resend': '[Delivery](#delivery)',
   'ipn fire': '[Delivery](#delivery); with `--times` [DeliveryBatch](#deliverybatch)',
-  'ipn verify': '`valid`, `reasons`, `identifier`, `amount`, `status`, `signedText`, `expected`',
+  'ipn verify':
+    '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `expected`',
   'ipn listen':
     'lines: first `event` (`ready`), `url`, `port`, `forwardTo`, `pid`; then for each IPN `event` (`ipn`), `at`, `method`, `url`, `headers`, `body`, `verdict` (as `ipn verify`), `answered`',
   'keys show': '`merchant`, `publicKey`, `secretKey`',
@@ -43,9 +44,9 @@ const JSON_OF_COMMANDS = {
   'cards list': '[CardList](#cardlist)',
   'cards show': '[CardWithTransactions](#cardwithtransactions)',
   'cards create': '[CardWithTransactions](#cardwithtransactions)',
-  'cards activate': '[Card](#card)',
-  'cards block': '[Card](#card)',
-  'cards cancel': '[Card](#card)',
+  'cards activate': '[CardWithTransactions](#cardwithtransactions)',
+  'cards block': '[CardWithTransactions](#cardwithtransactions)',
+  'cards cancel': '[CardWithTransactions](#cardwithtransactions)',
   'cards charge': '[CardMovement](#cardmovement)',
   'cards fund': '[CardMovement](#cardmovement)',
   'faults list': '[FaultList](#faultlist)',
