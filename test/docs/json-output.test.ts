@@ -29,12 +29,12 @@ test('every command prints what the page says', async () => {
     const { code, stdout, stderr } = await run([...name.split(' '), ...args, '--json'], { cwd });
     expect([name, code, stderr]).toEqual([name, 0, expect.any(String)]);
     const body = JSON.parse(stdout) as Record<string, unknown>;
-    const [told = ''] = (CELLS[name] ?? '').split(/; (?:with|where) /);
-    const [, record] = /^\[(\w+)\]\(#\w+\)$/.exec(told) ?? [];
+    const [documented = ''] = (CELLS[name] ?? '').split(/; (?:with|where) /);
+    const [, record] = /^\[(\w+)\]\(#\w+\)$/.exec(documented) ?? [];
     if (record) {
       expect([name, contract.problems(body, 'components', 'schemas', record)]).toEqual([name, []]);
     } else if (name !== 'openapi') {
-      const fields = [...told.replace(/\([^)]*\)/g, '').matchAll(/`(\w+)`/g)].map(([, field]) => field);
+      const fields = [...documented.replace(/\([^)]*\)/g, '').matchAll(/`(\w+)`/g)].map(([, field]) => field);
       expect([name, Object.keys(body).sort()]).toEqual([name, fields.sort()]);
     }
     seen.add(name);

@@ -30,7 +30,7 @@ describe.each(Object.entries(PAGES))('%s', (path, text) => {
     }
   });
 
-  test('has headings that can be told apart', () => {
+  test('has no heading twice', () => {
     const anchors = anchorsOf(text);
     expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
   });

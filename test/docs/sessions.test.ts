@@ -76,10 +76,10 @@ describe('README.md: The first minute', () => {
     fence(place, 'console', number),
   );
 
-  test('goes as it is told', async () => {
+  test('goes as the page shows it', async () => {
     const cwd = await temporaryFolder();
     // The same words as from the root of a clone.
-    const told = (text: string) =>
+    const shown = (text: string) =>
       steady(text.replaceAll(join(ROOT, 'bin/gateway-sim.js'), 'bin/gateway-sim.js'));
     const emulator = launch(['start', '--port', '0'], { cwd });
     await emulator.until((stdout) => stdout.includes('Ctrl-C stops.'));
@@ -87,8 +87,8 @@ describe('README.md: The first minute', () => {
     await receiver.until((stdout) => stdout.includes('Ctrl-C stops.'));
     const [, port = ''] = /:(\d+)\./.exec(receiver.stdout()) ?? [];
 
-    expect(told(`$ npm start --silent\n${emulator.stdout()}`)).toBe(steady(start));
-    expect(told(`$ node bin/gateway-sim.js ipn listen\n${receiver.stdout()}`)).toBe(steady(listen));
+    expect(shown(`$ npm start --silent\n${emulator.stdout()}`)).toBe(steady(start));
+    expect(shown(`$ node bin/gateway-sim.js ipn listen\n${receiver.stdout()}`)).toBe(steady(listen));
 
     const commands = [...merchant.matchAll(/^\$ node bin\/gateway-sim\.js (.+)$/gm)].map(
       ([, line = '']) => line,
@@ -100,13 +100,13 @@ describe('README.md: The first minute', () => {
       expect([command, code]).toEqual([command, 0]);
       session += `$ node bin/gateway-sim.js ${command}\n${stdout}${stderr}\n`;
     }
-    expect(told(session)).toBe(steady(merchant));
+    expect(shown(session)).toBe(steady(merchant));
 
     await receiver.until((stdout) => stdout.includes('status success'));
-    expect(told(receiver.stdout().slice(receiver.stdout().indexOf('-->')))).toBe(steady(received));
+    expect(shown(receiver.stdout().slice(receiver.stdout().indexOf('-->')))).toBe(steady(received));
     await emulator.until((stdout) => stdout.includes('attempt 1'));
     const happened = emulator.stdout().slice(emulator.stdout().search(/^\d\d:/m));
-    expect(told(happened)).toBe(steady(log));
+    expect(shown(happened)).toBe(steady(log));
   });
 });
 
@@ -146,9 +146,9 @@ test('receive-and-verify.md: Receive and verify an IPN', async () => {
   await shell.initiate({ customer_name: 'Ada Example' });
   await shell.type('npx gateway-sim pay --approve');
   const { body } = await shell.receiver.request(1);
-  const told = fence('receive-and-verify.md: Receive and verify an IPN', 'text');
+  const documented = fence('receive-and-verify.md: Receive and verify an IPN', 'text');
   const fieldsOf = (text: string) => [...new URLSearchParams(text).entries()];
-  const shown = told
+  const shown = documented
     .trim()
     .split('\n')
     .map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]);
@@ -156,7 +156,7 @@ test('receive-and-verify.md: Receive and verify an IPN', async () => {
   const comparable = (fields: [string, string][]) => fields.filter(([name]) => !changing.includes(name));
   expect(comparable(fieldsOf(body))).toEqual(comparable(shown));
   const hmac = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest('hex').toUpperCase();
-  expect(told).toContain(`signature=${hmac}\n`);
+  expect(documented).toContain(`signature=${hmac}\n`);
 });
 
 test('receive-and-verify.md: Why a signature does not match', async () => {
@@ -285,7 +285,7 @@ test('reference/files.md names every file', async () => {
   await shell.stop();
 });
 
-test('what comes with a registry is told on one page', async () => {
+test('releasing.md: Releasing is about this package', async () => {
   const { name } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   for (const line of fence('releasing.md: Releasing', 'sh').trim().split('\n')) expect(line).toContain(name);
 });
