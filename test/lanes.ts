@@ -8,6 +8,7 @@ interface Lane {
 
 /** They open sockets. */
 const OVER_SOCKETS = ['clock', 'courier', 'post'].map((name) => `test/delivery/${name}.test.ts`);
+const IN_A_BROWSER = ['test/http/reference.test.ts'];
 /** They kill processes, or fill disks. */
 const WITH_PROCESSES = ['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`);
 
@@ -23,10 +24,14 @@ export const LANES: Readonly<Record<string, Lane>> = {
     exclude: ['test/package.test.ts', ...OVER_SOCKETS, ...WITH_PROCESSES],
     timeout: 5_000,
   },
-  http: { include: ['test/{http,usecases}/**/*.test.ts', ...OVER_SOCKETS], timeout: 20_000 },
+  http: {
+    include: ['test/{http,usecases}/**/*.test.ts', ...OVER_SOCKETS],
+    exclude: IN_A_BROWSER,
+    timeout: 20_000,
+  },
   cli: { include: ['test/cli/**/*.test.ts'], timeout: 30_000 },
   library: { include: ['test/library/**/*.test.ts'], timeout: 20_000 },
-  browser: { include: ['test/browser/**/*.test.ts'], timeout: 60_000 },
+  browser: { include: ['test/browser/**/*.test.ts', ...IN_A_BROWSER], timeout: 60_000 },
   /** What the documentation says, done; the package, installed. */
   recipes: {
     include: ['test/{docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
