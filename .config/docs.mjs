@@ -172,8 +172,11 @@ ${leaves.map(commandSection).join('\n\n')}`;
 function commandSection(command) {
   const flagsOfStart = Object.entries(START_OPTIONS).map(([name, spec]) => flagOf(name, spec));
   const options = helper.visibleOptions(command).filter(({ long }) => long !== '--help');
-  const own = options.filter(({ long }) => !flagsOfStart.includes(long));
-  // `start` and `exec` take those of a table with a page of its own; a flag elsewhere may have the name of one.
+  // A flag of that table may mean something else here.
+  const own = options.filter(
+    (option) =>
+      !flagsOfStart.includes(option.long) || described(option) !== described(optionOfStart(option.long)),
+  );
   const isStart = options.length - own.length > 10;
   const missing = flagsOfStart.filter((flag) => flag && !options.some(({ long }) => long === flag));
   const except = missing.length ? `, except ${missing.map(code).join(', ')}` : '';
@@ -189,16 +192,25 @@ gateway-sim ${`${nameOf(command)} ${command.usage()}`.trim()}${examples ? `\n\n$
 ${isStart ? `It takes the [options of start](options.md)${except}.\n\n` : ''}${table(['Option', 'What'], optionRows(isStart ? own : options))}`;
 }
 
+function optionOfStart(flag) {
+  return program.commands
+    .find((command) => command.name() === 'start')
+    .options.find(({ long }) => long === flag);
+}
+
+function described(option) {
+  return option && helper.optionDescription(option);
+}
+
 function flagOf(name, { kind, default: fallback }) {
   if (kind === WITHOUT_FLAG) return undefined;
   return `--${fallback === true ? 'no-' : ''}${environmentName(name).replace('GATEWAY_SIM_', '').replaceAll('_', '-').toLowerCase()}`;
 }
 
 function optionsPage() {
-  const start = program.commands.find((command) => command.name() === 'start');
   const rows = Object.entries(START_OPTIONS).map(([name, spec]) => {
     const flag = flagOf(name, spec);
-    const option = start.options.find(({ long }) => long === flag);
+    const option = optionOfStart(flag);
     const fallback = [spec.default ?? ''].flat().join(',');
     return [
       option ? code(helper.optionTerm(option)) : '',
@@ -210,7 +222,7 @@ function optionsPage() {
   });
   return `# Options
 
-Each option of \`start\` is a flag, an environment variable and a key of \`gateway-sim.config.json\`. A flag overrides a variable, which overrides the file, which overrides the default. What the file may look like: [configuration](../configuration.md).
+Each option of \`start\` is a flag, an environment variable and a key of \`gateway-sim.config.json\`. A flag overrides a variable, which overrides the file, which overrides the default. A duration is a number with \`ms\`, \`s\`, \`m\` or \`h\`. What the file may look like: [configuration](../configuration.md).
 
 ${table(['Flag', 'Variable', 'Key', 'Default', 'What'], rows)}
 
