@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { STRUCTURES } from './domain/configuration.ts';
-import { FaultRules } from './domain/fault.ts';
+import { STRUCTURES } from './contract/configuration.ts';
+import { FaultRules } from './contract/fault.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from './options.ts';
 
 /** A JSON schema, or a part of one. */

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { FaultRules } from './contract/fault.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/sender.ts';
 import { prepare } from './domain/bootstrap.ts';
 import { readTerms } from './domain/configuration.ts';
-import { FaultRules } from './domain/fault.ts';
 import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
 import { type Context, timestamp } from './domain/settings.ts';
 import { createApp } from './http/app.ts';
-import type { AppParts } from './http/environment.ts';
+import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
 import { parseInput } from './http/input.ts';
 import { close, listen, portOf } from './http/listener.ts';
@@ -22,11 +22,19 @@ import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
-import { Deadlines } from './usecases/auto-settle.ts';
-import { CardUseCases } from './usecases/cards.ts';
+import { AutoSettler } from './usecases/auto-settle.ts';
+import { Cards } from './usecases/cards.ts';
+import { Checkout } from './usecases/checkout.ts';
+import { ClockUseCases } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
-import { Gateway } from './usecases/payments.ts';
+import { FaultUseCases } from './usecases/faults.ts';
+import { Ipns } from './usecases/ipns.ts';
+import { Merchants } from './usecases/merchants.ts';
+import type { UseCaseParts } from './usecases/parts.ts';
+import { Payments } from './usecases/payments.ts';
 import { StateUseCases } from './usecases/state.ts';
+import { Wallets } from './usecases/wallets.ts';
+import { dialect } from './wire/dialect.ts';
 
 /** What comes from outside the options. */
 export interface ServerSurroundings {
@@ -105,7 +113,7 @@ async function build(
   const drawIds = () =>
     createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
   let ids = drawIds();
-  const context = (): Context => ({ now: clock.now(), ids, settings });
+  const context = (): Context => ({ now: clock.now(), ids, settings, ipn: dialect.ipn });
   if (store.found && options.fixtures !== undefined && !standingFixtures) {
     store.notices.push(
       `--fixtures is ignored: ${folder?.path} has a state already (state reset goes back to them)`,
@@ -122,10 +130,11 @@ async function build(
   await store.commit((state) => prepare(state, preparation, settings));
   const faults = new Faults(() => ids.fraction('fault'));
   faults.replace(firstFaults);
-  const activity = new EventLog();
-  activity.follow(store);
+  const events = new EventLog();
+  events.follow(store);
   const courier = new Courier({ store, clock, poster: new Poster(egress), context, version, faults });
-  const gateway = new Gateway({ store, clock, courier, settings, context, random });
+  const shared: UseCaseParts = { store, clock, courier, settings, context, random, events };
+  const payments = new Payments(shared);
   const stopping = new AbortController();
   // Every open stream of events listens, however many there are.
   setMaxListeners(0, stopping.signal);
@@ -141,38 +150,51 @@ async function build(
     }
     return stopped;
   };
+  const runtime: ServerRuntime = {
+    version,
+    options,
+    settings,
+    dataDir: folder?.path ?? null,
+    pid: process.pid,
+    startedAt: timestamp(clock.now()),
+    baseUrl: () =>
+      options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
+    controlToken,
+    command: surroundings.command ?? byNpx,
+    stopped: stopping.signal,
+    stop,
+  };
   const parts: AppParts = {
-    gateway,
-    cards: new CardUseCases(store, context),
+    payments,
+    checkout: new Checkout(shared, payments),
+    ipns: new Ipns(shared),
+    cards: new Cards(shared),
+    merchants: new Merchants(shared),
+    wallets: new Wallets(shared),
+    faults: new FaultUseCases(shared, faults),
+    clock: new ClockUseCases(shared),
     state: new StateUseCases({
-      store,
+      ...shared,
       initial,
       preparation,
-      settings,
       faults,
       firstFaults,
-      activity,
-      context,
       renewIds: () => {
         ids = drawIds();
       },
     }),
-    clock,
-    faults,
-    activity,
-    facts: {
-      version,
-      options,
-      dataDir: folder?.path ?? null,
-      pid: process.pid,
-      startedAt: timestamp(clock.now()),
-      baseUrl: () =>
-        options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
-      controlToken,
-      command: surroundings.command ?? byNpx,
-      stopped: stopping.signal,
-      stop,
+    events,
+    dialect,
+    gateway: {
+      get state() {
+        return store.state;
+      },
+      settings,
+      now: () => clock.now(),
     },
+    activity: events,
+    facts: runtime,
+    runtime,
   };
   const app = createApp(parts, report);
   const servers = await listen(
@@ -187,7 +209,7 @@ async function build(
   });
   listening.port = portOf(servers[0]);
   courier.start();
-  new Deadlines({ store, clock, gateway }).start();
+  new AutoSettler({ store, clock, payments }).start();
   const url = urlOf(options.host, listening.port);
   await folder?.announce({ url, pid: process.pid, controlToken });
   const { publicKey, secretKey } = defaultMerchant(store.state);

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import TinyQueue from 'tinyqueue';
-import { effectsInWords, type FaultRule } from '../domain/fault.ts';
+import type { FaultRule } from '../contract/fault.ts';
+import { describeEffects } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import { postpone, recordAttempt, recordExtraAttempt } from '../domain/ipn.ts';
 import type { Context } from '../domain/settings.ts';
@@ -279,7 +280,7 @@ export class Courier implements DueSource {
   async #postpone(delivery: Delivery, fault: FaultRule): Promise<boolean> {
     const wait = this.#faults?.postponeMs(delivery, fault);
     if (wait === undefined) return false;
-    await this.#moveDue(delivery.id, wait, `put off by a fault rule: ${effectsInWords(fault)}`);
+    await this.#moveDue(delivery.id, wait, `put off by a fault rule: ${describeEffects(fault)}`);
     return true;
   }
 

@@ -1,6 +1,6 @@
+import type { WalletEntry } from '../contract/configuration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
-import type { WalletTerms } from './configuration.ts';
 import { defaultMerchant, findWallet } from './merchant.ts';
 import type { Settings } from './settings.ts';
 import type { Outcome, State, Wallet } from './state.ts';
@@ -10,7 +10,7 @@ export interface Preparation {
   /** Pinned keys of the default merchant. */
   publicKey?: string | undefined;
   secretKey?: string | undefined;
-  wallets: readonly WalletTerms[];
+  wallets: readonly WalletEntry[];
 }
 
 /**
@@ -53,7 +53,7 @@ function missingWallets(state: State, currency: string, free: FreeId): Wallet[] 
 function configuredWallets(
   state: State,
   missing: readonly Wallet[],
-  wanted: readonly WalletTerms[],
+  wanted: readonly WalletEntry[],
   settings: Settings,
   free: FreeId,
 ): Wallet[] {
@@ -67,7 +67,7 @@ function configuredWallets(
         { hint: hint`Add it to "currencies" of the configuration, or with ${option('currency')}.` },
       );
     }
-    const isTheirs = ({ email, currency }: WalletTerms) =>
+    const isTheirs = ({ email, currency }: WalletEntry) =>
       email.toLowerCase() === terms.email.toLowerCase() && currency === terms.currency;
     const has = findWallet(state, terms.email, terms.currency) || [...missing, ...made].some(isTheirs);
     if (has) continue;

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
+import { isAmount } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { type RandomBytes, randomText } from './ids.ts';
-import { add, isAmount, subtract } from './money.ts';
-import type { Context } from './settings.ts';
-import { timestamp } from './settings.ts';
+import { add, subtract } from './money.ts';
+import { type Context, timestamp } from './settings.ts';
 import type { Merchant, Outcome, State, Wallet } from './state.ts';
 
 /** Whether two secrets are the same, in a time that tells nothing about where they differ. */
@@ -22,6 +22,27 @@ export function findByPublicKey(state: State, key: string): Merchant | undefined
 /** The merchant whose current secret key this is. */
 export function findBySecretKey(state: State, key: string): Merchant | undefined {
   return findBy(state, (merchant) => sameSecret(key, merchant.secretKey));
+}
+
+/**
+ * The merchant whose current secret key this is.
+ *
+ * @throws GatewayError `unauthorized`
+ */
+export function requireBySecretKey(state: State, key: string | undefined): Merchant {
+  if (key === undefined) {
+    throw new GatewayError(
+      'unauthorized',
+      'the header Authorization: Bearer <secret key> is missing or malformed',
+    );
+  }
+  const merchant = findBySecretKey(state, key);
+  if (merchant) return merchant;
+  throw new GatewayError('unauthorized', 'Invalid api key', {
+    hint: findByPublicKey(state, key)
+      ? hint`lint: the public key was sent as the bearer token; cards need the secret key`
+      : hint`${command('keys show')} prints the keys of this emulator; keys generate replaces them`,
+  });
 }
 
 function findBy(state: State, matches: (merchant: Merchant) => boolean): Merchant | undefined {
@@ -107,7 +128,7 @@ export function firstWallet(state: State, currency: string): Wallet | undefined 
   return undefined;
 }
 
-/** The wallet less an amount. May go below zero: whoever must not let it, checks first. */
+/** The wallet less an amount. May go below zero: check first where it must not. */
 export function debit(wallet: Wallet, amount: string): Wallet {
   return { ...wallet, balance: subtract(wallet.balance, amount) };
 }

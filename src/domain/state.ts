@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { AMOUNT_PATTERN } from '../contract/amount.ts';
 import {
   CARD_STATUSES,
   DELIVERY_ORDERS,
@@ -8,7 +9,7 @@ import {
   PAYMENT_STATUSES,
   SETTLED_BY,
 } from '../contract/vocabulary.ts';
-import { AMOUNT_PATTERN } from './money.ts';
+
 
 /*
  * The records as they stand in the state file. Times are ISO 8601 UTC text, money is decimal text,

@@ -10,7 +10,7 @@ export type { ClockView } from '../http/control/clock.ts';
 export type { DeliveryView } from '../http/control/ipns.ts';
 export type { PaymentView } from '../http/control/payments.ts';
 export type { InboxMessage, SimEventView } from '../http/control/watch.ts';
-export type { InitiateAnswer } from '../http/service/initiate.ts';
+export type { InitiateAnswer } from '../wire/initiate.ts';
 
 /** The control API of a running emulator, typed by its routes. */
 export type ControlClient = ReturnType<typeof controlClient>;

@@ -1,5 +1,6 @@
-import { sign } from '../domain/ipn.ts';
-import { isAmount, renderAmount } from '../domain/money.ts';
+import { isAmount } from '../contract/amount.ts';
+import { renderAmount } from '../domain/money.ts';
+import { sign } from './ipn.ts';
 
 /** What an IPN is checked with. */
 export interface VerifyKeys {

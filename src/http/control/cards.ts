@@ -1,9 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { type ErrorCode, GatewayError } from '../../contract/error.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
 import { maskedCardNumber, requireCard } from '../../domain/card.ts';
-import { timestamp } from '../../domain/settings.ts';
 import type { Card } from '../../domain/state.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { errorBody, statusOf } from '../errors.ts';
@@ -33,8 +31,7 @@ export const CardTransactionInput = z.strictObject({
 });
 
 /** Routes below `/_sim/cards`: the simulator's side. */
-export function cardRoutes(parts: AppParts) {
-  const { gateway, cards } = parts;
+export function cardRoutes({ gateway, cards }: AppParts) {
   return new Hono<AppEnvironment>()
     .get('/', queryInput(CardQuery), (c) => {
       const { status, merchant, limit = 50, cursor } = c.req.valid('query');
@@ -55,32 +52,12 @@ export function cardRoutes(parts: AppParts) {
       const id = c.req.param('id');
       const input = c.req.valid('json');
       const { type, ...movement } = input;
-      try {
-        const { card, transaction } = await cards.move(id, type, movement);
-        return c.json({ card: cardView(card), transaction }, 201);
-      } catch (thrown) {
-        if (thrown instanceof GatewayError && DECLINED.has(thrown.code))
-          noteDeclined(parts, id, input, thrown);
-        throw thrown;
-      }
+      const { card, transaction } = await cards.move(id, type, movement, (error) => ({
+        target: `/_sim/cards/${encodeURIComponent(id)}/transactions`,
+        requestBody: JSON.stringify(input),
+        status: statusOf(error),
+        responseBody: JSON.stringify(errorBody(error, true)),
+      }));
+      return c.json({ card: cardView(card), transaction }, 201);
     });
-}
-
-/** What a real card would be declined for; anything else is a mistake in the command. */
-const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
-
-/** A declined attempt is no transaction, but the developer finds it in the request log (chosen). */
-function noteDeclined({ activity, gateway }: AppParts, id: string, input: object, error: GatewayError): void {
-  activity.record({
-    at: timestamp(gateway.now()),
-    method: 'POST',
-    target: `/_sim/cards/${encodeURIComponent(id)}/transactions`,
-    requestHeaders: {},
-    requestBody: JSON.stringify(input),
-    status: statusOf(error),
-    responseBody: JSON.stringify(errorBody(error, true)),
-    durationMs: 0,
-    paymentId: null,
-    notes: [`declined: ${error.message}`],
-  });
 }

@@ -1,27 +1,23 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
+import { FaultRoute, FaultRule, FaultRules } from '../../contract/fault.ts';
 import { MODES } from '../../contract/vocabulary.ts';
 import {
   type ActiveFault,
   corrupted,
-  effectsInWords,
-  FaultRoute,
-  FaultRule,
-  FaultRules,
-  faultInWords,
+  describeEffects,
+  describeFault,
   isSpent,
   retryAfterSeconds,
   statusOfFault,
 } from '../../domain/fault.ts';
 import type { FaultSubject } from '../../domain/faults.ts';
-import { timestamp } from '../../domain/settings.ts';
+import type { State } from '../../domain/state.ts';
 import { realPause } from '../../system/clock.ts';
-import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { keepBody, readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { jsonInput, queryInput } from '../input.ts';
-import { INITIATE_PATHS } from '../service/initiate.ts';
 
 /** What the log shows as status of an answer that never went out whole: "no response", as web servers log it. */
 const NO_RESPONSE = 444;
@@ -33,53 +29,26 @@ export type FaultView = FaultRule & { used: number; spent: boolean; summary: str
 
 /** The public record of a fault rule. */
 export function faultView(fault: ActiveFault): FaultView {
-  return { ...fault.rule, used: fault.used, spent: isSpent(fault), summary: faultInWords(fault) };
+  return { ...fault.rule, used: fault.used, spent: isSpent(fault), summary: describeFault(fault) };
 }
 
 /** Which rules to take away: those on one route, written as it was set; default: all. */
 export const ClearQuery = z.strictObject({ route: z.optional(FaultRoute) });
 
 /** Routes below `/_sim/faults`. */
-export function faultRoutes(parts: AppParts) {
-  const { faults, activity, gateway } = parts;
+export function faultRoutes({ faults }: AppParts) {
   const list = () => ({ data: faults.list.map(faultView), nextCursor: null });
-  const say = (text: string) => activity.notice(timestamp(gateway.now()), text);
   return new Hono<AppEnvironment>()
     .get('/', (c) => c.json(list()))
-    .post('/', jsonInput(FaultRule), (c) => {
-      return c.json(setFault(parts, c.req.valid('json')), 201);
-    })
+    .post('/', jsonInput(FaultRule), (c) => c.json(faultView(faults.set(c.req.valid('json'))), 201))
     .put('/', jsonInput(FaultRules), (c) => {
       faults.replace(c.req.valid('json').faults);
-      for (const fault of faults.list) say(`FAULT ON  ${faultInWords(fault)}`);
-      if (!faults.list.length) say('all faults are off');
       return c.json(list());
     })
     .delete('/', queryInput(ClearQuery), (c) => {
-      const cleared = clearFaults(parts, c.req.valid('query').route);
+      const cleared = faults.clear(c.req.valid('query').route);
       return c.json({ cleared, ...list() });
     });
-}
-
-/** Sets one rule and says so in the log. */
-export function setFault({ faults, activity, gateway }: AppParts, rule: FaultRule): FaultView {
-  const fault = faults.set(rule);
-  activity.notice(timestamp(gateway.now()), `FAULT ON  ${faultInWords(fault)}`);
-  return faultView(fault);
-}
-
-/** Takes rules away, says so in the log, and tells how many there were. */
-export function clearFaults(
-  { faults, activity, gateway }: AppParts,
-  route?: string,
-  only?: { identifier: string | undefined },
-): number {
-  const cleared = faults.clear(route, only);
-  const text = faults.areOn
-    ? `${cleared} fault ${cleared === 1 ? 'rule is' : 'rules are'} off`
-    : 'all faults are off';
-  if (cleared) activity.notice(timestamp(gateway.now()), text);
-  return cleared;
 }
 
 /** Makes requests to the service go wrong where a rule says so. */
@@ -92,20 +61,21 @@ export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment>
 async function inject(
   c: AppContext,
   next: () => Promise<void>,
-  { faults, gateway, facts }: AppParts,
+  { faults, state, runtime, dialect }: AppParts,
 ): Promise<Response | undefined> {
-  const subject = subjectOf(c.req.path);
-  if (faults.needsIdentifier(subject)) subject.identifier = await identifierOf(c, gateway.state);
-  const rule = faults.take(subject);
+  const { rules } = faults;
+  const subject = subjectOf(c.req.path, dialect.paths);
+  if (rules.needsIdentifier(subject)) subject.identifier = await identifierOf(c, state.current);
+  const rule = rules.take(subject);
   if (!rule) {
     await next();
     return undefined;
   }
   const exchange = c.get('exchange');
-  const words = `fault rule: ${effectsInWords(rule)}`;
+  const words = `fault rule: ${describeEffects(rule)}`;
   exchange.notes = [words];
   // A stop does not wait for a latency.
-  await realPause(faults.latencyOf(rule), facts.stopped);
+  await realPause(rules.latencyOf(rule), runtime.stopped);
   if (rule.drop) return drop(c);
   if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject);
   await next();
@@ -116,15 +86,15 @@ async function inject(
 }
 
 /** The service route that a path belongs to. */
-function subjectOf(path: string): FaultSubject {
+function subjectOf(path: string, paths: AppParts['dialect']['paths']): FaultSubject {
   const isBelow = (base: string) => path === base || path.startsWith(`${base}/`);
-  if (MODES.some((mode) => path === INITIATE_PATHS[mode])) return { route: 'initiate', path };
-  if (MODES.some((mode) => isBelow(CHECKOUT_PATHS[mode]))) return { route: 'checkout', path };
-  return { route: isBelow('/api/cards') ? 'cards' : null, path };
+  if (MODES.some((mode) => path === paths.initiate[mode])) return { route: 'initiate', path };
+  if (MODES.some((mode) => isBelow(paths.checkout[mode]))) return { route: 'checkout', path };
+  return { route: isBelow(paths.cards.list) ? 'cards' : null, path };
 }
 
 /** The merchant's identifier that a request is about, or the id of its card; undefined when it names none. */
-async function identifierOf(c: AppContext, state: AppParts['gateway']['state']): Promise<string | undefined> {
+async function identifierOf(c: AppContext, state: State): Promise<string | undefined> {
   const payment = state.payments.get(c.req.query('payment_id') ?? '');
   if (payment) return payment.identifier;
   const card = /^\/api\/cards\/(?:cancel\/)?([^/]+)$/.exec(c.req.path)?.[1];

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
-import { requireDelivery, requireTampering } from '../../domain/fire.ts';
 import { requirePayment } from '../../domain/payment.ts';
+import { requireDelivery } from '../../domain/resend.ts';
 import type { Attempt, Delivery, State } from '../../domain/state.ts';
+import { requireTampering } from '../../wire/compose.ts';
 import type { AppEnvironment, AppParts } from '../environment.ts';
 import { durationText, jsonInput, optionalJsonInput, queryInput, wholeNumber } from '../input.ts';
 
@@ -50,7 +51,7 @@ export const FireInput = z.strictObject({
 });
 
 /** Routes below `/_sim/ipns`. */
-export function ipnRoutes({ gateway }: AppParts) {
+export function ipnRoutes({ gateway, ipns }: AppParts) {
   return new Hono<AppEnvironment>()
     .get('/', queryInput(DeliveryQuery), (c) => {
       const { payment, state, limit = 50, cursor } = c.req.valid('query');
@@ -71,12 +72,12 @@ export function ipnRoutes({ gateway }: AppParts) {
       c.json(deliveryView(requireDelivery(gateway.state, c.req.param('id')), gateway.state)),
     )
     .post('/:id/resend', optionalJsonInput(ResendInput), async (c) => {
-      const delivery = await gateway.resend(c.req.param('id'), c.req.valid('json').to);
+      const delivery = await ipns.resend(c.req.param('id'), c.req.valid('json').to);
       return c.json(deliveryView(delivery, gateway.state));
     })
     .post('/', jsonInput(FireInput), async (c) => {
       const { delay, tamper, ...request } = c.req.valid('json');
-      const deliveries = await gateway.fire({
+      const deliveries = await ipns.fire({
         ...request,
         delayMs: delay,
         tamper: tamper === undefined ? undefined : requireTampering(tamper),

@@ -35,7 +35,7 @@ export const SettleInput = z.strictObject({
 });
 
 /** Routes below `/_sim/payments`. */
-export function paymentRoutes({ gateway, facts }: AppParts) {
+export function paymentRoutes({ gateway, payments, facts }: AppParts) {
   const view = (payment: Payment) => paymentView(payment, facts.baseUrl());
   return new Hono<AppEnvironment>()
     .get('/', queryInput(PaymentQuery), (c) => {
@@ -56,7 +56,7 @@ export function paymentRoutes({ gateway, facts }: AppParts) {
     })
     .post('/:ref/settle', jsonInput(SettleInput), async (c) => {
       const input = c.req.valid('json');
-      const settled = await gateway.settle(c.req.param('ref'), { ...input, by: 'control' });
+      const settled = await payments.settle(c.req.param('ref'), { ...input, by: 'control' });
       return c.json({
         payment: view(settled.payment),
         delivery: settled.delivery && deliveryView(settled.delivery, gateway.state),

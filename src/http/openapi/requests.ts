@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { CardRequest, ToggleRequest } from '../../domain/card.ts';
-import { FaultRule, FaultRules } from '../../domain/fault.ts';
-import { InitiateRequest } from '../../domain/payment.ts';
+import { ClockInput } from '../../contract/clock.ts';
+import { FaultRule, FaultRules } from '../../contract/fault.ts';
+import { CardRequest, ToggleRequest } from '../../wire/cards.ts';
+import { InitiateRequest } from '../../wire/initiate.ts';
 import { CardTransactionInput } from '../control/cards.ts';
-import { ClockInput } from '../control/clock.ts';
 import { FireInput, ResendInput } from '../control/ipns.ts';
 import { FundInput, MerchantInput } from '../control/merchants.ts';
 import { SettleInput } from '../control/payments.ts';

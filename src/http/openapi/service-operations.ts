@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { CODE_LIFETIME_MS } from '../../domain/checkout.ts';
-import { CHECKOUT_PATHS } from '../../wire/paths.ts';
-import { CARD_PATHS } from '../service/cards.ts';
-import { INITIATE_PATHS } from '../service/initiate.ts';
+import { CARD_PATHS, CHECKOUT_PATHS, INITIATE_PATHS } from '../../wire/paths.ts';
 import type { SchemaName } from './components.ts';
 import { EXAMPLES } from './examples.ts';
 import { NOTES } from './notes.ts';

@@ -1,11 +1,10 @@
+import { ClockInput } from '../../../contract/clock.ts';
+import { FaultRule } from '../../../contract/fault.ts';
 import type { CardAction } from '../../../contract/vocabulary.ts';
 import { requireCard } from '../../../domain/card.ts';
-import { FaultRule } from '../../../domain/fault.ts';
-import { requireDelivery, requireTampering } from '../../../domain/fire.ts';
 import { defaultMerchant, requireMerchant } from '../../../domain/merchant.ts';
-import { ClockInput, moveClock } from '../../control/clock.ts';
-import { clearFaults, setFault } from '../../control/faults.ts';
-import { addMerchant, replaceKeys } from '../../control/merchants.ts';
+import { requireDelivery } from '../../../domain/resend.ts';
+import { requireTampering } from '../../../wire/compose.ts';
 import { SettleInput } from '../../control/payments.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
 import { parseInput } from '../../input.ts';
@@ -22,15 +21,15 @@ export function actionsOf(parts: AppParts) {
 
 const idOf = (c: AppContext) => c.req.param('id') ?? '';
 
-function paymentActions({ gateway }: AppParts) {
+function paymentActions({ gateway, payments, ipns }: AppParts) {
   return {
     settle: async (c, { outcome, delivery }) => {
       const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
-      const { payment } = await gateway.settle(idOf(c), { ...input, by: 'control' });
+      const { payment } = await payments.settle(idOf(c), { ...input, by: 'control' });
       return `${UI}/payments/${payment.id}`;
     },
     resend: async (c, { to, from }) => {
-      const sent = await gateway.resend(idOf(c), to || undefined);
+      const sent = await ipns.resend(idOf(c), to || undefined);
       const page = `${PLACES.ipns.path}/${sent.id}`;
       const back = ownPage(from, page);
       // What came of it is looked for where the press was, not at the top.
@@ -38,7 +37,7 @@ function paymentActions({ gateway }: AppParts) {
     },
     tamper: async (c, { tamper = '' }) => {
       const { paymentId, url } = requireDelivery(gateway.state, idOf(c));
-      const [fired] = await gateway.fire({
+      const [fired] = await ipns.fire({
         ...(paymentId !== null && { payment: paymentId }),
         to: url,
         tamper: requireTampering(tamper),
@@ -48,13 +47,13 @@ function paymentActions({ gateway }: AppParts) {
   } satisfies Record<string, FormAction>;
 }
 
-function cardActions({ gateway, cards }: AppParts) {
+function cardActions({ gateway, cards, dialect }: AppParts) {
   const pathOf = (id: string) => `${PLACES.cards.path}/${id}`;
   return {
     createCard: async (_, { merchant, ...fields }) => {
       const { state } = gateway;
       const owner = merchant ? requireMerchant(state, merchant) : defaultMerchant(state);
-      return pathOf((await cards.issue(owner, { fields })).id);
+      return pathOf((await cards.issue(owner, dialect.readCard({ fields, text: '' }))).id);
     },
     moveCard: (kind: 'charge' | 'fund'): FormAction => {
       return async (c, { amount = '', details }) => {
@@ -65,7 +64,7 @@ function cardActions({ gateway, cards }: AppParts) {
     applyCardAction: (trigger: CardAction): FormAction => {
       return async (c) => {
         const { merchantId } = requireCard(gateway.state, idOf(c));
-        await cards.trigger(requireMerchant(gateway.state, merchantId), idOf(c), trigger);
+        await cards.apply(requireMerchant(gateway.state, merchantId), idOf(c), trigger);
         return pathOf(idOf(c));
       };
     },
@@ -73,22 +72,22 @@ function cardActions({ gateway, cards }: AppParts) {
 }
 
 function simulatorActions(parts: AppParts) {
-  const { gateway, clock } = parts;
+  const { gateway, clock, faults, merchants } = parts;
   return {
     generateKeys: async (_, { merchant }) => {
-      await replaceKeys(parts, merchant || defaultMerchant(gateway.state).id);
+      await merchants.replaceKeys(merchant || defaultMerchant(gateway.state).id);
       return PLACES.keys.path;
     },
     addMerchant: async (_, { name = '' }) => {
-      await addMerchant(parts, name);
+      await merchants.add(name);
       return PLACES.keys.path;
     },
     setFault: async (_, fields) => {
-      setFault(parts, parseInput(FaultRule, faultRule(fields)));
+      faults.set(parseInput(FaultRule, faultRule(fields)));
       return PLACES.faults.path;
     },
     clearFaults: async (_, { route, identifier, from }) => {
-      clearFaults(parts, route || undefined, { identifier: identifier || undefined });
+      faults.clear(route || undefined, { identifier: identifier || undefined });
       return ownPage(from, PLACES.faults.path);
     },
     moveClock: async (_, { move = '', by, at, from }) => {
@@ -99,7 +98,7 @@ function simulatorActions(parts: AppParts) {
         freeze: { freeze: at?.trim() || 'now' },
         resume: { resume: true },
       };
-      await moveClock(parts, parseInput(ClockInput, Object.hasOwn(moves, move) ? (moves[move] ?? {}) : {}));
+      await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? (moves[move] ?? {}) : {}));
       return ownPage(from, PLACES.clock.path);
     },
   } satisfies Record<string, FormAction>;

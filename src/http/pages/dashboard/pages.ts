@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { GatewayError } from '../../../contract/error.ts';
 import { hint } from '../../../contract/hint.ts';
 import { requireCard } from '../../../domain/card.ts';
-import { requireDelivery } from '../../../domain/fire.ts';
+import { requireDelivery } from '../../../domain/resend.ts';
 import { requirePayment } from '../../../domain/payment.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
 import type { FormValues } from './blocks.tsx';
