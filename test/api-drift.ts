@@ -1,8 +1,8 @@
 import type * as zod from 'zod/mini';
 import type * as api from '../src/api.ts';
+import type { STRUCTURES } from '../src/contract/configuration.ts';
+import type { FaultRule } from '../src/contract/fault.ts';
 import type { DeliveryOrder, Tampering } from '../src/contract/vocabulary.ts';
-import type { STRUCTURES } from '../src/domain/configuration.ts';
-import type { FaultRule } from '../src/domain/fault.ts';
 import type * as state from '../src/domain/state.ts';
 import type { DeliveryQuery, FireInput } from '../src/http/control/ipns.ts';
 import type { PaymentQuery, SettleInput } from '../src/http/control/payments.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseDuration } from '../contract/duration.ts';
 import { requireAddress } from '../contract/address.ts';
+import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { IPN_FORMATS } from '../contract/vocabulary.ts';
 import type { DeliveryView } from '../library/control-client.ts';

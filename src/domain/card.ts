@@ -71,10 +71,7 @@ export function issueCard(
   }
   const charges = chargeOn(amount, settings.charges.card);
   if (compare(charges, amount) > 0) {
-    throw new GatewayError(
-      'invalid_fields',
-      `amount must cover the charges of ${charges} (got ${amount})`,
-    );
+    throw new GatewayError('invalid_fields', `amount must cover the charges of ${charges} (got ${amount})`);
   }
   const day = new Date(now);
   const card: Card = {

@@ -122,11 +122,14 @@ function warningsOf(state: State, asked: InitiateCommand, settings: Settings): s
   const { identifier, ipnUrl, successUrl, cancelUrl, notes } = asked;
   const warnings: string[] = [];
   if (state.hasIdentifier(identifier)) {
-    warnings.push(`identifier "${identifier}" was used before: this is a new payment with the same identifier`);
+    warnings.push(
+      `identifier "${identifier}" was used before: this is a new payment with the same identifier`,
+    );
   }
   const unreachable = settings.unreachable(ipnUrl);
   if (unreachable) warnings.push(`ipn_url cannot be reached from here: ${unreachable}`);
-  if (host(successUrl) !== host(cancelUrl)) warnings.push('success_url and cancel_url are on different hosts');
+  if (host(successUrl) !== host(cancelUrl))
+    warnings.push('success_url and cancel_url are on different hosts');
   for (const { text, ifSecretKey } of notes) {
     if (ifSecretKey === undefined || findBySecretKey(state, ifSecretKey)) warnings.push(text);
   }

@@ -10,7 +10,6 @@ import {
   SETTLED_BY,
 } from '../contract/vocabulary.ts';
 
-
 /*
  * The records as they stand in the state file. Times are ISO 8601 UTC text, money is decimal text,
  * and what can be missing is null, so that a record always has the same keys.

@@ -1,5 +1,5 @@
-import { GatewayError } from '../contract/error.ts';
 import { urlProblem } from '../contract/address.ts';
+import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../domain/state.ts';
 
 /** Every collection of a state as plain records. */

@@ -25,10 +25,7 @@ const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<C
 const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
 
 /** How a declined movement is shown in the request log. */
-export type DeclinedRequest = Pick<
-  RecordedRequest,
-  'target' | 'requestBody' | 'status' | 'responseBody'
->;
+export type DeclinedRequest = Pick<RecordedRequest, 'target' | 'requestBody' | 'status' | 'responseBody'>;
 
 /** The use cases of virtual cards: each is one commit. */
 export class Cards {

@@ -59,11 +59,7 @@ export class Payments {
   }
 
   /** Waits for the first attempt of what a settlement sends, where the order wants it before the redirect. */
-  async afterSettling(
-    settlement: Settlement,
-    order: DeliveryOrder,
-    awaitDelivery = false,
-  ): Promise<Settled> {
+  async afterSettling(settlement: Settlement, order: DeliveryOrder, awaitDelivery = false): Promise<Settled> {
     const { courier, settings, store } = this.#parts;
     const last = settlement.deliveries.at(-1);
     if (last && (awaitDelivery || order !== 'redirect-then-ipn')) {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../contract/error.ts';
+import type { FaultRule } from '../contract/fault.ts';
 import { command, hint } from '../contract/hint.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
-import type { FaultRule } from '../contract/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { Settings } from '../domain/settings.ts';
 import { type Merchant, State } from '../domain/state.ts';

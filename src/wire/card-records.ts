@@ -31,15 +31,10 @@ const cardFields = {
   charges: number('Charges applied to the card (documented).'),
   available_balance: number('Balance available on the card (documented).'),
   title: field(text, 'Title identifying the card (documented).'),
-  masked_card_number: field(
-    text,
-    'Card number with all but the last four digits as asterisks (documented).',
-  ),
-  card_number: field(
-    text,
-    'Full card number (documented), in a range that belongs to no issuer (chosen).',
-    { pattern: '^\\d{16}$' },
-  ),
+  masked_card_number: field(text, 'Card number with all but the last four digits as asterisks (documented).'),
+  card_number: field(text, 'Full card number (documented), in a range that belongs to no issuer (chosen).', {
+    pattern: '^\\d{16}$',
+  }),
   name_on_card: field(text, 'Name printed on the card (documented).'),
   email: field(text, "Holder's e-mail (documented)."),
   cvc: field(text, 'Card verification code (documented).'),
@@ -72,10 +67,7 @@ export const VirtualCardTransaction = record(
     charge: number('Charge applied (documented).'),
     type: field(z.enum(['-', '+']), '`-` pays from the card (documented), `+` adds to it (chosen).'),
     details: field(text, 'Free text (documented).'),
-    remark: field(
-      z.enum(['make_payment', 'add_fund']),
-      '`make_payment` (documented), `add_fund` (chosen).',
-    ),
+    remark: field(z.enum(['make_payment', 'add_fund']), '`make_payment` (documented), `add_fund` (chosen).'),
     created_at: wireTime('ISO 8601 UTC (documented).'),
     updated_at: wireTime('ISO 8601 UTC (documented).'),
   },

@@ -19,11 +19,7 @@ export const CARD_REQUEST_EXAMPLE = {
 const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
 
 const requestFields = {
-  currency_code: text(
-    'currency_code',
-    3,
-    'Card currency; one of the active currencies (documented).',
-  ),
+  currency_code: text('currency_code', 3, 'Card currency; one of the active currencies (documented).'),
   title: text('title', 255, 'Title that identifies the card (documented).'),
   name_on_card: text('name_on_card', 255, 'Name printed on the card (documented).'),
   email: email('email', 255, "The holder's e-mail (documented)."),
@@ -131,4 +127,3 @@ export function readPage(page = '1'): number {
     `page must be a positive integer of at most 15 digits (got "${page.slice(0, 40)}")`,
   );
 }
-

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FaultRule } from '../../src/domain/fault.ts';
+import type { FaultRule } from '../../src/contract/fault.ts';
 import type { DeliveryView } from '../../src/library/control-client.ts';
 import type { StartOptions } from '../../src/options.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';

@@ -1,14 +1,14 @@
 import type { InferResponseType } from 'hono/client';
 import type * as zod from 'zod/mini';
-import type { IpnFields } from '../../src/domain/ipn.ts';
 import type { FaultView } from '../../src/http/control/faults.ts';
 import type { SimEventView } from '../../src/http/control/watch.ts';
 import type { ErrorBody } from '../../src/http/errors.ts';
 import type { CONTROL_ANSWERS } from '../../src/http/openapi/answers.ts';
 import type { SERVICE_ANSWERS } from '../../src/http/openapi/service-answers.ts';
-import type { cardRecord, transactionRecord } from '../../src/http/service/cards.ts';
-import type { InitiateAnswer } from '../../src/http/service/initiate.ts';
 import type { ControlClient } from '../../src/library/control-client.ts';
+import type { cardRecord, transactionRecord } from '../../src/wire/card-records.ts';
+import type { InitiateAnswer } from '../../src/wire/initiate.ts';
+import type { IpnFields } from '../../src/wire/ipn.ts';
 
 /*
  * What the routes answer, held against what the OpenAPI document says of it. This file does not run: `tsc` refuses it

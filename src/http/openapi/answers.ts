@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ErrorCode } from '../../contract/error.ts';
-import { PAYMENT_STATUSES } from '../../contract/vocabulary.ts';
 import { FaultRule } from '../../contract/fault.ts';
+import { PAYMENT_STATUSES } from '../../contract/vocabulary.ts';
 import {
   attemptSchema,
   COLLECTION_SCHEMAS,
