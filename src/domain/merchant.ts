@@ -1,18 +1,11 @@
-import { timingSafeEqual } from 'node:crypto';
 import { isAmount } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { sameSecret } from '../contract/secret.ts';
 import { type RandomBytes, randomText } from './ids.ts';
 import { add, subtract } from './money.ts';
 import { type Context, timestamp } from './settings.ts';
 import type { Merchant, Outcome, State, Wallet } from './state.ts';
-
-/** Whether two secrets are the same, in a time that tells nothing about where they differ. */
-export function sameSecret(given: string, expected: string): boolean {
-  const a = Buffer.from(given);
-  const b = Buffer.from(expected);
-  return a.length === b.length && timingSafeEqual(a, b);
-}
 
 /** The merchant whose current public key this is. */
 export function findByPublicKey(state: State, key: string): Merchant | undefined {

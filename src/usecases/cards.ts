@@ -3,21 +3,13 @@ import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import { applyCardAction, type IssueCardCommand, issueCard, requireCard } from '../domain/card.ts';
 import { type CardMovement, chargeCard, fundCard, type MovementInput } from '../domain/card-movement.ts';
 import { timestamp } from '../domain/settings.ts';
-import type { Card, Merchant } from '../domain/state.ts';
+import type { Card, CardTransaction, Merchant } from '../domain/state.ts';
+import type { CardPage } from '../wire/card-records.ts';
 import type { RecordedRequest } from './event-log.ts';
 import type { UseCaseParts } from './parts.ts';
 
 /** Cards on a page of the merchant's list (chosen). */
 const PER_PAGE = 15;
-
-/** One page of a merchant's cards. */
-export interface CardPage {
-  cards: Card[];
-  page: number;
-  perPage: number;
-  lastPage: number;
-  total: number;
-}
 
 const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<CardMovementKind, unknown>;
 
@@ -50,6 +42,20 @@ export class Cards {
       lastPage: Math.max(1, Math.ceil(data.length / PER_PAGE)),
       total: data.length,
     };
+  }
+
+  /**
+   * The card with this id, if it is this merchant's (any merchant's when none is given).
+   *
+   * @throws GatewayError `not_found`
+   */
+  require(cardId: string, merchant?: Merchant): Card {
+    return requireCard(this.#parts.store.state, cardId, merchant);
+  }
+
+  /** The transactions of a card, newest first. */
+  transactions({ id }: Card): CardTransaction[] {
+    return this.#parts.store.state.transactionsOf(id);
   }
 
   /** A merchant creates a card. */

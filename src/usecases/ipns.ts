@@ -17,6 +17,15 @@ export class Ipns {
   }
 
   /**
+   * The delivery with this id.
+   *
+   * @throws GatewayError `not_found`
+   */
+  require(deliveryId: string): Delivery {
+    return requireDelivery(this.#parts.store.state, deliveryId);
+  }
+
+  /**
    * Sends a delivery once more and waits for that attempt.
    *
    * @param to another address, which makes a new delivery
@@ -24,7 +33,7 @@ export class Ipns {
    */
   async resend(deliveryId: string, to?: string): Promise<Delivery> {
     const { store, courier, context } = this.#parts;
-    const before = requireDelivery(store.state, deliveryId);
+    const before = this.require(deliveryId);
     // An attempt that is on its way now was not asked for by this resend.
     if (courier.isUnderWay(deliveryId)) {
       await courier.attemptAfter(before.attemptCount, deliveryId, this.#attemptMs);
@@ -54,9 +63,8 @@ export class Ipns {
 
   /** A delivery after its next attempt, or as it is when time is up. */
   async #afterAttempt({ id, attemptCount }: Delivery, limitMs: number): Promise<Delivery> {
-    const { courier, store } = this.#parts;
-    await courier.attemptAfter(attemptCount, id, limitMs);
-    const delivery = requireDelivery(store.state, id);
+    await this.#parts.courier.attemptAfter(attemptCount, id, limitMs);
+    const delivery = this.require(id);
     if (delivery.state !== 'refused') return delivery;
     throw new GatewayError('forbidden', `IPN ${id} was not let out: ${delivery.note}`, {
       hint: hint`Start the emulator with the flag that lets it out, or with ${option('forwardIpn')} to deliver IPNs somewhere else.`,

@@ -1,4 +1,11 @@
-import { addMerchant, newKeyPair, replaceKeys, requireMerchant } from '../domain/merchant.ts';
+import {
+  addMerchant,
+  defaultMerchant,
+  newKeyPair,
+  replaceKeys,
+  requireBySecretKey,
+  requireMerchant,
+} from '../domain/merchant.ts';
 import { unique } from '../domain/payment.ts';
 import type { Merchant } from '../domain/state.ts';
 import { notice, type UseCaseParts } from './parts.ts';
@@ -9,6 +16,29 @@ export class Merchants {
 
   constructor(parts: UseCaseParts) {
     this.#parts = parts;
+  }
+
+  /** The merchant that commands mean when they name none. */
+  get default(): Merchant {
+    return defaultMerchant(this.#parts.store.state);
+  }
+
+  /**
+   * The merchant with this id or name.
+   *
+   * @throws GatewayError `not_found`
+   */
+  require(reference: string): Merchant {
+    return requireMerchant(this.#parts.store.state, reference);
+  }
+
+  /**
+   * The merchant whose secret key a request carries.
+   *
+   * @throws GatewayError `unauthorized`
+   */
+  requireBySecretKey(key: string | undefined): Merchant {
+    return requireBySecretKey(this.#parts.store.state, key);
   }
 
   /** Registers another merchant with a fresh pair of keys. */

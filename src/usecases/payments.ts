@@ -9,6 +9,7 @@ import {
   settle,
 } from '../domain/settle.ts';
 import type { Delivery, Payment, PaymentEvent } from '../domain/state.ts';
+import { type TimelineEntry, timeline } from '../domain/timeline.ts';
 import type { UseCaseParts } from './parts.ts';
 
 /** The redirect waits at most this long for the first attempt, in real time (chosen). */
@@ -36,6 +37,20 @@ export class Payments {
 
   constructor(parts: UseCaseParts) {
     this.#parts = parts;
+  }
+
+  /**
+   * The payment that a reference names: its id, or a merchant's identifier.
+   *
+   * @throws GatewayError `not_found`
+   */
+  require(reference: string): Payment {
+    return requirePayment(this.#parts.store.state, reference);
+  }
+
+  /** The whole story of a payment in order. */
+  timeline(payment: Payment): TimelineEntry[] {
+    return timeline(payment, this.#parts.store.state);
   }
 
   /** A merchant initiates a payment. */

@@ -1,7 +1,5 @@
 import type { Hono } from 'hono';
 import { GatewayError } from '../../contract/error.ts';
-import { requireCard } from '../../domain/card.ts';
-import { requireBySecretKey } from '../../domain/merchant.ts';
 import type { Merchant } from '../../domain/state.ts';
 import type { PostedFields } from '../../wire/body.ts';
 import { readJsonBody } from '../body.ts';
@@ -16,10 +14,10 @@ const RESERVED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Mounts the five card endpoints. */
-export function mountCards(app: Hono<AppEnvironment>, { cards, state, dialect }: AppParts): void {
+export function mountCards(app: Hono<AppEnvironment>, { cards, merchants, dialect }: AppParts): void {
   const { paths } = dialect;
   /** The merchant whose secret key the request carries; checked before anything else of it is read. */
-  const merchantOf = (c: AppContext): Merchant => requireBySecretKey(state.current, bearer(c));
+  const merchantOf = (c: AppContext): Merchant => merchants.requireBySecretKey(bearer(c));
   const cardId = (c: AppContext) => dialect.readCardId(c.req.param('id') ?? '');
   app.get(paths.cards.list, (c) => {
     const merchant = merchantOf(c);
@@ -44,8 +42,8 @@ export function mountCards(app: Hono<AppEnvironment>, { cards, state, dialect }:
   app.get(paths.cards.read, (c) => {
     refuseReserved(c);
     const merchant = merchantOf(c);
-    const card = requireCard(state.current, cardId(c), merchant);
-    return answer(c, dialect.cardDetails(card, state.current.transactionsOf(card.id)));
+    const card = cards.require(cardId(c), merchant);
+    return answer(c, dialect.cardDetails(card, cards.transactions(card)));
   });
 }
 
