@@ -14,7 +14,7 @@ export const CARD_TRANSITIONS = {
   canceled: { activate: null, block: null, cancel: null },
 } as const satisfies Record<CardStatus, Record<CardAction, CardStatus | null>>;
 
-/** Money of cards stands in JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */
+/** Money of cards goes out as JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */
 export const CARD_MONEY = /^\d{1,10}(\.\d{1,4})?$/;
 const MONEY_RULE =
   'must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90';

@@ -59,7 +59,7 @@ export class Payments {
   }
 
   /**
-   * Settles a payment: the only door, whoever asks.
+   * Settles a payment: the only way to do it.
    *
    * @param reference payment id or identifier
    * @throws GatewayError `not_found`, or `wrong_state` when it is settled already

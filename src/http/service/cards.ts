@@ -6,7 +6,7 @@ import { readJsonBody } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { bearer } from '../guard.ts';
 
-/** Words of the other routes that stand where an id would, and the method that they do answer. */
+/** Last words of the other routes' paths, which are no ids, and the method that they answer. */
 const RESERVED: ReadonlyMap<string, string> = new Map([
   ['save', 'POST'],
   ['toggle', 'PUT'],
