@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requireAddress } from '../contract/address.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { IPN_FORMATS } from '../contract/vocabulary.ts';
-import {
-  type ComposedIpn,
-  composeIpn,
-  inventedFields,
-  requireAddress,
-  requireTampering,
-} from '../domain/fire.ts';
 import type { DeliveryView } from '../library/control-client.ts';
 import { VERSION } from '../system/package-info.ts';
+import { composeIpn, inventedFields, requireTampering } from '../wire/compose.ts';
 import { type Answer, send } from './post.ts';
 
 /** The time-out that a gateway has by default too, in milliseconds. */
@@ -57,8 +52,7 @@ export async function fireWithoutServer(options: Readonly<Record<string, unknown
   const { times, delayMs } = repetition(options);
   for (let count = 0; count < times; count++) {
     await sleep(delayMs);
-    const identifier = set?.['identifier'] ?? fields.identifier;
-    fired.push(await attempt(url, composed, { identifier, status: set?.['status'] ?? fields.status }));
+    fired.push(await attempt(url, composed));
   }
   return fired;
 }
@@ -96,8 +90,7 @@ function madeUpTrx(): string {
 
 async function attempt(
   url: string,
-  { contentType, body, signedText }: ComposedIpn,
-  { identifier, status }: { identifier: string; status: string },
+  { contentType, body, signedText, identifier, status }: ReturnType<typeof composeIpn>,
 ): Promise<FiredIpn> {
   const bytes = Buffer.from(body);
   const requestHeaders: [string, string][] = [

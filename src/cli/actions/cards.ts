@@ -1,5 +1,4 @@
-import type { CardView } from '../../library/control-client.ts';
-import { reference } from '../../library/control-client.ts';
+import { type CardView, reference } from '../../library/control-client.ts';
 import { CARD_CALLS, callCard, callCards, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import { connect, type ServerChoice } from '../connect.ts';
 import { type CommandResult, pairs, table } from '../output.ts';

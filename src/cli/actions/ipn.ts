@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import type { DeliveryView } from '../../library/control-client.ts';
-import { reference } from '../../library/control-client.ts';
-import { type Verdict, type VerifyKeys, verify as verifyIpn } from '../../wire/verify.ts';
+import { type DeliveryView, reference } from '../../library/control-client.ts';
+import type { VerifyKeys } from '../../wire/signature-mistakes.ts';
+import { type Verdict, verify as verifyIpn } from '../../wire/verify.ts';
 import { connect, type Server, type ServerChoice } from '../connect.ts';
 import { type FiredIpn, fireWithoutServer } from '../fire.ts';
 import { bothSides } from '../format-attempt.ts';

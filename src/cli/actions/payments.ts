@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import type { DeliveryView, PaymentView } from '../../library/control-client.ts';
-import { reference } from '../../library/control-client.ts';
+import { type DeliveryView, type PaymentView, reference } from '../../library/control-client.ts';
 import { initiatePayment, paymentIdOf } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { curlCommand } from '../../wire/curl.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import type { SimEventView, TypedResponse } from '../../library/control-client.ts';
-import { noServer, reference } from '../../library/control-client.ts';
+import { noServer, reference, type SimEventView, type TypedResponse } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
 import { connect, type ServerChoice } from '../connect.ts';
 import { eventLines } from '../lines.ts';
