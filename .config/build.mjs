@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { assets } from './assets.mjs';
 
 const common = {
   bundle: true,
@@ -20,6 +21,7 @@ const common = {
   logLevel: 'warning',
   metafile: true,
   inject: ['.config/real-time.mjs'],
+  plugins: [assets],
 };
 
 // Some of the bundled packages are CommonJS and ask for Node's own modules.

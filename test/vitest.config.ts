@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { viteAssets } from '../.config/assets.mjs';
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
+  plugins: [viteAssets],
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 120_000,

@@ -1,9 +1,9 @@
 import type { PaymentStatus } from '../../contract/vocabulary.ts';
-import { CHECKOUT_STYLES } from './checkout-styles.ts';
+import CHECKOUT_STYLES from './assets/checkout.css?text';
+import PANEL_STYLES from './assets/panel.css?text';
 import { renderDocument } from './layout.tsx';
 import { WORDING, type Wording } from './messages.ts';
 import { SimulatorPanel } from './panel.tsx';
-import { PANEL_STYLES } from './panel-styles.ts';
 import { actionOf, Step } from './step.tsx';
 import { Amount, Facts, Logo, merchantOf } from './summary.tsx';
 import { Tip } from './tip.tsx';

@@ -1,5 +1,5 @@
+import CHECKOUT_STYLES from './assets/checkout.css?text';
 import { EndIcon } from './checkout.tsx';
-import { CHECKOUT_STYLES } from './checkout-styles.ts';
 import { renderDocument } from './layout.tsx';
 import type { PageView } from './views.ts';
 

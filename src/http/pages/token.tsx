@@ -1,4 +1,4 @@
-import { CHECKOUT_STYLES } from './checkout-styles.ts';
+import CHECKOUT_STYLES from './assets/checkout.css?text';
 import { renderDocument } from './layout.tsx';
 import { Command } from './tip.tsx';
 import type { PageView } from './views.ts';

@@ -2,10 +2,10 @@ import type { Child } from 'hono/jsx';
 import { faultInWords, isSpent } from '../../../domain/fault.ts';
 import { timestamp } from '../../../domain/settings.ts';
 import type { AppParts } from '../../environment.ts';
+import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import { renderDocument } from '../layout.tsx';
 import { Action, Time } from './blocks.tsx';
 import { PLACES, type Place, UI } from './navigation.ts';
-import { DASHBOARD_STYLES } from './styles.ts';
 
 /** What a form on a page ran into. */
 export interface Problem {

@@ -5,10 +5,10 @@ import { PLACES } from './navigation.ts';
 
 /** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
 export async function referencePage(parts: AppParts, nonce: string): Promise<string> {
-  const [{ openApiDocument }, { Reference }, { REFERENCE_STYLES }] = await Promise.all([
+  const [{ openApiDocument }, { Reference }, { default: REFERENCE_STYLES }] = await Promise.all([
     import('../../openapi.ts'),
     import('../reference.tsx'),
-    import('../reference-styles.ts'),
+    import('../assets/reference.css?text'),
   ]);
   const { gateway, facts } = parts;
   const curl = {

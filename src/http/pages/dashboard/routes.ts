@@ -5,13 +5,13 @@ import { CARD_ACTIONS } from '../../../contract/vocabulary.ts';
 import { readTextFields } from '../../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
+import LIVE_SCRIPT from '../assets/live.ts?text';
 import { actionsOf, type FormAction } from './actions.ts';
 import type { FormValues } from './blocks.tsx';
 import { Missing, type Problem, renderPage } from './frame.tsx';
 import { PLACES, UI } from './navigation.ts';
 import { type Page, type PageRenderer, pagesOf } from './pages.ts';
 import { referencePage } from './reference.tsx';
-import { LIVE_SCRIPT } from './script.ts';
 
 /** Sent by the script when it fetches a page again. */
 const LIVE_HEADER = 'x-gateway-sim-live';
