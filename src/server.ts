@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { type HintStyle, PLAIN } from './contract/hint.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/sender.ts';
@@ -37,8 +38,8 @@ export interface ServerSurroundings {
   standingFixtures?: boolean;
   /** Whether other code lives in this process, whose globals must stay as they are (they are replaced for speed). */
   sharesProcess?: boolean;
-  /** Puts the commands in a text the way the user invoked the tool; without it they begin with npx. */
-  command?: (text: string) => string;
+  /** How pages write commands and options; without it commands begin with npx. */
+  style?: HintStyle;
   /** Told of every fault of ours, for the log. */
   report: (error: unknown) => void;
 }
@@ -169,7 +170,7 @@ async function build(
       baseUrl: () =>
         options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
       controlToken,
-      command: surroundings.command ?? byNpx,
+      style: surroundings.style ?? NPX,
       stopped: stopping.signal,
       stop,
     },
@@ -220,10 +221,8 @@ function letOut({ allowIpnHost, forwardIpn }: ResolvedOptions): string[] {
   return [...allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
 }
 
-/** Commands as whoever has the package, but no global installation, types them. */
-function byNpx(text: string): string {
-  return text.replace(/(^|[^\w/.-])gateway-sim (?=[a-z])/gm, '$1npx gateway-sim ');
-}
+/** As typed where the package is installed, but not globally. */
+const NPX: HintStyle = { ...PLAIN, command: (hint) => `npx ${PLAIN.command(hint)}` };
 
 function readFaults(rules: unknown) {
   return parseInput(FaultRules, { faults: rules }).faults;

@@ -6,7 +6,7 @@ import { watch } from './control/watch.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 import { answerError, asGatewayError, errorBody, notesOf, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
-import { mountDashboard } from './pages/dashboard/routes.ts';
+import { mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';

@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { hint } from '../../contract/hint.ts';
 import type { Wording } from './messages.ts';
 import type { CheckoutView } from './views.ts';
 

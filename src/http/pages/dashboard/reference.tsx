@@ -1,7 +1,7 @@
 import { defaultMerchant } from '../../../domain/merchant.ts';
 import type { AppParts } from '../../environment.ts';
 import { renderPage } from './frame.tsx';
-import { PLACES } from './navigation.ts';
+import { pageAt } from './page.ts';
 
 /** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
 export async function referencePage(parts: AppParts, nonce: string): Promise<string> {
@@ -17,12 +17,8 @@ export async function referencePage(parts: AppParts, nonce: string): Promise<str
     asksForToken: facts.controlToken !== null,
   };
   return renderPage(parts, nonce, {
-    place: 'reference',
-    title: 'API reference',
-    path: PLACES.reference.path,
-    problem: null,
+    ...pageAt('reference', <Reference document={openApiDocument(facts)} facts={curl} />),
     isStill: true,
     styles: REFERENCE_STYLES,
-    children: <Reference document={openApiDocument(facts)} facts={curl} />,
   });
 }
