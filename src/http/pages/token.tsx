@@ -1,25 +1,8 @@
 import CHECKOUT_STYLES from './assets/checkout.css?text';
 import { renderDocument } from './layout.tsx';
+import { WORDING } from './messages.ts';
 import { Command } from './tip.tsx';
 import type { PageView } from './views.ts';
-
-/** The two sentences end with the command that printed the token. */
-const TEXTS = {
-  en: {
-    title: 'Control token',
-    text: 'This emulator can be reached from other machines, so its dashboard asks once for the control token. It was printed by',
-    label: 'Control token',
-    open: 'Open the dashboard',
-    wrong: 'Control token is not right. Copy the one that was printed by',
-  },
-  fr: {
-    title: 'Jeton de contrôle',
-    text: 'D’autres machines peuvent joindre cet émulateur\u00a0: son tableau de bord demande une fois le jeton de contrôle. Il a été affiché par',
-    label: 'Jeton de contrôle',
-    open: 'Ouvrir le tableau de bord',
-    wrong: 'Jeton de contrôle incorrect. Copiez celui qui a été affiché par',
-  },
-} as const satisfies Record<PageView['language'], Record<string, string>>;
 
 /** What the page that asks for the control token is told. */
 interface TokenForm {
@@ -33,7 +16,7 @@ interface TokenForm {
 
 /** The page that asks for the control token, as a whole HTML document. */
 export function tokenPage(view: PageView, { action, wrong, command }: TokenForm): string {
-  const texts = TEXTS[view.language];
+  const texts = WORDING[view.language].token;
   return renderDocument({
     view,
     theme: 'system',
@@ -47,7 +30,7 @@ export function tokenPage(view: PageView, { action, wrong, command }: TokenForm)
         </p>
         <section class="step">
           <form method="post" action={action} novalidate>
-            <label for="token">{texts.label}</label>
+            <label for="token">{texts.title}</label>
             <input
               id="token"
               name="token"
