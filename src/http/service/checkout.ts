@@ -3,7 +3,7 @@ import { type ErrorCode, GatewayError } from '../../contract/error.ts';
 import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
 import { stepOf } from '../../domain/checkout.ts';
 import type { Payment } from '../../domain/state.ts';
-import type { StepResult } from '../../usecases/payments.ts';
+import type { Gateway, StepResult } from '../../usecases/payments.ts';
 import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
@@ -34,11 +34,13 @@ export function mountCheckout(app: Hono<AppEnvironment>, parts: AppParts): void 
   }
 }
 
-/** So many payments' refused entries, and so many forms that settled, are remembered. */
+/** Maximum payments whose refused entries are remembered, and maximum forms that settled. */
 const REMEMBERED = 1_000;
 
-/** So many characters of a refused entry are shown again: longer than any e-mail address. */
+/** Maximum characters of a refused entry that are shown again: longer than any e-mail address. */
 const SHOWN_AGAIN = 320;
+
+type SettleInput = Parameters<Gateway['settle']>[1];
 
 /** The steps of the checkout in one mode: each reads a form, makes one call, and redirects. */
 class Checkout {
@@ -112,7 +114,7 @@ class Checkout {
     return this.#pages.step(c, payment, this.#entry(c, payment));
   }
 
-  /** What stands in the field: what was refused, the test value, or nothing. */
+  /** The value of the field: what was refused, the test value, or nothing. */
   #entry(c: AppContext, payment: Payment): Entry {
     const step = stepOf(payment) === 'code' ? 'code' : 'email';
     const refused = c.req.query('refused') === '1' ? this.#refused.get(payment.id) : undefined;
@@ -141,7 +143,7 @@ class Checkout {
 
   /**
    * Shows the step again with what is wrong. A browser is led there, so that its back button never comes to a page
-   * that was posted; whoever does not ask for a page to look at gets it as the answer.
+   * that was posted; a client that does not ask for a page gets it as the response.
    */
   #again(c: AppContext, payment: Payment, entry: Entry): Response | Promise<Response> {
     // Copied: a part of a longer text would keep the whole of it in memory.
@@ -152,8 +154,7 @@ class Checkout {
 
   async #cancel(c: AppContext): Promise<Response> {
     const payment = this.#payment(c);
-    const settle = () => this.#parts.gateway.settle(payment.id, { outcome: 'cancel', by: 'customer' });
-    return this.#settle(c, payment, 'cancel', settle);
+    return this.#settle(c, payment, 'cancel', { outcome: 'cancel', by: 'customer' });
   }
 
   async #panel(c: AppContext): Promise<Response> {
@@ -164,20 +165,15 @@ class Checkout {
     if (!outcome) {
       throw new GatewayError('invalid_fields', `outcome must be one of ${OUTCOMES.join(', ')}`);
     }
-    const settle = () => this.#parts.gateway.settle(payment.id, { outcome, delivery, by: 'panel' });
-    return this.#settle(c, payment, `panel ${outcome}`, settle);
+    return this.#settle(c, payment, `panel ${outcome}`, { outcome, delivery, by: 'panel' });
   }
 
-  async #settle(
-    c: AppContext,
-    payment: Payment,
-    form: string,
-    settle: () => Promise<{ redirectUrl: string | null }>,
-  ): Promise<Response> {
-    const result = await this.#once(c, form, async () => ({
-      problem: null,
-      redirectUrl: (await settle()).redirectUrl,
-    }));
+  async #settle(c: AppContext, payment: Payment, form: string, input: SettleInput): Promise<Response> {
+    const { gateway } = this.#parts;
+    const result = await this.#once(c, form, async () => {
+      const { redirectUrl } = await gateway.settle(payment.id, input);
+      return { problem: null, redirectUrl };
+    });
     return this.#leave(c, payment, result.problem ? null : result.redirectUrl);
   }
 
@@ -225,7 +221,7 @@ class Checkout {
   }
 }
 
-/** Whether whoever asks wants a page to look at: every browser says so when it opens one. */
+/** Whether the client wants a page to look at: every browser says so when it opens one. */
 function isBrowser(c: AppContext): boolean {
   return (c.req.header('accept') ?? '').includes('text/html');
 }

@@ -9,7 +9,7 @@ import { Action, ButtonForm, Field, type FormValues, Submit } from './forms.tsx'
 import { PER_PAGE, recordPath } from './navigation.ts';
 import type { PageRenderer } from './page.ts';
 import { recordPage } from './record-page.tsx';
-import { type Column, Table } from './table.tsx';
+import { type Column, column, Table } from './table.tsx';
 
 /** The page of one card and its transactions. */
 export const cardPage: PageRenderer = ({ parts, c, given }) => {
@@ -110,32 +110,20 @@ function Moves({ card, given }: { card: Card; given: FormValues }) {
 
 function Transactions({ parts, card }: { parts: AppParts; card: Card }) {
   const all = parts.gateway.state.transactionsOf(card.id);
+  const rows = all.slice(0, PER_PAGE);
+  const amount = (one: CardTransaction) => shownAmount(parts, one.amount, one.currency);
+  const charge = (one: CardTransaction) => shownAmount(parts, one.charge, one.currency);
   const columns: Column<CardTransaction>[] = [
-    { heading: 'At (UTC)', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    {
-      heading: 'Amount',
-      kind: 'amount',
-      cell: ({ type, amount, currency }) => `${type}${shownAmount(parts, amount, currency)}`,
-    },
-    {
-      heading: 'Charge',
-      kind: 'amount',
-      label: 'Charge',
-      cell: ({ charge, currency }) => shownAmount(parts, charge, currency),
-    },
-    { heading: 'Details', kind: 'long', cell: ({ details }) => details },
-    { heading: 'Remark', cell: ({ remark }) => remark },
+    column('At (UTC)', ({ createdAt }) => <Time at={createdAt} />),
+    column('Amount', (one) => `${one.type}${amount(one)}`, { kind: 'amount' }),
+    column('Charge', charge, { kind: 'amount', label: 'Charge' }),
+    column('Details', ({ details }) => details, { kind: 'long' }),
+    column('Remark', ({ remark }) => remark),
   ];
   return (
     <Section id="transactions" title="Transactions">
       {all.length > 0 ? (
-        <Table
-          id="transaction-list"
-          label="Transactions, newest first"
-          columns={columns}
-          rows={all.slice(0, PER_PAGE)}
-          keyOf={({ id }) => ({ name: id })}
-        />
+        <Table id="transaction-list" label="Transactions, newest first" columns={columns} rows={rows} />
       ) : (
         <p class="soft">None yet: charge or fund the card.</p>
       )}

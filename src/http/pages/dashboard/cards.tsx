@@ -9,23 +9,17 @@ import { Empty, listPage, queryOf } from './list-page.tsx';
 import { PER_PAGE, PLACES, recordPath } from './navigation.ts';
 import type { PageRenderer } from './page.ts';
 import { sampleCard } from './samples.tsx';
-import type { Column } from './table.tsx';
+import { type Column, column } from './table.tsx';
 
 export const cardsPage: PageRenderer = ({ parts, c, given }) => {
   const { state } = parts.gateway;
   const query = queryOf(c);
-  const page = state.cards.page(PER_PAGE, query['cursor'], () => true);
   return listPage({
     place: 'cards',
     query,
-    box: 'cards',
-    table: {
-      id: 'card-list',
-      label: 'Cards, newest first',
-      columns: columnsOf(parts),
-      rows: page.data,
-      keyOf: ({ id }) => ({ name: id }),
-    },
+    id: 'cards',
+    table: { id: 'card-list', label: 'Cards, newest first', columns: columnsOf(parts) },
+    page: state.cards.page(PER_PAGE, query['cursor'], () => true),
     empty: (
       <Empty id="no-card" title="No card yet">
         <p>Create one below, or as a merchant's code does, with the secret key as bearer:</p>
@@ -36,34 +30,21 @@ export const cardsPage: PageRenderer = ({ parts, c, given }) => {
         />
       </Empty>
     ),
-    next: page.nextCursor,
     below: <Create parts={parts} given={given} />,
   });
 };
 
 function columnsOf(parts: AppParts): Column<Card>[] {
-  const { merchants } = parts.gateway.state;
+  const balance = (card: Card) => shownAmount(parts, card.availableBalance, card.currency);
+  const merchant = ({ merchantId }: Card) => parts.gateway.state.merchants.get(merchantId)?.name;
   return [
-    {
-      heading: 'Card',
-      head: true,
-      cell: ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>,
-    },
-    { heading: 'Number', cell: ({ number }) => <code>{maskedCardNumber(number)}</code> },
-    {
-      heading: 'Balance',
-      kind: 'amount',
-      cell: ({ availableBalance, currency }) => shownAmount(parts, availableBalance, currency),
-    },
-    { heading: 'Status', cell: ({ status }) => <Status of={status} /> },
-    { heading: 'Holder', kind: 'name', cell: ({ nameOnCard }) => nameOnCard },
-    {
-      heading: 'Merchant',
-      kind: 'name',
-      label: 'of',
-      cell: ({ merchantId }) => merchants.get(merchantId)?.name,
-    },
-    { heading: 'Created (UTC)', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, { head: true }),
+    column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>),
+    column('Balance', balance, { kind: 'amount' }),
+    column('Status', ({ status }) => <Status of={status} />),
+    column('Holder', ({ nameOnCard }) => nameOnCard, { kind: 'name' }),
+    column('Merchant', merchant, { kind: 'name', label: 'of' }),
+    column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
   ];
 }
 

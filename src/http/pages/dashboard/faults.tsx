@@ -5,7 +5,7 @@ import { CommandCode, Section } from './blocks.tsx';
 import { Action, ButtonForm, Choice, Field, Submit } from './forms.tsx';
 import { PLACES } from './navigation.ts';
 import { type PageRenderer, pageAt } from './page.ts';
-import { type Column, Table } from './table.tsx';
+import { type Column, column, Table } from './table.tsx';
 
 /** What can be made to go wrong from the page; commands and control API know more. */
 const EFFECTS = [
@@ -72,21 +72,18 @@ function Rules({ rules }: { rules: readonly FaultView[] }) {
 }
 
 const COLUMNS: readonly Column<FaultView>[] = [
-  {
-    heading: 'Rule',
-    head: true,
-    cell: ({ summary, spent }) => (
-      <>
-        {summary}
-        {spent && <span class="soft"> spent</span>}
-      </>
-    ),
-  },
-  { heading: 'Used', label: 'Used', cell: ({ used }) => used },
-  {
-    heading: 'Action',
-    cell: ({ route, identifier = '' }) => (
-      <ButtonForm to={CLEAR} hidden={{ route, identifier }} name="Clear" />
-    ),
-  },
+  column('Rule', Rule, { head: true }),
+  column('Used', ({ used }) => used, { label: 'Used' }),
+  column('Action', ({ route, identifier = '' }) => (
+    <ButtonForm to={CLEAR} hidden={{ route, identifier }} name="Clear" />
+  )),
 ];
+
+function Rule({ summary, spent }: FaultView) {
+  return (
+    <>
+      {summary}
+      {spent && <span class="soft"> spent</span>}
+    </>
+  );
+}

@@ -6,25 +6,19 @@ import { CommandCode, Copyable, Status, Time } from './blocks.tsx';
 import { Empty, listPage, queryOf } from './list-page.tsx';
 import { PER_PAGE, recordPath } from './navigation.ts';
 import type { PageRenderer } from './page.ts';
-import type { Column } from './table.tsx';
+import { type Column, column } from './table.tsx';
 
 /** The page of the verification codes. */
 export const inboxPage: PageRenderer = ({ parts, c }) => {
   const query = queryOf(c);
-  const page = parts.gateway.state.messages.page(PER_PAGE, query['cursor'], () => true);
   const run = command('payments create', '--url', parts.facts.baseUrl(), '--live --open');
   return listPage({
     place: 'inbox',
     query,
     intro: 'Verification codes that were "sent" to customers of live payments, newest first.',
-    box: 'inbox',
-    table: {
-      id: 'message-list',
-      label: 'Codes, newest first',
-      columns: columnsOf(parts),
-      rows: page.data,
-      keyOf: ({ id }) => ({ name: id }),
-    },
+    id: 'inbox',
+    table: { id: 'message-list', label: 'Codes, newest first', columns: columnsOf(parts) },
+    page: parts.gateway.state.messages.page(PER_PAGE, query['cursor'], () => true),
     empty: (
       <Empty id="no-code" title="No code yet">
         <p>
@@ -35,29 +29,27 @@ export const inboxPage: PageRenderer = ({ parts, c }) => {
         <p>Sandbox payments always take the code {parts.gateway.settings.sandboxCode}.</p>
       </Empty>
     ),
-    next: page.nextCursor,
   });
 };
 
 function columnsOf(parts: AppParts): Column<Message>[] {
   return [
-    { heading: 'E-mail', head: true, cell: ({ email }) => email },
-    {
-      heading: 'Code',
-      cell: (message) => {
-        const { id, code, identifier } = message;
-        if (statusOf(message, parts) !== 'valid') return <code class="soft">{code}</code>;
-        return <Copyable id={`code-${id}`} text={code} what={`the code for ${identifier}`} />;
-      },
-    },
-    { heading: 'Status', cell: (message) => <Status of={statusOf(message, parts)} /> },
-    {
-      heading: 'Payment',
-      cell: ({ paymentId, identifier }) => <a href={recordPath('payments', paymentId)}>{identifier}</a>,
-    },
-    { heading: 'Sent (UTC)', cell: ({ sentAt }) => <Time at={sentAt} /> },
-    { heading: 'Valid until (UTC)', label: 'until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    column('E-mail', ({ email }) => email, { head: true }),
+    column('Code', (message) => (
+      <CodeSent message={message} isValid={statusOf(message, parts) === 'valid'} />
+    )),
+    column('Status', (message) => <Status of={statusOf(message, parts)} />),
+    column('Payment', ({ paymentId, identifier }) => (
+      <a href={recordPath('payments', paymentId)}>{identifier}</a>
+    )),
+    column('Sent (UTC)', ({ sentAt }) => <Time at={sentAt} />),
+    column('Valid until (UTC)', ({ expiresAt }) => <Time at={expiresAt} />, { label: 'until' }),
   ];
+}
+
+function CodeSent({ message: { id, code, identifier }, isValid }: { message: Message; isValid: boolean }) {
+  if (!isValid) return <code class="soft">{code}</code>;
+  return <Copyable id={`code-${id}`} text={code} what={`the code for ${identifier}`} />;
 }
 
 /** Whether the checkout still takes a code, or why not. */

@@ -8,7 +8,7 @@ import { ButtonForm } from './forms.tsx';
 import { Empty, type Filter, FilterForm, listPage, matcher, NoMatch, queryOf } from './list-page.tsx';
 import { listPath, PER_PAGE, recordPath } from './navigation.ts';
 import type { PageRenderer } from './page.ts';
-import type { TableParts } from './table.tsx';
+import { type Column, column } from './table.tsx';
 import { answerTo } from './timeline.tsx';
 
 const FILTER: Filter<Delivery> = {
@@ -39,11 +39,11 @@ export const ipnsPage: PageRenderer = ({ parts, c }) => {
         <FilterForm place="ipns" filter={FILTER} query={query} />
       </>
     ),
-    box: 'ipns',
-    table: deliveryTable({ id: 'ipn-list', label: 'IPNs, newest first', rows: page.data, state, from }),
+    id: 'ipns',
+    table: { id: 'ipn-list', label: 'IPNs, newest first', ...deliveryTable(state, from) },
+    page,
     empty:
       state.deliveries.size > 0 ? <NoMatch id="no-ipn" what="IPN" place="ipns" /> : <NoIpns parts={parts} />,
-    next: page.nextCursor,
   });
 };
 
@@ -61,37 +61,24 @@ function NoIpns({ parts }: { parts: AppParts }) {
   );
 }
 
-/** Deliveries as a table, each with the button that sends it once more. */
-export function deliveryTable(props: {
-  id: string;
-  label: string;
-  rows: readonly Delivery[];
-  state: State;
-  /** The page that it is on, and to come back to. */
-  from: string;
-  /** All are of one payment, whose identifier would not tell them apart. */
-  ofOne?: boolean;
-}): TableParts<Delivery> {
-  const { id, label, rows, state, from, ofOne = false } = props;
-  return {
-    id,
-    label,
-    rows,
-    keyOf: (delivery) => ({ id: delivery.id }),
-    columns: [
-      { heading: 'IPN', head: true, cell: (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} /> },
-      { heading: 'State', cell: (delivery) => <Status of={delivery.state} /> },
-      { heading: 'Attempts', label: 'Attempts', cell: ({ attemptCount }) => attemptCount },
-      { heading: 'Last', kind: 'long', cell: (delivery) => <Last delivery={delivery} state={state} /> },
-      { heading: 'To', kind: 'address', cell: ({ url }) => <code>{url}</code> },
-      {
-        heading: 'Action',
-        cell: (delivery) => (
-          <ButtonForm to={`${recordPath('ipns', delivery.id)}/resend`} hidden={{ from }} name="Resend" />
-        ),
-      },
-    ],
-  };
+/**
+ * Deliveries as a table, each with the button that sends it once more.
+ *
+ * @param from the page that it is on, and to come back to
+ * @param ofOne all are of one payment, whose identifier would not tell them apart
+ */
+export function deliveryTable(state: State, from: string, ofOne = false) {
+  const columns: Column<Delivery>[] = [
+    column('IPN', (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} />, { head: true }),
+    column('State', (delivery) => <Status of={delivery.state} />),
+    column('Attempts', ({ attemptCount }) => attemptCount, { label: 'Attempts' }),
+    column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'long' }),
+    column('To', ({ url }) => <code>{url}</code>, { kind: 'address' }),
+    column('Action', ({ id }) => (
+      <ButtonForm to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} name="Resend" />
+    )),
+  ];
+  return { columns, keyOf: ({ id }: Delivery) => ({ id }) };
 }
 
 function DeliveryLink({ delivery, ofOne }: { delivery: Delivery; ofOne: boolean }) {

@@ -9,7 +9,7 @@ import { Action, Field, Hidden, Submit } from './forms.tsx';
 import { PER_PAGE, PLACES, UI } from './navigation.ts';
 import { type PageRenderer, pageAt } from './page.ts';
 import { SampleInitiate } from './samples.tsx';
-import { type Column, Table } from './table.tsx';
+import { column, Table } from './table.tsx';
 
 /** The page of the keys: the menu that the service interface calls Api Key. */
 export const keysPage: PageRenderer = ({ parts, given }) => {
@@ -57,13 +57,11 @@ export const keysPage: PageRenderer = ({ parts, given }) => {
 
 function Customers({ parts }: { parts: AppParts }) {
   const { state, settings } = parts.gateway;
-  const columns: Column<Wallet>[] = [
-    { heading: 'E-mail', head: true, cell: ({ email }) => email },
-    {
-      heading: 'Balance',
-      kind: 'amount',
-      cell: ({ balance, currency }) => shownAmount(parts, balance, currency),
-    },
+  const wallets = [...state.wallets.values()].slice(0, PER_PAGE);
+  const balance = (wallet: Wallet) => shownAmount(parts, wallet.balance, wallet.currency);
+  const columns = [
+    column<Wallet>('E-mail', ({ email }) => email, { head: true }),
+    column('Balance', balance, { kind: 'amount' }),
   ];
   return (
     <Section id="customers" title="Who can pay">
@@ -75,13 +73,7 @@ function Customers({ parts }: { parts: AppParts }) {
           ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
         ]}
       />
-      <Table
-        id="wallets"
-        label="Wallets of live mode"
-        columns={columns}
-        rows={[...state.wallets.values()].slice(0, PER_PAGE)}
-        keyOf={({ id }) => ({ name: id })}
-      />
+      <Table id="wallets" label="Wallets of live mode" columns={columns} rows={wallets} />
     </Section>
   );
 }

@@ -12,32 +12,32 @@ export interface ListParts<Item> {
   intro?: string;
   /** What stands over the table: charts, the filter. */
   tools?: Child;
-  box: string;
-  table: TableParts<Item>;
+  /** Of the box around the table. */
+  id: string;
+  table: Pick<TableParts<Item>, 'id' | 'label' | 'columns' | 'keyOf'>;
+  page: { data: readonly Item[]; nextCursor: string | null };
   /** Instead of a table without rows. */
   empty: Child;
-  /** The cursor of the next page; null at the end. */
-  next: string | null;
   below?: Child;
 }
 
 /** The page of a list: every noun has one, and they differ by their parts only. */
-export function listPage<Item>(list: ListParts<Item>): Page {
-  const { place, query, table, next } = list;
+export function listPage<Item extends object>(list: ListParts<Item>): Page {
+  const { place, query, table, page } = list;
   const title = PLACES[place].name;
   const content = (
     <>
       <h1>{title}</h1>
       {list.intro && <p class="soft">{list.intro}</p>}
       {list.tools}
-      {table.rows.length > 0 ? (
-        <div class="box" id={list.box}>
-          <Table {...table} />
+      {page.data.length > 0 ? (
+        <div class="box" id={list.id}>
+          <Table {...table} rows={page.data} />
         </div>
       ) : (
         list.empty
       )}
-      <Pages place={place} query={query} next={next} />
+      <Pages place={place} query={query} next={page.nextCursor} />
       {list.below}
     </>
   );

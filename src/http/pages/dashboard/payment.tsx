@@ -94,7 +94,7 @@ function Ipns({ parts, payment }: PaymentProps) {
   return (
     <Section id="payment-ipns" title="IPNs">
       {rows.length > 0 ? (
-        <Table {...deliveryTable({ id: 'payment-ipn-list', label, rows, state, from, ofOne: true })} />
+        <Table id="payment-ipn-list" label={label} rows={rows} {...deliveryTable(state, from, true)} />
       ) : (
         <p class="soft">
           {payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}

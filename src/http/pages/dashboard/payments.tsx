@@ -11,7 +11,7 @@ import { Empty, type Filter, FilterForm, listPage, matcher, NoMatch, queryOf } f
 import { type ListQuery, listPath, PER_PAGE, PLACES, recordPath } from './navigation.ts';
 import type { PageRenderer } from './page.ts';
 import { SampleInitiate } from './samples.tsx';
-import type { Column } from './table.tsx';
+import { type Column, column } from './table.tsx';
 
 const FILTER: Filter<Payment> = {
   choices: [
@@ -42,36 +42,26 @@ export const paymentsPage: PageRenderer = ({ parts, c }) => {
         <FilterForm place="payments" filter={FILTER} query={query} />
       </>
     ),
-    box: 'payments',
-    table: {
-      id: 'payment-list',
-      label: 'Payments, newest first',
-      columns: columnsOf(parts),
-      rows: page.data,
-      keyOf: ({ id }) => ({ name: id }),
-    },
+    id: 'payments',
+    table: { id: 'payment-list', label: 'Payments, newest first', columns: columnsOf(parts) },
+    page,
     empty:
       payments.size > 0 ? (
         <NoMatch id="no-payment" what="payment" place="payments" />
       ) : (
         <NoPayments parts={parts} />
       ),
-    next: page.nextCursor,
   });
 };
 
 function columnsOf(parts: AppParts): Column<Payment>[] {
   return [
-    { heading: 'Payment', head: true, cell: PaymentLink },
-    { heading: 'Status', cell: ({ status }) => <Status of={status} /> },
-    {
-      heading: 'Amount',
-      kind: 'amount',
-      cell: ({ amount, currency }) => shownAmount(parts, amount, currency),
-    },
-    { heading: 'IPN', label: 'IPN', cell: ({ id }) => <LastIpn paymentId={id} parts={parts} /> },
-    { heading: 'Mode', cell: ({ mode }) => mode },
-    { heading: 'Created (UTC)', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    column('Payment', PaymentLink, { head: true }),
+    column('Status', ({ status }) => <Status of={status} />),
+    column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
+    column('IPN', ({ id }) => <LastIpn paymentId={id} parts={parts} />, { label: 'IPN' }),
+    column('Mode', ({ mode }) => mode),
+    column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
   ];
 }
 

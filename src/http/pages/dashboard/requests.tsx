@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../contract/error.ts';
 import { hint } from '../../../contract/hint.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
+import type { Payment } from '../../../domain/state.ts';
 import type { RecordedRequest } from '../../../usecases/event-log.ts';
 import { maskedRequest } from '../../control/watch.ts';
 import type { AppParts } from '../../environment.ts';
@@ -10,63 +11,57 @@ import { PER_PAGE, recordPath } from './navigation.ts';
 import type { PageRenderer } from './page.ts';
 import { recordPage } from './record-page.tsx';
 import { SampleInitiate } from './samples.tsx';
-import type { Column } from './table.tsx';
+import { type Column, column } from './table.tsx';
 import { pretty } from './text.ts';
 
 export const requestsPage: PageRenderer = ({ parts, c }) => {
   const query = queryOf(c);
   const before = Number(query['cursor'] ?? Number.POSITIVE_INFINITY);
   const rest = parts.activity.exchanges().filter(({ id }) => id < before);
-  const rows = rest.slice(0, PER_PAGE);
+  const data = rest.slice(0, PER_PAGE);
   return listPage({
     place: 'requests',
     query,
     intro:
       'What reached the service, newest first, what it was answered, and what the developer should know. Secrets are masked.',
-    box: 'requests',
-    table: {
-      id: 'request-list',
-      label: 'Requests, newest first',
-      columns: columnsOf(parts),
-      rows,
-      keyOf: ({ id }) => ({ name: String(id) }),
-    },
+    id: 'requests',
+    table: { id: 'request-list', label: 'Requests, newest first', columns: columnsOf(parts) },
+    page: { data, nextCursor: rest.length > PER_PAGE ? String(data.at(-1)?.id) : null },
     empty: (
       <Empty id="no-request" title="No request yet">
         <p>This makes one:</p>
         <SampleInitiate parts={parts} merchant={defaultMerchant(parts.gateway.state)} />
       </Empty>
     ),
-    next: rest.length > PER_PAGE ? String(rows.at(-1)?.id) : null,
   });
 };
 
 function columnsOf({ gateway }: AppParts): Column<RecordedRequest>[] {
+  const paymentOf = ({ paymentId }: RecordedRequest) =>
+    paymentId === null ? undefined : gateway.state.payments.get(paymentId);
   return [
-    {
-      heading: 'Request',
-      head: true,
-      cell: (request) => (
-        <>
-          <a href={recordPath('requests', request.id)}>{titleOf(request)}</a>
-          {request.notes.map((note) => (
-            <span class="warning">{note}</span>
-          ))}
-        </>
-      ),
-    },
-    { heading: 'Status', cell: (request) => <ResponseStatus of={request} /> },
-    {
-      heading: 'Payment',
-      cell: ({ paymentId }) => {
-        const payment = paymentId === null ? undefined : gateway.state.payments.get(paymentId);
-        if (!payment) return <span class="soft">–</span>;
-        return <a href={recordPath('payments', payment.id)}>{payment.identifier}</a>;
-      },
-    },
-    { heading: 'Time', cell: ({ durationMs }) => `${durationMs} ms` },
-    { heading: 'At (UTC)', cell: ({ at }) => <Time at={at} /> },
+    column('Request', RequestLink, { head: true }),
+    column('Status', (request) => <ResponseStatus of={request} />),
+    column('Payment', (request) => <PaymentLink payment={paymentOf(request)} />),
+    column('Time', ({ durationMs }) => `${durationMs} ms`),
+    column('At (UTC)', ({ at }) => <Time at={at} />),
   ];
+}
+
+function RequestLink(request: RecordedRequest) {
+  return (
+    <>
+      <a href={recordPath('requests', request.id)}>{titleOf(request)}</a>
+      {request.notes.map((note) => (
+        <span class="warning">{note}</span>
+      ))}
+    </>
+  );
+}
+
+function PaymentLink({ payment }: { payment: Payment | undefined }) {
+  if (!payment) return <span class="soft">–</span>;
+  return <a href={recordPath('payments', payment.id)}>{payment.identifier}</a>;
 }
 
 function titleOf({ method, target }: RecordedRequest): string {

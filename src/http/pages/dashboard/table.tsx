@@ -17,6 +17,11 @@ export interface Column<Item> {
   head?: boolean;
 }
 
+/** A column; those of amounts, instants and states look alike everywhere. */
+export function column<Item>(heading: string, cell: Column<Item>['cell'], look: Look = {}): Column<Item> {
+  return { heading, cell, ...look };
+}
+
 /** What tells rows apart: a `name`, or an `id` where addresses lead to it too. */
 interface RowKey {
   name?: string;
@@ -29,11 +34,15 @@ export interface TableParts<Item> {
   label: string;
   columns: readonly Column<Item>[];
   rows: readonly Item[];
-  keyOf: (item: Item) => RowKey;
+  /** Default: by their id, without an address. */
+  keyOf?: (item: Item) => RowKey;
 }
 
+const byId = (item: object): RowKey => ('id' in item ? { name: String(item.id) } : {});
+
 /** A table that scrolls by itself where it must. */
-export function Table<Item>({ id, label, columns, rows, keyOf }: TableParts<Item>) {
+export function Table<Item extends object>(props: TableParts<Item>) {
+  const { id, label, columns, rows, keyOf = byId } = props;
   return (
     <section id={id} class="scroll" tabindex={0} aria-label={label}>
       {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
@@ -67,7 +76,7 @@ function Group({ of, children }: { of: 'head' | 'body'; children: Child }) {
   return <Part role="rowgroup">{children}</Part>;
 }
 
-type Look = Pick<Column<never>, 'head' | 'kind' | 'label'>;
+type Look = Omit<Column<never>, 'heading' | 'cell'>;
 type Given<Props> = { [Name in keyof Props]?: Props[Name] | undefined };
 
 function ColumnHead({ heading, kind }: { heading: string } & Given<Look>) {
