@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import type { PaymentStatus } from '../../contract/vocabulary.ts';
 import CHECKOUT_STYLES from './assets/checkout.css?text';
 import PANEL_STYLES from './assets/panel.css?text';
@@ -7,7 +8,7 @@ import { SimulatorPanel } from './panel.tsx';
 import { actionOf, Step } from './step.tsx';
 import { Amount, Facts, Logo, merchantOf } from './summary.tsx';
 import { Tip } from './tip.tsx';
-import type { CheckoutView, ClosedView, RefusedView } from './views.ts';
+import type { CheckoutView, ClosedView, PageView, RefusedView } from './views.ts';
 
 /** The page that asks for the customer's e-mail or verification code, as a whole HTML document. */
 export function checkoutPage(view: CheckoutView): string {
@@ -26,42 +27,38 @@ export function checkoutPage(view: CheckoutView): string {
   });
 }
 
+/** A page that is one card, in the look of the checkout. */
+export function renderCard(view: PageView, title: string, children: Child): string {
+  const content = <main class="card closed">{children}</main>;
+  return renderDocument({ view, theme: view.theme, title, styles: CHECKOUT_STYLES, children: content });
+}
+
 /** The page of a payment that is settled, expired or unknown, as a whole HTML document. */
 export function closedPage(view: ClosedView): string {
   const words = WORDING[view.language];
-  return renderDocument({
-    view,
-    theme: view.theme,
-    title: words.closed.title[endOf(view)],
-    styles: CHECKOUT_STYLES,
-    children: <Closed view={view} words={words} />,
-  });
+  return renderCard(view, words.closed.title[endOf(view)], <Closed view={view} words={words} />);
 }
 
 /** The page for a request that the checkout did not take, as a whole HTML document. */
 export function refusedPage(view: RefusedView): string {
   const { refused } = WORDING[view.language];
-  return renderDocument({
+  return renderCard(
     view,
-    theme: view.theme,
-    title: refused.title,
-    styles: CHECKOUT_STYLES,
-    children: (
-      <main class="card closed">
-        <EndIcon end="failed" />
-        <h1>{refused.title}</h1>
-        <p>{refused.text}</p>
-        <p class="detail" lang="en">
-          {view.message}
-        </p>
-        {view.backUrl !== null && (
-          <a class="button" href={view.backUrl}>
-            {refused.back}
-          </a>
-        )}
-      </main>
-    ),
-  });
+    refused.title,
+    <>
+      <EndIcon end="failed" />
+      <h1>{refused.title}</h1>
+      <p>{refused.text}</p>
+      <p class="detail" lang="en">
+        {view.message}
+      </p>
+      {view.backUrl !== null && (
+        <a class="button" href={view.backUrl}>
+          {refused.back}
+        </a>
+      )}
+    </>,
+  );
 }
 
 function Checkout({ view, words }: { view: CheckoutView; words: Wording }) {
@@ -133,7 +130,7 @@ function Closed({ view, words }: { view: ClosedView; words: Wording }) {
   const { now, earlier, title, unknown, back } = words.closed;
   const texts = { unknown, ...earlier, ...(view.reason === 'stayed' && now) };
   return (
-    <main class="card closed">
+    <>
       <EndIcon end={end} />
       <h1>{title[end]}</h1>
       <p>{fill(texts[end], { merchant })}</p>
@@ -150,7 +147,7 @@ function Closed({ view, words }: { view: ClosedView; words: Wording }) {
           {fill(back, { merchant })}
         </a>
       )}
-    </main>
+    </>
   );
 }
 

@@ -7,8 +7,8 @@ interface Texts {
 type In<All> = { readonly [Name in keyof All]: All[Name] extends Pair ? string : In<All[Name]> };
 
 /**
- * All that a page says, in English and in French. Where a field is concerned, the text names it by its label. What
- * stands in braces is filled in.
+ * All that a page says, in English and in French. Where a field is concerned, the text names it by its label. Names in
+ * braces are filled in.
  */
 const TEXTS = {
   /** Follows the name of the emulator. */
@@ -25,7 +25,7 @@ const TEXTS = {
     email: ['Paying as', 'Vous payez avec'],
   },
   step: { email: ['Step 1 of 2', 'Étape 1 sur 2'], code: ['Step 2 of 2', 'Étape 2 sur 2'] },
-  /** Heads the step. It must not contain a label: whoever looks for a field by its label finds one. */
+  /** Heads the step. It must not contain a label: a test that looks for a field by its label finds one. */
   stepTitle: {
     email: ['Who is paying?', 'Qui paie\u00a0?'],
     code: ['Confirm the payment', 'Confirmez le paiement'],

@@ -1,6 +1,4 @@
-import CHECKOUT_STYLES from './assets/checkout.css?text';
-import { EndIcon } from './checkout.tsx';
-import { renderDocument } from './layout.tsx';
+import { EndIcon, renderCard } from './checkout.tsx';
 import { WORDING } from './messages.ts';
 import type { PageView } from './views.ts';
 
@@ -11,20 +9,16 @@ export type Thanks = (typeof THANKS)[number];
 /** A thank-you page, as a whole HTML document. It tells nothing about any payment: anybody may open it. */
 export function thanksPage(which: Thanks, view: PageView): string {
   const { title, text, note } = WORDING[view.language].thanks[which];
-  return renderDocument({
+  return renderCard(
     view,
-    theme: 'system',
     title,
-    styles: CHECKOUT_STYLES,
-    children: (
-      <main class="card closed">
-        <EndIcon end={which === 'paid' ? 'succeeded' : 'canceled'} />
-        <h1>{title}</h1>
-        <p>{text}</p>
-        <p class="detail">{note}</p>
-      </main>
-    ),
-  });
+    <>
+      <EndIcon end={which === 'paid' ? 'succeeded' : 'canceled'} />
+      <h1>{title}</h1>
+      <p>{text}</p>
+      <p class="detail">{note}</p>
+    </>,
+  );
 }
 
 /** The logo of a merchant that has none of its own. */

@@ -15,7 +15,7 @@ import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
 import { pageView } from '../pages/page-view.ts';
 import type { ClosedView, LiveTip, PageView, PaymentSummary } from '../pages/views.ts';
 
-/** What stands in the field of a step, and what is wrong with it. */
+/** The value of a step's field, and what is wrong with it. */
 export interface Entry {
   step: 'email' | 'code';
   value: string;

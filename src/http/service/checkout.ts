@@ -9,7 +9,7 @@ import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
-import { Recent } from './bounded-map.ts';
+import { BoundedMap } from './bounded-map.ts';
 import { CheckoutPages, type Entry } from './checkout-pages.ts';
 
 /** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed). */
@@ -48,9 +48,9 @@ class Checkout {
   readonly #mode: Mode;
   readonly #pages: CheckoutPages;
   /** What was entered last and did not pass, by payment: shown again with the problem beside it. */
-  readonly #refused = new Recent<Entry>(REMEMBERED);
+  readonly #refused = new BoundedMap<Entry>(REMEMBERED);
   /** What came of the forms that settle, by form and page. */
-  readonly #sent = new Recent<Promise<StepResult>>(REMEMBERED);
+  readonly #sent = new BoundedMap<Promise<StepResult>>(REMEMBERED);
   /** The forms below the checkout's address, by name. */
   readonly forms: Readonly<Record<string, (c: AppContext) => Promise<Response>>>;
 
