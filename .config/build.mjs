@@ -2,6 +2,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { assets } from './assets.mjs';
 import { writeTypes } from './library-types.mjs';
 
 const common = {
@@ -18,6 +19,7 @@ const common = {
   logLevel: 'warning',
   metafile: true,
   inject: ['.config/real-time.mjs'],
+  plugins: [assets],
 };
 
 // Some of the bundled packages are CommonJS and ask for Node's own modules.

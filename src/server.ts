@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { FaultRules } from './contract/fault.ts';
+import { type HintStyle, PLAIN } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
@@ -46,8 +47,8 @@ export interface ServerSurroundings {
   standingFixtures?: boolean;
   /** Whether other code lives in this process, whose globals must stay as they are (they are replaced for speed). */
   sharesProcess?: boolean;
-  /** Puts the commands in a text the way the user invoked the tool; without it they begin with npx. */
-  command?: (text: string) => string;
+  /** How pages and log lines write commands and options; without it commands begin with npx. */
+  style?: HintStyle;
   /** Gets every fault of ours, for the log. */
   report: (error: unknown) => void;
 }
@@ -233,7 +234,7 @@ function runtimeOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutd
     startedAt: timestamp(clock.now()),
     baseUrl: () =>
       options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
-    command: surroundings.command ?? byNpx,
+    style: surroundings.style ?? NPX,
     stopped: stopping.signal,
   };
 }
@@ -243,10 +244,8 @@ function allowedHosts({ allowIpnHost, forwardIpn }: ResolvedOptions): string[] {
   return [...allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
 }
 
-/** Commands as a user types them who has the package, but no global installation. */
-function byNpx(text: string): string {
-  return text.replace(/(^|[^\w/.-])gateway-sim (?=[a-z])/gm, '$1npx gateway-sim ');
-}
+/** As typed where the package is installed, but not globally. */
+const NPX: HintStyle = { ...PLAIN, command: (hint) => `npx ${PLAIN.command(hint)}` };
 
 function readFaults(rules: unknown) {
   return parseInput(FaultRules, { faults: rules }).faults;

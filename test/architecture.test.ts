@@ -113,7 +113,7 @@ function roomOf(file: string): string {
 
 /** A relative import as a path below src/, such as `domain/ipn.ts`. */
 function target(file: string, from: string): string {
-  return relative(SRC, resolve(SRC, dirname(file), from));
+  return relative(SRC, resolve(SRC, dirname(file), from.replace(/\?text$/, '')));
 }
 
 function isNode(from: string): boolean {

@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { viteAssets } from '../.config/assets.mjs';
 import { LANES } from './lanes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 export default defineConfig({
   root: ROOT,
+  plugins: [viteAssets],
   test: {
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { HintStyle } from '../contract/hint.ts';
 import { probeRoutes } from './control/emulator.ts';
 import { mountOpenPages } from './control/pages.ts';
 import { mountControl } from './control/route.ts';
@@ -7,7 +8,7 @@ import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 import { answerError, asGatewayError, errorBody, notesOf, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
-import { mountDashboard } from './pages/dashboard/routes.ts';
+import { mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
 import { recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
@@ -35,21 +36,21 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
   mountControl(app, '/_sim', controlRoutes(parts, document));
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
-    return explain(c, unknownRoute(c.req.method, c.req.path, routes));
+    return explain(c, unknownRoute(c.req.method, c.req.path, routes), parts.runtime.style);
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
     if (error.code === 'internal') report(error.cause);
-    return explain(c, error);
+    return explain(c, error, parts.runtime.style);
   });
   return app;
 }
 
-function explain(c: AppContext, thrown: unknown): Response {
+function explain(c: AppContext, thrown: unknown, style: HintStyle): Response {
   const error = asGatewayError(thrown);
   const exchange = c.get('exchange');
   if (exchange) {
-    exchange.notes = notesOf(error);
+    exchange.notes = notesOf(error, style);
     exchange.responseBody = JSON.stringify(errorBody(error, false));
   }
   return answerError(c, error);

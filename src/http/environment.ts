@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import type { HintStyle } from '../contract/hint.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { State } from '../domain/state.ts';
 import type { ResolvedOptions } from '../options.ts';
@@ -28,11 +29,8 @@ export interface ServerRuntime {
   baseUrl: () => string;
   /** Asked for under /_sim; null when none is: only this machine can reach the emulator, and no token was given. */
   controlToken: string | null;
-  /**
-   * The commands in a text as the user of this emulator would type them: `gateway-sim keys` becomes
-   * `npx gateway-sim keys` where that is how it was started.
-   */
-  command: (text: string) => string;
+  /** How pages write commands and options: as the user of this emulator would type them. */
+  style: HintStyle;
   /** Aborted when the server begins to stop: endless answers end then. */
   stopped: AbortSignal;
   /** Stops the server gracefully. */

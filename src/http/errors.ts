@@ -1,43 +1,9 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { type ErrorCode, GatewayError, nearestName } from '../contract/error.ts';
-import { command, type Hint, hint } from '../contract/hint.ts';
-import { REFUSALS, type ServiceError, serviceError } from '../wire/errors.ts';
-
-/** HTTP status of each error. Refused initiates are answered 200 unless `--error-status http` (observed). */
-export const STATUS = {
-  invalid_fields: 422,
-  unsupported_currency: 422,
-  invalid_api_key: 401,
-  unparseable_body: 400,
-  unsupported_media_type: 415,
-  body_too_large: 413,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  wrong_state: 409,
-  expired: 410,
-  insufficient_funds: 409,
-  storage_failed: 507,
-  state_damaged: 500,
-  folder_in_use: 500,
-  port_in_use: 500,
-  no_server: 500,
-  timed_out: 504,
-  usage: 422,
-  check_failed: 422,
-  internal: 500,
-} as const satisfies Record<ErrorCode, ContentfulStatusCode>;
-
-/** The shape of the service's errors; the rest, under /_sim only: chosen. */
-export interface ErrorBody extends ServiceError {
-  code?: ErrorCode;
-  /** What to do about it, as the documentation would write it. */
-  remedy?: string;
-  /** The same as data, for programs that write commands and options in their own way. */
-  hint?: Hint;
-}
+import { GatewayError, nearestName } from '../contract/error.ts';
+import { type ControlError, type ServiceError, STATUS } from '../contract/error-body.ts';
+import { command, type HintStyle, hint, renderHint } from '../contract/hint.ts';
+import { REFUSALS, serviceError } from '../wire/errors.ts';
 
 /** The error that anything thrown stands for: a fault of ours is `internal`, and its details stay in the log. */
 export function asGatewayError(thrown: unknown): GatewayError {
@@ -52,21 +18,26 @@ export function asGatewayError(thrown: unknown): GatewayError {
 const NOTED = 5;
 
 /** What the log tells of a refusal: its problems, and what to do. */
-export function notesOf({ problems, remedy }: GatewayError): string[] {
+export function notesOf({ problems, hint: advice }: GatewayError, style: HintStyle): string[] {
   const more = problems.length - NOTED;
   return [
     ...problems.slice(0, NOTED),
     ...(more > 0 ? [`and ${more} more`] : []),
-    ...(remedy === undefined ? [] : [remedy]),
+    ...(advice ? [renderHint(advice, style)] : []),
   ];
 }
 
 /** The body of an error. The service's own routes get the documented keys only, `/_sim` also code and remedy. */
-export function errorBody(error: GatewayError, forControl: boolean): ErrorBody {
+export function errorBody(error: GatewayError, forControl: boolean): ServiceError | ControlError {
   const body = serviceError(error);
   if (!forControl) return body;
   const { code, remedy, hint: advice } = error;
-  return { ...body, code, ...(remedy !== undefined && { remedy }), ...(advice && { hint: advice }) };
+  return {
+    ...body,
+    code,
+    ...(remedy !== undefined && { remedy }),
+    ...(advice && { hint: [...advice] as ControlError['hint'] }),
+  };
 }
 
 /** The status of an error; `refusalStatus: 'ok'` is for initiate. */

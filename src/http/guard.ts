@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
+import { getCookie } from 'hono/cookie';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { sameSecret } from '../contract/secret.ts';
@@ -90,25 +91,13 @@ function isOwnOrigin(origin: string, c: AppContext, facts: ServerRuntime): boole
 
 /** Whether a request may see what `/_sim` tells: no token is asked for, or it came as a bearer or in the cookie. */
 export function hasToken(c: AppContext, facts: ServerRuntime): boolean {
-  const given = bearer(c) ?? cookieToken(c);
+  const given = bearer(c) ?? getCookie(c, TOKEN_COOKIE);
   return facts.controlToken === null || (given !== undefined && isToken(given, facts));
 }
 
 /** Whether a text is the control token. */
 export function isToken(given: string, { controlToken }: ServerRuntime): boolean {
   return controlToken !== null && sameSecret(given, controlToken);
-}
-
-function cookieToken(c: AppContext): string | undefined {
-  const entry = (c.req.header('cookie') ?? '')
-    .split(/;\s*/)
-    .find((part) => part.startsWith(`${TOKEN_COOKIE}=`));
-  if (entry === undefined) return undefined;
-  try {
-    return decodeURIComponent(entry.slice(TOKEN_COOKIE.length + 1));
-  } catch {
-    return undefined;
-  }
 }
 
 /** The token of an `Authorization: Bearer` header (the scheme in any case), or undefined. */

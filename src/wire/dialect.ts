@@ -6,11 +6,22 @@ import type { IpnComposer } from '../domain/ipn.ts';
 import type { InitiateCommand } from '../domain/payment.ts';
 import type { Card, Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
-import { type CardNews, type CardPage, cardAnswer, cardDetails, cardList } from './card-records.ts';
-import { readCard, readCardId, readPage, readToggle } from './cards.ts';
+import {
+  type CardNews,
+  type CardPage,
+  cardAnswer,
+  cardDetails,
+  cardList,
+  VirtualCardAnswer,
+  VirtualCardDetails,
+  VirtualCardList,
+} from './card-records.ts';
+import { CardRequest, readCard, readCardId, readPage, readToggle, ToggleRequest } from './cards.ts';
+import { CodeForm, EmailForm, PanelForm } from './checkout.ts';
 import { chosenFields, composeIpn, inventedFields } from './compose.ts';
 import { serviceError } from './errors.ts';
-import { initiateAnswer, readInitiate } from './initiate.ts';
+import { EXAMPLES } from './examples.ts';
+import { InitiateAnswer, InitiateRequest, initiateAnswer, readInitiate } from './initiate.ts';
 import { encodeIpn, ipnFields, resigned } from './ipn.ts';
 import { CARD_PATHS, CHECKOUT_PATHS, checkoutUrl, INITIATE_PATHS } from './paths.ts';
 
@@ -28,6 +39,12 @@ const ipn: IpnComposer = {
   },
   resigned,
 };
+
+const MESSAGES = {
+  ...{ InitiateRequest, InitiateAnswer, CardRequest, ToggleRequest, EmailForm, CodeForm, PanelForm },
+  ...{ VirtualCardAnswer, VirtualCardDetails, VirtualCardList },
+  examples: EXAMPLES,
+} as const;
 
 /** An interface that this emulator speaks: what HTTP, use cases and rules are given of it. */
 export interface Dialect {
@@ -48,6 +65,8 @@ export interface Dialect {
   cardList(page: CardPage): object;
   serviceError(error: GatewayError): object;
   ipn: IpnComposer;
+  /** What the document says of its messages. */
+  messages: typeof MESSAGES;
 }
 
 /** The dialect of the service interface. */
@@ -65,4 +84,5 @@ export const dialect: Dialect = {
   cardList,
   serviceError,
   ipn,
+  messages: MESSAGES,
 };

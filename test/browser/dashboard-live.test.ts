@@ -132,7 +132,7 @@ describe('a form', () => {
     const { page: live } = await openPage(chromium.browser);
     await sim.initiate({ ...ORDER, identifier: 'order-2' });
     await live.goto(sim.url + paymentPath(sim, 'order-2'));
-    await live.evaluate('events?.close(); events = undefined');
+    await live.evaluate("dispatchEvent(new Event('pagehide'))");
     await sim.server.parts.payments.settle('order-2', { outcome: 'cancel', by: 'control' });
     await live.getByRole('button', { name: 'Approve' }).click();
     await live.getByRole('alert').waitFor();

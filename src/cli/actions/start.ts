@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
-import { command, hint, option } from '../../contract/hint.ts';
+import { command, hint, option, PLAIN } from '../../contract/hint.ts';
 import { faultView } from '../../http/control/faults.ts';
 import { simEventView } from '../../http/control/watch.ts';
 import type { ResolvedOptions } from '../../options.ts';
@@ -103,7 +103,7 @@ export function startEmulator(
     version: VERSION,
     fixtures: packagedFixtures(),
     standingFixtures,
-    command: (text) => output.commands(text),
+    style: { command: (hint) => output.commands(PLAIN.command(hint)), option: PLAIN.option },
     report: (error) =>
       output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),
   });

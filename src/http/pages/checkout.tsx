@@ -1,64 +1,64 @@
+import type { Child } from 'hono/jsx';
 import type { PaymentStatus } from '../../contract/vocabulary.ts';
-import { CHECKOUT_STYLES } from './checkout-styles.ts';
+import CHECKOUT_STYLES from './assets/checkout.css?text';
+import PANEL_STYLES from './assets/panel.css?text';
 import { renderDocument } from './layout.tsx';
-import { WORDING, type Wording } from './messages.ts';
+import { fill, WORDING, type Wording } from './messages.ts';
 import { SimulatorPanel } from './panel.tsx';
-import { PANEL_STYLES } from './panel-styles.ts';
 import { actionOf, Step } from './step.tsx';
 import { Amount, Facts, Logo, merchantOf } from './summary.tsx';
 import { Tip } from './tip.tsx';
-import type { CheckoutView, ClosedView, RefusedView } from './views.ts';
+import type { CheckoutView, ClosedView, PageView, RefusedView } from './views.ts';
 
 /** The page that asks for the customer's e-mail or verification code, as a whole HTML document. */
 export function checkoutPage(view: CheckoutView): string {
-  const words: Wording = WORDING[view.language];
-  const paying = words.payTitle(view.payment.amount, merchantOf(view.payment, words));
+  const words = WORDING[view.language];
+  const paying = fill(words.payTitle, {
+    amount: view.payment.amount,
+    merchant: merchantOf(view.payment, words),
+  });
   const title = `${paying} · ${words.step[view.step]}`;
   return renderDocument({
     view,
     theme: view.theme,
-    title: view.problem ? words.errorTitle(title) : title,
+    title: view.problem ? fill(words.errorTitle, { title }) : title,
     styles: view.panel ? CHECKOUT_STYLES + PANEL_STYLES : CHECKOUT_STYLES,
     children: <Checkout view={view} words={words} />,
   });
 }
 
+/** A page that is one card, in the look of the checkout. */
+export function renderCard(view: PageView, title: string, children: Child): string {
+  const content = <main class="card closed">{children}</main>;
+  return renderDocument({ view, theme: view.theme, title, styles: CHECKOUT_STYLES, children: content });
+}
+
 /** The page of a payment that is settled, expired or unknown, as a whole HTML document. */
 export function closedPage(view: ClosedView): string {
-  const words: Wording = WORDING[view.language];
-  return renderDocument({
-    view,
-    theme: view.theme,
-    title: words.closed.title[endOf(view)],
-    styles: CHECKOUT_STYLES,
-    children: <Closed view={view} words={words} />,
-  });
+  const words = WORDING[view.language];
+  return renderCard(view, words.closed.title[endOf(view)], <Closed view={view} words={words} />);
 }
 
 /** The page for a request that the checkout did not take, as a whole HTML document. */
 export function refusedPage(view: RefusedView): string {
-  const { refused }: Wording = WORDING[view.language];
-  return renderDocument({
+  const { refused } = WORDING[view.language];
+  return renderCard(
     view,
-    theme: view.theme,
-    title: refused.title,
-    styles: CHECKOUT_STYLES,
-    children: (
-      <main class="card closed">
-        <EndIcon end="failed" />
-        <h1>{refused.title}</h1>
-        <p>{refused.text}</p>
-        <p class="detail" lang="en">
-          {view.message}
-        </p>
-        {view.backUrl !== null && (
-          <a class="button" href={view.backUrl}>
-            {refused.back}
-          </a>
-        )}
-      </main>
-    ),
-  });
+    refused.title,
+    <>
+      <EndIcon end="failed" />
+      <h1>{refused.title}</h1>
+      <p>{refused.text}</p>
+      <p class="detail" lang="en">
+        {view.message}
+      </p>
+      {view.backUrl !== null && (
+        <a class="button" href={view.backUrl}>
+          {refused.back}
+        </a>
+      )}
+    </>,
+  );
 }
 
 function Checkout({ view, words }: { view: CheckoutView; words: Wording }) {
@@ -69,7 +69,7 @@ function Checkout({ view, words }: { view: CheckoutView; words: Wording }) {
         <section class="summary" aria-label={words.facts.label}>
           <Logo payment={payment} />
           <h1>
-            <span class="payee">{words.pay(merchantOf(payment, words))}</span>{' '}
+            <span class="payee">{fill(words.pay, { merchant: merchantOf(payment, words) })}</span>{' '}
             <Amount text={payment.amount} />
           </h1>
           <Facts payment={payment} words={words} />
@@ -95,6 +95,12 @@ function Checkout({ view, words }: { view: CheckoutView; words: Wording }) {
   );
 }
 
+/** What follows on a step, by mode. */
+const NEXT = {
+  sandbox: { email: ['enterCode', 'paid', 'back'], code: ['paid', 'back'] },
+  live: { email: ['sendCode', 'confirm', 'back'], code: ['charged', 'back'] },
+} as const;
+
 /** What the customer may expect, beside or below the step. */
 function Next({ view: { payment, step }, words }: { view: CheckoutView; words: Wording }) {
   const { next } = words;
@@ -103,11 +109,11 @@ function Next({ view: { payment, step }, words }: { view: CheckoutView; words: W
     <section class="next" aria-labelledby="next">
       <h2 id="next">{next.title}</h2>
       <ol>
-        {next.steps[payment.mode][step](merchant).map((text) => (
-          <li>{text}</li>
+        {NEXT[payment.mode][step].map((name) => (
+          <li>{fill(next.steps[name], { merchant })}</li>
         ))}
       </ol>
-      {payment.mode === 'live' && <p>{next.assurance(merchant)}</p>}
+      {payment.mode === 'live' && <p>{fill(next.assurance, { merchant })}</p>}
     </section>
   );
 }
@@ -121,12 +127,13 @@ function Closed({ view, words }: { view: ClosedView; words: Wording }) {
   const { payment, backUrl } = view;
   const merchant = merchantOf(payment, words);
   const end = endOf(view);
-  const texts = view.reason === 'stayed' ? words.closed.now : words.closed.earlier;
+  const { now, earlier, title, unknown, back } = words.closed;
+  const texts = { unknown, ...earlier, ...(view.reason === 'stayed' && now) };
   return (
-    <main class="card closed">
+    <>
       <EndIcon end={end} />
-      <h1>{words.closed.title[end]}</h1>
-      <p>{end === 'unknown' ? words.closed.unknown : texts[end](merchant)}</p>
+      <h1>{title[end]}</h1>
+      <p>{fill(texts[end], { merchant })}</p>
       {payment && (
         <div class="receipt">
           <p>
@@ -137,10 +144,10 @@ function Closed({ view, words }: { view: ClosedView; words: Wording }) {
       )}
       {backUrl !== null && (
         <a class="button" href={backUrl}>
-          {words.closed.back(merchant)}
+          {fill(back, { merchant })}
         </a>
       )}
-    </main>
+    </>
   );
 }
 

@@ -9,7 +9,6 @@ export const ICON_SVG =
 /** Inline, so that no page asks the server for an icon and none logs a 404. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
-/** What the shell of a page is told beside its content. */
 export interface DocumentParts {
   view: Pick<PageView, 'language' | 'nonce'>;
   theme: PageView['theme'];

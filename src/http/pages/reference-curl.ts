@@ -1,3 +1,4 @@
+import { quoted } from '../../wire/curl.ts';
 import type { OperationObject } from '../openapi-operation.ts';
 
 /** What a command is filled in with. */
@@ -8,50 +9,37 @@ export interface CurlFacts {
   asksForToken: boolean;
 }
 
-/** Values that nobody can know beforehand stand as variables of the shell. */
-const VARIABLES: Readonly<Record<string, string>> = {
-  ref: 'order-1',
-  id: '$ID',
-  payment_id: '$PAYMENT_ID',
-};
+/** A value that nobody can know beforehand, as a variable of the shell. */
+const variable = (name: string) => (name === 'ref' ? 'order-1' : `$${name.toUpperCase()}`);
 
 /** A command that calls an operation, ready to paste; the secret key and the control token are variables of the shell. */
 export function curlOf(method: string, path: string, operation: OperationObject, facts: CurlFacts): string {
-  const address = facts.baseUrl.replace(/[\\"$`]/g, '\\$&') + filled(path, operation);
-  const command = `curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${address}"`;
-  return [command, ...authorization(operation, facts), ...bodyOf(operation, facts)].join(' \\\n  ');
-}
-
-function filled(path: string, { parameters = [] }: OperationObject): string {
+  const { parameters = [], security = [] } = operation;
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.required)
-    .map(({ name }) => `${name}=${VARIABLES[name] ?? `$${name.toUpperCase()}`}`);
-  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name] ?? `$${name.toUpperCase()}`);
-  return [named, ...(query.length ? [query.join('&')] : [])].join('?');
-}
-
-function authorization({ security = [] }: OperationObject, { asksForToken }: CurlFacts): string[] {
-  if (security.some((way) => 'secretKey' in way))
-    return ['-H "Authorization: Bearer $GATEWAY_SIM_SECRET_KEY"'];
-  const wanted = asksForToken && security.some((way) => 'controlToken' in way);
-  return wanted ? ['-H "Authorization: Bearer $GATEWAY_SIM_CONTROL_TOKEN"'] : [];
+    .map(({ name }) => `${name}=${variable(name)}`);
+  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => variable(name));
+  const target = [named, ...(query.length ? [query.join('&')] : [])].join('?');
+  const address = facts.baseUrl.replace(/[\\"$`]/g, '\\$&') + target;
+  const key = security.some((way) => 'secretKey' in way)
+    ? 'SECRET_KEY'
+    : facts.asksForToken && security.some((way) => 'controlToken' in way) && 'CONTROL_TOKEN';
+  return [
+    `curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${address}"`,
+    ...(key ? [`-H "Authorization: Bearer $GATEWAY_SIM_${key}"`] : []),
+    ...bodyOf(operation, facts),
+  ].join(' \\\n  ');
 }
 
 function bodyOf({ requestBody }: OperationObject, { publicKey }: CurlFacts): string[] {
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   if (type === undefined) return [];
-  const [example] = Object.values(media?.examples ?? {});
-  const value = example?.value;
+  const value = Object.values(media?.examples ?? {})[0]?.value;
   if (type === 'application/json') {
     const json = "-H 'Content-Type: application/json'";
     return [json, value === undefined ? '-d @state.json' : `-d ${quoted(JSON.stringify(value))}`];
   }
-  const fields = Object.entries((value ?? {}) as Record<string, string>);
-  return fields.map(
-    ([name, text]) => `--data-urlencode ${quoted(`${name}=${name === 'public_key' ? publicKey : text}`)}`,
-  );
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  const fields = { ...((value ?? {}) as Record<string, string>) };
+  if ('public_key' in fields) fields['public_key'] = publicKey;
+  return Object.entries(fields).map(([name, text]) => `--data-urlencode ${quoted(`${name}=${text}`)}`);
 }

@@ -14,53 +14,50 @@ export function SourceMark({ source }: { source: Source | undefined }) {
 
 interface FieldsProps {
   schema: JsonSchema;
-  /** Whoever sends must know what may not be missing; whoever reads, what may be. */
+  /** A sender must know what may not be missing; a reader, what may be. */
   sent: boolean;
 }
 
 /** A schema as a tree of fields; schemas with a name are links. */
 export function Fields({ schema, sent }: FieldsProps) {
-  const { properties, required = [] } = schema;
-  if (!properties) return <TypeLine schema={schema} sent={sent} />;
+  const { properties, required = [], oneOf } = schema;
+  if (properties) {
+    return (
+      <ul class="fields">
+        {Object.entries(properties).map(([name, field]) => (
+          <li>
+            <p class="field-name">
+              <code>{name}</code> <Type schema={field} />
+              <Presence required={required.includes(name)} sent={sent} />
+              <SourceMark source={field['x-source']} />
+            </p>
+            {field.description && <Text text={field.description} />}
+            <Inside schema={field} sent={sent} />
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  if (oneOf) {
+    return (
+      <>
+        <p>One of these, told apart by their type:</p>
+        {oneOf.map((one) => (
+          <Fields schema={one} sent={sent} />
+        ))}
+      </>
+    );
+  }
   return (
-    <ul class="fields">
-      {Object.entries(properties).map(([name, field]) => (
-        <li>
-          <p class="field-name">
-            <code>{name}</code> <Type schema={field} />
-            <Presence required={required.includes(name)} sent={sent} />
-            <SourceMark source={field['x-source']} />
-          </p>
-          {field.description && <Text text={field.description} />}
-          <Inside schema={field} sent={sent} />
-        </li>
-      ))}
-    </ul>
+    <p class="field-name">
+      <Type schema={schema} />
+    </p>
   );
 }
 
 function Presence({ required, sent }: { required: boolean; sent: boolean }) {
   if (sent) return required ? <span class="required">required</span> : null;
   return required ? null : <span class="type">may be missing</span>;
-}
-
-function TypeLine({ schema, sent }: FieldsProps) {
-  const { oneOf } = schema;
-  if (!oneOf) {
-    return (
-      <p class="field-name">
-        <Type schema={schema} />
-      </p>
-    );
-  }
-  return (
-    <>
-      <p>One of these, told apart by their type:</p>
-      {oneOf.map((one) => (
-        <Fields schema={one} sent={sent} />
-      ))}
-    </>
-  );
 }
 
 /** The fields of an object without a name, be it alone, in a list or nullable. */
@@ -88,36 +85,13 @@ export function Type({ schema }: { schema: JsonSchema }) {
 }
 
 function Kind({ schema }: { schema: JsonSchema }) {
-  const { $ref, anyOf, items, type, properties } = schema;
+  const { $ref, anyOf, items, type, properties, additionalProperties: others } = schema;
   if ($ref !== undefined) return <a href={`#${schemaAnchor(nameAt($ref))}`}>{nameAt($ref)}</a>;
-  if (anyOf) {
-    return (
-      <>
-        {anyOf.map((one, index) => (
-          <>
-            {index > 0 && ' or '}
-            <Kind schema={one} />
-          </>
-        ))}
-      </>
-    );
-  }
-  if (items) {
-    return (
-      <>
-        list of <Kind schema={items} />
-      </>
-    );
-  }
-  if (!properties && typeof schema['additionalProperties'] === 'object')
-    return (
-      <>
-        map of <Kind schema={schema['additionalProperties'] as JsonSchema} />
-      </>
-    );
-  const [first, second] = (schema['prefixItems'] as JsonSchema[] | undefined) ?? [];
-  if (first && second) return <>name and value</>;
-  return <>{typeof type === 'object' ? type.join(' or ') : (type ?? 'any value')}</>;
+  if (anyOf) return anyOf.flatMap((one, index) => [index > 0 && ' or ', <Kind schema={one} />]);
+  if (items) return ['list of ', <Kind schema={items} />];
+  if (!properties && typeof others === 'object') return ['map of ', <Kind schema={others as JsonSchema} />];
+  if ((schema['prefixItems'] as JsonSchema[] | undefined)?.[1]) return 'name and value';
+  return typeof type === 'object' ? type.join(' or ') : (type ?? 'any value');
 }
 
 /** Keywords that limit a value, in words. */
@@ -129,11 +103,11 @@ const LIMITS: Readonly<Record<string, (value: unknown) => string>> = {
   maximum: (value) => `at most ${value}`,
   maxLength: (value) => `at most ${value} characters`,
   default: (value) => `default ${JSON.stringify(value)}`,
+  enum: (value) => `one of ${(value as unknown[]).join(', ')}`,
 };
 
 function limitsOf(schema: JsonSchema): string[] {
-  const limits = Object.entries(LIMITS)
+  return Object.entries(LIMITS)
     .filter(([keyword]) => schema[keyword] !== undefined)
-    .map(([keyword, inWords]) => inWords(schema[keyword]));
-  return schema.enum ? [...limits, `one of ${schema.enum.join(', ')}`] : limits;
+    .map(([keyword, describe]) => describe(schema[keyword]));
 }

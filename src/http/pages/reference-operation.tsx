@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contract/field.ts';
+import { nameAt } from '../../contract/json-schema.ts';
 import type { OpenApiDocument } from '../openapi.ts';
 import type {
   ContentObject,
@@ -19,18 +20,15 @@ export interface Entry {
 
 /** A path that may be broken behind its slashes. */
 export function breakable(path: string) {
-  return path.split(/(?<=\/)/).map((part) => (
-    <>
-      {part}
-      <wbr />
-    </>
-  ));
+  return path.split(/(?<=\/)/).flatMap((part) => [part, <wbr />]);
 }
 
 /** What an operation takes and answers, and a command that calls it. */
 export function Operation({ entry, document }: { entry: Entry; document: OpenApiDocument }) {
   const { method, path, operation, curl } = entry;
-  const { operationId: id, summary, description, parameters = [], requestBody, responses } = operation;
+  const { operationId: id, summary, parameters = [], requestBody, responses, security = [] } = operation;
+  // The source stands beside the summary already.
+  const description = operation.description.replace(/ ?Source: \w+\.$/, '');
   return (
     <article id={id} class="operation" aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>
@@ -41,34 +39,30 @@ export function Operation({ entry, document }: { entry: Entry; document: OpenApi
       <p class="summary">
         <strong>{summary}.</strong> <SourceMark source={operation['x-source']} />
       </p>
-      {spoken(description) && <Text text={spoken(description)} />}
-      <Authorization operation={operation} />
+      {description && <Text text={description} />}
+      {security.some((way) => 'secretKey' in way) && (
+        <p>
+          Needs <code>Authorization: Bearer</code> with the merchant’s secret key.
+        </p>
+      )}
       {parameters.length > 0 && <Parameters list={parameters} />}
       {requestBody && <Body body={requestBody} document={document} />}
       <Answers responses={responses} document={document} />
       {curl !== null && (
         <>
           <h4>Try it</h4>
-          <pre tabindex={0}>
-            <code>{curl}</code>
-          </pre>
+          <Pre text={curl} />
         </>
       )}
     </article>
   );
 }
 
-/** The source stands beside the summary already. */
-function spoken(description: string): string {
-  return description.replace(/ ?Source: \w+\.$/, '');
-}
-
-function Authorization({ operation: { security = [] } }: { operation: OperationObject }) {
-  if (!security.some((way) => 'secretKey' in way)) return null;
+function Pre({ text }: { text: string }) {
   return (
-    <p>
-      Needs <code>Authorization: Bearer</code> with the merchant’s secret key.
-    </p>
+    <pre tabindex={0}>
+      <code>{text}</code>
+    </pre>
   );
 }
 
@@ -116,21 +110,18 @@ function Body({ body, document }: BodyProps) {
 
 /** The schema that stands behind a reference. */
 function resolved(schema: JsonSchema, { components }: OpenApiDocument): JsonSchema {
-  return components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
-}
-
-interface AnswersProps {
-  responses: OperationObject['responses'];
-  document: OpenApiDocument;
+  return components.schemas[nameAt(schema.$ref ?? '')] ?? schema;
 }
 
 type DescribedResponse = Exclude<ResponseObject, { $ref: string }>;
 
 /** Successes with what they hold; errors, which all look alike, in one list. */
-function Answers({ responses, document }: AnswersProps) {
+function Answers(props: { responses: OperationObject['responses']; document: OpenApiDocument }) {
+  const { responses, document } = props;
   const all = Object.entries(responses).flatMap(([status, response]) => {
-    const found = '$ref' in response ? sharedResponse(response.$ref, document) : response;
-    return found ? [{ status, response: found, isError: '$ref' in response }] : [];
+    const isError = '$ref' in response;
+    const found = isError ? document.components.responses[response.$ref.split('/').at(-1) ?? ''] : response;
+    return found && !('$ref' in found) ? [{ status, response: found, isError }] : [];
   });
   const errors = all.filter(({ isError }) => isError);
   const [first] = errors;
@@ -173,11 +164,6 @@ function Status({ status, response }: { status: string; response: DescribedRespo
   );
 }
 
-function sharedResponse(reference: string, { components }: OpenApiDocument): DescribedResponse | undefined {
-  const shared = components.responses[reference.split('/').at(-1) ?? ''];
-  return shared && !('$ref' in shared) ? shared : undefined;
-}
-
 /** The schemas and media types of a body. */
 function Media({ content }: { content: ContentObject }) {
   const types = Object.entries(content);
@@ -203,16 +189,14 @@ function Contained({ content, document }: { content: ContentObject; document: Op
       <Media content={content} />
       {named.map((schema) => (
         <details>
-          <summary>Fields of {schema.$ref?.split('/').at(-1)}</summary>
+          <summary>Fields of {nameAt(schema.$ref ?? '')}</summary>
           <Fields schema={resolved(schema, document)} sent={false} />
         </details>
       ))}
       {Object.entries(media.examples ?? {}).map(([name, { value }]) => (
         <details>
           <summary>Example: {name}</summary>
-          <pre tabindex={0}>
-            <code>{JSON.stringify(value, null, 2)}</code>
-          </pre>
+          <Pre text={JSON.stringify(value, null, 2)} />
         </details>
       ))}
     </>

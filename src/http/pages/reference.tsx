@@ -1,16 +1,11 @@
 import type { JsonSchema } from '../../contract/field.ts';
+import { nameAt } from '../../contract/json-schema.ts';
 import type { Source } from '../../contract/vocabulary.ts';
 import type { OpenApiDocument } from '../openapi.ts';
 import type { OperationObject } from '../openapi-operation.ts';
 import { type CurlFacts, curlOf } from './reference-curl.ts';
 import { Fields, SourceMark, schemaAnchor, Text } from './reference-fields.tsx';
 import { breakable, type Entry, Operation } from './reference-operation.tsx';
-
-/** What the API reference is made of. */
-export interface ReferenceProps {
-  document: OpenApiDocument;
-  facts: CurlFacts;
-}
 
 interface Group {
   name: string;
@@ -25,7 +20,7 @@ const MEANING: Readonly<Record<Source, string>> = {
 };
 
 /** The OpenAPI document as a page: every operation with what it takes and answers, and every schema. */
-export function Reference({ document, facts }: ReferenceProps) {
+export function Reference({ document, facts }: { document: OpenApiDocument; facts: CurlFacts }) {
   const groups = groupsOf(document, facts);
   const schemas = Object.entries(document.components.schemas);
   const sent = new Set(
@@ -71,28 +66,23 @@ export function Reference({ document, facts }: ReferenceProps) {
 }
 
 function groupsOf(document: OpenApiDocument, facts: CurlFacts): Group[] {
-  const entries = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(
-      ([method, operation]): Entry => ({
-        method,
-        path,
-        operation,
-        curl: curlOf(method, path, operation, facts),
-      }),
-    ),
+  const entries: Entry[] = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => {
+      return { method, path, operation, curl: curlOf(method, path, operation, facts) };
+    }),
   );
-  const ipn: Entry = { method: 'post', path: '{ipn_url}', operation: document.webhooks.ipn.post, curl: null };
+  entries.push({ method: 'post', path: '{ipn_url}', operation: document.webhooks.ipn.post, curl: null });
   return document.tags.map(({ name, description }) => ({
     name,
     description,
-    entries: [...entries, ipn].filter(({ operation }) => operation.tags.includes(name)),
+    entries: entries.filter(({ operation }) => operation.tags.includes(name)),
   }));
 }
 
 /** The names of the schemas that a request is made of. */
 function bodyOf({ requestBody }: OperationObject): string[] {
   const references = Object.values(requestBody?.content ?? {}).map(({ schema }) => schema.$ref);
-  return references.flatMap((reference) => reference?.split('/').at(-1) ?? []);
+  return references.flatMap((reference) => (reference === undefined ? [] : nameAt(reference)));
 }
 
 /** `Control: what happened` → `control-what-happened`. */
@@ -134,13 +124,7 @@ function Contents({ groups, names }: { groups: Group[]; names: string[] }) {
   );
 }
 
-interface NamedSchemaProps {
-  name: string;
-  schema: JsonSchema;
-  sent: boolean;
-}
-
-function NamedSchema({ name, schema, sent }: NamedSchemaProps) {
+function NamedSchema({ name, schema, sent }: { name: string; schema: JsonSchema; sent: boolean }) {
   const id = schemaAnchor(name);
   return (
     <article id={id} class="operation" aria-labelledby={`${id}-title`}>

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { hint } from '../../contract/hint.ts';
-import type { Wording } from './messages.ts';
+import { fill, type Wording } from './messages.ts';
 import type { CheckoutView } from './views.ts';
 
 interface StepProps {
@@ -81,11 +80,11 @@ function MainForm({ view, words }: StepProps) {
       <Field view={view} />
       {problem && (
         <p class="problem" role="alert" id={`${step}-problem`}>
-          {(step === 'code' && words.problemsAtCode[problem]) || words.problems[problem]}
+          {{ ...words.problems, ...(step === 'code' && words.problemsAtCode) }[problem]}
         </p>
       )}
       <button type="submit" class="button">
-        {step === 'email' ? words.submit.email : words.submit.code(payment.amount)}
+        {step === 'email' ? words.submit.email : fill(words.submit.code, { amount: payment.amount })}
       </button>
     </PostForm>
   );

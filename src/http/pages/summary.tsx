@@ -27,8 +27,8 @@ export function Logo({ payment }: { payment: PaymentSummary }) {
 }
 
 /**
- * The amount. One of up to 20 digits and 8 decimals is set smaller, and breaks between groups of digits only. So many
- * digits and letters are what a phone of 360 pixels has room for.
+ * The amount. One of up to 20 digits and 8 decimals is set smaller, and breaks between groups of digits only. The
+ * limits are what a phone of 360 pixels has room for.
  */
 export function Amount({ text }: { text: string }) {
   const { length } = text.replace(/[\s.,]/g, '');

@@ -1,49 +1,24 @@
-import { EndIcon } from './checkout.tsx';
-import { CHECKOUT_STYLES } from './checkout-styles.ts';
-import { renderDocument } from './layout.tsx';
+import { EndIcon, renderCard } from './checkout.tsx';
+import { WORDING } from './messages.ts';
 import type { PageView } from './views.ts';
 
 /** The pages that stand in for a merchant's own when `payments create` is given no addresses. */
 export const THANKS = ['paid', 'canceled'] as const;
 export type Thanks = (typeof THANKS)[number];
 
-const TEXTS = {
-  en: {
-    paid: { title: 'Thank you for your payment', text: 'A real merchant would confirm the order here.' },
-    canceled: { title: 'Payment canceled', text: 'A real merchant would show the cart again here.' },
-    note: {
-      paid: "This page stands in for the merchant's success_url.",
-      canceled: "This page stands in for the merchant's cancel_url.",
-    },
-  },
-  fr: {
-    paid: { title: 'Merci pour votre paiement', text: 'Un vrai marchand confirmerait ici la commande.' },
-    canceled: { title: 'Paiement annulé', text: 'Un vrai marchand montrerait ici de nouveau le panier.' },
-    note: {
-      paid: 'Cette page tient lieu du success_url du marchand.',
-      canceled: 'Cette page tient lieu du cancel_url du marchand.',
-    },
-  },
-} as const satisfies Record<PageView['language'], unknown>;
-
 /** A thank-you page, as a whole HTML document. It tells nothing about any payment: anybody may open it. */
 export function thanksPage(which: Thanks, view: PageView): string {
-  const texts = TEXTS[view.language];
-  const { title, text } = texts[which];
-  return renderDocument({
+  const { title, text, note } = WORDING[view.language].thanks[which];
+  return renderCard(
     view,
-    theme: 'system',
     title,
-    styles: CHECKOUT_STYLES,
-    children: (
-      <main class="card closed">
-        <EndIcon end={which === 'paid' ? 'succeeded' : 'canceled'} />
-        <h1>{title}</h1>
-        <p>{text}</p>
-        <p class="detail">{texts.note[which]}</p>
-      </main>
-    ),
-  });
+    <>
+      <EndIcon end={which === 'paid' ? 'succeeded' : 'canceled'} />
+      <h1>{title}</h1>
+      <p>{text}</p>
+      <p class="detail">{note}</p>
+    </>,
+  );
 }
 
 /** The logo of a merchant that has none of its own. */

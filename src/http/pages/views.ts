@@ -2,7 +2,7 @@ import type { DeliveryOrder, Mode, PaymentStatus } from '../../contract/vocabula
 import type { CheckoutProblem } from '../../domain/checkout.ts';
 import type { Language } from '../language.ts';
 
-/** What every page is told. */
+/** What every page is made with. */
 export interface PageView {
   language: Language;
   /** `system` follows the browser's own choice. */
@@ -24,7 +24,7 @@ export interface PaymentSummary {
 }
 
 /**
- * What whoever tries a live checkout would look for elsewhere: who can pay, and where the code is. The command tells
+ * What a developer who tries a live checkout would look for elsewhere: who can pay, and where the code is. The command tells
  * or does more, and can be pasted as it stands.
  */
 export type LiveTip =
@@ -37,9 +37,9 @@ export interface CheckoutView extends PageView {
   payment: PaymentSummary;
   /** The checkout's path without query; each form posts below it. */
   path: string;
-  /** Stands for this very page: a form of it that is sent twice counts once. */
+  /** Identifies this page: a form of it that is sent twice counts once. */
   page: string;
-  /** What stands in the one field of the step. */
+  /** The value of the step's one field. */
   value: string;
   /** The e-mail that the customer entered; empty on the first step. */
   email: string;

@@ -1,5 +1,5 @@
-/** Remembers the last things only, so that no number of visitors fills the memory. */
-export class Recent<Value> {
+/** Keeps the newest entries only, so that no number of visitors fills the memory. */
+export class BoundedMap<Value> {
   readonly #limit: number;
   readonly #values = new Map<string, Value>();
 

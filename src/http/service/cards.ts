@@ -1,10 +1,14 @@
 import type { Hono } from 'hono';
+import type * as z from 'zod/mini';
 import { GatewayError } from '../../contract/error.ts';
+import { query } from '../../contract/field.ts';
+import { optionalText } from '../../contract/input.ts';
 import type { Merchant } from '../../contract/merchant.ts';
 import type { PostedFields } from '../../wire/body.ts';
 import { readJsonBody } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { bearer } from '../guard.ts';
+import { described, type Examples, JSON_TYPE, type Operation } from '../operation.ts';
 
 /** Last words of the other routes' paths, which are no ids, and the method that they answer. */
 const RESERVED: ReadonlyMap<string, string> = new Map([
@@ -15,36 +19,125 @@ const RESERVED: ReadonlyMap<string, string> = new Map([
 
 /** Mounts the five card endpoints. */
 export function mountCards(app: Hono<AppEnvironment>, { cards, merchants, dialect }: AppParts): void {
-  const { paths } = dialect;
+  const { paths, messages } = dialect;
+  const { examples } = messages;
   /** The merchant whose secret key the request carries; checked before anything else of it is read. */
   const merchantOf = (c: AppContext): Merchant => merchants.requireBySecretKey(bearer(c));
   const cardId = (c: AppContext) => dialect.readCardId(c.req.param('id') ?? '');
-  app.get(paths.cards.list, (c) => {
-    const merchant = merchantOf(c);
-    const page = dialect.readPage(c.req.queries('page')?.at(-1));
-    return answer(c, dialect.cardList(cards.page(merchant, page)));
-  });
-  app.post(paths.cards.create, async (c) => {
-    const merchant = merchantOf(c);
-    const card = await cards.issue(merchant, dialect.readCard(await postedFields(c)));
-    return answer(c, dialect.cardAnswer('created', card));
-  });
-  app.put(paths.cards.toggle, async (c) => {
-    const merchant = merchantOf(c);
-    const { cardId: id, action } = dialect.readToggle(await postedFields(c));
-    const card = await cards.apply(merchant, id, action);
-    return answer(c, dialect.cardAnswer(action === 'activate' ? 'activated' : 'blocked', card));
-  });
-  app.put(paths.cards.cancel, async (c) => {
-    const card = await cards.apply(merchantOf(c), cardId(c), 'cancel');
-    return answer(c, dialect.cardAnswer('canceled', card));
-  });
-  app.get(paths.cards.read, (c) => {
-    refuseReserved(c);
-    const merchant = merchantOf(c);
-    const card = cards.require(cardId(c), merchant);
-    return answer(c, dialect.cardDetails(card, cards.transactions(card)));
-  });
+  app.get(
+    paths.cards.list,
+    described(
+      operation({
+        summary: 'List virtual cards',
+        description: 'Newest first, 15 on a page (chosen). A page past the end is empty.',
+        query: CardListQuery,
+        answer: messages.VirtualCardList,
+        examples: examples.cardList,
+        errors: [422],
+      }),
+      (c: AppContext) => {
+        const merchant = merchantOf(c);
+        const page = dialect.readPage(c.req.queries('page')?.at(-1));
+        return answer(c, dialect.cardList(cards.page(merchant, page)));
+      },
+    ),
+  );
+  app.post(
+    paths.cards.create,
+    described(
+      operation({
+        summary: 'Create a virtual card',
+        description: 'New cards are active, and their charges are taken from the amount (chosen).',
+        body: { schema: messages.CardRequest, examples: examples.cardRequest },
+        answer: messages.VirtualCardAnswer,
+        examples: examples.cardCreated,
+        errors: [422],
+      }),
+      async (c: AppContext) => {
+        const merchant = merchantOf(c);
+        const card = await cards.issue(merchant, dialect.readCard(await postedFields(c)));
+        return answer(c, dialect.cardAnswer('created', card));
+      },
+    ),
+  );
+  app.put(
+    paths.cards.toggle,
+    described(
+      operation({
+        summary: 'Activate or block a virtual card',
+        description:
+          'To the state that it already has: succeeds and changes nothing. A canceled card is refused (chosen).',
+        body: { schema: messages.ToggleRequest, examples: examples.toggleRequest },
+        answer: messages.VirtualCardAnswer,
+        examples: examples.cardToggled,
+        errors: [404, 409, 422],
+      }),
+      async (c: AppContext) => {
+        const merchant = merchantOf(c);
+        const { cardId: id, action } = dialect.readToggle(await postedFields(c));
+        const card = await cards.apply(merchant, id, action);
+        return answer(c, dialect.cardAnswer(action === 'activate' ? 'activated' : 'blocked', card));
+      },
+    ),
+  );
+  app.put(
+    paths.cards.cancel,
+    described(
+      operation({
+        summary: 'Cancel a virtual card',
+        description: 'That is final: a canceled card is refused (chosen).',
+        answer: messages.VirtualCardAnswer,
+        examples: examples.cardCanceled,
+        errors: [404, 409, 422],
+      }),
+      async (c: AppContext) => {
+        const card = await cards.apply(merchantOf(c), cardId(c), 'cancel');
+        return answer(c, dialect.cardAnswer('canceled', card));
+      },
+    ),
+  );
+  app.get(
+    paths.cards.read,
+    described(
+      operation({
+        summary: 'Get a virtual card with its transactions',
+        description: "Another merchant's card does not exist (chosen).",
+        answer: messages.VirtualCardDetails,
+        examples: examples.cardDetails,
+        errors: [404, 405, 422],
+      }),
+      (c: AppContext) => {
+        refuseReserved(c);
+        const merchant = merchantOf(c);
+        const card = cards.require(cardId(c), merchant);
+        return answer(c, dialect.cardDetails(card, cards.transactions(card)));
+      },
+    ),
+  );
+}
+
+const CardListQuery = query('CardListQuery', 'Which page.', {
+  page: optionalText('Page number, from 1 (documented).'),
+});
+
+interface CardOperation extends Pick<Operation, 'summary' | 'errors'> {
+  description: string;
+  query?: z.ZodMiniType;
+  body?: { schema: z.ZodMiniType; examples: Examples };
+  answer: z.ZodMiniType;
+  examples: Examples;
+}
+
+/** A card endpoint: routes and messages are documented, responses and statuses chosen. */
+function operation({ answer: schema, examples, body, errors, ...about }: CardOperation): Operation {
+  return {
+    ...{ tag: 'Service: cards', side: 'service', source: 'documented', security: 'secretKey' },
+    ...about,
+    params: { id: 'Card identifier, at most 40 characters (documented).' },
+    ...(body && { body: { types: [JSON_TYPE], ...body } }),
+    answers: [{ status: 200, schemas: [schema], examples }],
+    errors: [401, ...(body ? [400, 413, 415] : []), ...errors],
+  };
 }
 
 function answer(c: AppContext, body: object): Response {

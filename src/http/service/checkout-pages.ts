@@ -3,17 +3,18 @@ import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import { type CheckoutProblem, stepOf } from '../../domain/checkout.ts';
-import { compare, formatAmount } from '../../domain/money.ts';
+import { compare } from '../../domain/money.ts';
 import type { Payment } from '../../domain/state.ts';
 import { quoted } from '../../wire/curl.ts';
 import { CHECKOUT_PATHS, checkoutUrl } from '../../wire/paths.ts';
 import type { AppContext, AppParts } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
-import { languageOf } from '../language.ts';
+import { shownAmount } from '../pages/amount.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
+import { pageView } from '../pages/page-view.ts';
 import type { ClosedView, LiveTip, PageView, PaymentSummary } from '../pages/views.ts';
 
-/** What stands in the field of a step, and what is wrong with it. */
+/** The value of a step's field, and what is wrong with it. */
 export interface Entry {
   step: 'email' | 'code';
   value: string;
@@ -60,7 +61,7 @@ export class CheckoutPages {
     reason: ClosedView['reason'],
     status: number,
   ): Promise<Response> | Response {
-    const page = this.#pageView(c, payment?.checkoutTheme ?? 'system', 'data:');
+    const page = this.#pageView(c, payment?.checkoutTheme ?? 'system');
     const html = closedPage({
       ...page,
       reason,
@@ -73,69 +74,52 @@ export class CheckoutPages {
 
   /** The page for a request that was refused before it could do anything. */
   refused(c: AppContext, payment: Payment | undefined, error: GatewayError): Promise<Response> | Response {
-    const page = this.#pageView(c, payment?.checkoutTheme ?? 'system', 'data:');
+    const page = this.#pageView(c, payment?.checkoutTheme ?? 'system');
     const backUrl = payment ? checkoutUrl(payment, '') : null;
-    c.get('exchange').notes = notesOf(error);
+    c.get('exchange').notes = notesOf(error, this.#parts.facts.style);
     return c.html(refusedPage({ ...page, message: error.message, backUrl }), statusOf(error));
   }
 
-  #pageView(c: AppContext, theme: PageView['theme'], images: string): PageView {
-    const nonce = randomBytes(16).toString('base64');
-    const language = languageOf(c.req.header('accept-language') ?? '');
-    secureCheckout(c, nonce, images);
-    c.header('Content-Language', language);
-    return { language, theme, nonce };
+  #pageView(c: AppContext, theme: PageView['theme'], images = 'data:'): PageView {
+    const view = pageView(c, theme, { ...CHECKOUT_POLICY, images });
+    c.header('Content-Language', view.language);
+    return view;
   }
 
   /** What a developer need not look for: a wallet that could pay, or how to fill one, and then the code. */
   #tipFor(payment: Payment): LiveTip {
     const { gateway, facts } = this.#parts;
-    if (stepOf(payment) === 'code') return { about: 'code', command: facts.command('gateway-sim inbox') };
+    const shown = (name: string, ...args: string[]) => facts.style.command(command(name, ...args));
+    if (stepOf(payment) === 'code') return { about: 'code', command: shown('inbox') };
     let empty: string | null = null;
     for (const { id, email, currency, balance } of gateway.state.wallets.values()) {
       if (currency !== payment.currency) continue;
-      if (compare(balance, payment.amount) >= 0)
-        return { about: 'wallet', email, command: facts.command('gateway-sim wallets') };
+      if (compare(balance, payment.amount) >= 0) return { about: 'wallet', email, command: shown('wallets') };
       empty ??= id;
     }
-    const fund = facts.command('gateway-sim wallets fund');
-    if (empty === null) return { about: 'no_wallet', command: fund };
+    if (empty === null) return { about: 'no_wallet', command: shown('wallets fund') };
     // A state from outside may name its wallets as it likes.
     const id = /^\w[\w-]*$/.test(empty) ? empty : quoted(empty);
-    return { about: 'no_wallet', command: `${fund} ${id} --amount ${payment.amount}` };
+    return { about: 'no_wallet', command: shown('wallets fund', id, '--amount', payment.amount) };
   }
 
   #summary(payment: Payment, language: PageView['language']): PaymentSummary {
-    const { state, settings } = this.#parts.gateway;
-    const currency = settings.currencies.get(payment.currency) ?? {
-      code: payment.currency,
-      name: payment.currency,
-      symbol: payment.currency,
-      decimals: 2,
-    };
+    const { id, mode, merchantId, siteLogo, details, identifier } = payment;
     return {
-      id: payment.id,
-      mode: payment.mode,
-      merchantName: state.merchants.get(payment.merchantId)?.name ?? '',
-      siteLogo: payment.siteLogo,
-      details: payment.details,
-      amount: formatAmount(payment.amount, currency, language),
-      identifier: payment.identifier,
+      id,
+      mode,
+      merchantName: this.#parts.gateway.state.merchants.get(merchantId)?.name ?? '',
+      siteLogo,
+      details,
+      amount: shownAmount(this.#parts, payment.amount, payment.currency, language),
+      identifier,
     };
   }
 }
 
 /**
- * The headers that keep a checkout page to itself. `form-action` also governs where a post may be redirected to, and
- * the merchant's page may redirect further: any http(s) address must do. A phone's web view shows the page on its
- * own, so that `frame-ancestors` may shut out the pages of other sites.
+ * `form-action` also governs where a post may be redirected to, and the merchant's page may redirect further: any
+ * http(s) address must do. A phone's web view shows the page on its own, so that `frame-ancestors` may shut out the
+ * pages of other sites.
  */
-function secureCheckout(c: AppContext, nonce: string, images: string): void {
-  c.header(
-    'Content-Security-Policy',
-    `default-src 'none'; style-src 'nonce-${nonce}'; img-src ${images}; form-action 'self' http: https:; base-uri 'none'; frame-ancestors 'self'`,
-  );
-  c.header('Referrer-Policy', 'same-origin');
-  c.header('X-Content-Type-Options', 'nosniff');
-  c.header('Cache-Control', 'no-store');
-}
+const CHECKOUT_POLICY = { forms: "'self' http: https:", framedBy: "'self'" };

@@ -4,12 +4,15 @@ import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/voca
 import { stepOf } from '../../domain/checkout.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
+import type { SettleCommand } from '../../usecases/payments.ts';
 import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
-import { Recent } from './bounded-map.ts';
+import { described } from '../operation.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { type StepName, showOperation, stepOperation } from './checkout-operations.ts';
 import { CheckoutPages, type Entry } from './checkout-pages.ts';
 
 /** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed). */
@@ -17,27 +20,32 @@ export function mountCheckout(app: Hono<AppEnvironment>, parts: AppParts): void 
   for (const mode of MODES) {
     const path = CHECKOUT_PATHS[mode];
     const steps = new Checkout(parts, mode);
-    app.on(['GET', 'POST'], path, (c) => steps.guarded(c, () => steps.show(c)));
+    const show = (c: AppContext) => steps.guarded(c, () => steps.show(c));
+    app.get(path, described(showOperation(mode, 'GET'), show));
+    app.post(
+      path,
+      described(showOperation(mode, 'POST'), (c: AppContext) => show(c)),
+    );
     for (const [name, step] of Object.entries(steps.forms)) {
       // A phone that reopens its web view asks for the address of the last post by GET.
       app.all(`${path}/${name}`, (c, next) => {
         const returns = c.req.method === 'GET' && isBrowser(c);
         return returns ? Promise.resolve(steps.backToPage(c)) : next();
       });
-      app.post(`${path}/${name}`, (c) =>
+      const submit = (c: AppContext) =>
         steps.guarded(c, () => {
-          refuseCrossSite(c, parts.facts, { allowNavigation: false });
+          refuseCrossSite(c, parts.runtime, { allowNavigation: false });
           return step(c);
-        }),
-      );
+        });
+      app.post(`${path}/${name}`, described(stepOperation(mode, name as StepName, parts.dialect), submit));
     }
   }
 }
 
-/** So many payments' refused entries, and so many forms that settled, are remembered. */
+/** Maximum payments whose refused entries are remembered, and maximum forms that settled. */
 const REMEMBERED = 1_000;
 
-/** So many characters of a refused entry are shown again: longer than any e-mail address. */
+/** Maximum characters of a refused entry that are shown again: longer than any e-mail address. */
 const SHOWN_AGAIN = 320;
 
 /** The steps of the checkout in one mode: each reads a form, makes one call, and redirects. */
@@ -46,9 +54,9 @@ class Checkout {
   readonly #mode: Mode;
   readonly #pages: CheckoutPages;
   /** What was entered last and did not pass, by payment: shown again with the problem beside it. */
-  readonly #refused = new Recent<Entry>(REMEMBERED);
+  readonly #refused = new BoundedMap<Entry>(REMEMBERED);
   /** What came of the forms that settle, by form and page. */
-  readonly #sent = new Recent<Promise<StepResult>>(REMEMBERED);
+  readonly #sent = new BoundedMap<Promise<StepResult>>(REMEMBERED);
   /** The forms below the checkout's address, by name. */
   readonly forms: Readonly<Record<string, (c: AppContext) => Promise<Response>>>;
 
@@ -68,7 +76,7 @@ class Checkout {
         return this.backToPage(c);
       },
       cancel: (c) => this.#cancel(c),
-      ...(parts.facts.options.panel && { panel: (c: AppContext) => this.#panel(c) }),
+      ...(parts.runtime.options.panel && { panel: (c: AppContext) => this.#panel(c) }),
     };
   }
 
@@ -94,7 +102,7 @@ class Checkout {
   }
 
   #find(c: AppContext): Payment | undefined {
-    const payment = this.#parts.gateway.state.payments.get(c.req.query('payment_id') ?? '');
+    const payment = this.#parts.state.current.payments.get(c.req.query('payment_id') ?? '');
     return payment?.mode === this.#mode ? payment : undefined;
   }
 
@@ -112,12 +120,12 @@ class Checkout {
     return this.#pages.step(c, payment, this.#entry(c, payment));
   }
 
-  /** What stands in the field: what was refused, the test value, or nothing. */
+  /** The value of the field: what was refused, the test value, or nothing. */
   #entry(c: AppContext, payment: Payment): Entry {
     const step = stepOf(payment) === 'code' ? 'code' : 'email';
     const refused = c.req.query('refused') === '1' ? this.#refused.get(payment.id) : undefined;
     if (refused?.step === step) return refused;
-    const { sandboxEmail, sandboxCode } = this.#parts.gateway.settings;
+    const { sandboxEmail, sandboxCode } = this.#parts.runtime.settings;
     const fills = this.#mode === 'sandbox' && c.req.query('fill') === '1';
     const filled = step === 'email' ? sandboxEmail : sandboxCode;
     return { step, value: fills ? filled : '', problem: null };
@@ -141,7 +149,7 @@ class Checkout {
 
   /**
    * Shows the step again with what is wrong. A browser is led there, so that its back button never comes to a page
-   * that was posted; whoever does not ask for a page to look at gets it as the answer.
+   * that was posted; a client that does not ask for a page gets it as the response.
    */
   #again(c: AppContext, payment: Payment, entry: Entry): Response | Promise<Response> {
     // Copied: a part of a longer text would keep the whole of it in memory.
@@ -152,8 +160,7 @@ class Checkout {
 
   async #cancel(c: AppContext): Promise<Response> {
     const payment = this.#payment(c);
-    const settle = () => this.#parts.payments.settle(payment.id, { outcome: 'cancel', by: 'customer' });
-    return this.#settle(c, payment, 'cancel', settle);
+    return this.#settle(c, payment, 'cancel', { outcome: 'cancel', by: 'customer' });
   }
 
   async #panel(c: AppContext): Promise<Response> {
@@ -164,20 +171,15 @@ class Checkout {
     if (!outcome) {
       throw new GatewayError('invalid_fields', `outcome must be one of ${OUTCOMES.join(', ')}`);
     }
-    const settle = () => this.#parts.payments.settle(payment.id, { outcome, delivery, by: 'panel' });
-    return this.#settle(c, payment, `panel ${outcome}`, settle);
+    return this.#settle(c, payment, `panel ${outcome}`, { outcome, delivery, by: 'panel' });
   }
 
-  async #settle(
-    c: AppContext,
-    payment: Payment,
-    form: string,
-    settle: () => Promise<{ redirectUrl: string | null }>,
-  ): Promise<Response> {
-    const result = await this.#once(c, form, async () => ({
-      problem: null,
-      redirectUrl: (await settle()).redirectUrl,
-    }));
+  async #settle(c: AppContext, payment: Payment, form: string, input: SettleCommand): Promise<Response> {
+    const { payments } = this.#parts;
+    const result = await this.#once(c, form, async () => {
+      const { redirectUrl } = await payments.settle(payment.id, input);
+      return { problem: null, redirectUrl };
+    });
     return this.#leave(c, payment, result.problem ? null : result.redirectUrl);
   }
 
@@ -212,7 +214,7 @@ class Checkout {
 
   /** Sends the browser to the merchant, or says that it stays here. */
   async #leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
-    const settled = this.#parts.gateway.state.payments.get(payment.id) ?? payment;
+    const settled = this.#parts.state.current.payments.get(payment.id) ?? payment;
     if (redirectUrl === null) return this.#pages.closed(c, settled, 'stayed', 200);
     await this.#parts.payments.note(settled, 'redirected', redirectUrl);
     return seeOther(c, redirectUrl);
@@ -225,7 +227,7 @@ class Checkout {
   }
 }
 
-/** Whether whoever asks wants a page to look at: every browser says so when it opens one. */
+/** Whether the client wants a page to look at: every browser says so when it opens one. */
 function isBrowser(c: AppContext): boolean {
   return (c.req.header('accept') ?? '').includes('text/html');
 }

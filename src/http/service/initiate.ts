@@ -1,8 +1,11 @@
 import type { Hono } from 'hono';
+import { ServiceError } from '../../contract/error-body.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
+import type { Dialect } from '../../wire/dialect.ts';
 import { readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { answerError, asGatewayError, errorBody, notesOf } from '../errors.ts';
+import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
 
 /** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed). */
 export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void {
@@ -18,8 +21,40 @@ export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void 
       c.header('Access-Control-Max-Age', '600');
       return c.body(null, 204);
     });
-    app.post(path, (c) => answerInitiate(c, parts, mode));
+    app.post(
+      path,
+      described(operationOf(mode, parts.dialect), (c: AppContext) => answerInitiate(c, parts, mode)),
+    );
   }
+}
+
+/** How each mode is called in a summary. */
+export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const satisfies Record<Mode, string>;
+
+function operationOf(mode: Mode, { messages }: Dialect): Operation {
+  return {
+    tag: 'Service: payments',
+    side: 'service',
+    summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
+    description:
+      'The public key in the body tells the merchant. Refusals are answered 200 (observed), so look at the body; `--error-status http` answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (chosen), and CORS is open (observed).',
+    source: 'documented',
+    body: {
+      types: [FORM_TYPE, 'multipart/form-data', JSON_TYPE],
+      schema: messages.InitiateRequest,
+      examples: messages.examples.initiate,
+    },
+    answers: [
+      {
+        status: 200,
+        description: 'A checkout URL for the customer, or why there is none.',
+        schemas: [messages.InitiateAnswer, ServiceError],
+        headers: { 'Access-Control-Allow-Origin': { type: 'string', description: 'Always `*`.' } },
+        examples: messages.examples.initiated[mode],
+      },
+    ],
+    errors: [400, 401, 413, 415, 422],
+  };
 }
 
 async function answerInitiate(c: AppContext, parts: AppParts, mode: Mode): Promise<Response> {
@@ -38,7 +73,7 @@ async function answerInitiate(c: AppContext, parts: AppParts, mode: Mode): Promi
   } catch (thrown) {
     c.header('Access-Control-Allow-Origin', '*');
     const error = asGatewayError(thrown);
-    exchange.notes = notesOf(error);
+    exchange.notes = notesOf(error, runtime.style);
     exchange.responseBody = JSON.stringify(errorBody(error, false));
     if (error.code === 'internal') throw thrown;
     return answerError(c, error, runtime.options.errorStatus);

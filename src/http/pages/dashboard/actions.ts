@@ -2,110 +2,92 @@ import { ClockInput } from '../../../contract/clock.ts';
 import { FaultRule } from '../../../contract/fault.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { SettleInput } from '../../../contract/payment.ts';
-import type { CardAction } from '../../../contract/vocabulary.ts';
-import { requireCard } from '../../../domain/card.ts';
-import { defaultMerchant, requireMerchant } from '../../../domain/merchant.ts';
-import { requireDelivery } from '../../../domain/resend.ts';
+import type { CardAction, CardMovementKind } from '../../../contract/vocabulary.ts';
 import { requireTampering } from '../../../wire/compose.ts';
-import { moveClock } from '../../control/clock.ts';
-import { clearFaults, setFault } from '../../control/faults.ts';
-import { addMerchant, replaceKeys } from '../../control/merchants.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
-import type { FormValues } from './blocks.tsx';
-import { PLACES, UI } from './navigation.ts';
+import type { FormValues } from './forms.tsx';
+import { PLACES, recordPath } from './navigation.ts';
 
-/** What a form does; gives the address that the browser goes to. */
-export type FormAction = (c: AppContext, fields: FormValues) => Promise<string>;
-
-/** All that the forms of the dashboard do. */
-export function actionsOf(parts: AppParts) {
-  return { ...paymentActions(parts), ...cardActions(parts), ...simulatorActions(parts) };
-}
+/** What a form does; returns the address that the browser goes to. */
+export type FormAction = (parts: AppParts, c: AppContext, fields: FormValues) => Promise<string>;
 
 const idOf = (c: AppContext) => c.req.param('id') ?? '';
 
-function paymentActions({ gateway }: AppParts) {
-  return {
-    settle: async (c, { outcome, delivery }) => {
-      const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
-      const { payment } = await gateway.settle(idOf(c), { ...input, by: 'control' });
-      return `${UI}/payments/${payment.id}`;
-    },
-    resend: async (c, { to, from }) => {
-      const sent = await gateway.resend(idOf(c), to || undefined);
-      const page = `${PLACES.ipns.path}/${sent.id}`;
-      const back = ownPage(from, page);
-      // What came of it is looked for where the press was, not at the top.
-      return to || back === page ? `${page}#send` : `${back}#${sent.id}`;
-    },
-    tamper: async (c, { tamper = '' }) => {
-      const { paymentId, url } = requireDelivery(gateway.state, idOf(c));
-      const [fired] = await gateway.fire({
-        ...(paymentId !== null && { payment: paymentId }),
-        to: url,
-        tamper: requireTampering(tamper),
-      });
-      return `${PLACES.ipns.path}/${fired?.id ?? idOf(c)}`;
-    },
-  } satisfies Record<string, FormAction>;
+export const settle: FormAction = async ({ payments }, c, { outcome, delivery }) => {
+  const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
+  const { payment } = await payments.settle(idOf(c), { ...input, by: 'control' });
+  return recordPath('payments', payment.id);
+};
+
+export const resend: FormAction = async ({ ipns }, c, { to, from }) => {
+  const sent = await ipns.resend(idOf(c), to || undefined);
+  const page = recordPath('ipns', sent.id);
+  const back = ownPage(from, page);
+  // The outcome is looked for where the press was, not at the top.
+  return to || back === page ? `${page}#send` : `${back}#${sent.id}`;
+};
+
+export const sendTampered: FormAction = async ({ ipns }, c, { tamper = '' }) => {
+  const { paymentId, url } = ipns.require(idOf(c));
+  const [fired] = await ipns.fire({
+    ...(paymentId !== null && { payment: paymentId }),
+    to: url,
+    tamper: requireTampering(tamper),
+  });
+  return recordPath('ipns', fired?.id ?? idOf(c));
+};
+
+export const createCard: FormAction = async ({ cards, dialect, merchants }, _, { merchant, ...fields }) => {
+  const owner = merchant ? merchants.require(merchant) : merchants.default;
+  return recordPath('cards', (await cards.issue(owner, dialect.readCard({ fields, text: '' }))).id);
+};
+
+export function moveCard(kind: CardMovementKind): FormAction {
+  return async ({ cards }, c, { amount = '', details }) => {
+    await cards.move(idOf(c), kind, { amount: amount.trim(), ...(details && { details }) });
+    return recordPath('cards', idOf(c));
+  };
 }
 
-function cardActions({ gateway, cards }: AppParts) {
-  const pathOf = (id: string) => `${PLACES.cards.path}/${id}`;
-  return {
-    createCard: async (_, { merchant, ...fields }) => {
-      const { state } = gateway;
-      const owner = merchant ? requireMerchant(state, merchant) : defaultMerchant(state);
-      return pathOf((await cards.issue(owner, { fields })).id);
-    },
-    moveCard: (kind: 'charge' | 'fund'): FormAction => {
-      return async (c, { amount = '', details }) => {
-        await cards.move(idOf(c), kind, { amount: amount.trim(), ...(details && { details }) });
-        return pathOf(idOf(c));
-      };
-    },
-    applyCardAction: (trigger: CardAction): FormAction => {
-      return async (c) => {
-        const { merchantId } = requireCard(gateway.state, idOf(c));
-        await cards.trigger(requireMerchant(gateway.state, merchantId), idOf(c), trigger);
-        return pathOf(idOf(c));
-      };
-    },
-  } satisfies Record<string, FormAction | ((kind: never) => FormAction)>;
+export function actOnCard(action: CardAction): FormAction {
+  return async ({ cards, merchants }, c) => {
+    const { merchantId } = cards.require(idOf(c));
+    await cards.apply(merchants.require(merchantId), idOf(c), action);
+    return recordPath('cards', idOf(c));
+  };
 }
 
-function simulatorActions(parts: AppParts) {
-  const { gateway, clock } = parts;
-  return {
-    generateKeys: async (_, { merchant }) => {
-      await replaceKeys(parts, merchant || defaultMerchant(gateway.state).id);
-      return PLACES.keys.path;
-    },
-    addMerchant: async (_, { name = '' }) => {
-      await addMerchant(parts, name);
-      return PLACES.keys.path;
-    },
-    setFault: async (_, fields) => {
-      setFault(parts, parseInput(FaultRule, faultRule(fields)));
-      return PLACES.faults.path;
-    },
-    clearFaults: async (_, { route, identifier, from }) => {
-      clearFaults(parts, route || undefined, { identifier: identifier || undefined });
-      return ownPage(from, PLACES.faults.path);
-    },
-    moveClock: async (_, { move = '', by, at, from }) => {
-      const { now, nextDue } = clock.read();
-      const moves: Record<string, object> = {
-        advance: { advance: by },
-        next: { advance: atLeast((nextDue ?? now) - now) },
-        freeze: { freeze: at?.trim() || 'now' },
-        resume: { resume: true },
-      };
-      await moveClock(parts, parseInput(ClockInput, Object.hasOwn(moves, move) ? (moves[move] ?? {}) : {}));
-      return ownPage(from, PLACES.clock.path);
-    },
-  } satisfies Record<string, FormAction>;
-}
+export const generateKeys: FormAction = async ({ merchants }, _, { merchant }) => {
+  await merchants.replaceKeys(merchant || merchants.default.id);
+  return PLACES.keys.path;
+};
+
+export const createMerchant: FormAction = async ({ merchants }, _, { name = '' }) => {
+  await merchants.add(name);
+  return PLACES.keys.path;
+};
+
+export const addFault: FormAction = async ({ faults }, _, fields) => {
+  faults.set(parseInput(FaultRule, faultRule(fields)));
+  return PLACES.faults.path;
+};
+
+export const removeFaults: FormAction = async ({ faults }, _, { route, identifier, from }) => {
+  faults.clear(route || undefined, { identifier: identifier || undefined });
+  return ownPage(from, PLACES.faults.path);
+};
+
+export const changeClock: FormAction = async ({ clock }, _, { move = '', by, at, from }) => {
+  const { now, nextDue } = clock.read();
+  const moves: Record<string, object> = {
+    advance: { advance: by },
+    next: { advance: atLeast((nextDue ?? now) - now) },
+    freeze: { freeze: at?.trim() || 'now' },
+    resume: { resume: true },
+  };
+  await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? (moves[move] ?? {}) : {}));
+  return ownPage(from, PLACES.clock.path);
+};
 
 /** A duration as it is written, which takes nine digits: to the millisecond, or the second above. */
 function atLeast(milliseconds: number): string {

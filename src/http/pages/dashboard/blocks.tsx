@@ -1,9 +1,10 @@
 import type { Child } from 'hono/jsx';
-import { listPath, type Place } from './navigation.ts';
+import type { CommandHint } from '../../../contract/hint.ts';
+import type { AppParts } from '../../environment.ts';
 
 /**
  * An instant as people read it: `precise` to the millisecond, `zone` says that it is UTC where nothing near does, and
- * with `runs` it goes on where the script does.
+ * with `runs` the script keeps it going.
  */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
   const { at, precise = false, runs = false, zone = false } = props;
@@ -22,8 +23,21 @@ export function Status({ of }: { of: string }) {
   return <span class={`status ${of}`}>{of}</span>;
 }
 
+/** A part of a page under a heading. */
+export function Section(props: { id: string; title: Child; children: Child }) {
+  const { id, title, children } = props;
+  return (
+    <section class="box" id={id} aria-labelledby={`${id}-name`}>
+      <h2 id={`${id}-name`}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 /** Names and values; what is undefined has no row. */
-export function Facts({ rows }: { rows: readonly (readonly [name: string, value: Child] | undefined)[] }) {
+export type FactRows = readonly (readonly [name: string, value: Child] | undefined)[];
+
+export function Facts({ rows }: { rows: FactRows }) {
   return (
     <dl>
       {rows
@@ -38,17 +52,18 @@ export function Facts({ rows }: { rows: readonly (readonly [name: string, value:
   );
 }
 
-/** Heading of a page of one record, and the way back to the list. */
-export function Heading(props: { title: string; place: Place; children?: Child }) {
+/** The facts of a record, in a box of their own. */
+export function FactsBox(props: { id?: string; label: string; rows: FactRows; children?: Child }) {
   return (
-    <div class="heading">
-      <h1>{props.title}</h1>
+    <section class="box" id={props.id} aria-label={props.label}>
+      <Facts rows={props.rows} />
       {props.children}
-      <a class="back" href={listPath(props.place, {})}>
-        Back to the list
-      </a>
-    </div>
+    </section>
   );
+}
+
+export function Warnings({ of }: { of: readonly string[] }) {
+  return of.map((warning) => <p class="warning">{warning}</p>);
 }
 
 /** A text to be copied; without the script it can be selected. */
@@ -86,97 +101,22 @@ export function Code(props: { id?: string; text: Child; what: string; wraps?: bo
   );
 }
 
-/** A form that posts to an action of the dashboard. */
-export function Action(props: {
-  to: string;
-  /** What the form is for, where its place does not say. */
-  label?: string | undefined;
-  children: Child;
-  /** Asked before it acts, where the script runs. */
-  confirm?: string;
-  inline?: boolean;
-}) {
-  const { to, label, children, confirm, inline = false } = props;
-  return (
-    <form
-      method="post"
-      action={to}
-      class={inline ? 'inline' : 'form'}
-      aria-label={label}
-      data-confirm={confirm}
-    >
-      {children}
-    </form>
-  );
+/** A command of gateway-sim, as the user types it. */
+export function CommandCode(props: { id: string; parts: AppParts; run: CommandHint; does: string }) {
+  const { id, parts, run, does } = props;
+  return <Code id={id} text={parts.facts.style.command(run)} what={`The command that ${does}`} />;
 }
 
-/** What a form was given before it was refused, by field: nobody types it again. */
-export type FormValues = Readonly<Record<string, string>>;
-
-/** A labelled field of a form. */
-export function Field(props: {
-  name: string;
-  label: string;
-  value?: string | undefined;
-  hint?: string;
-  required?: boolean;
-  type?: 'text' | 'url' | 'email';
-  /** Takes all the room there is: for addresses. */
-  wide?: boolean;
-  /** Tells fields of the same name on one page apart. */
-  scope?: string;
-}) {
-  const { name, label, value, hint, required = false, type = 'text', wide = false, scope = '' } = props;
-  const id = `field-${scope}${name}`;
+/** What a page has no room for: how many more there are, and the command that shows all. */
+export function More(props: { id: string; count: number; parts: AppParts; run: CommandHint; what: string }) {
+  const { id, count, parts, run, what } = props;
+  if (count <= 0) return null;
   return (
-    <p class={wide ? 'field wide' : 'field'}>
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        type={type}
-        value={value}
-        required={required}
-        placeholder={hint}
-        autocomplete="off"
-      />
-    </p>
-  );
-}
-
-/** A labelled choice of a form. */
-export function Choice(props: {
-  name: string;
-  label: string;
-  options: readonly (readonly [value: string, shown: string])[];
-  value?: string | undefined;
-}) {
-  const { name, label, options, value } = props;
-  const id = `field-${name}`;
-  return (
-    <p class="field">
-      <label for={id}>{label}</label>
-      <select id={id} name={name}>
-        {options.map(([option, shown]) => (
-          <option value={option} selected={option === value}>
-            {shown}
-          </option>
-        ))}
-      </select>
-    </p>
-  );
-}
-
-/** What a list is narrowed to, and where its page begins. */
-export type ListQuery = Readonly<Record<string, string | undefined>> & { cursor?: string | undefined };
-
-/** Leads through the pages of a list. */
-export function Pages({ place, query, next }: { place: Place; query: ListQuery; next: string | null }) {
-  if (next === null && query.cursor === undefined) return null;
-  return (
-    <p class="pages" id="pages">
-      {query.cursor !== undefined && <a href={listPath(place, { ...query, cursor: undefined })}>Newest</a>}
-      {next !== null && <a href={listPath(place, { ...query, cursor: next })}>Older ones</a>}
-    </p>
+    <>
+      <p class="soft">
+        And {count} {id}:
+      </p>
+      <CommandCode id={id} parts={parts} run={run} does={`shows all ${what}`} />
+    </>
   );
 }

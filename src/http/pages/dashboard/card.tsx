@@ -1,76 +1,82 @@
-import type { CardAction } from '../../../contract/vocabulary.ts';
-import { maskedCardNumber } from '../../../domain/card.ts';
+import type { CardTransaction } from '../../../contract/card.ts';
+import { command } from '../../../contract/hint.ts';
+import { CARD_ACTIONS, CARD_MOVEMENTS, type CardAction } from '../../../contract/vocabulary.ts';
+import { CARD_TRANSITIONS, maskedCardNumber, requireCard } from '../../../domain/card.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
-import { Action, Code, Facts, Field, type FormValues, Heading, Status, Time } from './blocks.tsx';
-import { PER_PAGE, PLACES } from './navigation.ts';
-import { shownAmount } from './payments.tsx';
-import { Cell, Row, Table } from './table.tsx';
-
-/** What can be done to a card, by the state it is in. */
-const TRIGGERS = {
-  active: [
-    ['block', 'Block'],
-    ['cancel', 'Cancel for good'],
-  ],
-  inactive: [
-    ['activate', 'Activate'],
-    ['cancel', 'Cancel for good'],
-  ],
-  canceled: [],
-} as const satisfies Record<Card['status'], readonly (readonly [CardAction, string])[]>;
+import { shownAmount } from '../amount.ts';
+import { FactsBox, More, Section, Status, Time } from './blocks.tsx';
+import { Action, ButtonForm, Field, type FormValues, Submit } from './forms.tsx';
+import { PER_PAGE, recordPath } from './navigation.ts';
+import type { PageRenderer } from './page.ts';
+import { recordPage } from './record-page.tsx';
+import { type Column, column, Table } from './table.tsx';
 
 /** The page of one card and its transactions. */
-export function CardPage({ parts, card, given }: { parts: AppParts; card: Card; given: FormValues }) {
-  return (
-    <>
-      <Heading title={card.title} place="cards">
-        <span class="sum">{shownAmount(parts, card.availableBalance, card.currency)}</span>
-        <Status of={card.status} />
-      </Heading>
-      <div class="columns">
-        <CardFacts parts={parts} card={card} />
-        <Moves card={card} given={given} />
-      </div>
-      <Transactions parts={parts} card={card} />
-    </>
-  );
-}
+export const cardPage: PageRenderer = ({ parts, c, given }) => {
+  const card = requireCard(parts.gateway.state, c.req.param('id') ?? '');
+  return recordPage({
+    place: 'cards',
+    id: card.id,
+    title: card.title,
+    sum: shownAmount(parts, card.availableBalance, card.currency),
+    status: <Status of={card.status} />,
+    sections: (
+      <>
+        <div class="columns">
+          <CardFacts parts={parts} card={card} />
+          <Moves card={card} given={given} />
+        </div>
+        <Transactions parts={parts} card={card} />
+      </>
+    ),
+  });
+};
 
 function CardFacts({ parts, card }: { parts: AppParts; card: Card }) {
+  const expiry = `${String(card.expiryMonth).padStart(2, '0')}/${card.expiryYear}`;
+  const number = (
+    <details id="number">
+      <summary>{maskedCardNumber(card.number)} (show)</summary>
+      <code>{card.number}</code> valid to {expiry}, CVC <code>{card.cvc}</code>
+    </details>
+  );
   return (
-    <section class="box" aria-label="Card" id="card">
-      <Facts
-        rows={[
-          [
-            'Number',
-            <details id="number">
-              <summary>{maskedCardNumber(card.number)} (show)</summary>
-              <code>{card.number}</code> valid to {String(card.expiryMonth).padStart(2, '0')}/
-              {card.expiryYear}, CVC <code>{card.cvc}</code>
-            </details>,
-          ],
-          ['Holder', `${card.nameOnCard}, ${card.email}`],
-          ['Merchant', parts.gateway.state.merchants.get(card.merchantId)?.name],
-          ['Created with', shownAmount(parts, card.amount, card.currency)],
-          ['Charges', shownAmount(parts, card.charges, card.currency)],
-          ['Card', <code>{card.id}</code>],
-          ['Created (UTC)', <Time at={card.createdAt} />],
-          ['Changed (UTC)', <Time at={card.updatedAt} />],
-        ]}
-      />
-    </section>
+    <FactsBox
+      id="card"
+      label="Card"
+      rows={[
+        ['Number', number],
+        ['Holder', `${card.nameOnCard}, ${card.email}`],
+        ['Merchant', parts.gateway.state.merchants.get(card.merchantId)?.name],
+        ['Created with', shownAmount(parts, card.amount, card.currency)],
+        ['Charges', shownAmount(parts, card.charges, card.currency)],
+        ['Card', <code>{card.id}</code>],
+        ['Created (UTC)', <Time at={card.createdAt} />],
+        ['Changed (UTC)', <Time at={card.updatedAt} />],
+      ]}
+    />
   );
 }
 
-const HINTS = { charge: 'Coffee', fund: 'Pocket money' } as const;
+const MOVEMENTS = {
+  charge: { name: 'Charge', hint: 'Coffee' },
+  fund: { name: 'Fund', hint: 'Pocket money' },
+} as const satisfies Record<(typeof CARD_MOVEMENTS)[number], object>;
+
+const ACTION_NAMES = {
+  activate: 'Activate',
+  block: 'Block',
+  cancel: 'Cancel for good',
+} as const satisfies Record<CardAction, string>;
 
 function Moves({ card, given }: { card: Card; given: FormValues }) {
-  const path = `${PLACES.cards.path}/${card.id}`;
+  const path = recordPath('cards', card.id);
+  const next = CARD_TRANSITIONS[card.status];
+  const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
   return (
-    <section class="box" id="act" aria-labelledby="act-name">
-      <h2 id="act-name">What happens to it</h2>
-      {(['charge', 'fund'] as const).map((kind) => (
+    <Section id="act" title="What happens to it">
+      {CARD_MOVEMENTS.map((kind) => (
         <Action to={`${path}/${kind}`} label={kind}>
           <Field
             name="amount"
@@ -84,68 +90,51 @@ function Moves({ card, given }: { card: Card; given: FormValues }) {
             name="details"
             label="Details"
             value={given[`${kind}.details`]}
-            hint={HINTS[kind]}
+            hint={MOVEMENTS[kind].hint}
             scope={kind}
           />
-          <button type="submit" class="plain">
-            {kind === 'charge' ? 'Charge' : 'Fund'}
-          </button>
+          <Submit look="plain">{MOVEMENTS[kind].name}</Submit>
         </Action>
       ))}
       <div class="inline" id="triggers">
-        {TRIGGERS[card.status].map(([trigger, name]) => (
-          <Action to={`${path}/${trigger}`} inline>
-            <button type="submit" class={trigger === 'cancel' ? 'danger' : 'plain'}>
-              {name}
-            </button>
-          </Action>
+        {actions.map((action) => (
+          <ButtonForm
+            to={`${path}/${action}`}
+            look={action === 'cancel' ? 'danger' : 'plain'}
+            name={ACTION_NAMES[action]}
+          />
         ))}
       </div>
-    </section>
+    </Section>
   );
 }
 
 function Transactions({ parts, card }: { parts: AppParts; card: Card }) {
   const all = parts.gateway.state.transactionsOf(card.id);
+  const rows = all.slice(0, PER_PAGE);
+  const amount = (one: CardTransaction) => shownAmount(parts, one.amount, one.currency);
+  const charge = (one: CardTransaction) => shownAmount(parts, one.charge, one.currency);
+  const columns: Column<CardTransaction>[] = [
+    column('At (UTC)', ({ createdAt }) => <Time at={createdAt} />),
+    column('Amount', (one) => `${one.type}${amount(one)}`, { kind: 'amount' }),
+    column('Charge', charge, { kind: 'amount', label: 'Charge' }),
+    column('Details', ({ details }) => details, { kind: 'long' }),
+    column('Remark', ({ remark }) => remark),
+  ];
   return (
-    <section class="box" id="transactions" aria-labelledby="transactions-name">
-      <h2 id="transactions-name">Transactions</h2>
+    <Section id="transactions" title="Transactions">
       {all.length > 0 ? (
-        <Table
-          id="transaction-list"
-          label="Transactions, newest first"
-          columns={['At (UTC)', ['Amount', 'amount'], ['Charge', 'amount'], 'Details', 'Remark']}
-        >
-          {all.slice(0, PER_PAGE).map((one) => (
-            <Row name={one.id}>
-              <Cell>
-                <Time at={one.createdAt} />
-              </Cell>
-              <Cell kind="amount">
-                {one.type}
-                {shownAmount(parts, one.amount, one.currency)}
-              </Cell>
-              <Cell kind="amount" label="Charge">
-                {shownAmount(parts, one.charge, one.currency)}
-              </Cell>
-              <Cell kind="long">{one.details}</Cell>
-              <Cell>{one.remark}</Cell>
-            </Row>
-          ))}
-        </Table>
+        <Table id="transaction-list" label="Transactions, newest first" columns={columns} rows={rows} />
       ) : (
         <p class="soft">None yet: charge or fund the card.</p>
       )}
-      {all.length > PER_PAGE && (
-        <>
-          <p class="soft">And {all.length - PER_PAGE} older:</p>
-          <Code
-            id="older"
-            text={parts.facts.command(`gateway-sim cards show ${card.id}`)}
-            what="The command that shows all transactions"
-          />
-        </>
-      )}
-    </section>
+      <More
+        id="older"
+        count={all.length - PER_PAGE}
+        parts={parts}
+        run={command('cards show', card.id)}
+        what="transactions"
+      />
+    </Section>
   );
 }

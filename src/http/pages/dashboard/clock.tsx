@@ -1,54 +1,39 @@
 import { timestamp } from '../../../domain/settings.ts';
 import type { AppParts } from '../../environment.ts';
-import { Action, Facts, Field, type FormValues, Time } from './blocks.tsx';
+import { FactsBox, Section, Time } from './blocks.tsx';
+import { Action, ButtonForm, Field, Hidden, Submit } from './forms.tsx';
 import { PLACES } from './navigation.ts';
+import { type PageRenderer, pageAt } from './page.ts';
 import { span } from './text.ts';
 
-/** The page of the emulator's time. */
-export function ClockPage({ parts, given }: { parts: AppParts; given: FormValues }) {
-  const { now, frozen, ahead, nextDue } = parts.clock.read();
-  return (
+export const clockPage: PageRenderer = ({ parts, given }) => {
+  const read = parts.clock.read();
+  const { path } = PLACES.clock;
+  return pageAt(
+    'clock',
     <>
       <h1>Clock</h1>
-      <section class="box" aria-label="Time" id="time">
-        <Facts
-          rows={[
-            ['Now (UTC)', <Time at={timestamp(now)} runs={!frozen} />],
-            ['Time', frozen ? 'stands still' : 'runs'],
-            ['Against real time', againstReal(ahead)],
-            [
-              'Next due (UTC)',
-              nextDue === null ? (
-                'nothing waits'
-              ) : (
-                <>
-                  <Time at={timestamp(nextDue)} />
-                  {nextDue > now && (
-                    <>
-                      , in{' '}
-                      <span data-left={frozen ? undefined : Math.ceil((nextDue - now) / 1_000)}>
-                        {span(nextDue - now)}
-                      </span>
-                    </>
-                  )}
-                </>
-              ),
-            ],
-          ]}
-        />
-      </section>
-      <section class="box" id="move" aria-labelledby="move-name">
-        <h2 id="move-name">Move it</h2>
+      <FactsBox
+        id="time"
+        label="Time"
+        rows={[
+          ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
+          ['Time', read.frozen ? 'stands still' : 'runs'],
+          ['Against real time', againstReal(read.ahead)],
+          ['Next due (UTC)', <NextDue {...read} />],
+        ]}
+      />
+      <Section id="move" title="Move it">
         <p class="soft">
           Forward only. What falls due on the way runs, in order, before the page comes back.
         </p>
-        <Action to={PLACES.clock.path} label="Advance">
-          <input type="hidden" name="move" value="advance" />
+        <Action to={path} label="Advance">
+          <Hidden values={{ move: 'advance' }} />
           <Field name="by" label="Advance by" value={given['by'] ?? '1h'} hint="30s, 10m, 2h" required />
-          <button type="submit">Advance</button>
+          <Submit>Advance</Submit>
         </Action>
-        <Action to={PLACES.clock.path} label="Freeze">
-          <input type="hidden" name="move" value="freeze" />
+        <Action to={path} label="Freeze">
+          <Hidden values={{ move: 'freeze' }} />
           <Field
             name="at"
             label="Stand still at"
@@ -56,27 +41,32 @@ export function ClockPage({ parts, given }: { parts: AppParts; given: FormValues
             hint="2027-01-01T00:00:00Z"
             required
           />
-          <button type="submit" class="plain">
-            Freeze
-          </button>
+          <Submit look="plain">Freeze</Submit>
         </Action>
         <div class="inline" id="moves">
-          {nextDue !== null && (
-            <Action to={PLACES.clock.path} inline>
-              <button type="submit" name="move" value="next" class="plain">
-                Run what is due next
-              </button>
-            </Action>
+          {read.nextDue !== null && (
+            <ButtonForm to={path} send={['move', 'next']} name="Run what is due next" />
           )}
-          {frozen && (
-            <Action to={PLACES.clock.path} inline>
-              <button type="submit" name="move" value="resume" class="plain">
-                Resume
-              </button>
-            </Action>
-          )}
+          {read.frozen && <ButtonForm to={path} send={['move', 'resume']} name="Resume" />}
         </div>
-      </section>
+      </Section>
+    </>,
+  );
+};
+
+function NextDue({ now, frozen, nextDue }: ReturnType<AppParts['clock']['read']>) {
+  if (nextDue === null) return 'nothing waits';
+  return (
+    <>
+      <Time at={timestamp(nextDue)} />
+      {nextDue > now && (
+        <>
+          , in{' '}
+          <span data-left={frozen ? undefined : Math.ceil((nextDue - now) / 1_000)}>
+            {span(nextDue - now)}
+          </span>
+        </>
+      )}
     </>
   );
 }

@@ -1,99 +1,81 @@
+import type { Child } from 'hono/jsx';
+import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/vocabulary.ts';
+import { requireDelivery } from '../../../domain/resend.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { curlCommand } from '../../../wire/curl.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import {
-  Action,
-  Choice,
-  Code,
-  CopyButton,
-  Facts,
-  Field,
-  type FormValues,
-  Heading,
-  Status,
-  Time,
-} from './blocks.tsx';
-import { outcomeOf } from './ipns.tsx';
-import { UI } from './navigation.ts';
+import { Code, CopyButton, FactsBox, More, Section, Status, Time } from './blocks.tsx';
+import { Action, Choice, Field, type FormValues, Hidden, Submit } from './forms.tsx';
+import { describeAttempt } from './ipns.tsx';
+import { recordPath } from './navigation.ts';
+import type { PageRenderer } from './page.ts';
+import { recordPage } from './record-page.tsx';
 import { Signature } from './signature.tsx';
 import { pretty } from './text.ts';
 
-/** So many attempts are shown; each may have 64 KiB of answer. */
+/** Maximum attempts shown; each may have 64 KiB of response. */
 const SHOWN = 10;
 
 /** The page of one delivery: its signature explained, and both sides of every attempt. */
-export function IpnPage(props: { parts: AppParts; delivery: Delivery; given: FormValues }) {
-  const { parts, delivery, given } = props;
+export const ipnPage: PageRenderer = ({ parts, c, given }) => {
   const { state } = parts.gateway;
+  const delivery = requireDelivery(state, c.req.param('id') ?? '');
   const attempts = state.attemptsOf(delivery.id).toReversed();
-  const earlier = attempts.length - SHOWN;
-  return (
-    <>
-      <Heading title={`IPN of ${delivery.identifier}`} place="ipns">
-        <Status of={delivery.state} />
-      </Heading>
-      <div class="columns uneven">
-        <Send delivery={delivery} state={state} given={given} />
-        <DeliveryFacts delivery={delivery} lastError={attempts[0]?.error ?? null} />
-      </div>
-      <section class="box" id="attempts" aria-labelledby="attempts-name">
-        <h2 id="attempts-name">Attempts</h2>
-        {attempts.length === 0 && <p class="soft">Not attempted yet.</p>}
-        {attempts.slice(0, SHOWN).map((attempt, index) => (
-          <AttemptSides attempt={attempt} open={index === 0} />
-        ))}
-        {earlier > 0 && (
-          <>
-            <p class="soft">And {earlier} earlier:</p>
-            <Code
-              id="earlier"
-              text={parts.facts.command(`gateway-sim ipn show ${delivery.id}`)}
-              what="The command that shows all attempts"
-            />
-          </>
-        )}
-      </section>
-      <Signature delivery={delivery} sent={attempts[0]?.requestBody ?? delivery.body} state={state} />
-    </>
-  );
-}
+  return recordPage({
+    place: 'ipns',
+    id: delivery.id,
+    title: `IPN of ${delivery.identifier}`,
+    status: <Status of={delivery.state} />,
+    sections: (
+      <>
+        <div class="columns uneven">
+          <Send delivery={delivery} state={state} given={given} />
+          <DeliveryFacts delivery={delivery} lastError={attempts[0]?.error ?? null} />
+        </div>
+        <Attempts parts={parts} id={delivery.id} attempts={attempts} />
+        <Signature delivery={delivery} sent={attempts[0]?.requestBody ?? delivery.body} state={state} />
+      </>
+    ),
+  });
+};
 
 function DeliveryFacts({ delivery, lastError }: { delivery: Delivery; lastError: string | null }) {
   const { paymentId, nextAttemptAt, note } = delivery;
   return (
-    <section class="box" id="ipn" aria-label="IPN">
-      <Facts
-        rows={[
-          ['To', <code>{delivery.url}</code>],
-          ['Carries status', <code>{delivery.status}</code>],
-          ['Delivery', <code>{delivery.id}</code>],
-          paymentId === null
-            ? undefined
-            : ['Payment', <a href={`${UI}/payments/${paymentId}`}>{paymentId}</a>],
-          ['Created (UTC)', <Time at={delivery.createdAt} />],
-          nextAttemptAt === null ? undefined : ['Next attempt (UTC)', <Time at={nextAttemptAt} />],
-        ]}
-      />
+    <FactsBox
+      id="ipn"
+      label="IPN"
+      rows={[
+        ['To', <code>{delivery.url}</code>],
+        ['Carries status', <code>{delivery.status}</code>],
+        ['Delivery', <code>{delivery.id}</code>],
+        paymentId === null
+          ? undefined
+          : ['Payment', <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+        ['Created (UTC)', <Time at={delivery.createdAt} />],
+        nextAttemptAt === null ? undefined : ['Next attempt (UTC)', <Time at={nextAttemptAt} />],
+      ]}
+    >
       {note !== null && note !== lastError && <p class="warning">{note}</p>}
-    </section>
+    </FactsBox>
   );
 }
 
+/** It takes the focus: a press on Resend comes back to here. */
 function Send({ delivery, state, given }: { delivery: Delivery; state: State; given: FormValues }) {
-  const path = `${UI}/ipns/${delivery.id}`;
+  const path = recordPath('ipns', delivery.id);
   const last = state.attemptsOf(delivery.id).at(-1);
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Send it</h2>
-      {/* A press on Resend comes back to here. */}
       <p id="outcome" role="status">
         {last ? <Outcome attempt={last} /> : 'Not attempted yet.'}
       </p>
       <Action to={`${path}/resend`} inline>
-        <input type="hidden" name="from" value={path} />
-        <button type="submit">Resend</button>
+        <Hidden values={{ from: path }} />
+        <Submit>Resend</Submit>
         <span class="soft">The same once more: one further attempt.</span>
       </Action>
       <Action to={`${path}/resend`} label="Somewhere else">
@@ -106,20 +88,16 @@ function Send({ delivery, state, given }: { delivery: Delivery; state: State; gi
           hint="http://localhost:3000/ipn"
           required
         />
-        <button type="submit" class="plain">
-          Send there
-        </button>
+        <Submit look="plain">Send there</Submit>
       </Action>
       <Action to={`${path}/tamper`} label="Falsified">
         <Choice
           name="tamper"
           label="Falsify, so that it must be refused"
           value={given['tamper']}
-          options={TAMPERINGS.map((one) => [one, one])}
+          options={TAMPERINGS}
         />
-        <button type="submit" class="plain">
-          Send falsified
-        </button>
+        <Submit look="plain">Send falsified</Submit>
       </Action>
       <details id="ipn-curl">
         <summary>Copy as curl</summary>
@@ -130,10 +108,10 @@ function Send({ delivery, state, given }: { delivery: Delivery; state: State; gi
 }
 
 function Outcome({ attempt }: { attempt: Attempt }) {
+  const verdict = attempt.error === null ? 'right' : 'wrong';
   return (
     <>
-      Attempt {attempt.number}:{' '}
-      <strong class={`verdict ${attempt.error === null ? 'right' : 'wrong'}`}>{outcomeOf(attempt)}</strong>{' '}
+      Attempt {attempt.number}: <strong class={`verdict ${verdict}`}>{describeAttempt(attempt)}</strong>{' '}
       <span class="soft">
         <Time at={attempt.startedAt} zone />
       </span>
@@ -141,8 +119,34 @@ function Outcome({ attempt }: { attempt: Attempt }) {
   );
 }
 
+function Attempts(props: { parts: AppParts; id: string; attempts: readonly Attempt[] }) {
+  const { parts, id, attempts } = props;
+  return (
+    <Section id="attempts" title="Attempts">
+      {attempts.length === 0 && <p class="soft">Not attempted yet.</p>}
+      {attempts.slice(0, SHOWN).map((attempt, index) => (
+        <AttemptSides attempt={attempt} open={index === 0} />
+      ))}
+      <More
+        id="earlier"
+        count={attempts.length - SHOWN}
+        parts={parts}
+        run={command('ipn show', id)}
+        what="attempts"
+      />
+    </Section>
+  );
+}
+
 function AttemptSides({ attempt, open }: { attempt: Attempt; open: boolean }) {
-  const name = `attempt-${attempt.number}`;
+  const { number, url, requestHeaders, requestBody } = attempt;
+  const name = `attempt-${number}`;
+  const raw = (
+    <>
+      {`POST ${url}\n${headerLines(requestHeaders)}\n\n`}
+      <span id={`${name}-body`}>{requestBody}</span>
+    </>
+  );
   return (
     <details id={name} open={open}>
       <summary>
@@ -151,47 +155,40 @@ function AttemptSides({ attempt, open }: { attempt: Attempt; open: boolean }) {
       <div class="sides">
         <div class="side">
           <h3>Request</h3>
-          <Code text={pretty(attempt.requestBody)} what={`Body of request ${attempt.number}`} wraps />
-          <CopyButton target={`${name}-body`} what={`the body of request ${attempt.number} as sent`} />
-          <details id={`${name}-request`}>
-            <summary>Raw request</summary>
-            <Code
-              text={
-                <>
-                  {`POST ${attempt.url}\n${headerLines(attempt.requestHeaders)}\n\n`}
-                  <span id={`${name}-body`}>{attempt.requestBody}</span>
-                </>
-              }
-              what={`Raw request ${attempt.number}`}
-            />
-          </details>
+          <Code text={pretty(requestBody)} what={`Body of request ${number}`} wraps />
+          <CopyButton target={`${name}-body`} what={`the body of request ${number} as sent`} />
+          <Raw id={`${name}-request`} of="request" text={raw} number={number} />
         </div>
         <div class="side">
           <h3>Response</h3>
-          {attempt.responseStatus === null ? (
-            <p class="warning">{attempt.error}</p>
-          ) : (
-            <Response attempt={attempt} status={attempt.responseStatus} name={name} />
-          )}
+          <Response attempt={attempt} id={`${name}-response`} />
         </div>
       </div>
     </details>
   );
 }
 
-function Response({ attempt, status, name }: { attempt: Attempt; status: number; name: string }) {
-  const body = attempt.responseBody ?? '';
+function Response({ attempt, id }: { attempt: Attempt; id: string }) {
+  const { number, responseStatus, responseHeaders, responseBody, error } = attempt;
+  if (responseStatus === null) return <p class="warning">{error}</p>;
+  const body = responseBody ?? '';
+  const raw = `${responseStatus}\n${headerLines(responseHeaders)}\n\n${body}`;
   return (
     <>
-      <Code text={`${status}\n${pretty(body)}`} what={`Response ${attempt.number}`} wraps />
-      <details id={`${name}-response`}>
-        <summary>Raw response</summary>
-        <Code
-          text={`${status}\n${headerLines(attempt.responseHeaders)}\n\n${body}`}
-          what={`Raw response ${attempt.number}`}
-        />
-      </details>
+      <Code text={`${responseStatus}\n${pretty(body)}`} what={`Response ${number}`} wraps />
+      <Raw id={id} of="response" text={raw} number={number} />
     </>
+  );
+}
+
+/** One side of an attempt, byte by byte. */
+function Raw(props: { id: string; of: 'request' | 'response'; text: Child; number: number }) {
+  const { id, of, text, number } = props;
+  return (
+    <details id={id}>
+      <summary>Raw {of}</summary>
+      <Code text={text} what={`Raw ${of} ${number}`} />
+    </details>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Where the dashboard's script and its other pages are. */
 export const UI = '/_sim/ui';
 
-/** So many records stand on a page of a list. */
+/** Maximum records on a page of a list. */
 export const PER_PAGE = 50;
 
 /** The places of the navigation, in their order. */
@@ -18,9 +18,17 @@ export const PLACES = {
 } as const;
 export type Place = keyof typeof PLACES;
 
+/** What a list is narrowed to, and where its page begins. */
+export type ListQuery = Readonly<Record<string, string | undefined>>;
+
 /** The address of a list: its place and what it is narrowed to. */
-export function listPath(place: Place, query: Readonly<Record<string, string | undefined>>): string {
+export function listPath(place: Place, query: ListQuery): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const { path } = PLACES[place];
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
+}
+
+/** The address of a record in a list. */
+export function recordPath(place: 'payments' | 'ipns' | 'cards' | 'requests', id: string | number): string {
+  return `${UI}/${place}/${id}`;
 }

@@ -1,53 +1,57 @@
-import type { TimelineEntry } from '../../../contract/payment.ts';
-import { DELIVERY_ORDERS, OUTCOMES } from '../../../contract/vocabulary.ts';
+import { DELIVERY_ORDERS, OUTCOMES, PAYMENT_OUTCOMES, SETTLERS } from '../../../contract/vocabulary.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
-import type { Attempt, Payment } from '../../../domain/state.ts';
+import { requirePayment } from '../../../domain/payment.ts';
+import type { Payment } from '../../../domain/state.ts';
 import { timeline } from '../../../domain/timeline.ts';
 import { checkoutUrl } from '../../../wire/paths.ts';
 import type { AppParts } from '../../environment.ts';
-import { Action, Choice, Code, Facts, Heading, Status, Time } from './blocks.tsx';
-import { DeliveryTable } from './ipns.tsx';
-import { PER_PAGE, UI } from './navigation.ts';
-import { shownAmount } from './payments.tsx';
-import { initiateAgain } from './samples.ts';
+import { shownAmount } from '../amount.ts';
+import { Code, FactsBox, Section, Status, Time, Warnings } from './blocks.tsx';
+import { Action, Choice, Submit } from './forms.tsx';
+import { deliveryTable } from './ipns.tsx';
+import { PER_PAGE, recordPath } from './navigation.ts';
+import type { PageRenderer } from './page.ts';
+import { recordPage } from './record-page.tsx';
+import { initiateAgain } from './samples.tsx';
+import { Table } from './table.tsx';
+import { Timeline } from './timeline.tsx';
 
-/** So many steps of a story are told. */
-const STEPS = 100;
+/** The page of one payment: what can be done to it, its timeline, its IPNs. */
+export const paymentPage: PageRenderer = ({ parts, c }) => {
+  const payment = requirePayment(parts.gateway.state, c.req.param('id') ?? '');
+  return recordPage({
+    place: 'payments',
+    id: payment.id,
+    title: payment.identifier,
+    sum: shownAmount(parts, payment.amount, payment.currency),
+    status: <Status of={payment.status} />,
+    sections: <Sections parts={parts} payment={payment} />,
+  });
+};
 
-/** The page of one payment: what can be done to it, its story, its IPNs. */
-export function PaymentPage({ parts, payment }: { parts: AppParts; payment: Payment }) {
+interface PaymentProps {
+  parts: AppParts;
+  payment: Payment;
+}
+
+/** What matters next comes first: to settle it, or what became of its IPN. */
+function Sections({ parts, payment }: PaymentProps) {
   const { state } = parts.gateway;
-  const steps = timeline(payment, state);
-  const deliveries = state.deliveriesOf(payment.id);
   const merchant = state.merchants.get(payment.merchantId) ?? defaultMerchant(state);
   const isPending = payment.status === 'pending';
+  const ipns = <Ipns parts={parts} payment={payment} />;
   return (
     <>
-      <Heading title={payment.identifier} place="payments">
-        <span class="sum">{shownAmount(parts, payment.amount, payment.currency)}</span>
-        <Status of={payment.status} />
-      </Heading>
-      {payment.warnings.map((warning) => (
-        <p class="warning">{warning}</p>
-      ))}
-      {/* What matters next comes first: to settle it, or what became of its IPN. */}
-      {!isPending && <Ipns parts={parts} payment={payment} />}
+      <Warnings of={payment.warnings} />
+      {!isPending && ipns}
       <div class="columns uneven" id="payment">
         <div class="stack">
           {isPending && <Settle parts={parts} payment={payment} />}
-          <section class="box" id="story" aria-labelledby="story-name">
-            <h2 id="story-name">
-              Timeline <span class="soft">UTC</span>
-            </h2>
-            {steps.length > STEPS && <p class="soft">{steps.length - STEPS} earlier steps are not shown.</p>}
-            <ol class="timeline">
-              {folded(steps.slice(-STEPS)).map((entries) => (
-                <Step entries={entries} isAlone={deliveries.length === 1} />
-              ))}
-            </ol>
-          </section>
-          <section class="box" id="again" aria-labelledby="again-name">
-            <h2 id="again-name">Copy as curl</h2>
+          <Timeline
+            steps={timeline(payment, state)}
+            hasOneIpn={state.deliveriesOf(payment.id).length === 1}
+          />
+          <Section id="again" title="Copy as curl">
             <details id="curl-details">
               <summary>Initiate this payment again</summary>
               <Code
@@ -57,92 +61,65 @@ export function PaymentPage({ parts, payment }: { parts: AppParts; payment: Paym
               />
             </details>
             <p class="soft">That of an IPN is on the IPN's page.</p>
-          </section>
+          </Section>
         </div>
-        <PaymentFacts parts={parts} payment={payment} merchant={merchant.name} />
+        <FactsBox
+          id="facts"
+          label="Payment"
+          rows={[
+            ['Charge', shownAmount(parts, payment.charge, payment.currency)],
+            ['Mode', payment.mode],
+            ['Payment', <code>{payment.id}</code>],
+            ['Transaction', <code>{payment.trx}</code>],
+            ['Merchant', merchant.name],
+            ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
+            ['Details', payment.details],
+            ['IPN to', <code>{payment.ipnUrl}</code>],
+            ['On success', <code>{payment.successUrl}</code>],
+            ['On cancel', <code>{payment.cancelUrl}</code>],
+            payment.settledBy === null ? undefined : ['Settled by', SETTLERS[payment.settledBy]],
+          ]}
+        />
       </div>
-      {isPending && <Ipns parts={parts} payment={payment} />}
+      {isPending && ipns}
     </>
   );
 }
 
-function PaymentFacts({ parts, payment, merchant }: { parts: AppParts; payment: Payment; merchant: string }) {
-  return (
-    <section class="box" id="facts" aria-label="Payment">
-      <Facts
-        rows={[
-          ['Charge', shownAmount(parts, payment.charge, payment.currency)],
-          ['Mode', payment.mode],
-          ['Payment', <code>{payment.id}</code>],
-          ['Transaction', <code>{payment.trx}</code>],
-          ['Merchant', merchant],
-          ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
-          ['Details', payment.details],
-          ['IPN to', <code>{payment.ipnUrl}</code>],
-          ['On success', <code>{payment.successUrl}</code>],
-          ['On cancel', <code>{payment.cancelUrl}</code>],
-          payment.settledBy === null ? undefined : ['Settled by', SETTLED_BY[payment.settledBy]],
-        ]}
-      />
-    </section>
-  );
-}
-
-const SETTLED_BY = {
-  customer: 'the customer',
-  panel: 'the simulator panel',
-  control: 'command, dashboard or control API',
-  auto: 'itself',
-  clock: 'the clock: its time was up',
-} as const satisfies Record<NonNullable<Payment['settledBy']>, string>;
-
-function Ipns({ parts, payment }: { parts: AppParts; payment: Payment }) {
+function Ipns({ parts, payment }: PaymentProps) {
   const { state } = parts.gateway;
-  const deliveries = state.deliveriesOf(payment.id).toReversed();
+  const rows = state.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
+  const from = recordPath('payments', payment.id);
+  const label = 'IPNs of this payment, newest first';
   return (
-    <section class="box" id="payment-ipns" aria-labelledby="payment-ipns-name">
-      <h2 id="payment-ipns-name">IPNs</h2>
-      {deliveries.length > 0 ? (
-        <DeliveryTable
-          id="payment-ipn-list"
-          label="IPNs of this payment, newest first"
-          deliveries={deliveries.slice(0, PER_PAGE)}
-          state={state}
-          from={`${UI}/payments/${payment.id}`}
-          ofOne
-        />
+    <Section id="payment-ipns" title="IPNs">
+      {rows.length > 0 ? (
+        <Table id="payment-ipn-list" label={label} rows={rows} {...deliveryTable(state, from, true)} />
       ) : (
         <p class="soft">
           {payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 
-const OUTCOME_NAMES = { approve: 'Approve', cancel: 'Cancel', fail: 'Fail', expire: 'Expire' } as const;
-
-function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
+function Settle({ parts, payment }: PaymentProps) {
+  const { auto, expiresAt } = payment;
   return (
-    <section class="box" id="settle" aria-labelledby="settle-name">
-      <h2 id="settle-name">Settle it</h2>
-      <Action to={`${UI}/payments/${payment.id}/settle`}>
+    <Section id="settle" title="Settle it">
+      <Action to={`${recordPath('payments', payment.id)}/settle`}>
         <Choice
           name="delivery"
           label="Order of IPN and redirect"
           value={parts.gateway.settings.delivery}
-          options={DELIVERY_ORDERS.map((order) => [order, order])}
+          options={DELIVERY_ORDERS}
         />
         <div class="inline">
           {OUTCOMES.map((outcome) => (
-            <button
-              type="submit"
-              name="outcome"
-              value={outcome}
-              class={outcome === 'approve' ? undefined : 'plain'}
-            >
-              {OUTCOME_NAMES[outcome]}
-            </button>
+            <Submit send={['outcome', outcome]} look={outcome === 'approve' ? undefined : 'plain'}>
+              {PAYMENT_OUTCOMES[outcome].label}
+            </Submit>
           ))}
         </div>
       </Action>
@@ -157,81 +134,16 @@ function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
         </a>
         <span class="soft">In a new tab, as the customer sees it.</span>
       </p>
-      {payment.auto && (
+      {auto && (
         <p class="soft">
-          It settles itself ({payment.auto.outcome}) at <Time at={payment.auto.at} zone />.
+          It settles itself ({auto.outcome}) at <Time at={auto.at} zone />.
         </p>
       )}
-      {payment.expiresAt !== null && (
+      {expiresAt !== null && (
         <p class="soft">
-          It expires at <Time at={payment.expiresAt} zone />.
+          It expires at <Time at={expiresAt} zone />.
         </p>
       )}
-    </section>
-  );
-}
-
-const EVENT_NAMES: Record<TimelineEntry['event'], string> = {
-  initiated: 'Initiated',
-  opened: 'Checkout opened',
-  email_entered: 'E-mail entered',
-  email_refused: 'E-mail refused',
-  code_sent: 'Code sent',
-  code_refused: 'Code refused',
-  settled: 'Settled',
-  redirected: 'Browser redirected',
-  ipn_attempted: 'IPN attempt',
-  ipn_due: 'IPN due',
-};
-
-/** Attempts of one delivery that end alike, one after the other, are one step. */
-function folded(steps: readonly TimelineEntry[]): [TimelineEntry, ...TimelineEntry[]][] {
-  const groups: [TimelineEntry, ...TimelineEntry[]][] = [];
-  for (const step of steps) {
-    const group = groups.at(-1);
-    if (group && isRepeated(group[0], step)) group.push(step);
-    else groups.push([step]);
-  }
-  return groups;
-}
-
-function isRepeated(one: TimelineEntry, next: TimelineEntry): boolean {
-  return (
-    one.attempt !== null &&
-    next.attempt !== null &&
-    one.deliveryId === next.deliveryId &&
-    answerTo(one.attempt) === answerTo(next.attempt)
-  );
-}
-
-function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
-  return error ?? `answered ${responseStatus}`;
-}
-
-function Step(props: { entries: readonly [TimelineEntry, ...TimelineEntry[]]; isAlone: boolean }) {
-  const { entries, isAlone } = props;
-  const [{ at, event, detail, deliveryId, attempt }] = entries;
-  const last = entries.at(-1)?.attempt;
-  const mark = event === 'ipn_due' ? 'due' : attempt?.error ? 'failed' : undefined;
-  return (
-    <li class={mark}>
-      <Time at={at} precise />
-      {deliveryId === null ? (
-        <>
-          <strong>{EVENT_NAMES[event]}</strong> {detail}
-        </>
-      ) : (
-        <>
-          <a href={`${UI}/ipns/${deliveryId}`}>
-            <strong>
-              {EVENT_NAMES[event]} {attempt?.number}
-              {attempt && last && last.number !== attempt.number && ` to ${last.number}`}
-            </strong>
-          </a>
-          {attempt && `: ${answerTo(attempt)}`}
-          {!isAlone && <span class="soft"> {deliveryId}</span>}
-        </>
-      )}
-    </li>
+    </Section>
   );
 }

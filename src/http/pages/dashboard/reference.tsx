@@ -2,7 +2,7 @@ import { defaultMerchant } from '../../../domain/merchant.ts';
 import type { AppParts } from '../../environment.ts';
 import type { OpenApiDocument } from '../../openapi.ts';
 import { renderPage } from './frame.tsx';
-import { PLACES } from './navigation.ts';
+import { pageAt } from './page.ts';
 
 /** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
 export async function referencePage(
@@ -10,10 +10,10 @@ export async function referencePage(
   nonce: string,
   document: () => Promise<OpenApiDocument>,
 ): Promise<string> {
-  const [openApi, { Reference }, { REFERENCE_STYLES }] = await Promise.all([
+  const [openApi, { Reference }, { default: REFERENCE_STYLES }] = await Promise.all([
     document(),
     import('../reference.tsx'),
-    import('../reference-styles.ts'),
+    import('../assets/reference.css?text'),
   ]);
   const { gateway, facts } = parts;
   const curl = {
@@ -22,12 +22,8 @@ export async function referencePage(
     asksForToken: facts.controlToken !== null,
   };
   return renderPage(parts, nonce, {
-    place: 'reference',
-    title: 'API reference',
-    path: PLACES.reference.path,
-    problem: null,
+    ...pageAt('reference', <Reference document={openApi} facts={curl} />),
     isStill: true,
     styles: REFERENCE_STYLES,
-    children: <Reference document={openApi} facts={curl} />,
   });
 }

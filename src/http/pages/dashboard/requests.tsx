@@ -1,136 +1,124 @@
+import { GatewayError } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
+import { hint } from '../../../contract/hint.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
+import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { Code, Facts, Heading, Pages, Time } from './blocks.tsx';
-import { PER_PAGE, UI } from './navigation.ts';
-import { sampleInitiate } from './samples.ts';
-import { Cell, Row, RowHead, Table } from './table.tsx';
+import { Code, FactsBox, Time, Warnings } from './blocks.tsx';
+import { Empty, listPage, queryOf } from './list-page.tsx';
+import { PER_PAGE, recordPath } from './navigation.ts';
+import type { PageRenderer } from './page.ts';
+import { recordPage } from './record-page.tsx';
+import { SampleInitiate } from './samples.tsx';
+import { type Column, column } from './table.tsx';
 import { pretty } from './text.ts';
 
-/** The page of the request log. */
-export function RequestsPage({ parts, cursor }: { parts: AppParts; cursor?: string | undefined }) {
-  const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
+export const requestsPage: PageRenderer = ({ parts, c }) => {
+  const query = queryOf(c);
+  const before = Number(query['cursor'] ?? Number.POSITIVE_INFINITY);
   const rest = parts.activity.exchanges().filter(({ id }) => id < before);
-  const shown = rest.slice(0, PER_PAGE);
-  const next = rest.length > PER_PAGE ? String(shown.at(-1)?.id) : null;
+  const data = rest.slice(0, PER_PAGE);
+  return listPage({
+    place: 'requests',
+    query,
+    intro:
+      'What reached the service, newest first, what it was answered, and what the developer should know. Secrets are masked.',
+    id: 'requests',
+    table: { id: 'request-list', label: 'Requests, newest first', columns: columnsOf(parts) },
+    page: { data, nextCursor: rest.length > PER_PAGE ? String(data.at(-1)?.id) : null },
+    empty: (
+      <Empty id="no-request" title="No request yet">
+        <p>This makes one:</p>
+        <SampleInitiate parts={parts} merchant={defaultMerchant(parts.gateway.state)} />
+      </Empty>
+    ),
+  });
+};
+
+function columnsOf({ gateway }: AppParts): Column<RecordedRequest>[] {
+  const paymentOf = ({ paymentId }: RecordedRequest) =>
+    paymentId === null ? undefined : gateway.state.payments.get(paymentId);
+  return [
+    column('Request', RequestLink, { head: true }),
+    column('Status', (request) => <ResponseStatus of={request} />),
+    column('Payment', (request) => <PaymentLink payment={paymentOf(request)} />),
+    column('Time', ({ durationMs }) => `${durationMs} ms`),
+    column('At (UTC)', ({ at }) => <Time at={at} />),
+  ];
+}
+
+function RequestLink(request: RecordedRequest) {
   return (
     <>
-      <h1>Requests</h1>
-      <p class="soft">
-        What reached the service, newest first, what it was answered, and what the developer should know.
-        Secrets are masked.
-      </p>
-      {shown.length > 0 ? (
-        <div class="box" id="requests">
-          <Table
-            id="request-list"
-            label="Requests, newest first"
-            columns={['Request', 'Status', 'Payment', 'Time', 'At (UTC)']}
-          >
-            {shown.map((exchange) => (
-              <RequestRow parts={parts} exchange={exchange} />
-            ))}
-          </Table>
-        </div>
-      ) : (
-        <NoRequests parts={parts} />
-      )}
-      <Pages place="requests" query={{ cursor }} next={next} />
+      <a href={recordPath('requests', request.id)}>{titleOf(request)}</a>
+      {request.notes.map((note) => (
+        <span class="warning">{note}</span>
+      ))}
     </>
   );
 }
 
-function NoRequests({ parts }: { parts: AppParts }) {
-  const { publicKey } = defaultMerchant(parts.gateway.state);
-  return (
-    <section class="box empty" id="no-request" aria-labelledby="none">
-      <h2 id="none">No request yet</h2>
-      <p>This makes one:</p>
-      <Code
-        id="sample"
-        text={sampleInitiate(parts.facts.baseUrl(), publicKey)}
-        what="The command that initiates a payment"
-      />
-    </section>
-  );
+function PaymentLink({ payment }: { payment: Payment | undefined }) {
+  if (!payment) return <span class="soft">–</span>;
+  return <a href={recordPath('payments', payment.id)}>{payment.identifier}</a>;
 }
 
-function RequestRow({ parts, exchange }: { parts: AppParts; exchange: RecordedRequest }) {
-  const { id, method, target, notes, status, paymentId, durationMs, at } = exchange;
-  const payment = paymentId === null ? undefined : parts.gateway.state.payments.get(paymentId);
-  return (
-    <Row name={String(id)}>
-      <RowHead>
-        <a href={`${UI}/requests/${id}`}>
-          {method} {target.split('?', 1)[0]}
-        </a>
-        {notes.map((note) => (
-          <span class="warning">{note}</span>
-        ))}
-      </RowHead>
-      <Cell>
-        <Answer status={status} body={exchange.responseBody} />
-      </Cell>
-      <Cell>
-        {payment ? (
-          <a href={`${UI}/payments/${payment.id}`}>{payment.identifier}</a>
-        ) : (
-          <span class="soft">–</span>
-        )}
-      </Cell>
-      <Cell>{durationMs} ms</Cell>
-      <Cell>
-        <Time at={at} />
-      </Cell>
-    </Row>
-  );
+function titleOf({ method, target }: RecordedRequest): string {
+  return `${method} ${target.split('?', 1)[0]}`;
 }
 
 /** A status, and whether it is a refusal: of initiate many are 200. */
-function Answer({ status, body }: { status: number; body: string | null }) {
-  const isRefusal = status >= 400 || body?.startsWith('{"error"') === true;
-  return (
-    <span
-      class={`status ${isRefusal ? 'failed' : 'succeeded'}`}
-    >{`${status}${isRefusal ? ' refused' : ''}`}</span>
-  );
+function ResponseStatus({ of: { status, responseBody } }: { of: RecordedRequest }) {
+  const isRefusal = status >= 400 || responseBody?.startsWith('{"error"') === true;
+  const text = `${status}${isRefusal ? ' refused' : ''}`;
+  return <span class={`status ${isRefusal ? 'failed' : 'succeeded'}`}>{text}</span>;
 }
 
-/** The page of one request. */
-export function RequestPage({ parts, exchange }: { parts: AppParts; exchange: RecordedRequest }) {
-  const shown = maskedRequest(exchange, parts.gateway.state);
-  const headers = Object.entries(shown.requestHeaders).map(([name, value]) => `${name}: ${value}`);
-  const { paymentId } = shown;
+export const requestPage: PageRenderer = ({ parts, c }) => {
+  const id = c.req.param('id') ?? '';
+  const request = parts.activity.exchanges().find((one) => String(one.id) === id);
+  if (!request) {
+    throw new GatewayError('not_found', `there is no request ${id} any more`, {
+      hint: hint`The last thousand are remembered.`,
+    });
+  }
+  return recordPage({
+    place: 'requests',
+    id: request.id,
+    title: titleOf(request),
+    status: <ResponseStatus of={request} />,
+    sections: <RequestSections request={maskedRequest(request, parts.gateway.state)} />,
+  });
+};
+
+function RequestSections({ request }: { request: ReturnType<typeof maskedRequest> }) {
+  const { at, durationMs, target, paymentId, notes, requestHeaders } = request;
+  const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
   return (
     <>
-      <Heading title={`${shown.method} ${shown.target.split('?', 1)[0]}`} place="requests">
-        <Answer status={shown.status} body={exchange.responseBody} />
-      </Heading>
-      <section class="box" aria-label="Summary">
-        <Facts
-          rows={[
-            ['At (UTC)', <Time at={shown.at} precise />],
-            ['Took', `${shown.durationMs} ms`],
-            ['Address', <code>{shown.target}</code>],
-            paymentId === null
-              ? undefined
-              : ['Payment', <a href={`${UI}/payments/${paymentId}`}>{paymentId}</a>],
-          ]}
-        />
-        {shown.notes.map((note) => (
-          <p class="warning">{note}</p>
-        ))}
-      </section>
+      <FactsBox
+        label="Summary"
+        rows={[
+          ['At (UTC)', <Time at={at} precise />],
+          ['Took', `${durationMs} ms`],
+          ['Address', <code>{target}</code>],
+          paymentId === null
+            ? undefined
+            : ['Payment', <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+        ]}
+      >
+        <Warnings of={notes} />
+      </FactsBox>
       <div class="sides">
         <section class="box" aria-labelledby="request">
           <h2 id="request">Request</h2>
           <Code text={headers.join('\n')} what="Headers of the request" />
-          <Body text={shown.requestBody} what="request" />
+          <Body text={request.requestBody} what="request" />
         </section>
         <section class="box" aria-labelledby="answer">
           <h2 id="answer">Answer</h2>
-          <Body text={shown.responseBody} what="answer" />
+          <Body text={request.responseBody} what="answer" />
         </section>
       </div>
     </>

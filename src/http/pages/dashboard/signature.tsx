@@ -1,7 +1,7 @@
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { Delivery, State } from '../../../domain/state.ts';
 import { verify } from '../../../wire/verify.ts';
-import { Facts } from './blocks.tsx';
+import { Facts, Section, Warnings } from './blocks.tsx';
 
 /** Checks what was sent as a careful receiver does, and shows the working. */
 export function Signature({ delivery, sent, state }: { delivery: Delivery; sent: string; state: State }) {
@@ -10,8 +10,7 @@ export function Signature({ delivery, sent, state }: { delivery: Delivery; sent:
   const verdict = verify(sent, { secretKey: merchant.secretKey, others: otherKeys(merchant, state) });
   const isOldPair = delivery.signedWith !== '' && delivery.signedWith !== merchant.publicKey;
   return (
-    <section class="box" id="signature" aria-labelledby="signature-name">
-      <h2 id="signature-name">Signature</h2>
+    <Section id="signature" title="Signature">
       <p class={`verdict ${verdict.authentic ? 'right' : 'wrong'}`}>
         {verdict.authentic
           ? `Right: upper-case hex HMAC-SHA256 of the text below, with the secret key of ${merchant.name}.`
@@ -23,9 +22,7 @@ export function Signature({ delivery, sent, state }: { delivery: Delivery; sent:
           anew.
         </p>
       )}
-      {verdict.reasons.map((reason) => (
-        <p class="warning">{reason}</p>
-      ))}
+      <Warnings of={verdict.reasons} />
       <Facts
         rows={[
           ['Signed text', <code>{verdict.signedText ?? delivery.signedText}</code>],
@@ -45,11 +42,11 @@ export function Signature({ delivery, sent, state }: { delivery: Delivery; sent:
               ]),
         ]}
       />
-    </section>
+    </Section>
   );
 }
 
-/** So many other merchants are tried. */
+/** Maximum other merchants whose keys are tried. */
 const TRIED = 20;
 
 /** Keys that a signature may have been made with by mistake. */

@@ -5,15 +5,44 @@ import type { Child } from 'hono/jsx';
  * they are to browsers that would forget it.
  */
 
-/** What a cell is: an amount stands to the right, a text or an address gets more room, and may break. */
-export type Kind = 'amount' | 'long' | 'name' | 'address';
+/** What a row shows under a heading. */
+export interface Column<Item> {
+  heading: string;
+  cell: (item: Item) => Child;
+  /** An amount stands to the right; a text, a name or an address gets more room, and may break. */
+  kind?: 'amount' | 'long' | 'name' | 'address';
+  /** Stands before the value where rows are cards, which have no headings, and it does not speak for itself. */
+  label?: string;
+  /** It says what its row is about. */
+  head?: boolean;
+}
 
-/** A heading, with `amount` of amounts. */
-export type Column = string | readonly [heading: string, kind: 'amount'];
+/** A column; those of amounts, instants and states look alike everywhere. */
+export function column<Item>(heading: string, cell: Column<Item>['cell'], look: Look = {}): Column<Item> {
+  return { heading, cell, ...look };
+}
 
-/** A table that scrolls by itself where it must. Rows that may move carry a `name` or an `id`. */
-export function Table(props: { id: string; label: string; columns: readonly Column[]; children: Child }) {
-  const { id, label, columns, children } = props;
+/** What tells rows apart: a `name`, or an `id` where addresses lead to it too. */
+interface RowKey {
+  name?: string;
+  id?: string;
+}
+
+/** What a table is made of. */
+export interface TableParts<Item> {
+  id: string;
+  label: string;
+  columns: readonly Column<Item>[];
+  rows: readonly Item[];
+  /** Default: by their id, without an address. */
+  keyOf?: (item: Item) => RowKey;
+}
+
+const byId = (item: object): RowKey => ('id' in item ? { name: String(item.id) } : {});
+
+/** A table that scrolls by itself where it must. */
+export function Table<Item extends object>(props: TableParts<Item>) {
+  const { id, label, columns, rows, keyOf = byId } = props;
   return (
     <section id={id} class="scroll" tabindex={0} aria-label={label}>
       {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
@@ -21,12 +50,22 @@ export function Table(props: { id: string; label: string; columns: readonly Colu
         <caption class="unseen">{label}</caption>
         <Group of="head">
           <Row>
-            {columns.map((column) => (
-              <ColumnHead of={column} />
+            {columns.map(({ heading, kind }) => (
+              <ColumnHead heading={heading} kind={kind} />
             ))}
           </Row>
         </Group>
-        <Group of="body">{children}</Group>
+        <Group of="body">
+          {rows.map((item) => (
+            <Row {...keyOf(item)}>
+              {columns.map(({ cell, head, kind, label }) => (
+                <Cell head={head} kind={kind} label={label}>
+                  {cell(item)}
+                </Cell>
+              ))}
+            </Row>
+          ))}
+        </Group>
       </table>
     </section>
   );
@@ -37,18 +76,19 @@ function Group({ of, children }: { of: 'head' | 'body'; children: Child }) {
   return <Part role="rowgroup">{children}</Part>;
 }
 
-function ColumnHead({ of }: { of: Column }) {
-  const [heading, kind] = typeof of === 'string' ? [of] : of;
+type Look = Omit<Column<never>, 'heading' | 'cell'>;
+type Given<Props> = { [Name in keyof Props]?: Props[Name] | undefined };
+
+function ColumnHead({ heading, kind }: { heading: string } & Given<Look>) {
   return (
     // biome-ignore lint/a11y/noRedundantRoles: see above
-    <th scope="col" role="columnheader" class={kind}>
+    <th scope="col" role="columnheader" class={kind === 'amount' ? kind : undefined}>
       {heading}
     </th>
   );
 }
 
-/** A row: `name` tells it from the others, `id` lets addresses lead to it too. */
-export function Row({ id, name, children }: { id?: string; name?: string; children: Child }) {
+function Row({ id, name, children }: RowKey & { children: Child }) {
   return (
     // biome-ignore lint/a11y/noRedundantRoles: see above
     <tr id={id} data-key={name} role="row">
@@ -57,18 +97,15 @@ export function Row({ id, name, children }: { id?: string; name?: string; childr
   );
 }
 
-/** The cell that says what its row is about. */
-export function RowHead({ children }: { children: Child }) {
-  return (
-    // biome-ignore lint/a11y/noRedundantRoles: see above
-    <th scope="row" role="rowheader">
-      {children}
-    </th>
-  );
-}
-
-/** A cell; `label` stands before it where rows are cards, which have no headings, and it does not speak for itself. */
-export function Cell({ kind, label, children }: { kind?: Kind; label?: string; children?: Child }) {
+function Cell({ head, kind, label, children }: { children: Child } & Given<Look>) {
+  if (head) {
+    return (
+      // biome-ignore lint/a11y/noRedundantRoles: see above
+      <th scope="row" role="rowheader">
+        {children}
+      </th>
+    );
+  }
   return (
     // biome-ignore lint/a11y/noRedundantRoles: see above
     <td role="cell" class={kind} data-label={label}>

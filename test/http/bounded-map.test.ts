@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Recent } from '../../src/http/service/bounded-map.ts';
+import { BoundedMap } from '../../src/http/service/bounded-map.ts';
 
 test('remembers the last things only, and what was set again counts as last', () => {
-  const recent = new Recent<number>(2);
+  const recent = new BoundedMap<number>(2);
   recent.set('a', 1);
   recent.set('b', 2);
   recent.set('a', 3);

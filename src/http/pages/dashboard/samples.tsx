@@ -2,11 +2,14 @@ import type { Merchant } from '../../../contract/merchant.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { quoted } from '../../../wire/curl.ts';
 import { INITIATE_PATHS } from '../../../wire/paths.ts';
+import type { AppParts } from '../../environment.ts';
+import { Code } from './blocks.tsx';
 
 /** A command that initiates a sandbox payment as a merchant would, ready to paste. */
-export function sampleInitiate(baseUrl: string, publicKey: string): string {
-  return curl(`${baseUrl}${INITIATE_PATHS.sandbox}`, {
-    public_key: publicKey,
+export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant: Merchant }) {
+  const baseUrl = parts.facts.baseUrl();
+  const text = curl(`${baseUrl}${INITIATE_PATHS.sandbox}`, {
+    public_key: merchant.publicKey,
     identifier: 'order-1',
     currency: 'USD',
     amount: '100.00',
@@ -18,6 +21,7 @@ export function sampleInitiate(baseUrl: string, publicKey: string): string {
     customer_name: 'Ada Example',
     customer_email: 'ada@example.com',
   });
+  return <Code id="sample" text={text} what="The command that initiates a payment" />;
 }
 
 /** The command that initiates the same payment again. */

@@ -1,0 +1,14 @@
+import { formatAmount } from '../../domain/money.ts';
+import type { AppParts } from '../environment.ts';
+import type { Language } from '../language.ts';
+
+/** An amount as pages show it. A state from outside may have currencies that the configuration does not know. */
+export function shownAmount(
+  { gateway }: AppParts,
+  amount: string,
+  code: string,
+  language?: Language,
+): string {
+  const unknown = { code, name: code, symbol: code, decimals: 2 };
+  return formatAmount(amount, gateway.settings.currencies.get(code) ?? unknown, language);
+}

@@ -1,0 +1,90 @@
+import { field, query, text } from '../../contract/field.ts';
+import type { Mode } from '../../contract/vocabulary.ts';
+import { CODE_LIFETIME_MS } from '../../domain/checkout.ts';
+import type { Dialect } from '../../wire/dialect.ts';
+import { type Answer, FORM_TYPE, HTML_TYPE, type Operation } from '../operation.ts';
+import { MODE_WORDS } from './initiate.ts';
+
+const CheckoutQuery = query('CheckoutQuery', 'Which payment.', {
+  payment_id: field(text, 'The payment, as the checkout URL names it.'),
+});
+
+const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
+const seeOther: Answer = {
+  status: 303,
+  description: 'To the next page, or to the address of the merchant, exactly as given.',
+  headers: { Location: { type: 'string', description: 'Where the browser goes.' } },
+};
+const CHECKOUT = { tag: 'Service: checkout', side: 'checkout', query: CheckoutQuery } as const;
+
+const SHOW = {
+  GET: {
+    summary: '',
+    description:
+      'The step that the payment is on. One that settled itself leads to the address of the merchant at once.',
+  },
+  POST: {
+    summary: ', by POST',
+    description: 'Answers like the GET: one published client sends the browser here by POST.',
+  },
+} as const;
+
+/** The page of the checkout, by GET and by POST. */
+export function showOperation(mode: Mode, method: keyof typeof SHOW): Operation {
+  const { summary, description } = SHOW[method];
+  return {
+    ...CHECKOUT,
+    summary: `Hosted checkout in ${MODE_WORDS[mode]}${summary}`,
+    description,
+    source: 'observed',
+    headers: { 'Accept-Language': 'English unless it asks for French.' },
+    answers: [page, seeOther],
+    errors: [404, 409, 410],
+  };
+}
+
+interface Step {
+  summary: string;
+  description?: string;
+  form?: 'EmailForm' | 'CodeForm' | 'PanelForm';
+  settles?: true;
+}
+
+/** The forms of the checkout by the last part of their path. */
+const STEPS = {
+  email: { summary: 'Enter the e-mail', form: 'EmailForm' },
+  code: {
+    summary: 'Enter the verification code',
+    description: `In live mode it is valid for ${CODE_LIFETIME_MS / 60_000} minutes. The right one pays.`,
+    form: 'CodeForm',
+    settles: true,
+  },
+  resend: { summary: 'Ask for a new verification code' },
+  back: { summary: 'Change the e-mail' },
+  cancel: { summary: 'Cancel', settles: true },
+  panel: {
+    summary: 'Settle from the simulator panel',
+    description: 'Not there with --no-panel.',
+    form: 'PanelForm',
+    settles: true,
+  },
+} as const satisfies Record<string, Step>;
+export type StepName = keyof typeof STEPS;
+
+/** A form of the checkout. What is wrong with an entry is told to a browser on the page that follows, to a program by 422. */
+export function stepOperation(mode: Mode, name: StepName, { messages }: Dialect): Operation {
+  const { summary, description, form, settles }: Step = STEPS[name];
+  const stays: Answer = {
+    ...page,
+    description: 'It is settled, and the browser stays: delivery `ipn-only`.',
+  };
+  return {
+    ...CHECKOUT,
+    summary: `${summary}, in ${MODE_WORDS[mode]}`,
+    ...(description !== undefined && { description }),
+    source: 'chosen',
+    ...(form && { body: { types: [FORM_TYPE], schema: messages[form] } }),
+    answers: settles ? [stays, seeOther] : [seeOther],
+    errors: [403, 404, 409, 410, ...(form ? [400, 413, 415, 422] : [])],
+  };
+}
