@@ -189,15 +189,6 @@ async function serve(
   const parts: AppParts = {
     ...useCases,
     ...{ runtime, dialect },
-    gateway: {
-      get state() {
-        return store.state;
-      },
-      settings: plan.settings,
-      now: () => clock.now(),
-    },
-    activity: useCases.events,
-    facts: runtime,
   };
   const app = createApp(parts, report);
   const servers = await listen(

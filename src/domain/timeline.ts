@@ -1,6 +1,6 @@
 import type { TimelineEntry } from '../contract/payment.ts';
 import type { TimelineEvent } from '../contract/vocabulary.ts';
-import type { Attempt, Delivery, Payment, State } from './state.ts';
+import type { Delivery, Payment, State } from './state.ts';
 
 /**
  * What comes first of what happened at the same instant, which on a frozen clock is everything. The redirect waits for

@@ -27,11 +27,11 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
   mountCards(app, parts);
   app.get('/', (c) => c.redirect('/_sim'));
   mountControl(app, '/_sim', probeRoutes());
-  app.use('/_sim/*', siteGuard(parts.facts));
+  app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
-  app.use('/_sim/*', tokenGuard(parts.facts));
+  app.use('/_sim/*', tokenGuard(parts.runtime));
   // Only when it is asked for: making the schemas of all messages takes longer than the start may.
-  const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts.facts);
+  const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts.runtime);
   mountDashboard(app, parts, document);
   mountControl(app, '/_sim', controlRoutes(parts, document));
   app.notFound((c) => {

@@ -2,7 +2,6 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { HintStyle } from '../contract/hint.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { State } from '../domain/state.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { Cards } from '../usecases/cards.ts';
 import type { Checkout } from '../usecases/checkout.ts';
@@ -51,10 +50,6 @@ export interface AppParts {
   events: EventLog;
   runtime: ServerRuntime;
   dialect: Dialect;
-  // The names of before, until every page has the new ones: `state.current`, `runtime.settings`, `events`, `runtime`.
-  gateway: { readonly state: State; readonly settings: Settings; now(): number };
-  activity: EventLog;
-  facts: ServerRuntime;
 }
 
 /** What a handler of the service tells the request log beside status and time. */

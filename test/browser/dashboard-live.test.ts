@@ -19,7 +19,7 @@ async function watching(sim: Sim, path: string): Promise<TestPage> {
 }
 
 const paymentPath = (sim: Sim, identifier: string) =>
-  `/_sim/ui/payments/${sim.server.parts.gateway.state.findPayment(identifier)?.id}`;
+  `/_sim/ui/payments/${sim.server.parts.state.current.findPayment(identifier)?.id}`;
 
 const act = (sim: Sim, path: string, body: object = {}) =>
   fetch(`${sim.url}/_sim${path}`, {
@@ -52,7 +52,7 @@ describe('while things happen', () => {
     const selected = () => page.evaluate<string>('String(getSelection())');
     const before = await selected();
     expect(before).toContain('Two paperbacks');
-    const payment = sim.server.parts.gateway.state.findPayment('order-1');
+    const payment = sim.server.parts.state.current.findPayment('order-1');
     if (payment) await sim.server.parts.checkout.enterEmail(payment, 'nobody@example.com').catch(() => {});
     await page.getByText('E-mail refused').waitFor();
     expect(await page.getByLabel('Order of IPN and redirect').inputValue()).toBe('ipn-twice');
@@ -79,7 +79,7 @@ describe('while things happen', () => {
     await page.getByText('Faults are on').waitFor();
     await act(sim, '/clock', { freeze: '2099-01-01T00:00:00Z' });
     await page.getByText("The emulator's time stands still").waitFor();
-    const [merchant] = sim.server.parts.gateway.state.merchants.values();
+    const [merchant] = sim.server.parts.state.current.merchants.values();
     await act(sim, `/merchants/${merchant?.id}/keys`);
     await expect.poll(() => page.getByText(sim.secretKey).count()).toBe(0);
     await page.getByRole('button', { name: 'Clear all' }).click();

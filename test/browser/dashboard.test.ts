@@ -31,7 +31,7 @@ afterAll(() => chromium.close());
 async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
   const sim = await startSim({ ipnSchedule: ['1h'], paymentExpires: '1h' });
   const receiver = await startReceiver();
-  const { gateway, payments, checkout, cards, clock, dialect, faults } = sim.server.parts;
+  const { state, payments, checkout, cards, clock, dialect, faults } = sim.server.parts;
   const ipnUrls = [`${receiver.url}/ipn`, 'http://127.0.0.1:9/ipn'];
   for (let number = 0; number < 8; number++) {
     const identifier = number === 7 ? 'a-very-long-ident' : `order-${number}`;
@@ -48,9 +48,9 @@ async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
   const outcomes = ['approve', 'approve', 'cancel', 'fail', 'expire'] as const;
   for (const [number, outcome] of outcomes.entries())
     await payments.settle(`order-${number}`, { outcome, by: 'control', awaitDelivery: true });
-  const live = gateway.state.findPayment('order-6');
+  const live = state.current.findPayment('order-6');
   if (live) await checkout.enterEmail(live, 'wallet@example.com');
-  const [merchant] = gateway.state.merchants.values();
+  const [merchant] = state.current.merchants.values();
   if (!merchant) throw new Error('there is no merchant');
   const wire = {
     currency_code: 'USD',
@@ -64,12 +64,12 @@ async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
   faults.set({ route: 'cards', status: 503, times: 2 });
   await clock.move({ freeze: 'now' });
   const ui = '/_sim/ui';
-  const ipn = gateway.state.deliveriesOf(gateway.state.findPayment('order-1')?.id ?? '')[0];
+  const ipn = state.current.deliveriesOf(state.current.findPayment('order-1')?.id ?? '')[0];
   return {
     sim,
     pages: {
       'a pending payment': `${ui}/payments/${live?.id}`,
-      'a settled payment': `${ui}/payments/${gateway.state.findPayment('order-1')?.id}`,
+      'a settled payment': `${ui}/payments/${state.current.findPayment('order-1')?.id}`,
       'an IPN': `${ui}/ipns/${ipn?.id}`,
       'a card': `${ui}/cards/${card.id}`,
       'a request': `${ui}/requests/1`,
@@ -220,7 +220,7 @@ describe('by what the pages show', () => {
     const { sim, pages } = await busySim();
     const { page } = await openPage(chromium.browser);
     await page.goto(sim.url + pages['a card']);
-    const [card] = sim.server.parts.gateway.state.cards.values();
+    const [card] = sim.server.parts.state.current.cards.values();
     const number = page.getByText(card?.number ?? '');
     expect(await number.isVisible()).toBe(false);
     await page.getByText('(show)').click();

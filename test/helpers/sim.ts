@@ -78,12 +78,12 @@ export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; 
   const fail = () => {
     throw new Error('the details');
   };
-  const broken = new Proxy({} as AppParts['gateway'] & AppParts['payments'], {
-    get: (_, name) => (name === 'now' ? () => 0 : fail()),
+  const broken = new Proxy({} as AppParts['state'] & AppParts['payments'], {
+    get: fail,
   });
   const reported: unknown[] = [];
   return {
-    app: createApp({ ...server.parts, gateway: broken, payments: broken }, (error) => reported.push(error)),
+    app: createApp({ ...server.parts, state: broken, payments: broken }, (error) => reported.push(error)),
     reported,
   };
 }

@@ -347,7 +347,7 @@ describe('cards', () => {
 
   it('belong to the merchant that was chosen', async () => {
     await post('/_sim/ui/merchants', { name: 'Second Shop' });
-    const second = [...sim.server.parts.gateway.state.merchants.values()].at(-1);
+    const second = [...sim.server.parts.state.current.merchants.values()].at(-1);
     const form = {
       amount: '100',
       currency_code: 'USD',
@@ -357,7 +357,7 @@ describe('cards', () => {
       merchant: second?.id ?? '',
     };
     expect(await followed(await post('/_sim/ui/cards', form))).toContain('Second Shop');
-    const [card] = sim.server.parts.gateway.state.cards.values();
+    const [card] = sim.server.parts.state.current.cards.values();
     expect(card?.merchantId).toBe(second?.id);
   });
 });
@@ -398,10 +398,10 @@ describe('requests and codes', () => {
 
 describe('verification codes', () => {
   it('are valid, replaced, expired or settled, and offered to be copied while they are valid', async () => {
-    const { gateway, payments, checkout, clock } = sim.server.parts;
+    const { state, payments, checkout, clock } = sim.server.parts;
     await sim.initiate(fields(), 'live');
     const id = await newest();
-    const payment = () => gateway.state.findPayment(id) ?? expect.fail('there is no payment');
+    const payment = () => state.current.findPayment(id) ?? expect.fail('there is no payment');
     const shown = async () => {
       const html = await (await get('/_sim/ui/inbox')).text();
       return [...html.matchAll(/class="status (\w+)"/g), ...html.matchAll(/data-(copy)/g)].map(

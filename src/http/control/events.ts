@@ -9,7 +9,7 @@ const TAG = 'Control: what happened';
 
 /** `/_sim/requests`, `/_sim/inbox` and `/_sim/events`. */
 export function eventRoutes(parts: AppParts) {
-  const { state, events: activity } = parts;
+  const { state, events } = parts;
   return [
     control(
       'GET /requests',
@@ -21,7 +21,7 @@ export function eventRoutes(parts: AppParts) {
       },
       ({ query: { path, method, payment, limit = 100 } }) => {
         const id = payment === undefined ? undefined : (state.current.findPayment(payment)?.id ?? payment);
-        const data = activity
+        const data = events
           .exchanges()
           .filter(
             (request) =>
@@ -54,8 +54,8 @@ export function eventRoutes(parts: AppParts) {
         headers: { 'Last-Event-ID': 'Goes on after this event; browsers send it when they connect again.' },
       },
       ({ c, query: { since, follow = true } }) => {
-        const from = Number(c.req.header('last-event-id') ?? since ?? activity.newest);
-        return streamEvents(c, parts, Number.isInteger(from) ? from : activity.newest, follow);
+        const from = Number(c.req.header('last-event-id') ?? since ?? events.newest);
+        return streamEvents(c, parts, Number.isInteger(from) ? from : events.newest, follow);
       },
     ),
   ] as const;
@@ -67,7 +67,7 @@ export const EVENT_DATA = SimEvent;
 const HEARTBEAT_MS = 15_000;
 
 function streamEvents(c: AppContext, parts: AppParts, since: number, follow: boolean): Response {
-  const { events: activity, runtime } = parts;
+  const { events, runtime } = parts;
   c.header('X-Accel-Buffering', 'no');
   return streamSSE(c, async (stream) => {
     const send = (event: Parameters<typeof simEventView>[0]) =>
@@ -77,8 +77,8 @@ function streamEvents(c: AppContext, parts: AppParts, since: number, follow: boo
         data: JSON.stringify(simEventView(event, parts)),
       });
     const ended = new Promise<void>((resolve) => stream.onAbort(resolve));
-    const unsubscribe = follow ? activity.subscribe((event) => void send(event)) : () => {};
-    for (const event of activity.since(since)) await send(event);
+    const unsubscribe = follow ? events.subscribe((event) => void send(event)) : () => {};
+    for (const event of events.since(since)) await send(event);
     if (!follow) return;
     const heartbeat = setInterval(() => void stream.write(': still here\n\n'), HEARTBEAT_MS);
     const stop = () => stream.abort();

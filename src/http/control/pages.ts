@@ -64,18 +64,18 @@ export function mountOpenPages(app: Hono<AppEnvironment>, parts: AppParts): void
   );
   // A page asks for the token; what a form does and what the script fetches is rejected without it.
   for (const path of ['/_sim', '/_sim/ui/*']) {
-    app.get(path, (c, next) => (hasToken(c, parts.facts) ? next() : askForToken(c, parts, false)));
+    app.get(path, (c, next) => (hasToken(c, parts.runtime) ? next() : askForToken(c, parts, false)));
   }
   const takeToken = async (c: AppContext) => {
     const token = ((await readTextFields(c))['token'] ?? '').trim();
-    if (!isToken(token, parts.facts)) return askForToken(c, parts, true);
+    if (!isToken(token, parts.runtime)) return askForToken(c, parts, true);
     setCookie(c, TOKEN_COOKIE, token, { path: '/_sim', httpOnly: true, sameSite: 'Strict' });
     return c.redirect('/_sim', 303);
   };
   app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));
 }
 
-function askForToken(c: AppContext, { facts }: AppParts, wrong: boolean): Response {
-  const start = facts.style.command(command('start'));
+function askForToken(c: AppContext, { runtime }: AppParts, wrong: boolean): Response {
+  const start = runtime.style.command(command('start'));
   return c.html(tokenPage(pageView(c, 'system'), { action: TOKEN_PATH, wrong, command: start }), 401);
 }

@@ -4,11 +4,11 @@ import type { Language } from '../language.ts';
 
 /** An amount as pages show it. A state from outside may have currencies that the configuration does not know. */
 export function shownAmount(
-  { gateway }: AppParts,
+  { runtime }: AppParts,
   amount: string,
   code: string,
   language?: Language,
 ): string {
   const unknown = { code, name: code, symbol: code, decimals: 2 };
-  return formatAmount(amount, gateway.settings.currencies.get(code) ?? unknown, language);
+  return formatAmount(amount, runtime.settings.currencies.get(code) ?? unknown, language);
 }

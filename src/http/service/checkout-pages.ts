@@ -33,9 +33,9 @@ export class CheckoutPages {
 
   /** The page of the step that the payment is on by now. The status tells a script whether an entry was refused. */
   step(c: AppContext, before: Payment, { value, problem }: Entry): Promise<Response> | Response {
-    const { gateway, facts } = this.#parts;
-    const { settings } = gateway;
-    const payment = gateway.state.payments.get(before.id) ?? before;
+    const { state, runtime } = this.#parts;
+    const { settings } = runtime;
+    const payment = state.current.payments.get(before.id) ?? before;
     const page = this.#pageView(c, payment.checkoutTheme, 'http: https: data:');
     const html = checkoutPage({
       ...page,
@@ -49,7 +49,7 @@ export class CheckoutPages {
       resent: problem === null && c.req.query('resent') === '1',
       sandbox: this.#mode === 'sandbox' ? { email: settings.sandboxEmail, code: settings.sandboxCode } : null,
       tip: this.#mode === 'live' ? this.#tipFor(payment) : null,
-      panel: facts.options.panel ? { defaultDelivery: settings.delivery } : null,
+      panel: runtime.options.panel ? { defaultDelivery: settings.delivery } : null,
     });
     return c.html(html, problem && c.req.method === 'POST' ? 422 : 200);
   }
@@ -76,7 +76,7 @@ export class CheckoutPages {
   refused(c: AppContext, payment: Payment | undefined, error: GatewayError): Promise<Response> | Response {
     const page = this.#pageView(c, payment?.checkoutTheme ?? 'system');
     const backUrl = payment ? checkoutUrl(payment, '') : null;
-    c.get('exchange').notes = notesOf(error, this.#parts.facts.style);
+    c.get('exchange').notes = notesOf(error, this.#parts.runtime.style);
     return c.html(refusedPage({ ...page, message: error.message, backUrl }), statusOf(error));
   }
 
@@ -88,11 +88,11 @@ export class CheckoutPages {
 
   /** What a developer need not look for: a wallet that could pay, or how to fill one, and then the code. */
   #tipFor(payment: Payment): LiveTip {
-    const { gateway, facts } = this.#parts;
-    const shown = (name: string, ...args: string[]) => facts.style.command(command(name, ...args));
+    const { state, runtime } = this.#parts;
+    const shown = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
     if (stepOf(payment) === 'code') return { about: 'code', command: shown('inbox') };
     let empty: string | null = null;
-    for (const { id, email, currency, balance } of gateway.state.wallets.values()) {
+    for (const { id, email, currency, balance } of state.current.wallets.values()) {
       if (currency !== payment.currency) continue;
       if (compare(balance, payment.amount) >= 0) return { about: 'wallet', email, command: shown('wallets') };
       empty ??= id;
@@ -108,7 +108,7 @@ export class CheckoutPages {
     return {
       id,
       mode,
-      merchantName: this.#parts.gateway.state.merchants.get(merchantId)?.name ?? '',
+      merchantName: this.#parts.state.current.merchants.get(merchantId)?.name ?? '',
       siteLogo,
       details,
       amount: shownAmount(this.#parts, payment.amount, payment.currency, language),

@@ -104,7 +104,7 @@ export function Code(props: { id?: string; text: Child; what: string; wraps?: bo
 /** A command of gateway-sim, as the user types it. */
 export function CommandCode(props: { id: string; parts: AppParts; run: CommandHint; does: string }) {
   const { id, parts, run, does } = props;
-  return <Code id={id} text={parts.facts.style.command(run)} what={`The command that ${does}`} />;
+  return <Code id={id} text={parts.runtime.style.command(run)} what={`The command that ${does}`} />;
 }
 
 /** What a page has no room for: how many more there are, and the command that shows all. */

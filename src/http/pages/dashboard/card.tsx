@@ -1,7 +1,7 @@
 import type { CardTransaction } from '../../../contract/card.ts';
 import { command } from '../../../contract/hint.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS, type CardAction } from '../../../contract/vocabulary.ts';
-import { CARD_TRANSITIONS, maskedCardNumber, requireCard } from '../../../domain/card.ts';
+import { CARD_TRANSITIONS, maskedCardNumber } from '../../../domain/card.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
@@ -14,7 +14,7 @@ import { type Column, column, Table } from './table.tsx';
 
 /** The page of one card and its transactions. */
 export const cardPage: PageRenderer = ({ parts, c, given }) => {
-  const card = requireCard(parts.gateway.state, c.req.param('id') ?? '');
+  const card = parts.cards.require(c.req.param('id') ?? '');
   return recordPage({
     place: 'cards',
     id: card.id,
@@ -48,7 +48,7 @@ function CardFacts({ parts, card }: { parts: AppParts; card: Card }) {
       rows={[
         ['Number', number],
         ['Holder', `${card.nameOnCard}, ${card.email}`],
-        ['Merchant', parts.gateway.state.merchants.get(card.merchantId)?.name],
+        ['Merchant', parts.state.current.merchants.get(card.merchantId)?.name],
         ['Created with', shownAmount(parts, card.amount, card.currency)],
         ['Charges', shownAmount(parts, card.charges, card.currency)],
         ['Card', <code>{card.id}</code>],
@@ -110,7 +110,7 @@ function Moves({ card, given }: { card: Card; given: FormValues }) {
 }
 
 function Transactions({ parts, card }: { parts: AppParts; card: Card }) {
-  const all = parts.gateway.state.transactionsOf(card.id);
+  const all = parts.cards.transactions(card);
   const rows = all.slice(0, PER_PAGE);
   const amount = (one: CardTransaction) => shownAmount(parts, one.amount, one.currency);
   const charge = (one: CardTransaction) => shownAmount(parts, one.charge, one.currency);

@@ -12,7 +12,7 @@ import { sampleCard } from './samples.tsx';
 import { type Column, column } from './table.tsx';
 
 export const cardsPage: PageRenderer = ({ parts, c, given }) => {
-  const { state } = parts.gateway;
+  const { current: state } = parts.state;
   const query = queryOf(c);
   return listPage({
     place: 'cards',
@@ -25,7 +25,7 @@ export const cardsPage: PageRenderer = ({ parts, c, given }) => {
         <p>Create one below, or as a merchant's code does, with the secret key as bearer:</p>
         <Code
           id="sample"
-          text={sampleCard(parts.facts.baseUrl(), defaultMerchant(state).secretKey)}
+          text={sampleCard(parts.runtime.baseUrl(), defaultMerchant(state).secretKey)}
           what="The command that creates a card"
         />
       </Empty>
@@ -36,7 +36,7 @@ export const cardsPage: PageRenderer = ({ parts, c, given }) => {
 
 function columnsOf(parts: AppParts): Column<Card>[] {
   const balance = (card: Card) => shownAmount(parts, card.availableBalance, card.currency);
-  const merchant = ({ merchantId }: Card) => parts.gateway.state.merchants.get(merchantId)?.name;
+  const merchant = ({ merchantId }: Card) => parts.state.current.merchants.get(merchantId)?.name;
   return [
     column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, { head: true }),
     column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>),
@@ -52,7 +52,8 @@ function columnsOf(parts: AppParts): Column<Card>[] {
 const OFFERED = 50;
 
 function Create({ parts, given }: { parts: AppParts; given: FormValues }) {
-  const { state, settings } = parts.gateway;
+  const { current: state } = parts.state;
+  const { settings } = parts.runtime;
   const merchants = [...state.merchants.values()].slice(0, OFFERED);
   const currencies = [...settings.currencies.keys()].filter((code) => code.length <= 3);
   const value = { amount: '100.00', currency_code: 'USD', title: 'Test card', ...given };

@@ -59,13 +59,13 @@ interface FrameProps {
   page: FramedPage;
 }
 
-function Top({ parts: { facts, activity }, page }: FrameProps) {
+function Top({ parts: { runtime, events }, page }: FrameProps) {
   return (
     <section class="top" aria-label="Emulator">
       <p class="name">
-        <strong>gateway-sim</strong> {facts.version}
+        <strong>gateway-sim</strong> {runtime.version}
         <span class="where">
-          <code>{facts.baseUrl()}</code>
+          <code>{runtime.baseUrl()}</code>
         </span>
       </p>
       <p
@@ -74,7 +74,7 @@ function Top({ parts: { facts, activity }, page }: FrameProps) {
         role="status"
         data-on="connected"
         data-off="emulator gone, waiting for it"
-        data-since={activity.newest}
+        data-since={events.newest}
       />
       <p id="news" class="unseen" role="status" />
       <nav class="tabs" aria-label="Dashboard">
@@ -99,7 +99,7 @@ function Problem({ parts, problem }: { parts: AppParts; problem: GatewayError | 
       <p>
         <strong>{problem.problems.join('. ')}</strong>
       </p>
-      {problem.hint && <p>{renderHint(problem.hint, parts.facts.style)}</p>}
+      {problem.hint && <p>{renderHint(problem.hint, parts.runtime.style)}</p>}
     </div>
   );
 }

@@ -11,14 +11,14 @@ import { type Column, column } from './table.tsx';
 /** The page of the verification codes. */
 export const inboxPage: PageRenderer = ({ parts, c }) => {
   const query = queryOf(c);
-  const run = command('payments create', '--url', parts.facts.baseUrl(), '--live --open');
+  const run = command('payments create', '--url', parts.runtime.baseUrl(), '--live --open');
   return listPage({
     place: 'inbox',
     query,
     intro: 'Verification codes that were "sent" to customers of live payments, newest first.',
     id: 'inbox',
     table: { id: 'message-list', label: 'Codes, newest first', columns: columnsOf(parts) },
-    page: parts.gateway.state.messages.page(PER_PAGE, query['cursor'], () => true),
+    page: parts.state.current.messages.page(PER_PAGE, query['cursor'], () => true),
     empty: (
       <Empty id="no-code" title="No code yet">
         <p>
@@ -26,7 +26,7 @@ export const inboxPage: PageRenderer = ({ parts, c }) => {
           wallet@example.com:
         </p>
         <CommandCode id="sample" parts={parts} run={run} does="opens a live payment" />
-        <p>Sandbox payments always take the code {parts.gateway.settings.sandboxCode}.</p>
+        <p>Sandbox payments always take the code {parts.runtime.settings.sandboxCode}.</p>
       </Empty>
     ),
   });
@@ -53,9 +53,9 @@ function CodeSent({ message: { id, code, identifier }, isValid }: { message: Mes
 }
 
 /** Whether the checkout still takes a code, or why not. */
-function statusOf({ id, paymentId, expiresAt }: Message, { gateway }: AppParts): string {
-  const payment = gateway.state.payments.get(paymentId);
+function statusOf({ id, paymentId, expiresAt }: Message, { state, clock }: AppParts): string {
+  const payment = state.current.payments.get(paymentId);
   if (payment && payment.status !== 'pending') return 'settled';
   if (payment?.messageId !== id) return 'replaced';
-  return timestamp(gateway.now()) < expiresAt ? 'valid' : 'expired';
+  return timestamp(clock.now()) < expiresAt ? 'valid' : 'expired';
 }

@@ -20,7 +20,7 @@ const SHOWN = 10;
 
 /** The page of one delivery: its signature explained, and both sides of every attempt. */
 export const ipnPage: PageRenderer = ({ parts, c, given }) => {
-  const { state } = parts.gateway;
+  const { current: state } = parts.state;
   const delivery = requireDelivery(state, c.req.param('id') ?? '');
   const attempts = state.attemptsOf(delivery.id).toReversed();
   return recordPage({

@@ -21,7 +21,7 @@ const FILTER: Filter<Delivery> = {
 const CHARTED = 60;
 
 export const ipnsPage: PageRenderer = ({ parts, c }) => {
-  const { state } = parts.gateway;
+  const { current: state } = parts.state;
   const query = queryOf(c, FILTER);
   const page = state.deliveries.page(PER_PAGE, query['cursor'], matcher(FILTER, query));
   const attempts = state.attempts.page(CHARTED, undefined, () => true).data.toReversed();
@@ -48,7 +48,7 @@ export const ipnsPage: PageRenderer = ({ parts, c }) => {
 };
 
 function NoIpns({ parts }: { parts: AppParts }) {
-  const url = parts.facts.baseUrl();
+  const url = parts.runtime.baseUrl();
   const listen = command('ipn listen', '--url', url, '--port 3000');
   const fire = command('ipn fire', '--url', url, '--to http://localhost:3000/ipn --amount 49.90');
   return (

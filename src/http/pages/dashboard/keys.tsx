@@ -14,11 +14,11 @@ import { column, Table } from './table.tsx';
 
 /** The page of the keys: the menu that the service interface calls Api Key. */
 export const keysPage: PageRenderer = ({ parts, given }) => {
-  const { state } = parts.gateway;
+  const { current: state } = parts.state;
   const merchants = [...state.merchants.values()];
   const first = defaultMerchant(state);
   const whose = merchants.length > 1 ? ` as ${first.name}` : '';
-  const environment = environmentLines(parts.facts.baseUrl(), first);
+  const environment = environmentLines(parts.runtime.baseUrl(), first);
   return pageAt(
     'keys',
     <>
@@ -57,7 +57,8 @@ export const keysPage: PageRenderer = ({ parts, given }) => {
 };
 
 function Customers({ parts }: { parts: AppParts }) {
-  const { state, settings } = parts.gateway;
+  const { current: state } = parts.state;
+  const { settings } = parts.runtime;
   const wallets = [...state.wallets.values()].slice(0, PER_PAGE);
   const balance = (wallet: Wallet) => shownAmount(parts, wallet.balance, wallet.currency);
   const columns = [

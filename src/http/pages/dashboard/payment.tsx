@@ -1,6 +1,5 @@
 import { DELIVERY_ORDERS, OUTCOMES, PAYMENT_OUTCOMES, SETTLERS } from '../../../contract/vocabulary.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
-import { requirePayment } from '../../../domain/payment.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { timeline } from '../../../domain/timeline.ts';
 import { checkoutUrl } from '../../../wire/paths.ts';
@@ -18,7 +17,7 @@ import { Timeline } from './timeline.tsx';
 
 /** The page of one payment: what can be done to it, its timeline, its IPNs. */
 export const paymentPage: PageRenderer = ({ parts, c }) => {
-  const payment = requirePayment(parts.gateway.state, c.req.param('id') ?? '');
+  const payment = parts.payments.require(c.req.param('id') ?? '');
   return recordPage({
     place: 'payments',
     id: payment.id,
@@ -36,7 +35,7 @@ interface PaymentProps {
 
 /** What matters next comes first: to settle it, or what became of its IPN. */
 function Sections({ parts, payment }: PaymentProps) {
-  const { state } = parts.gateway;
+  const { current: state } = parts.state;
   const merchant = state.merchants.get(payment.merchantId) ?? defaultMerchant(state);
   const isPending = payment.status === 'pending';
   const ipns = <Ipns parts={parts} payment={payment} />;
@@ -56,7 +55,7 @@ function Sections({ parts, payment }: PaymentProps) {
               <summary>Initiate this payment again</summary>
               <Code
                 id="curl"
-                text={initiateAgain(parts.facts.baseUrl(), payment, merchant)}
+                text={initiateAgain(parts.runtime.baseUrl(), payment, merchant)}
                 what="The command that initiates it"
               />
             </details>
@@ -87,7 +86,7 @@ function Sections({ parts, payment }: PaymentProps) {
 }
 
 function Ipns({ parts, payment }: PaymentProps) {
-  const { state } = parts.gateway;
+  const { current: state } = parts.state;
   const rows = state.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
   const from = recordPath('payments', payment.id);
   const label = 'IPNs of this payment, newest first';
@@ -112,7 +111,7 @@ function Settle({ parts, payment }: PaymentProps) {
         <Choice
           name="delivery"
           label="Order of IPN and redirect"
-          value={parts.gateway.settings.delivery}
+          value={parts.runtime.settings.delivery}
           options={DELIVERY_ORDERS}
         />
         <div class="inline">
@@ -126,7 +125,7 @@ function Settle({ parts, payment }: PaymentProps) {
       <p class="inline">
         <a
           class="button plain"
-          href={checkoutUrl(payment, parts.facts.baseUrl())}
+          href={checkoutUrl(payment, parts.runtime.baseUrl())}
           target="_blank"
           rel="noopener"
         >

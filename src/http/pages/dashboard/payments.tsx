@@ -1,6 +1,5 @@
 import { command } from '../../../contract/hint.ts';
 import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
-import { defaultMerchant } from '../../../domain/merchant.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';
@@ -30,7 +29,7 @@ const FILTER: Filter<Payment> = {
 };
 
 export const paymentsPage: PageRenderer = ({ parts, c }) => {
-  const { payments } = parts.gateway.state;
+  const { payments } = parts.state.current;
   const query = queryOf(c, FILTER);
   const page = payments.page(PER_PAGE, query['cursor'], matcher(FILTER, query));
   return listPage({
@@ -76,7 +75,7 @@ function PaymentLink({ id, identifier, warnings: { length } }: Payment) {
 }
 
 function LastIpn({ paymentId, parts }: { paymentId: string; parts: AppParts }) {
-  const last = parts.gateway.state.deliveriesOf(paymentId).at(-1);
+  const last = parts.state.current.deliveriesOf(paymentId).at(-1);
   if (!last) return <span class="soft">–</span>;
   return (
     <a href={recordPath('ipns', last.id)}>
@@ -97,7 +96,7 @@ function Counts({ parts, query }: { parts: AppParts; query: ListQuery }) {
               href={listPath('payments', { ...query, status, cursor: undefined })}
               aria-current={(query['status'] || undefined) === status ? 'true' : undefined}
             >
-              <span class="number">{status ? counts[status] : parts.gateway.state.payments.size}</span>{' '}
+              <span class="number">{status ? counts[status] : parts.state.current.payments.size}</span>{' '}
               {status ? <Status of={status} /> : 'all'}
             </a>
           </li>
@@ -109,15 +108,15 @@ function Counts({ parts, query }: { parts: AppParts; query: ListQuery }) {
 }
 
 function NoPayments({ parts }: { parts: AppParts }) {
-  const run = command('payments create', '--url', parts.facts.baseUrl(), '--amount 100 --currency USD');
+  const run = command('payments create', '--url', parts.runtime.baseUrl(), '--amount 100 --currency USD');
   return (
     <Empty id="no-payment-yet" title="No payment yet">
       <p>Initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.</p>
-      <SampleInitiate parts={parts} merchant={defaultMerchant(parts.gateway.state)} />
+      <SampleInitiate parts={parts} merchant={parts.merchants.default} />
       <p>Or shorter:</p>
       <Code
         id="shorter"
-        text={parts.facts.style.command(run)}
+        text={parts.runtime.style.command(run)}
         what="The shorter command that initiates a payment"
       />
       <p>

@@ -1,4 +1,3 @@
-import { defaultMerchant } from '../../../domain/merchant.ts';
 import type { AppParts } from '../../environment.ts';
 import type { OpenApiDocument } from '../../openapi.ts';
 import { renderPage } from './frame.tsx';
@@ -15,11 +14,11 @@ export async function referencePage(
     import('../reference.tsx'),
     import('../assets/reference.css?text'),
   ]);
-  const { gateway, facts } = parts;
+  const { merchants, runtime } = parts;
   const curl = {
-    baseUrl: facts.baseUrl(),
-    publicKey: defaultMerchant(gateway.state).publicKey,
-    asksForToken: facts.controlToken !== null,
+    baseUrl: runtime.baseUrl(),
+    publicKey: merchants.default.publicKey,
+    asksForToken: runtime.controlToken !== null,
   };
   return renderPage(parts, nonce, {
     ...pageAt('reference', <Reference document={openApi} facts={curl} />),

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { hint } from '../../../contract/hint.ts';
-import { defaultMerchant } from '../../../domain/merchant.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
@@ -17,7 +16,7 @@ import { pretty } from './text.ts';
 export const requestsPage: PageRenderer = ({ parts, c }) => {
   const query = queryOf(c);
   const before = Number(query['cursor'] ?? Number.POSITIVE_INFINITY);
-  const rest = parts.activity.exchanges().filter(({ id }) => id < before);
+  const rest = parts.events.exchanges().filter(({ id }) => id < before);
   const data = rest.slice(0, PER_PAGE);
   return listPage({
     place: 'requests',
@@ -30,15 +29,15 @@ export const requestsPage: PageRenderer = ({ parts, c }) => {
     empty: (
       <Empty id="no-request" title="No request yet">
         <p>This makes one:</p>
-        <SampleInitiate parts={parts} merchant={defaultMerchant(parts.gateway.state)} />
+        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
       </Empty>
     ),
   });
 };
 
-function columnsOf({ gateway }: AppParts): Column<RecordedRequest>[] {
+function columnsOf({ state }: AppParts): Column<RecordedRequest>[] {
   const paymentOf = ({ paymentId }: RecordedRequest) =>
-    paymentId === null ? undefined : gateway.state.payments.get(paymentId);
+    paymentId === null ? undefined : state.current.payments.get(paymentId);
   return [
     column('Request', RequestLink, { head: true }),
     column('Status', (request) => <ResponseStatus of={request} />),
@@ -77,7 +76,7 @@ function ResponseStatus({ of: { status, responseBody } }: { of: RecordedRequest 
 
 export const requestPage: PageRenderer = ({ parts, c }) => {
   const id = c.req.param('id') ?? '';
-  const request = parts.activity.exchanges().find((one) => String(one.id) === id);
+  const request = parts.events.exchanges().find((one) => String(one.id) === id);
   if (!request) {
     throw new GatewayError('not_found', `there is no request ${id} any more`, {
       hint: hint`The last thousand are remembered.`,
@@ -88,7 +87,7 @@ export const requestPage: PageRenderer = ({ parts, c }) => {
     id: request.id,
     title: titleOf(request),
     status: <ResponseStatus of={request} />,
-    sections: <RequestSections request={maskedRequest(request, parts.gateway.state)} />,
+    sections: <RequestSections request={maskedRequest(request, parts.state.current)} />,
   });
 };
 

@@ -7,7 +7,7 @@ import { Code } from './blocks.tsx';
 
 /** A command that initiates a sandbox payment as a merchant would, ready to paste. */
 export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant: Merchant }) {
-  const baseUrl = parts.facts.baseUrl();
+  const baseUrl = parts.runtime.baseUrl();
   const text = curl(`${baseUrl}${INITIATE_PATHS.sandbox}`, {
     public_key: merchant.publicKey,
     identifier: 'order-1',
