@@ -9,7 +9,7 @@ type Undefaulted = {
   [Name in OptionName]: Specs[Name] extends { default: unknown } ? never : Name;
 }[OptionName];
 
-/** What stands in the starter where there is no default to show. */
+/** What stands in it where there is no default to show. */
 const EXAMPLES = {
   fixtures: FIXTURES_FILE,
   publicUrl: 'https://pay.example.test',
@@ -42,7 +42,7 @@ const HEAD = `// What "gateway-sim start" does here. Comments and commas at the 
  *
  * @param schema where an editor finds the JSON schema; undefined where the package is not installed
  */
-export function starterConfiguration(schema: string | undefined): string {
+export function configurationTemplate(schema: string | undefined): string {
   const reference = `"$schema": ${JSON.stringify(schema ?? './node_modules/gateway-sim/fixtures/config.schema.json')},`;
   const entries = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
     const value = spec.default ?? EXAMPLES[name as Undefaulted];

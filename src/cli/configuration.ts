@@ -79,15 +79,19 @@ function isOnByDefault(name: string): boolean {
  * @returns undefined when none was named and there is none
  * @throws GatewayError `usage` when it cannot be read or is no JSON object
  */
-export async function readConfiguration(named: string | undefined): Promise<OptionSource | undefined> {
-  const path = resolve(named ?? CONFIGURATION_FILE);
+export async function readConfiguration(
+  named: string | undefined,
+  cwd: string,
+): Promise<OptionSource | undefined> {
+  const path = resolve(cwd, named ?? CONFIGURATION_FILE);
   if (named === undefined && !existsSync(path)) return undefined;
   const values = await readObject(path);
   // Editors take the schema from here.
   delete values['$schema'];
   for (const name of ['fixtures', 'dataDir']) {
     const given = values[name];
-    if (typeof given === 'string' && given) values[name] = relative('', resolve(dirname(path), given)) || '.';
+    if (typeof given === 'string' && given)
+      values[name] = relative(cwd, resolve(dirname(path), given)) || '.';
   }
   return { values, label: (name) => `"${name}" in ${basename(path)}` };
 }

@@ -106,20 +106,11 @@ export function parentProcess(): ParentProcess | undefined {
   return {
     ready: (ready, notices) => tell({ ready, notices }),
     failed: async (thrown) => {
-      const {
-        code,
-        message,
-        problems,
-        hint: advice,
-      } = thrown instanceof GatewayError ? thrown : ({ message: String(thrown) } as Partial<GatewayError>);
-      await tell({
-        failure: {
-          message: message ?? '',
-          ...(code && { code }),
-          ...(problems && { problems }),
-          ...(advice && { hint: advice }),
-        },
-      });
+      if (!(thrown instanceof GatewayError)) await tell({ failure: { message: String(thrown) } });
+      else {
+        const { code, message, problems, hint: advice } = thrown;
+        await tell({ failure: { code, message, problems, ...(advice && { hint: advice }) } });
+      }
     },
   };
 }

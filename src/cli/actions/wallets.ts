@@ -1,0 +1,25 @@
+import { reference } from '../../library/control-client.ts';
+import type { CallOf } from '../command.ts';
+import type { COMMANDS } from '../commands/wallets.ts';
+import { listed } from '../layout.ts';
+import type { CommandResult } from '../output.ts';
+
+type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+
+export async function list({ connect }: Call<'list'>) {
+  const server = await connect();
+  const page = await server.ask(server.client.wallets.$get());
+  return listed(page, {
+    Wallet: ({ id }) => id,
+    'E-mail': ({ email }) => email,
+    Holder: ({ holder }) => holder,
+    Balance: ({ balance, currency }) => `${balance} ${currency}`,
+  });
+}
+
+export async function fund({ args: [id], fields: json, connect }: Call<'fund'>): Promise<CommandResult> {
+  const server = await connect();
+  const param = { id: reference(id) };
+  const wallet = await server.ask(server.client.wallets[':id'].fund.$post({ param, json }));
+  return { json: wallet, text: `${wallet.id}  ${wallet.balance} ${wallet.currency}` };
+}
