@@ -99,6 +99,8 @@ export interface Call<
   program: Command;
 }
 
+export type AnyCall = Call<readonly string[], OptionDeclarations, OptionDeclarations>;
+
 /** How the user may say which server is meant. */
 export interface ServerChoice {
   url: string | undefined;
@@ -109,23 +111,22 @@ export interface ServerChoice {
 export type CallOf<Declared> =
   Declared extends Declaration<infer Args, infer Options, infer Fields> ? Call<Args, Options, Fields> : never;
 
-/** What a command does. It hands back what is to be shown, or the exit code of what it ran. */
-type Action<Declared> = (call: CallOf<Declared>) => Promise<CommandResult | number | undefined>;
-
 /** The commands of a noun: below its name, or, without one, directly below the program. */
-export interface Group<Commands extends Readonly<Record<string, Declaration>>> {
+interface Group<Commands, Actions> {
   name?: string;
   summary?: string;
   examples?: readonly string[];
   commands: Commands;
   /** Their actions, by the names of the commands; loaded only when one of them runs. */
-  load: () => Promise<{ [Name in keyof Commands]: Action<Commands[Name]> }>;
+  load: () => Promise<Actions>;
 }
 
-/** A group whose types nobody needs any more. */
-export interface AnyGroup extends Omit<Group<Readonly<Record<string, Declaration>>>, 'load'> {
-  load: () => Promise<Readonly<Record<string, (call: never) => Promise<CommandResult | number | undefined>>>>;
-}
+/** What a command does. It hands back what is to be shown, or the exit code of what it ran. */
+type Action<ItsCall> = (call: ItsCall) => Promise<CommandResult | number | undefined>;
+
+/** An action whose call fits: that was checked where its group is declared. */
+export type Run = Action<never>;
+export type AnyGroup = Group<Readonly<Record<string, Declaration>>, Readonly<Record<string, Run>>>;
 
 type None = Record<never, never>;
 
@@ -139,10 +140,10 @@ export function command<
 }
 
 /** Declares the commands of a noun. */
-export function group<Commands extends Readonly<Record<string, Declaration>>>(
-  declared: Group<Commands>,
+export function group<const Commands extends Readonly<Record<string, Declaration>>>(
+  declared: Group<Commands, { [Name in keyof Commands]: Action<CallOf<Commands[Name]>> }>,
 ): AnyGroup {
-  return declared as AnyGroup;
+  return declared;
 }
 
 /** The filters of a list, and what pages it. */

@@ -7,6 +7,6 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${VERSION}\n`);
     return;
   }
-  const [{ run }, { processIo }] = await Promise.all([import('./program.ts'), import('./io.ts')]);
+  const [{ run }, { processIo }] = await Promise.all([import('./run.ts'), import('./io.ts')]);
   process.exitCode = await run(argv, processIo());
 }

@@ -1,9 +1,7 @@
-import { Command, CommanderError, Option } from 'commander';
-import { GatewayError, nearestName } from '../contract/error.ts';
-import { command as commandHint, hint, kebab, renderHint } from '../contract/hint.ts';
-import { environmentName } from '../options.ts';
+import { Command, Option } from 'commander';
+import { kebab, renderHint } from '../contract/hint.ts';
 import { VERSION } from '../system/package-info.ts';
-import type { AnyGroup, Call, Declaration, OptionDeclaration, OptionDeclarations } from './command.ts';
+import type { AnyGroup, Declaration, OptionDeclaration, OptionDeclarations, Run } from './command.ts';
 import { cards } from './commands/cards.ts';
 import { clock } from './commands/clock.ts';
 import { completion } from './commands/completion.ts';
@@ -20,10 +18,8 @@ import { pay, payments } from './commands/payments.ts';
 import { start } from './commands/start.ts';
 import { state } from './commands/state.ts';
 import { wallets } from './commands/wallets.ts';
-import { connect } from './connect.ts';
-import { invocationOf } from './invocation.ts';
 import type { Io } from './io.ts';
-import { type CommandResult, connectionFlags, hintStyle, Output } from './output.ts';
+import { hintStyle } from './output.ts';
 
 const GROUPS: readonly AnyGroup[] = [
   start,
@@ -65,42 +61,15 @@ const COMMON_OPTIONS: OptionDeclarations = {
   color: { flag: '--no-color', description: 'no colours' },
 };
 
-/** The command of a group that its name alone stands for. */
-const DEFAULT_COMMANDS: readonly string[] = ['list', 'show'];
+/** The commands of a group that its name alone stands for. */
+export const DEFAULT_COMMANDS: readonly string[] = ['list', 'show'];
 
-type Run = (call: never) => Promise<CommandResult | number | undefined>;
-
-/** How a command that commander found is run. */
+/** Runs a command that was found on the command line. */
 type Runner = (
   command: Command,
   declared: Declaration,
   load: () => Promise<Run | undefined>,
 ) => Promise<void>;
-
-/**
- * Runs a command line. Never throws.
- *
- * @param argv as process.argv: two words, then those of the user
- * @returns the exit code
- */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const invocation = invocationOf(argv, io.env, io.cwd);
-  let exitCode = 0;
-  const program = buildProgram(
-    async (command, declared, load) => {
-      exitCode = await act(command, declared, load, { io, invocation, program });
-    },
-    { io, invocation, first: argv[2] },
-  );
-  try {
-    await program.parseAsync(argv);
-    return exitCode;
-  } catch (error) {
-    // Commander has said what is wrong; help and version are no errors.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    return new Output(io, { json: false, quiet: false, color: true, invocation }).fail(error);
-  }
-}
 
 /**
  * The command line, as declared: for running it, and for what is made from it.
@@ -143,7 +112,7 @@ export function buildProgram(
 
 function declare(parent: Command, name: string, declared: Declaration, inGroup: boolean): Command {
   const { args = [], choices, fields = {}, options = {}, summary, about, usage } = declared;
-  const isDefault = inGroup && DEFAULT_COMMANDS.includes(name);
+  const isDefault = inGroup && !args.length && DEFAULT_COMMANDS.includes(name);
   const command = parent.command(name, { isDefault }).description(summary);
   for (const arg of args) command.argument(arg);
   const [first] = command.registeredArguments;
@@ -194,69 +163,4 @@ function prepare(command: Command, showOptions: boolean, io: Io | undefined): vo
   for (const [name, declared] of Object.entries(COMMON_OPTIONS)) {
     if (!known.has(name)) command.addOption(optionOf(name, declared).hideHelp(!showOptions));
   }
-}
-
-/** Runs a command with its options, those given before its name, and those of the environment. @returns the exit code */
-async function act(
-  command: Command,
-  declared: Declaration,
-  load: () => Promise<Run | undefined>,
-  { io, invocation, program }: { io: Io; invocation: string; program: Command },
-): Promise<number> {
-  const flags: Record<string, unknown> = {};
-  let color = true;
-  for (let at: Command | null = command; at; at = at.parent) {
-    if (at.getOptionValue('color') === false) color = false;
-    for (const [name, value] of Object.entries(at.opts())) flags[name] ??= value;
-  }
-  const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
-  const variable = (name: string) => io.env[environmentName(name)] || undefined;
-  const json = flags['json'] ?? /^(1|true)$/.test(variable('json') ?? '');
-  const output = new Output(io, { json: json === true, quiet: flags['quiet'] === true, color, invocation });
-  const [url, dataDir] = [text('url'), text('dataDir')];
-  output.connection = connectionFlags(url, url === undefined ? (dataDir ?? null) : null, io.cwd);
-  const choice = {
-    // A folder on the command line is meant instead of an address of the environment.
-    url: url ?? (dataDir === undefined ? variable('url') : undefined),
-    dataDir: dataDir ?? variable('dataDir'),
-    controlToken: text('controlToken') ?? variable('controlToken'),
-  };
-  const call: Call<readonly string[], OptionDeclarations, OptionDeclarations> = {
-    args: command.processedArgs as string[],
-    options: flags,
-    fields: given(flags, declared.fields),
-    flags,
-    choice,
-    connect: ({ guess } = { guess: true }) => connect(choice, io.cwd, guess),
-    io,
-    output,
-    program,
-  };
-  try {
-    requireNoExcess(command);
-    const action = await load();
-    const result = await action?.(call as never);
-    return typeof result === 'object' ? output.show(result) : (result ?? 0);
-  } catch (error) {
-    return output.fail(error);
-  }
-}
-
-function given(flags: Readonly<Record<string, unknown>>, fields: OptionDeclarations = {}) {
-  return Object.fromEntries(
-    Object.keys(fields).flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
-  );
-}
-
-/** What is behind the name of a group is a command of it, or a mistake. */
-function requireNoExcess({ args, registeredArguments, parent }: Command): void {
-  const [excess] = args.slice(registeredArguments.length);
-  if (excess === undefined || !parent || registeredArguments.at(-1)?.variadic) return;
-  const names = parent.commands.map((command) => command.name());
-  const meant = nearestName(excess, names);
-  throw new GatewayError('usage', `unknown command '${parent.name()} ${excess}'`, {
-    hint: meant
-      ? hint`Did you mean: ${commandHint(`${parent.name()} ${meant}`)}?`
-      : hint`There are: ${names.join(', ')}`,
-  });
 }
