@@ -3,9 +3,16 @@ import { command, hint } from '../contract/hint.ts';
 import { faultView } from '../http/control/faults.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { RunningServer } from '../server.ts';
-import type { ReadyEvent } from './detach.ts';
 import { pairs } from './layout.ts';
 import type { Output } from './output.ts';
+
+/** The first line of `start --json`. */
+export function readyEvent({ url, port, publicKey, secretKey, dataDir, controlToken, parts }: RunningServer) {
+  const dashboardUrl = `${parts.facts.baseUrl()}/_sim`;
+  const keys = { publicKey, secretKey, dashboardUrl };
+  return { event: 'ready', url, port, ...keys, dataDir, controlToken, pid: process.pid };
+}
+export type ReadyEvent = ReturnType<typeof readyEvent>;
 
 /** What `start` says to people: what to connect with, and what to try first. */
 export function bannerText(

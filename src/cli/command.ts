@@ -63,8 +63,8 @@ export interface Declaration<
   /** Options that go into a query or a body under their own names. */
   fields?: Fields;
   options?: Options;
-  /** Command lines without the name of the program. */
-  examples: readonly string[];
+  /** Command lines without the name of the program. Default: the name of the command. */
+  examples?: readonly string[];
   /** What the help says before the examples. */
   about?: string;
   usage?: string;

@@ -6,7 +6,6 @@ import { kebab } from '../contract/hint.ts';
 import {
   environmentSource,
   type OptionSource,
-  type OptionSpec,
   type ResolvedOptions,
   resolveOptions,
   START_OPTIONS,
@@ -14,8 +13,8 @@ import {
 import { CONFIGURATION_FILE } from './config-template.ts';
 import { parseJsonc } from './jsonc.ts';
 
-/** Options by camelCase name, as commander gives them. */
-export type Flags = Readonly<Record<string, unknown>>;
+/** What stands on the command line, by camelCase name. */
+type Flags = Readonly<Record<string, unknown>>;
 
 /**
  * What `start` runs with: flag beats environment beats file beats default.
@@ -58,18 +57,8 @@ export function execConfiguration(
 }
 
 function flagSource(flags: Flags): OptionSource {
-  const values = Object.fromEntries(
-    Object.keys(START_OPTIONS)
-      // A boolean that is on by default stands in the flags even when nobody gave it.
-      .filter((name) => flags[name] !== undefined && !(flags[name] === true && isOnByDefault(name)))
-      .map((name) => [name, flags[name]]),
-  );
+  const values = Object.fromEntries(Object.entries(flags).filter(([name]) => name in START_OPTIONS));
   return { values, label: (name) => `--${kebab(name)}` };
-}
-
-function isOnByDefault(name: string): boolean {
-  const spec: OptionSpec = START_OPTIONS[name as keyof typeof START_OPTIONS];
-  return spec.default === true;
 }
 
 /**

@@ -8,19 +8,7 @@ import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { type Hint, hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options.ts';
 import { LOG_FILE, unwritableFolder } from '../store/folder.ts';
-
-/** The first line of `start --json`. */
-export interface ReadyEvent {
-  event: 'ready';
-  url: string;
-  port: number;
-  publicKey: string;
-  secretKey: string;
-  dashboardUrl: string;
-  dataDir: string | null;
-  controlToken: string | null;
-  pid: number;
-}
+import type { ReadyEvent } from './banner.ts';
 
 /** What a detached process tells the one that started it: it answers, or why it cannot. */
 type Report =

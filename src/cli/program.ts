@@ -124,7 +124,8 @@ function declare(parent: Command, name: string, declared: Declaration, inGroup: 
   for (const [key, option] of Object.entries({ ...fields, ...options }))
     command.addOption(optionOf(key, option));
   if (about) command.addHelpText('after', about);
-  return command.addHelpText('after', examples(declared.examples));
+  const fullName = inGroup ? `${parent.name()} ${name}` : name;
+  return command.addHelpText('after', examples(declared.examples ?? [fullName]));
 }
 
 /** The examples at the end of a help text. */

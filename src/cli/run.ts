@@ -47,13 +47,16 @@ async function act(
   load: () => Promise<Run | undefined>,
   { io, invocation, program }: Session,
 ): Promise<number> {
+  const options: Record<string, unknown> = {};
   const flags: Record<string, unknown> = {};
-  let color = true;
   for (let at: Command | null = command; at; at = at.parent) {
-    if (at.getOptionValue('color') === false) color = false;
-    for (const [name, value] of Object.entries(at.opts())) flags[name] ??= value;
+    for (const [name, value] of Object.entries(at.opts())) {
+      options[name] ??= value;
+      if (at.getOptionValueSource(name) === 'cli') flags[name] ??= value;
+    }
   }
   const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
+  const color = flags['color'] !== false;
   const [url, dataDir] = [text('url'), text('dataDir')];
   const variable = (name: string) => io.env[environmentName(name)] || undefined;
   const json = flags['json'] === true || /^(1|true)$/.test(variable('json') ?? '');
@@ -68,10 +71,10 @@ async function act(
   try {
     requireNoExcess(command);
     const run = await load();
-    const given = Object.entries(flags).filter(([name, value]) => name in fields && value !== undefined);
+    const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
     const call: AnyCall = {
       args: command.processedArgs,
-      options: flags,
+      options,
       fields: Object.fromEntries(given),
       flags,
       choice,

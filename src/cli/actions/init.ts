@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
@@ -8,7 +8,7 @@ import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/init.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
 import type { CommandResult } from '../output.ts';
-import { makeFolder, shownFrom, writeFiles } from '../write-files.ts';
+import { orStorageFailed, shownFrom } from '../storage-failed.ts';
 
 /**
  * A commented configuration and fixtures to edit, both or neither.
@@ -20,22 +20,23 @@ export async function init({
   io: { cwd },
 }: CallOf<typeof COMMANDS.init>): Promise<CommandResult> {
   const folder = resolve(cwd, dir);
-  const texts: [file: string, text: string][] = [
+  const files: [path: string, text: string][] = [
     [join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder))],
     [join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8')],
   ];
-  const existing = texts.filter(([path]) => existsSync(path)).map(([path]) => shownFrom(cwd, path));
+  const shown = (path: string) => shownFrom(cwd, path);
+  const existing = files.filter(([path]) => existsSync(path)).map(([path]) => shown(path));
   if (existing.length && !force) {
     throw new GatewayError('usage', `nothing was written: there is already ${existing.join(' and ')}`, {
       hint: hint`Take --force to write over what is there, or --dir for another folder.`,
     });
   }
-  await makeFolder(cwd, folder);
-  const files = await writeFiles(cwd, texts);
+  await orStorageFailed(mkdir(folder, { recursive: true }), shown(folder));
+  for (const [path, text] of files) await orStorageFailed(writeFile(path, text), shown(path));
   const elsewhere = relative(cwd, folder);
   return {
-    json: { files: files.map(({ path }) => path) },
-    text: files.map(({ shown }) => `wrote ${shown}`).join('\n'),
+    json: { files: files.map(([path]) => path) },
+    text: files.map(([path]) => `wrote ${shown(path)}`).join('\n'),
     notices: [
       `Every option stands in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
       hint`Edit them, then run: ${elsewhere && `cd ${elsewhere} && `}${command('start')}`,

@@ -5,11 +5,11 @@ import { simEventView } from '../../http/control/watch.ts';
 import type { ResolvedOptions } from '../../options.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';
-import { bannerText, detachedBannerText } from '../banner.ts';
+import { bannerText, detachedBannerText, type ReadyEvent, readyEvent } from '../banner.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/start.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
-import { detach, type ParentProcess, parentProcess, type ReadyEvent, trimLog } from '../detach.ts';
+import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
 import { eventLines } from '../format-event.ts';
 import { endByHangup } from '../hangup.ts';
 import { openInBrowser } from '../open-in-browser.ts';
@@ -126,22 +126,6 @@ async function startInBackground(options: ResolvedOptions, { io, output }: Call)
   for (const notice of notices) output.notice(notice);
   announce(ready, output, () => detachedBannerText(ready, log, output, io.cwd));
   if (options.open) await openInBrowser(ready.dashboardUrl, output);
-}
-
-function readyEvent(server: RunningServer): ReadyEvent {
-  const { url, port, publicKey, secretKey, dataDir, controlToken } = server;
-  const dashboardUrl = `${server.parts.facts.baseUrl()}/_sim`;
-  return {
-    event: 'ready',
-    url,
-    port,
-    publicKey,
-    secretKey,
-    dashboardUrl,
-    dataDir,
-    controlToken,
-    pid: process.pid,
-  };
 }
 
 function announce(ready: ReadyEvent, output: Output, banner: () => string): void {

@@ -1,7 +1,7 @@
 import { command, group } from '../command.ts';
 
 export const COMMANDS = {
-  show: command({ summary: 'what time it is, and what is due next', examples: ['clock show'] }),
+  show: command({ summary: 'what time it is, and what is due next' }),
   advance: command({
     args: ['<duration>'],
     summary: 'move forward and run what falls due',
@@ -14,7 +14,7 @@ export const COMMANDS = {
     summary: 'pause, now or at a time to come',
     examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
   }),
-  resume: command({ summary: 'go on from there', examples: ['clock resume'] }),
+  resume: command({ summary: 'go on from there' }),
 };
 
 export const clock = group({

@@ -1,8 +1,8 @@
 import { command, duration, group } from '../command.ts';
 
 export const COMMANDS = {
-  status: command({ summary: 'the running emulator', examples: ['status'] }),
-  stop: command({ summary: 'stop the running emulator', examples: ['stop'] }),
+  status: command({ summary: 'the running emulator' }),
+  stop: command({ summary: 'stop the running emulator' }),
   wait: command({
     summary: 'wait until the emulator is ready',
     options: { timeout: duration('duration', 'give up after this long, with exit code 3 (default: 30s)') },

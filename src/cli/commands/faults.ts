@@ -36,7 +36,7 @@ function optionsOf(
 }
 
 export const COMMANDS = {
-  list: command({ summary: 'the rules in force', examples: ['faults list'] }),
+  list: command({ summary: 'the rules in force' }),
   set: command({
     args: ['<route>'],
     summary: 'set a rule on initiate, checkout, cards, ipn or a path',

@@ -3,7 +3,7 @@ import { command, group, text } from '../command.ts';
 const MERCHANT = { merchant: text('name', 'of this merchant (default: the first one)') };
 
 export const COMMANDS = {
-  show: command({ summary: 'the pair of keys', options: MERCHANT, examples: ['keys show'] }),
+  show: command({ summary: 'the pair of keys', options: MERCHANT }),
   generate: command({
     summary: 'a new pair; the old one stops working',
     options: {

@@ -1,7 +1,7 @@
 import { command, group, requiredText } from '../command.ts';
 
 export const COMMANDS = {
-  list: command({ summary: 'all wallets', examples: ['wallets list'] }),
+  list: command({ summary: 'all wallets' }),
   fund: command({
     args: ['<id>'],
     summary: 'put money into a wallet',
