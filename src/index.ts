@@ -1,9 +1,9 @@
-import type { GatewaySim, GatewaySimClient, StartGatewaySimOptions } from './api.ts';
+import type { GatewaySim, GatewaySimClient, StartGatewaySimOptions } from './library/api.ts';
 import { connect } from './library/connect.ts';
 import { start } from './library/start.ts';
 
-export type * from './api.ts';
 export { type ErrorCode, GatewayError } from './contract/error.ts';
+export type * from './library/api.ts';
 
 /**
  * Starts an emulator in this process: in memory and on a free port unless the options say otherwise. Any number of

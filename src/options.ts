@@ -1,5 +1,6 @@
-import { parseDuration } from './contract/duration.ts';
+import { DURATION_PATTERN, parseDuration } from './contract/duration.ts';
 import { type ErrorDetails, GatewayError, nearestName } from './contract/error.ts';
+import type { JsonSchema } from './contract/field.ts';
 import { kebab } from './contract/hint.ts';
 import { DELIVERY_ORDERS, IPN_FORMATS } from './contract/vocabulary.ts';
 
@@ -31,6 +32,8 @@ export interface OptionSpec {
   /** About the process of `gateway-sim start`, not about the emulator in it: neither the library nor `exec` has it. */
   commandOnly?: true;
   description: string;
+  /** What the JSON schema of the configuration knows of its values beside the kind. */
+  json?: JsonSchema;
 }
 
 /**
@@ -118,6 +121,7 @@ export const START_OPTIONS = {
     kind: 'list',
     placeholder: 'CODE[:symbol]',
     description: 'one more currency, such as NPR:Rs; repeatable',
+    json: { items: { type: 'string', pattern: '^[A-Z0-9]{2,4}(:.{0,8})?$' }, examples: [['NPR:Rs']] },
   },
   delivery: {
     kind: 'choice',
@@ -153,6 +157,7 @@ export const START_OPTIONS = {
     placeholder: 'durations',
     default: ['1s', '5s', '30s', '2m', '10m'],
     description: 'waits before the second, third, … attempt of an IPN',
+    json: { items: { type: 'string', pattern: DURATION_PATTERN } },
   },
   ipnRetries: {
     kind: 'integer',
@@ -179,11 +184,13 @@ export const START_OPTIONS = {
     placeholder: 'sent|stored|fixed:N',
     default: 'sent',
     description: 'data.amount of an IPN: as sent to initiate, with eight decimals, or with N decimals',
+    json: { pattern: '^(sent|stored|fixed:[0-8])$', examples: ['sent', 'stored', 'fixed:2'] },
   },
   ipnOn: {
     kind: 'list',
     placeholder: 'canceled,failed,expired',
     description: 'send an IPN for these too, not only on success',
+    json: { items: { enum: ['canceled', 'failed', 'expired'] } },
   },
   forwardIpn: {
     kind: 'url',

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { parseInput } from './contract/input.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
-import { Poster } from './delivery/sender.ts';
+import { Poster } from './delivery/poster.ts';
 import { prepare } from './domain/bootstrap.ts';
 import { readTerms } from './domain/configuration.ts';
 import { FaultRules } from './domain/fault.ts';
@@ -13,7 +14,6 @@ import { type Context, timestamp } from './domain/settings.ts';
 import { createApp } from './http/app.ts';
 import type { AppParts } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
-import { parseInput } from './http/input.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import type { ResolvedOptions } from './options.ts';
 import { settingsOf } from './settings.ts';
@@ -22,6 +22,7 @@ import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
+import { Shutdown } from './system/shutdown.ts';
 import { Deadlines } from './usecases/auto-settle.ts';
 import { CardUseCases } from './usecases/cards.ts';
 import { EventLog } from './usecases/event-log.ts';
@@ -33,13 +34,13 @@ export interface ServerSurroundings {
   version: string;
   /** The file with the state that a new folder starts with, unless the options name another. */
   fixtures: string;
-  /** Whether the options' fixtures stand in a file that every start reads: then it is no news that a state is there. */
+  /** Whether the options' fixtures are in a file that every start reads: then it is no news that a state is there. */
   standingFixtures?: boolean;
   /** Whether other code lives in this process, whose globals must stay as they are (they are replaced for speed). */
   sharesProcess?: boolean;
   /** Puts the commands in a text the way the user invoked the tool; without it they begin with npx. */
   command?: (text: string) => string;
-  /** Told of every fault of ours, for the log. */
+  /** Gets every fault of ours, for the log. */
   report: (error: unknown) => void;
 }
 
@@ -51,10 +52,10 @@ export interface RunningServer {
   secretKey: string;
   dataDir: string | null;
   controlToken: string | null;
-  /** What the user should know about the state that was found. */
+  /** What the user should know about what was found. */
   notices: readonly string[];
   parts: AppParts;
-  /** Resolves when everything is stopped, whoever asked for it. */
+  /** Resolves when everything is stopped, on whichever side that began. */
   stopped: Promise<void>;
   /** Answers what is under way, stores everything, lets go of port and folder. */
   stop: () => Promise<void>;
@@ -70,157 +71,148 @@ export async function startServer(
   options: ResolvedOptions,
   surroundings: ServerSurroundings,
 ): Promise<RunningServer> {
-  const undo: (() => Promise<void>)[] = [];
+  const shutdown = new Shutdown();
+  // Every open stream of events listens, however many there are.
+  setMaxListeners(0, shutdown.stopping.signal);
   try {
-    return await build(options, surroundings, undo);
+    // Whatever is wrong with the options is found before anything is opened.
+    const plan = planOf(options, surroundings);
+    const opened = await openState(plan, shutdown);
+    const engine = await buildEngine(plan, opened);
+    return await serve(plan, opened, engine, shutdown);
   } catch (error) {
     // Whatever else fails now: the user needs to know what failed first.
-    for (const step of undo.reverse()) await step().catch(() => {});
+    await shutdown.close().catch(() => {});
     throw error;
   }
 }
 
-async function build(
-  options: ResolvedOptions,
-  surroundings: ServerSurroundings,
-  undo: (() => Promise<void>)[],
-): Promise<RunningServer> {
-  const { version, fixtures, standingFixtures = false, sharesProcess = false, report } = surroundings;
-  // Whatever is wrong with the options is found before anything is opened.
-  const random = systemRandom();
+/** What the options say, before anything is opened. @throws GatewayError `usage` */
+function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const clock = new Clock();
   const terms = readTerms(options);
   const listening: { port?: number } = {};
-  const egress = new Egress(letOut(options), () => (listening.port ? { port: listening.port } : undefined));
-  const settings = settingsOf(options, terms, egress);
-  const firstFaults = options.faults === undefined ? [] : readFaults(options.faults);
-  const initial = initialSnapshots(fixtures, options.fixtures);
+  const egress = new Egress(allowedHosts(options), () =>
+    listening.port ? { port: listening.port } : undefined,
+  );
+  return {
+    ...{ options, surroundings, clock, listening, egress },
+    settings: settingsOf(options, terms, egress),
+    preparation: { ...options, wallets: terms.wallets },
+    firstFaults: options.faults === undefined ? [] : readFaults(options.faults),
+    initial: initialSnapshots(surroundings.fixtures, options.fixtures),
+    random: systemRandom(),
+    controlToken:
+      options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url')),
+  };
+}
+type Plan = ReturnType<typeof planOf>;
 
+/** Takes the folder and reads the state. */
+async function openState(plan: Plan, shutdown: Shutdown) {
+  const { options, surroundings, initial, controlToken } = plan;
   const folder = options.inMemory ? null : await DataFolder.take(options.dataDir);
-  undo.push(async () => folder?.release());
+  shutdown.add(() => folder?.release());
   const store = folder
     ? await Store.open({ folder: folder.path, fsync: options.fsync }, initial)
     : await Store.inMemory(await initial());
-  undo.push(() => store.close());
-  const drawIds = () =>
-    createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
-  let ids = drawIds();
-  const context = (): Context => ({ now: clock.now(), ids, settings });
-  if (store.found && options.fixtures !== undefined && !standingFixtures) {
+  shutdown.add(() => store.close());
+  if (store.found && options.fixtures !== undefined && !surroundings.standingFixtures) {
     store.notices.push(
       `--fixtures is ignored: ${folder?.path} has a state already (state reset goes back to them)`,
     );
   }
-  const controlToken =
-    options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url'));
   if (controlToken === null && options.publicUrl && !isLoopback(new URL(options.publicUrl).hostname)) {
     store.notices.push(
-      `whoever reaches ${options.publicUrl} can read the keys and settle payments: --control-token asks for a token there`,
+      `anyone who reaches ${options.publicUrl} can read the keys and settle payments: --control-token asks for a token there`,
     );
   }
-  const preparation = { ...options, wallets: terms.wallets };
+  return { folder, store };
+}
+type Opened = Awaited<ReturnType<typeof openState>>;
+
+/** The rules at work on the state, with its state in line with the options. */
+async function buildEngine(plan: Plan, { store }: Opened) {
+  const { options, surroundings, clock, egress, settings, preparation, firstFaults, initial, random } = plan;
+  const drawIds = () =>
+    createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
+  let ids = drawIds();
+  const renewIds = () => {
+    ids = drawIds();
+  };
+  const context = (): Context => ({ now: clock.now(), ids, settings });
   await store.commit((state) => prepare(state, preparation, settings));
   const faults = new Faults(() => ids.fraction('fault'));
   faults.replace(firstFaults);
   const activity = new EventLog();
   activity.follow(store);
-  const courier = new Courier({ store, clock, poster: new Poster(egress), context, version, faults });
-  const gateway = new Gateway({ store, clock, courier, settings, context, random });
-  const stopping = new AbortController();
-  // Every open stream of events listens, however many there are.
-  setMaxListeners(0, stopping.signal);
-  let stopped: Promise<void> | undefined;
-  let announceEnd: (end: Promise<void>) => void = () => {};
-  const ended = new Promise<void>((resolve) => {
-    announceEnd = resolve;
-  });
-  const stop = () => {
-    if (!stopped) {
-      stopped = stopAll();
-      announceEnd(stopped);
-    }
-    return stopped;
-  };
-  const parts: AppParts = {
-    gateway,
-    cards: new CardUseCases(store, context),
-    state: new StateUseCases({
-      store,
-      initial,
-      preparation,
-      settings,
-      faults,
-      firstFaults,
-      activity,
-      context,
-      renewIds: () => {
-        ids = drawIds();
-      },
-    }),
-    clock,
-    faults,
-    activity,
-    facts: {
-      version,
-      options,
-      dataDir: folder?.path ?? null,
-      pid: process.pid,
-      startedAt: timestamp(clock.now()),
-      baseUrl: () =>
-        options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
-      controlToken,
-      command: surroundings.command ?? byNpx,
-      stopped: stopping.signal,
-      stop,
-    },
-  };
+  const poster = new Poster(egress);
+  const courier = new Courier({ store, clock, poster, context, version: surroundings.version, faults });
+  const base = { store, settings, context };
+  const gateway = new Gateway({ ...base, clock, courier, random });
+  const cards = new CardUseCases(store, context);
+  const state = new StateUseCases({ ...base, initial, preparation, faults, firstFaults, activity, renewIds });
+  return { courier, useCases: { gateway, cards, state, clock, faults, activity } };
+}
+type Engine = Awaited<ReturnType<typeof buildEngine>>;
+
+/** Listens, lets the clock work, and tells where. */
+async function serve(
+  plan: Plan,
+  { folder, store }: Opened,
+  { courier, useCases }: Engine,
+  shutdown: Shutdown,
+): Promise<RunningServer> {
+  const { options, surroundings, clock, listening, controlToken } = plan;
+  const { sharesProcess = false, report } = surroundings;
+  const dataDir = folder?.path ?? null;
+  const parts = { ...useCases, facts: factsOf(plan, dataDir, shutdown) };
   const app = createApp(parts, report);
   const servers = await listen(
     { ...options, replaceGlobals: !sharesProcess },
     (request, env) => app.fetch(request, env),
     report,
   );
-  undo.push(async () => void (await Promise.all(servers.map(close))));
-  undo.push(async () => {
+  shutdown.add(() => Promise.all(servers.map(close)));
+  shutdown.add(() => {
     clock.stop();
     courier.stop();
   });
-  listening.port = portOf(servers[0]);
+  const port = portOf(servers[0]);
+  listening.port = port;
   courier.start();
-  new Deadlines({ store, clock, gateway }).start();
-  const url = urlOf(options.host, listening.port);
+  new Deadlines({ store, clock, gateway: useCases.gateway }).start();
+  const url = urlOf(options.host, port);
   await folder?.announce({ url, pid: process.pid, controlToken });
   const { publicKey, secretKey } = defaultMerchant(store.state);
-
-  async function stopAll(): Promise<void> {
-    stopping.abort();
-    clock.stop();
-    courier.stop();
-    await Promise.all(servers.map(close));
-    await store.close();
-    await folder?.release();
-  }
-
   return {
-    url,
-    port: listening.port,
-    publicKey,
-    secretKey,
-    dataDir: folder?.path ?? null,
-    controlToken,
+    ...{ url, port, publicKey, secretKey, dataDir, controlToken, parts },
     notices: store.notices,
-    parts,
-    stopped: ended,
-    stop,
+    stopped: shutdown.ended,
+    stop: shutdown.stop,
   };
 }
 
-/** Naming the address to forward to lets its host out. */
-function letOut({ allowIpnHost, forwardIpn }: ResolvedOptions): string[] {
+function factsOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutdown): AppParts['facts'] {
+  const { options, surroundings, clock, listening, controlToken } = plan;
+  return {
+    ...{ options, dataDir, controlToken, stop },
+    version: surroundings.version,
+    pid: process.pid,
+    startedAt: timestamp(clock.now()),
+    baseUrl: () =>
+      options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
+    command: surroundings.command ?? byNpx,
+    stopped: stopping.signal,
+  };
+}
+
+/** Naming the address to forward to allows its host. */
+function allowedHosts({ allowIpnHost, forwardIpn }: ResolvedOptions): string[] {
   return [...allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
 }
 
-/** Commands as whoever has the package, but no global installation, types them. */
+/** Commands as a user types them who has the package, but no global installation. */
 function byNpx(text: string): string {
   return text.replace(/(^|[^\w/.-])gateway-sim (?=[a-z])/gm, '$1npx gateway-sim ');
 }

@@ -22,26 +22,27 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
     sandboxCode: options.sandboxCode,
     ipn: ipnSettings(options),
     delivery: options.delivery,
-    auto: { rules: terms.outcomes, outcome: options.auto ?? null, delayMs: autoDelay(options) },
-    paymentExpiresMs: paymentExpiry(options),
+    auto: {
+      rules: terms.outcomes,
+      outcome: options.auto ?? null,
+      delayMs: within(options.autoDelay, 0, LONGEST_WAIT_MS, '--auto-delay must be at most 720h'),
+    },
+    paymentExpiresMs:
+      options.paymentExpires === undefined
+        ? null
+        : within(options.paymentExpires, 1, LONGEST_WAIT_MS, '--payment-expires must be from 1ms to 720h'),
     unreachable: (url) => (options.forwardIpn === undefined ? egress.unreachable(url) : null),
   };
 }
 
-/** A wait of the schedule or for a payment, and how long a receiver may take, at most. */
+/** Maximum wait of the schedule or for a payment. */
 const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 const LONGEST_TIMEOUT_MS = 10 * 60_000;
 const SENT_ON_REQUEST = ['canceled', 'failed', 'expired'] as const;
 
-function autoDelay({ autoDelay }: ResolvedOptions): number {
-  if (autoDelay <= LONGEST_WAIT_MS) return autoDelay;
-  throw new GatewayError('usage', '--auto-delay must be at most 720h');
-}
-
-function paymentExpiry({ paymentExpires }: ResolvedOptions): number | null {
-  if (paymentExpires === undefined) return null;
-  if (paymentExpires >= 1 && paymentExpires <= LONGEST_WAIT_MS) return paymentExpires;
-  throw new GatewayError('usage', '--payment-expires must be from 1ms to 720h');
+function within(milliseconds: number, minimum: number, maximum: number, problem: string): number {
+  if (milliseconds >= minimum && milliseconds <= maximum) return milliseconds;
+  throw new GatewayError('usage', problem);
 }
 
 function ipnSettings(options: ResolvedOptions): Settings['ipn'] {
@@ -51,9 +52,6 @@ function ipnSettings(options: ResolvedOptions): Settings['ipn'] {
       'usage',
       `--amount-format must be sent, stored or fixed:N with N from 0 to 8 (got "${options.amountFormat}")`,
     );
-  }
-  if (options.ipnTimeout < 1 || options.ipnTimeout > LONGEST_TIMEOUT_MS) {
-    throw new GatewayError('usage', '--ipn-timeout must be from 1ms to 10m');
   }
   const alsoOn = options.ipnOn.map((text) => {
     const status = SENT_ON_REQUEST.find((name) => name === text);
@@ -69,7 +67,7 @@ function ipnSettings(options: ResolvedOptions): Settings['ipn'] {
     amountFormat,
     on: new Set(['succeeded', ...alsoOn]),
     schedule: scheduleOf(options),
-    timeoutMs: options.ipnTimeout,
+    timeoutMs: within(options.ipnTimeout, 1, LONGEST_TIMEOUT_MS, '--ipn-timeout must be from 1ms to 10m'),
     forwardTo: options.forwardIpn ?? null,
   };
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PAGES } from './docs/pages.ts';
 import { createProject, type Project, packInto } from './recipes/project.ts';
 
 const TSC = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
@@ -36,8 +37,9 @@ test('nothing of the inside is packed', async () => {
     .split('\n')
     .map((path) => path.replace('node_modules/gateway-sim/', ''));
   const expected =
-    /^(bin\/gateway-sim\.js|dist\/(chunks\/[\w-]+\.js|main\.js|index\.(js|cjs|d\.ts|d\.cts)|(api|error)\.d\.c?ts)|fixtures\/(default|config\.schema)\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    /^(bin\/gateway-sim\.js|dist\/(chunks\/[\w-]+\.js|main\.js|index\.(js|cjs|d\.ts|d\.cts)|(api|error)\.d\.c?ts)|fixtures\/(default|config\.schema)\.json|src\/docs\/(reference\/)?[\w-]+\.md|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
   expect(files.filter((file) => !expected.test(file))).toEqual([]);
+  expect(files).toEqual(expect.arrayContaining(Object.keys(PAGES)));
   for (const name of ['index', 'api', 'error']) {
     const text = await readFile(join(project.folder, `node_modules/gateway-sim/dist/${name}.d.ts`), 'utf8');
     const types = text.replace(/\/\*[\s\S]*?\*\//g, '');

@@ -1,14 +1,25 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { LANES } from './lanes.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 export default defineConfig({
-  root: fileURLToPath(new URL('..', import.meta.url)),
+  root: ROOT,
   test: {
-    include: ['test/**/*.test.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 20_000,
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',
     maxWorkers: 2,
+    projects: Object.entries(LANES).map(([name, { include, exclude = [], timeout }]) => ({
+      extends: true,
+      test: {
+        name,
+        include: [...include],
+        exclude: ['**/node_modules/**', ...exclude],
+        testTimeout: timeout,
+        hookTimeout: timeout,
+        setupFiles: name === 'unit' ? ['test/no-processes-no-sockets.ts'] : [],
+      },
+    })),
   },
 });

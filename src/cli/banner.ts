@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { command, hint } from '../contract/hint.ts';
-import { faultView } from '../http/control/faults.ts';
+import { faultView } from '../http/control/views.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { RunningServer } from '../server.ts';
 import { pairs } from './layout.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer } from '../library/control-client.ts';
-import { findServer, readServerInfo } from '../store/folder.ts';
+import { findServer, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
 
 /** A server that a command talks to. */

@@ -1,4 +1,11 @@
-import { type Answer, describeAnswer, describeFailure, headerPairs, type Outgoing, send } from './sender.ts';
+import {
+  type Answer,
+  describeAnswer,
+  describeFailure,
+  headerPairs,
+  type Outgoing,
+  send,
+} from '../delivery/sender.ts';
 
 export { type Answer, headerPairs };
 

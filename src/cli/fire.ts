@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Delivery } from '../contract/delivery.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { IPN_FORMATS, type IpnFormat } from '../contract/vocabulary.ts';
@@ -9,7 +10,6 @@ import {
   requireAddress,
   requireTampering,
 } from '../domain/fire.ts';
-import type { DeliveryView } from '../library/control-client.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { GivenValues } from './command.ts';
 import type { COMMANDS } from './commands/ipn.ts';
@@ -19,9 +19,9 @@ import { exchange } from './exchange.ts';
 const TIMEOUT_MS = 10_000;
 
 /** An IPN that was fired, as the server shows a delivery; without a server it has no id and is kept nowhere. */
-export type FiredIpn = Omit<DeliveryView, 'id' | 'attempts' | 'once' | 'merchantId'> & {
+export type FiredIpn = Omit<Delivery, 'id' | 'attempts' | 'once' | 'merchantId'> & {
   id: string | null;
-  attempts: Omit<DeliveryView['attempts'][number], 'id'>[];
+  attempts: Omit<Delivery['attempts'][number], 'id'>[];
 };
 
 type Fields = GivenValues<NonNullable<(typeof COMMANDS.fire)['fields']>>;

@@ -1,6 +1,6 @@
-import type { DeliveryView } from '../library/control-client.ts';
+import type { Delivery } from '../contract/delivery.ts';
 
-type Attempt = DeliveryView['attempts'][number];
+type Attempt = Delivery['attempts'][number];
 
 /** What came of a delivery so far, in a few words. */
 export function describeLastAttempt({

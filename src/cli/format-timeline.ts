@@ -1,4 +1,4 @@
-import type { TimelineEntry } from '../library/control-client.ts';
+import type { TimelineEntry } from '../contract/payment.ts';
 import { attemptText } from './format-attempt.ts';
 import { onOneLine } from './printable.ts';
 

@@ -76,7 +76,7 @@ export async function verifyKeys(
 async function merchantsOf(connect: () => Promise<Server>) {
   try {
     const server = await connect();
-    return await server.ask(server.client.merchants.$get());
+    return await server.call('GET /merchants');
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'no_server') throw error;
     throw new GatewayError('no_server', error.message, {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isAlive, statOf } from '../store/folder.ts';
+import { isAlive, statOf } from '../store/process-identity.ts';
 
 const LOOK_EVERY_MS = 250;
 

@@ -1,64 +1,128 @@
-/*
- * What a fault rule can do, and when it acts: once for the command line, the pages and the documents. All of it is
- * chosen.
- */
-
-/** How a value of a rule is written. `latency` is a duration or a range of them. */
-export type FaultFieldKind = 'on' | 'integer' | 'number' | 'text' | 'duration' | 'latency';
-
-export interface FaultField {
-  kind: FaultFieldKind;
-  /** Switched on by being there. */
-  flag?: true;
-  /** What stands for its value in the help. */
+/** A member of a fault rule, as the command line, the control API, the configuration file and the dashboard have it. */
+export interface FaultMember {
+  kind: 'on' | 'integer' | 'fraction' | 'duration' | 'latency' | 'pattern';
+  /** Of a number, inclusive; `fraction` is above `min`. */
+  min?: number;
+  max?: number;
+  /** Of a duration or a latency: the longest, such as `10m`. */
+  longest?: string;
+  /** What follows the flag in the help. */
   placeholder?: string;
   description: string;
-  /** For the route `ipn` only. */
+  /** How the dashboard puts it; what has none is set by command or control API only. */
+  label?: string;
+  /** Makes sense for outgoing IPNs only. */
   ipnOnly?: true;
+  /** What a rule does, in words, given its value. */
+  words?: (value: string | number) => string;
 }
 
+/** Nobody waits longer for a response, and an IPN that comes later is lost to a test. */
+const LONGEST_LATENCY = '10m';
+const LONGEST_DELAY = '24h';
+
+/** What a fault rule can make go wrong (chosen). */
 export const FAULT_EFFECTS = {
   status: {
     kind: 'integer',
+    min: 200,
+    max: 599,
     placeholder: 'code',
     description: 'answer with this status (ipn: as if the receiver did)',
+    label: 'answer a status',
   },
   retryAfter: {
     kind: 'duration',
+    longest: LONGEST_DELAY,
     placeholder: 'duration',
     description: 'with this Retry-After; the status is 429 unless given',
+    words: (value) => `Retry-After ${value}`,
   },
   latency: {
     kind: 'latency',
+    longest: LONGEST_LATENCY,
     placeholder: 'duration',
     description: 'wait first: 2s, or a range such as 100ms..2s',
+    label: 'wait first (latency)',
+    words: (value) => `latency ${value}`,
   },
-  drop: { kind: 'on', flag: true, description: 'close the connection without an answer (ipn: it is lost)' },
-  truncate: { kind: 'on', flag: true, description: 'send half of the body' },
-  malformed: { kind: 'on', flag: true, description: 'corrupt the JSON' },
-  duplicate: { kind: 'on', flag: true, description: 'ipn: send it twice', ipnOnly: true },
+  drop: {
+    kind: 'on',
+    description: 'close the connection without an answer (ipn: it is lost)',
+    label: 'close the connection',
+    words: () => 'connection dropped',
+  },
+  truncate: {
+    kind: 'on',
+    description: 'send half of the body',
+    label: 'send half of the body',
+    words: () => 'body truncated',
+  },
+  malformed: {
+    kind: 'on',
+    description: 'spoil the JSON',
+    label: 'spoil the body',
+    words: () => 'body malformed',
+  },
+  duplicate: {
+    kind: 'on',
+    ipnOnly: true,
+    description: 'ipn: send it twice',
+    label: 'ipn: send it twice',
+    words: () => 'sent twice',
+  },
   delay: {
     kind: 'duration',
+    longest: LONGEST_DELAY,
     placeholder: 'duration',
-    description: "ipn: send it this much later, on the emulator's clock",
     ipnOnly: true,
+    description: "ipn: send it so much later, on the emulator's clock",
+    words: (value) => `delayed by ${value}`,
   },
-  reorder: { kind: 'on', flag: true, description: 'ipn: let the next one overtake it', ipnOnly: true },
-  corruptSignature: { kind: 'on', flag: true, description: 'ipn: corrupt the signature', ipnOnly: true },
-} as const satisfies Record<string, FaultField>;
+  reorder: {
+    kind: 'on',
+    ipnOnly: true,
+    description: 'ipn: let the next one overtake it',
+    label: 'ipn: let the next overtake it',
+    words: () => 'overtaken by the next',
+  },
+  corruptSignature: {
+    kind: 'on',
+    ipnOnly: true,
+    description: 'ipn: falsify the signature',
+    label: 'ipn: falsify the signature',
+    words: () => 'signature corrupted',
+  },
+} as const satisfies Record<string, FaultMember>;
 export type FaultEffect = keyof typeof FAULT_EFFECTS;
 
+/** When a fault rule acts (chosen). */
 export const FAULT_CONDITIONS = {
-  times: { kind: 'integer', placeholder: 'number', description: 'act this often (default: until cleared)' },
+  times: {
+    kind: 'integer',
+    min: 1,
+    max: 1_000_000,
+    placeholder: 'number',
+    description: 'so many times (default: until cleared)',
+  },
   probability: {
-    kind: 'number',
+    kind: 'fraction',
+    min: 0,
+    max: 1,
     placeholder: 'number',
     description: 'only this part of the time, such as 0.2',
   },
   identifier: {
-    kind: 'text',
+    kind: 'pattern',
     placeholder: 'pattern',
     description: 'only for these identifiers, such as order-*',
   },
-} as const satisfies Record<string, FaultField>;
+} as const satisfies Record<string, FaultMember>;
 export type FaultCondition = keyof typeof FAULT_CONDITIONS;
+
+/** Each of these decides alone what comes back, or when it goes out. */
+export const FAULT_ALTERNATIVES: readonly (readonly FaultEffect[])[] = [
+  ['status', 'drop', 'truncate', 'malformed'],
+  ['retryAfter', 'drop', 'truncate', 'malformed'],
+  ['delay', 'reorder'],
+];

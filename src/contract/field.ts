@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Source } from './vocabulary.ts';
 
 /** A JSON schema, or a part of one: the keywords that are looked at here, and any other. */
 export interface JsonSchema {
@@ -11,6 +12,7 @@ export interface JsonSchema {
   anyOf?: readonly JsonSchema[];
   oneOf?: readonly JsonSchema[];
   enum?: readonly unknown[];
+  'x-source'?: Source;
   [keyword: string]: unknown;
 }
 
@@ -40,9 +42,12 @@ export interface Message {
   /** Requests are described as they come in, everything else as it goes out. */
   io: 'input' | 'output';
   example?: unknown;
+  /** What its schema cannot say as a whole. */
+  json?: JsonSchema;
 }
 
 const MESSAGES = new Map<string, Message>();
+const QUERIES: Message[] = [];
 const BY_SCHEMA = new WeakMap<object, Message>();
 
 /** A field with its sentence. */
@@ -101,6 +106,15 @@ export function request<All extends Fields>(
   return named({ name, description, fields, io: 'input', example }, z.strictObject(shapeOf(fields)));
 }
 
+/** The query of a route. Its name is for the types of the library: a document describes the parameters one by one. */
+export function query<All extends Fields>(name: string, description: string, fields: All) {
+  const schema = z.strictObject(shapeOf(fields));
+  const message: Message = { name, description, fields, io: 'input', schema };
+  QUERIES.push(message);
+  BY_SCHEMA.set(schema, message);
+  return schema;
+}
+
 /** Gives a schema its name and its sentence; whoever shows it finds both by the schema. */
 export function named<Schema extends z.ZodMiniType>(said: Omit<Message, 'schema'>, schema: Schema): Schema {
   if (MESSAGES.has(said.name)) throw new Error(`two messages are called ${said.name}`);
@@ -120,32 +134,38 @@ export function messages(): readonly Message[] {
   return [...MESSAGES.values()];
 }
 
+/** Every query of a route, of the modules that are loaded. */
+export function queries(): readonly Message[] {
+  return QUERIES;
+}
+
 /** A page of a list, newest first. */
-export function page<Item extends z.ZodMiniType>(item: Item, what: string) {
-  return list(
-    item,
-    `A page of a list of ${what}, newest first.`,
-    z.nullable(text),
-    'Hand it back as `cursor` to get the next page; null on the last one.',
-  );
+export function page<Item extends z.ZodMiniType>(name: string, item: Item, what: string) {
+  return record(name, `A page of a list of ${what}.`, {
+    data: field(z.array(item), `The ${what}, newest first.`),
+    nextCursor: field(
+      z.nullable(text),
+      'Hand it back as `cursor` to get the next page; null on the last one.',
+    ),
+  });
 }
 
 /** A list that always comes whole, in the shape of a page. */
-export function wholeList<Item extends z.ZodMiniType>(item: Item, what: string) {
-  return list(item, `All ${what}.`, z.null(), 'Always null: this list comes whole.');
+export function wholeList<Item extends z.ZodMiniType>(
+  name: string,
+  item: Item,
+  what: string,
+  order = 'newest first',
+) {
+  return record(name, `All ${what}.`, wholeListFields(item, what, order));
 }
 
-function list<Item extends z.ZodMiniType, Cursor extends z.ZodMiniType>(
-  item: Item,
-  description: string,
-  cursor: Cursor,
-  aboutCursor: string,
-) {
-  const name = `${messageOf(item)?.name}List`;
-  return record(name, description, {
-    data: field(z.array(item), 'The records.'),
-    nextCursor: field(cursor, aboutCursor),
-  });
+/** The fields of a list that always comes whole. */
+export function wholeListFields<Item extends z.ZodMiniType>(item: Item, what: string, order: string) {
+  return {
+    data: field(z.array(item), `The ${what}, ${order}.`),
+    nextCursor: field(z.null(), 'Always null: this list comes whole.'),
+  };
 }
 
 /*
@@ -153,8 +173,18 @@ function list<Item extends z.ZodMiniType, Cursor extends z.ZodMiniType>(
  */
 
 export const text = z.string();
-export const flag = z.boolean();
+export const nullableText = z.nullable(text);
+export const yesOrNo = z.boolean();
 export const count = z.int().check(z.nonnegative());
+/** Decimal text, negative too. */
+export const money = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
+/** A time that something waits for: one that cannot be counted with would never come, or never stop coming. */
+export const dueTime = z.string().check(
+  z.regex(
+    /^(\d{4}|[+-]\d{6})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
+  ),
+  z.refine((value) => !Number.isNaN(Date.parse(value)), { error: 'no time that can be counted with' }),
+);
 /** ISO 8601 UTC. */
 export const TIME: JsonSchema = { format: 'date-time' };
 /** What merchants give may hold characters that a strict URI may not. */
@@ -165,9 +195,4 @@ export const LINK: JsonSchema = { format: 'uri' };
 /** A moment as it is stored and shown: ISO 8601 UTC text. */
 export function time(description: string): Field<z.ZodMiniString> {
   return field(text, description, TIME);
-}
-
-/** One of a closed set. */
-export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
-  return z.enum(values);
 }

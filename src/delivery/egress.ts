@@ -6,21 +6,16 @@ import { GatewayError } from '../contract/error.ts';
 /*
  * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to a stranger.
  * Loopback and private networks only, never link-local (where clouds keep their metadata service) and never the
- * emulator itself. What is let out beyond that is named by the user, host by host.
+ * emulator itself. The user names what is allowed beyond that, host by host.
  */
 
-const LOCAL = new BlockList();
-LOCAL.addSubnet('127.0.0.0', 8);
-LOCAL.addSubnet('10.0.0.0', 8);
-LOCAL.addSubnet('172.16.0.0', 12);
-LOCAL.addSubnet('192.168.0.0', 16);
-LOCAL.addAddress('::1', 'ipv6');
-LOCAL.addSubnet('fc00::', 7, 'ipv6');
+const LOOPBACK = addresses('127.0.0.0/8', '0.0.0.0', '::1', '::');
+const LOCAL = addresses('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7');
 
 /** Names that mean this machine or this network without asking anybody. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
 
-const MOST_VERDICTS = 1_000;
+const MAX_VERDICTS = 1_000;
 
 /** Where the emulator itself listens, once it does. */
 export interface OwnAddress {
@@ -35,7 +30,7 @@ export class Egress {
   readonly #verdicts = new Map<string, string | null>();
 
   /**
-   * @param allowedHosts host names or addresses that the user lets out (`--allow-ipn-host`)
+   * @param allowedHosts host names or addresses that the user allows (`--allow-ipn-host`)
    * @param own where the emulator listens
    */
   constructor(allowedHosts: Iterable<string>, own: () => OwnAddress | undefined) {
@@ -43,33 +38,31 @@ export class Egress {
     this.#own = own;
   }
 
-  /** Why an address would probably not be let out, without resolving its name; null when nothing speaks against it. */
+  /** Why an address would probably not be allowed, without resolving its name; null when nothing speaks against it. */
   unreachable(url: string): string | null {
     const known = this.#verdicts.get(url);
     if (known !== undefined) return known;
     const verdict = this.#verdict(url);
-    if (this.#verdicts.size >= MOST_VERDICTS) this.#verdicts.clear();
+    if (this.#verdicts.size >= MAX_VERDICTS) this.#verdicts.clear();
     this.#verdicts.set(url, verdict);
     return verdict;
   }
 
   #verdict(url: string): string | null {
-    const { hostname, port, protocol } = new URL(url);
-    const host = bare(hostname);
-    if (isIP(host)) return this.#addressProblem(host, host, Number(port || defaultPort(protocol)));
+    const { host, port } = endpointOf(new URL(url));
+    if (isIP(host)) return this.#addressProblem(host, host, port);
     if (this.#allowedHosts.has(host) || LOCAL_NAME.test(host)) return null;
-    return `${host} is let out only if it resolves to a private address (${flag(host)})`;
+    return `${host} is allowed only if it resolves to a private address (${flag(host)})`;
   }
 
   /**
    * Checks an address given as a number. Names are checked in `lookup`, on what they resolve to.
    *
-   * @throws GatewayError `forbidden`, naming the flag that would let it out
+   * @throws GatewayError `forbidden`, naming the flag that would allow it
    */
   check(url: URL): void {
-    const host = bare(url.hostname);
-    if (!isIP(host)) return;
-    const problem = this.#addressProblem(host, host, Number(url.port || defaultPort(url.protocol)));
+    const { host, port } = endpointOf(url);
+    const problem = isIP(host) ? this.#addressProblem(host, host, port) : null;
     if (problem) throw refusal(problem);
   }
 
@@ -93,14 +86,13 @@ export class Egress {
     if (port === this.#own()?.port && isOwnInterface(address)) {
       return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
     }
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (LOCAL.check(address, family) || this.#allowedHosts.has(name.toLowerCase())) return null;
+    if (includes(LOCAL, address) || this.#allowedHosts.has(name.toLowerCase())) return null;
     return `${shown} is neither a loopback nor a private address (${flag(name)})`;
   }
 }
 
 function flag(host: string): string {
-  return `--allow-ipn-host ${host} lets it out`;
+  return `--allow-ipn-host ${host} allows it`;
 }
 
 /** An IPv6 address without its brackets. */
@@ -108,25 +100,35 @@ function bare(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
-function defaultPort(protocol: string): string {
-  return protocol === 'https:' ? '443' : '80';
+/** The host, without the brackets of an IPv6 address, and the port of a URL. */
+export function endpointOf({ hostname, port, protocol }: URL): { host: string; port: number } {
+  return { host: bare(hostname), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8);
-LOOPBACK.addAddress('0.0.0.0');
-LOOPBACK.addAddress('::1', 'ipv6');
-LOOPBACK.addAddress('::', 'ipv6');
-
 function isOwnInterface(address: string): boolean {
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  if (LOOPBACK.check(address, family)) return true;
-  // A BlockList also knows an IPv4 address that is written as an IPv6 one, in every spelling.
-  const own = new BlockList();
-  for (const entry of Object.values(networkInterfaces()).flatMap((list) => list ?? [])) {
-    own.addAddress(entry.address, entry.family === 'IPv6' ? 'ipv6' : 'ipv4');
+  const own = () =>
+    Object.values(networkInterfaces()).flatMap((list = []) => list.map((entry) => entry.address));
+  return includes(LOOPBACK, address) || includes(addresses(...own()), address);
+}
+
+/** @param entries each an address, or a network such as 10.0.0.0/8 */
+function addresses(...entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/');
+    if (prefix === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(prefix), familyOf(address));
   }
-  return own.check(address, family);
+  return list;
+}
+
+/** A BlockList also knows an IPv4 address that is written as an IPv6 one, in every spelling. */
+function includes(list: BlockList, address: string): boolean {
+  return list.check(address, familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
 function refusal(problem: string): GatewayError {

@@ -10,7 +10,8 @@ import {
 import type { Faults } from '../domain/faults.ts';
 import type { Delivery } from '../domain/state.ts';
 import { realPause } from '../system/clock.ts';
-import type { Poster, PostRequest, PostResult } from './sender.ts';
+import { type Poster, type PostRequest, type PostResult, sentReport } from './poster.ts';
+import { describeAnswer } from './sender.ts';
 
 /** An IPN that the next one is to overtake goes out after this long when none comes, on the emulator's clock (chosen). */
 const REORDER_LIMIT_MS = 10_000;
@@ -18,18 +19,18 @@ const REORDER_LIMIT_MS = 10_000;
 /** Carries out the fault rules for IPNs: each attempt asks here what is to go wrong with it. */
 export class IpnFaults {
   readonly #faults: Faults;
-  /** Rules of deliveries that were put off: they act when their time has come, and are not drawn again. */
+  /** Rules of postponed deliveries: they act when their time has come, and are not drawn again. */
   readonly #kept = new Map<string, FaultRule>();
-  /** The delivery that lets the next one overtake it. */
+  /** The delivery that waits for the next one to overtake it. */
   #held: string | undefined;
-  /** Those on their way that were put off before: what is late overtakes nobody. */
+  /** Postponed deliveries that are on their way now: what is late overtakes nobody. */
   readonly #late = new Set<string>();
 
   constructor(faults: Faults) {
     this.#faults = faults;
   }
 
-  /** Another state is in force: nothing of it was put off or overtaken. */
+  /** Another state is in force: nothing of it was postponed or overtaken. */
   forget(): void {
     this.#kept.clear();
     this.#late.clear();
@@ -47,7 +48,7 @@ export class IpnFaults {
     return rest;
   }
 
-  /** How long this attempt is to be put off, in milliseconds of the emulator's time; undefined when it is not. */
+  /** How long this attempt is postponed, in milliseconds of the emulator's time; undefined when it is not. */
   postponeMs(delivery: Delivery, rule: FaultRule): number | undefined {
     const overtaken = rule.reorder && this.#held === undefined;
     if (!overtaken && rule.delay === undefined) return undefined;
@@ -68,7 +69,7 @@ export class IpnFaults {
   /** Makes one attempt the way a rule wants it. */
   async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<PostResult> {
     const faulty = corruptedRequest(request, rule);
-    // Stopping ends the wait; whoever asked sees its signal.
+    // Stopping ends the wait; the caller looks at the signal.
     await realPause(this.#faults.latencyOf(rule), request.signal);
     if (rule.drop) return notSent(faulty, null, rule, 'it was lost on the way');
     const status = statusOfFault(rule);
@@ -88,20 +89,13 @@ function corruptedRequest(request: PostRequest, rule: FaultRule): PostRequest {
 }
 
 /** An attempt that never left, as if it had. */
-function notSent(
-  { url, headers, body }: PostRequest,
-  status: number | null,
-  rule: FaultRule,
-  what: string,
-): PostResult {
+function notSent(request: PostRequest, status: number | null, rule: FaultRule, what: string): PostResult {
   const seconds = retryAfterSeconds(rule);
-  const received = status !== null && status >= 200 && status < 300;
+  const received = status !== null && describeAnswer(status, []) === null;
   return {
     refused: false,
     report: {
-      url,
-      requestHeaders: headers.map(([name, value]) => [name, value]),
-      requestBody: body,
+      ...sentReport(request),
       durationMs: 0,
       responseStatus: status,
       responseHeaders: seconds === undefined ? [] : [['Retry-After', seconds]],

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { parseDuration } from '../contract/duration.ts';
 import { nearestName } from '../contract/error.ts';
+import type { AutoSettling } from '../contract/payment.ts';
 import { DELIVERY_ORDERS, OUTCOMES, type PaymentOutcome } from '../contract/vocabulary.ts';
 import { globMatches } from './faults.ts';
 import { timestamp } from './settings.ts';
-import type { AutoSettling } from './state.ts';
 
 /*
  * Payments that settle themselves, so that a headless suite gets every outcome without touching the CLI. All of it

@@ -1,9 +1,10 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
+import type { Wallet } from '../contract/wallet.ts';
 import type { WalletTerms } from './configuration.ts';
 import { defaultMerchant, findWallet } from './merchant.ts';
 import type { Settings } from './settings.ts';
-import type { Outcome, State, Wallet } from './state.ts';
+import type { Outcome, State } from './state.ts';
 
 /** What the options want to be there. */
 export interface Preparation {

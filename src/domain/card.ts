@@ -1,11 +1,13 @@
 import * as z from 'zod/mini';
+import type { CardTransaction } from '../contract/card.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import type { Merchant } from '../contract/merchant.ts';
 import type { CardAction, CardStatus } from '../contract/vocabulary.ts';
 import { add, amountFromNumber, chargeOn, compare, isAmount, subtract } from './money.ts';
 import { atMost, emailProblem, required, unique } from './payment.ts';
 import { type Context, timestamp } from './settings.ts';
-import type { Card, CardTransaction, Change, Merchant, Outcome, State } from './state.ts';
+import type { Card, Change, Outcome, State } from './state.ts';
 
 /** The state that each trigger leads to; null where it is refused. `canceled`: documented; the rest: chosen. */
 export const CARD_TRANSITIONS = {

@@ -1,12 +1,13 @@
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import type { Merchant } from '../contract/merchant.ts';
 import { type IpnFormat, TAMPERINGS, type Tampering } from '../contract/vocabulary.ts';
 import { encodeIpn, type IpnFields, ipnFields, SIGNED_ANEW, sign } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
 import { DOCUMENTED_CURRENCIES, isAmount } from './money.ts';
 import { requirePayment, urlProblem } from './payment.ts';
 import { type Context, timestamp } from './settings.ts';
-import type { Delivery, Merchant, Outcome, State } from './state.ts';
+import type { Delivery, Outcome, State } from './state.ts';
 
 /** The fields of an IPN that its maker chooses; what is left out takes the payment's value, or a made-up one. */
 export interface FiredFields {

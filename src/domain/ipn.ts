@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
+import type { Merchant } from '../contract/merchant.ts';
 import type { IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
 import { renderAmount } from './money.ts';
 import type { Context } from './settings.ts';
 import { timestamp } from './settings.ts';
-import type { Attempt, Delivery, Merchant, Outcome, Payment, State } from './state.ts';
+import type { Attempt, Delivery, Outcome, Payment, State } from './state.ts';
 
 /**
  * The signature of an IPN (documented): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed

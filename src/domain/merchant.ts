@@ -1,11 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import type { Merchant } from '../contract/merchant.ts';
+import type { Wallet } from '../contract/wallet.ts';
 import { type RandomBytes, randomText } from './ids.ts';
 import { add, isAmount, subtract } from './money.ts';
 import type { Context } from './settings.ts';
 import { timestamp } from './settings.ts';
-import type { Merchant, Outcome, State, Wallet } from './state.ts';
+import type { Outcome, State } from './state.ts';
 
 /** Whether two secrets are the same, in a time that tells nothing about where they differ. */
 export function sameSecret(given: string, expected: string): boolean {

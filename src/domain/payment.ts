@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
+import type { PaymentEvent } from '../contract/payment.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling, mistypedMagic } from './auto.ts';
 import { findByPublicKey, findBySecretKey } from './merchant.ts';
 import { amountFromNumber, chargeOn, isAmount } from './money.ts';
 import { type Context, type Settings, timestamp } from './settings.ts';
-import type { Outcome, Payment, PaymentEvent, State } from './state.ts';
+import type { Outcome, Payment, State } from './state.ts';
 
 const MAX_URL_LENGTH = 2048;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;

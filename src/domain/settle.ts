@@ -1,5 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
+import type { Merchant } from '../contract/merchant.ts';
 import {
   type DeliveryOrder,
   OUTCOMES,
@@ -7,12 +8,13 @@ import {
   type PaymentStatus,
   type SettledBy,
 } from '../contract/vocabulary.ts';
+import type { Wallet } from '../contract/wallet.ts';
 import { IPN_STATUS, newDelivery } from './ipn.ts';
 import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
 import { type Context, timestamp } from './settings.ts';
-import type { Change, Delivery, Merchant, Outcome, Payment, State, Wallet } from './state.ts';
+import type { Change, Delivery, Outcome, Payment, State } from './state.ts';
 
 /** The final state that each outcome leads to. */
 export const STATUS_AFTER = {

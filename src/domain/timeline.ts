@@ -1,17 +1,5 @@
-import type { Attempt, Delivery, Payment, PaymentEvent, State } from './state.ts';
-
-/** One step in the story of a payment. */
-export interface TimelineEntry {
-  at: string;
-  /** `ipn_due` is what is still to come: the next attempt of a delivery. */
-  event: 'initiated' | PaymentEvent['event'] | 'ipn_attempted' | 'ipn_due';
-  detail: string | null;
-  /** Lint warnings, on `initiated` only. */
-  warnings: readonly string[];
-  deliveryId: string | null;
-  /** Both sides of an attempt, on `ipn_attempted` only. */
-  attempt: Omit<Attempt, 'deliveryId'> | null;
-}
+import type { PaymentEvent, TimelineEntry } from '../contract/payment.ts';
+import type { Attempt, Delivery, Payment, State } from './state.ts';
 
 /**
  * What comes first of what happened at the same instant, which on a frozen clock is everything. The redirect waits for

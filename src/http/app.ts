@@ -1,13 +1,15 @@
 import { Hono } from 'hono';
-import { injectFaults } from './control/faults.ts';
+import { probeRoutes } from './control/emulator.ts';
 import { mountOpenPages } from './control/pages.ts';
+import { mountControl } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
-import { watch } from './control/watch.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 import { answerError, asGatewayError, errorBody, notesOf, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
+import { injectFaults } from './inject-faults.ts';
 import { mountDashboard } from './pages/dashboard/routes.ts';
 import { ICON_SVG } from './pages/layout.tsx';
+import { recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
@@ -17,19 +19,20 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
   const app = new Hono<AppEnvironment>();
   // Before the log: browsers ask for it on what names no icon, such as JSON, and some on every page.
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
-  app.use(watch(parts));
+  app.use(recordRequests(parts));
   app.use(injectFaults(parts));
   mountInitiate(app, parts);
   mountCheckout(app, parts);
   mountCards(app, parts);
   app.get('/', (c) => c.redirect('/_sim'));
-  app.get('/_sim/livez', (c) => c.json({ status: 'live' }));
-  app.get('/_sim/readyz', (c) => c.json({ status: 'ready' }));
+  mountControl(app, '/_sim', probeRoutes());
   app.use('/_sim/*', siteGuard(parts.facts));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.facts));
-  mountDashboard(app, parts);
-  app.route('/_sim', controlRoutes(parts));
+  // Only when it is asked for: making the schemas of all messages takes longer than the start may.
+  const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts.facts);
+  mountDashboard(app, parts, document);
+  mountControl(app, '/_sim', controlRoutes(parts, document));
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
     return explain(c, unknownRoute(c.req.method, c.req.path, routes));

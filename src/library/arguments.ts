@@ -1,18 +1,18 @@
 import { GatewayError, nearestName } from '../contract/error.ts';
-import { reference } from './control-client.ts';
+import { segment } from './control-client.ts';
 
 /*
  * What the types forbid, for callers who have none: plain JavaScript and values that came out undefined.
  */
 
 /**
- * A reference as a path segment.
+ * A reference that can be part of an address.
  *
  * @param what it names, such as `a payment`
  * @throws GatewayError `usage` when there is none
  */
-export function segment(what: string, text: string): string {
-  if (typeof text === 'string' && text !== '') return reference(text);
+export function requireReference(what: string, text: string): string {
+  if (typeof text === 'string' && text !== '' && segment(text)) return text;
   throw new GatewayError('usage', `${what} is named by its id or identifier (got ${JSON.stringify(text)})`);
 }
 

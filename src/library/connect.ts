@@ -1,13 +1,12 @@
-import type { GatewaySimClient, InboxMessage, RecordedRequest } from '../api.ts';
 import { GatewayError } from '../contract/error.ts';
+import type { GatewaySimClient, InboxMessage, RecordedRequest, StateSnapshot } from './api.ts';
 import { requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
-import { type Connection, type ControlServer, controlServer, reference } from './control-client.ts';
+import { type Connection, type ControlServer, controlServer } from './control-client.ts';
 import { ipnsOf } from './ipns.ts';
 import { merchantEnvironment, requireMerchant } from './merchant-client.ts';
 import { paymentsOf } from './payments.ts';
-import { queryOf } from './query.ts';
-import { inWords, milliseconds, waitFor } from './wait.ts';
+import { describeFilter, milliseconds, requireFilter, waitFor } from './wait.ts';
 
 interface Keys {
   publicKey: string;
@@ -61,20 +60,15 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
     ipns: ipnsOf(server),
     cards: cardsOf(server),
     wallets: {
-      list: () => server.ask(server.client.wallets.$get()),
-      fund: (id, amount) =>
-        server.ask(
-          server.client.wallets[':id'].fund.$post({ param: { id: reference(id) }, json: { amount } }),
-        ),
+      list: () => server.call('GET /wallets'),
+      fund: (id, amount) => server.call('POST /wallets/:id/fund', { param: { id }, json: { amount } }),
     },
     merchants: {
-      list: () => server.ask(server.client.merchants.$get()),
-      create: (name) => server.ask(server.client.merchants.$post({ json: { name } })),
+      list: () => server.call('GET /merchants'),
+      create: (name) => server.call('POST /merchants', { json: { name } }),
       generateKeys: async (named) => {
         const { id } = await requireMerchant(server, named);
-        const changed = await server.ask(
-          server.client.merchants[':id'].keys.$post({ param: { id: reference(id) } }),
-        );
+        const changed = await server.call('POST /merchants/:id/keys', { param: { id } });
         await readKeys();
         return changed;
       },
@@ -82,32 +76,30 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
     inbox: inboxOf(server),
     requests: requestsOf(server),
     faults: {
-      list: () => server.ask(server.client.faults.$get()),
+      list: () => server.call('GET /faults'),
       set: async (rule) => {
         requireObject('the fault rule', rule);
-        return server.ask(server.client.faults.$post({ json: rule }));
+        return server.call('POST /faults', { json: rule });
       },
       clear: async (route) => {
-        await server.ask(server.client.faults.$delete({ query: queryOf({ route }) }));
+        await server.call('DELETE /faults', { query: { route } });
       },
     },
     clock: {
-      now: () => server.ask(server.client.clock.$get()),
+      now: () => server.call('GET /clock'),
       advance: async (duration) =>
-        server.ask(
-          server.client.clock.$post({ json: { advance: `${milliseconds('advance', duration)}ms` } }),
-        ),
+        server.call('POST /clock', { json: { advance: `${milliseconds('advance', duration)}ms` } }),
       freeze: async (at = 'now') =>
-        server.ask(server.client.clock.$post({ json: { freeze: at instanceof Date ? instant(at) : at } })),
-      resume: () => server.ask(server.client.clock.$post({ json: { resume: true } })),
+        server.call('POST /clock', { json: { freeze: at instanceof Date ? instant(at) : at } }),
+      resume: () => server.call('POST /clock', { json: { resume: true } }),
     },
     reset: async () => {
-      await server.ask(server.client.reset.$post());
+      await server.call('POST /reset');
     },
-    snapshot: () => server.ask(server.client.snapshot.$get()),
+    snapshot: () => server.call('GET /snapshot') as Promise<StateSnapshot>,
     restore: async (snapshot) => {
       requireObject('the snapshot', snapshot);
-      await server.ask(server.client.snapshot.$put({ json: snapshot }));
+      await server.call('PUT /snapshot', { json: snapshot });
       await readKeys();
     },
   };
@@ -119,7 +111,7 @@ function instant(date: Date): string {
 }
 
 function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {
-  const list = () => server.ask(server.client.inbox.$get());
+  const list = () => server.call('GET /inbox');
   return {
     list,
     waitFor: async ({ payment } = {}, options) =>
@@ -146,13 +138,13 @@ function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {
 
 function requestsOf(server: ControlServer): GatewaySimClient['requests'] {
   const list: GatewaySimClient['requests']['list'] = async (filter = {}) =>
-    server.ask(server.client.requests.$get({ query: queryOf(filter) }));
+    server.call('GET /requests', { query: requireFilter(filter) });
   return {
     list,
     waitFor: async (filter = {}, options) =>
       waitFor<RecordedRequest>(
         {
-          what: `request with ${inWords(filter) || 'any path'}`,
+          what: `request with ${describeFilter(filter) || 'any path'}`,
           look: async () => (await list({ ...filter, limit: 1 })).data[0],
           instead: async () => {
             const { data } = await list({ limit: 5 });

@@ -1,19 +1,7 @@
-import { hc } from 'hono/client';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import type { ControlError } from '../contract/error-body.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import type { ControlRoutes } from '../http/control/routes.ts';
-import type { ErrorBody } from '../http/errors.ts';
-
-export type { TimelineEntry } from '../domain/timeline.ts';
-export type { CardView } from '../http/control/cards.ts';
-export type { ClockView } from '../http/control/clock.ts';
-export type { DeliveryView } from '../http/control/ipns.ts';
-export type { PaymentView } from '../http/control/payments.ts';
-export type { InboxMessage, SimEventView } from '../http/control/watch.ts';
-export type { InitiateAnswer } from '../http/service/initiate.ts';
-
-/** The control API of a running emulator, typed by its routes. */
-export type ControlClient = ReturnType<typeof controlClient>;
+import type { ControlApi } from '../http/control/routes.ts';
 
 /** How to reach a running emulator. */
 export interface Connection {
@@ -21,86 +9,95 @@ export interface Connection {
   controlToken?: string | undefined;
 }
 
-/** A typed client of `/_sim`. References with slashes and the like are encoded by `reference`. */
-export function controlClient({ url, controlToken }: Connection) {
-  return hc<ControlRoutes>(`${url.replace(/\/+$/, '')}/_sim`, {
-    headers: controlToken ? { Authorization: `Bearer ${controlToken}` } : {},
-  });
-}
+/** What a call of a route takes: the parts that the route has. */
+export type CallInput<Key extends keyof ControlApi> = {
+  [Part in 'param' | 'query' | 'json' as unknown extends ControlApi[Key][Part]
+    ? never
+    : ControlApi[Key][Part] extends undefined
+      ? never
+      : Part]: ControlApi[Key][Part];
+};
+
+type Arguments<Key extends keyof ControlApi> = keyof CallInput<Key> extends never
+  ? [input?: Record<string, never>]
+  : [input: CallInput<Key>];
 
 /** A running emulator and the way to ask it. */
 export interface ControlServer {
   url: string;
-  client: ControlClient;
-  /** The body of an answer, or the GatewayError that it stands for. */
-  ask: <Answer extends TypedResponse<unknown>>(request: Promise<Answer>) => Promise<Successful<Answer>>;
+  /**
+   * Calls a route of the control API, such as `POST /payments/:ref/settle`.
+   *
+   * @returns the body of the response
+   * @throws GatewayError with the code that the emulator answered; `no_server` when no emulator answered
+   */
+  call<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<ControlApi[Key]['answer']>;
+  /** The same for what is no JSON message: a stream, or text whose layout matters. */
+  open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Response>;
 }
 
 /** The emulator at the end of a connection. */
-export function controlServer(connection: Connection): ControlServer {
-  const url = connection.url.replace(/\/+$/, '');
-  return { url, client: controlClient(connection), ask: (request) => answered(request, url) };
+export function controlServer({ url: given, controlToken }: Connection): ControlServer {
+  const url = given.replace(/\/+$/, '');
+  const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
+  const open = async (key: string, input: LooseInput = {}) => {
+    const [method = 'GET', path = ''] = key.split(' ');
+    const response = await fetch(`${url}/_sim${addressOf(path, input)}`, {
+      method,
+      headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
+      ...(input.json && { body: JSON.stringify(input.json) }),
+    }).catch((error: unknown) => {
+      throw noServer(url, error);
+    });
+    if (response.headers.get('X-Gateway-Sim') === null) throw noServer(url);
+    if (response.ok) return response;
+    throw errorFrom(await response.json().catch(() => undefined), url);
+  };
+  const call = async (key: string, input?: LooseInput) => {
+    const response = await open(key, input);
+    return response.json().catch((error: unknown) => {
+      // It broke off on the way.
+      throw noServer(url, error);
+    });
+  };
+  return { url, open, call } as ControlServer;
+}
+
+interface LooseInput {
+  param?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, unknown>>;
+  json?: object;
+}
+
+function addressOf(path: string, { param = {}, query = {} }: LooseInput): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => segment(param[name] ?? ''));
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const search = new URLSearchParams(
+    given.map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+  return search ? `${filled}?${search}` : filled;
 }
 
 /**
- * A payment reference (id or identifier, which may hold anything) as a path segment.
+ * A reference (id or identifier, which may hold anything) as a path segment.
  *
  * @throws GatewayError `usage` for the two texts that no address can have as a segment, however they are written
  */
-export function reference(text: string): string {
+export function segment(text: string): string {
   if (text === '.' || text === '..') {
     throw new GatewayError('usage', `"${text}" cannot be part of an address: name the payment by its id`);
   }
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** An answer whose body has a known type. */
-export interface TypedResponse<Body> {
-  ok: boolean;
-  status: number;
-  headers: { get(name: string): string | null };
-  json(): Promise<Body>;
-}
-
-/** The body of an answer that succeeded. */
-export type Successful<Answer> = Answer extends TypedResponse<infer Body> ? Body : never;
-
-/**
- * The body of an answer.
- *
- * @throws GatewayError with the code that the emulator answered; `no_server` when nothing answered
- */
-export async function answered<Answer extends TypedResponse<unknown>>(
-  request: Promise<Answer>,
-  url: string,
-): Promise<Successful<Answer>> {
-  let answer: Answer;
-  try {
-    answer = await request;
-  } catch (error) {
-    throw noServer(url, error);
-  }
-  const isOurs = answer.headers.get('X-Gateway-Sim') !== null;
-  const body = isOurs ? await answer.json().catch(() => undefined) : undefined;
-  // Without a body the answer comes from another server, or broke off on the way.
-  if (body === undefined) throw noServer(url);
-  if (answer.ok) return body as Successful<Answer>;
-  throw errorFrom(body, url);
-}
-
-/** The error that stands in a refused answer; `no_server` when whoever answered is no gateway-sim. */
+/** The error that is in a refused response; `no_server` when what answered is no gateway-sim. */
 function errorFrom(body: unknown, url: string): GatewayError {
-  const {
-    code,
-    message,
-    errors,
-    remedy,
-    hint: advice = remedy === undefined ? undefined : [remedy],
-  } = (body ?? {}) as Partial<ErrorBody>;
+  const { code, message, errors, remedy, hint: parts } = (body ?? {}) as Partial<ControlError>;
   if (typeof message !== 'string' || code === undefined) return noServer(url);
-  return new GatewayError(code as ErrorCode, message, {
+  const advice = parts ?? (remedy === undefined ? undefined : [remedy]);
+  return new GatewayError(code satisfies ErrorCode, message, {
     problems: errors ?? [message],
-    ...(advice && { hint: advice }),
+    ...(advice && { hint: advice as NonNullable<GatewayError['hint']> }),
   });
 }
 

@@ -1,38 +1,37 @@
-import type { Delivery, DeliveryFilter, Ipns } from '../api.ts';
 import { GatewayError } from '../contract/error.ts';
-import { requireObject, segment } from './arguments.ts';
-import { type ControlServer, reference } from './control-client.ts';
-import { queryOf } from './query.ts';
-import { inWords, waitFor } from './wait.ts';
+import type { Delivery, DeliveryFilter, Ipns } from './api.ts';
+import { requireObject, requireReference } from './arguments.ts';
+import type { ControlServer } from './control-client.ts';
+import { describeFilter, requireFilter, waitFor } from './wait.ts';
 
 /** The IPNs of an emulator. */
 export function ipnsOf(server: ControlServer): Ipns {
-  const routes = server.client.ipns;
-  const list: Ipns['list'] = async (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) }));
+  const list: Ipns['list'] = async (filter = {}) =>
+    server.call('GET /ipns', { query: requireFilter(filter) });
   return {
     list,
-    get: async (id) => server.ask(routes[':id'].$get({ param: { id: segment('an IPN', id) } })),
+    get: async (id) => server.call('GET /ipns/:id', { param: { id: requireReference('an IPN', id) } }),
     waitFor: async (filter = {}, options) =>
       waitFor<Delivery>(
         {
-          what: `IPN with ${inWords(filter) || 'any state'}`,
+          what: `IPN with ${describeFilter(filter) || 'any state'}`,
           look: async () => (await listed(list, { ...filter, limit: 1 }))[0],
           instead: () => whatHappened(server, list, filter),
         },
         options,
       ),
     resend: async (id, options = {}) =>
-      server.ask(routes[':id'].resend.$post({ param: { id: segment('an IPN', id) }, json: options })),
+      server.call('POST /ipns/:id/resend', { param: { id: requireReference('an IPN', id) }, json: options }),
     fire: async (options) => {
       requireObject('the IPN', options);
-      const answer = await server.ask(routes.$post({ json: options }));
+      const answer = await server.call('POST /ipns', { json: options });
       return 'data' in answer ? answer.data : [answer];
     },
   };
 }
 
 /** The deliveries that fit. A payment that does not exist yet has none. */
-async function listed(list: Ipns['list'], filter: DeliveryFilter & { limit?: number }): Promise<Delivery[]> {
+async function listed(list: Ipns['list'], filter: DeliveryFilter): Promise<Delivery[]> {
   try {
     return (await list(filter)).data;
   } catch (error) {
@@ -50,16 +49,14 @@ async function whatHappened(
   { payment }: DeliveryFilter,
 ): Promise<string[]> {
   const deliveries = await listed(list, { ...(payment !== undefined && { payment }), limit: TOLD });
-  if (deliveries.length) return deliveries.map(deliveryInWords);
+  if (deliveries.length) return deliveries.map(describeDelivery);
   if (payment === undefined) return ['no IPN was sent'];
-  const found = await server
-    .ask(server.client.payments[':ref'].$get({ param: { ref: reference(payment) } }))
-    .catch(() => undefined);
+  const found = await server.call('GET /payments/:ref', { param: { ref: payment } }).catch(() => undefined);
   if (!found) return [`there is no payment "${payment}"`];
   return [`payment "${found.identifier}" is ${found.status}: no IPN was sent for it`];
 }
 
-function deliveryInWords({ id, identifier, state, url, attempts, note }: Delivery): string {
+function describeDelivery({ id, identifier, state, url, attempts, note }: Delivery): string {
   const last = attempts.at(-1);
   const outcome = last ? (last.error ?? `answered ${last.responseStatus}`) : 'not attempted yet';
   const count = attempts.length > 1 ? `, ${attempts.length} attempts` : '';

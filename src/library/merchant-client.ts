@@ -1,6 +1,6 @@
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
-import { type ControlServer, type InitiateAnswer, noServer, reference } from './control-client.ts';
+import { type ControlServer, noServer, segment } from './control-client.ts';
 
 /*
  * The service's own routes, called as a merchant calls them, for commands and tests that stand in for one.
@@ -27,7 +27,7 @@ type InitiateField =
 type MerchantRecord = Awaited<ReturnType<typeof allMerchants>>[number];
 
 async function allMerchants(server: ControlServer) {
-  return (await server.ask(server.client.merchants.$get())).data;
+  return (await server.call('GET /merchants')).data;
 }
 
 /**
@@ -68,7 +68,7 @@ export async function initiatePayment(
   mode: 'sandbox' | 'live',
   values: InitiateValues,
 ): Promise<string> {
-  const { url: publicUrl } = await server.ask(server.client.status.$get());
+  const { url: publicUrl } = await server.call('GET /status');
   const defaults = {
     public_key: values.public_key ?? (await requireMerchant(server, undefined)).publicKey,
     identifier: `sim-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 6)}`,
@@ -86,7 +86,7 @@ export async function initiatePayment(
   const address = `${server.url}${mode === 'live' ? '' : '/sandbox'}/payment/initiate`;
   const body = new URLSearchParams({ ...defaults, ...Object.fromEntries(given) });
   const answer = await fetch(address, { method: 'POST', body })
-    .then((response) => response.json() as Promise<Partial<InitiateAnswer & Refusal>>)
+    .then((response) => response.json() as Promise<Partial<{ success: string; url: string } & Refusal>>)
     .catch((error: unknown) => {
       throw new GatewayError('timed_out', `there is no whole answer from ${address}`, {
         hint: hint`${command('status')} tells whether it runs, and which faults are on.`,
@@ -140,7 +140,7 @@ export interface CardCall {
 export const CARD_CALLS = {
   activate: (id: string): CardCall => toggle(id, true),
   block: (id: string): CardCall => toggle(id, false),
-  cancel: (id: string): CardCall => ({ method: 'PUT', path: `/api/cards/cancel/${reference(id)}` }),
+  cancel: (id: string): CardCall => ({ method: 'PUT', path: `/api/cards/cancel/${segment(id)}` }),
 } as const;
 
 function toggle(id: string, active: boolean): CardCall {
@@ -179,5 +179,32 @@ export async function callCard(server: ControlServer, id: string, call: (id: str
 
 /** A card with its transactions, as the simulator sees it. */
 export function readCard(server: ControlServer, id: string) {
-  return server.ask(server.client.cards[':id'].$get({ param: { id: reference(id) } }));
+  return server.call('GET /cards/:id', { param: { id } });
+}
+
+/** What a merchant sends to create a card; what is left out takes a value that works. */
+export interface CardValues {
+  amount?: string | undefined;
+  currency?: string | undefined;
+  title?: string | undefined;
+  nameOnCard?: string | undefined;
+  email?: string | undefined;
+}
+
+/**
+ * Creates a card as a merchant would.
+ *
+ * @param named the merchant; default: the first
+ * @throws GatewayError `not_found`, `invalid_fields`
+ */
+export async function createCard(server: ControlServer, values: CardValues, named?: string) {
+  const { secretKey } = await requireMerchant(server, named);
+  const body = {
+    currency_code: values.currency ?? 'USD',
+    title: values.title ?? 'Test card',
+    name_on_card: values.nameOnCard ?? 'Ada Example',
+    email: values.email ?? 'ada@example.com',
+    amount: values.amount ?? '100.00',
+  };
+  return callCards(server, secretKey, { method: 'POST', path: '/api/cards/save', body });
 }

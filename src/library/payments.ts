@@ -6,23 +6,22 @@ import type {
   Payments,
   RecordedRequest,
   SettleOptions,
-} from '../api.ts';
-import { requireFields, segment } from './arguments.ts';
+} from './api.ts';
+import { requireFields, requireReference } from './arguments.ts';
 import type { ControlServer } from './control-client.ts';
 import { initiatePayment, paymentIdOf } from './merchant-client.ts';
-import { queryOf } from './query.ts';
-import { inWords, waitFor } from './wait.ts';
+import { describeFilter, requireFilter, waitFor } from './wait.ts';
 
 /** The payments of an emulator. */
 export function paymentsOf(server: ControlServer): Payments {
-  const routes = server.client.payments;
-  const list: Payments['list'] = async (filter = {}) => server.ask(routes.$get({ query: queryOf(filter) }));
-  const named = (ref: string) => ({ ref: segment('a payment', ref) });
-  const get: Payments['get'] = async (ref) => server.ask(routes[':ref'].$get({ param: named(ref) }));
+  const list: Payments['list'] = async (filter = {}) =>
+    server.call('GET /payments', { query: requireFilter(filter) });
+  const named = (ref: string) => ({ ref: requireReference('a payment', ref) });
+  const get: Payments['get'] = async (ref) => server.call('GET /payments/:ref', { param: named(ref) });
   const settle =
     (outcome: PaymentOutcome) =>
     async (ref: string, options: SettleOptions = {}) =>
-      server.ask(routes[':ref'].settle.$post({ param: named(ref), json: { outcome, ...options } }));
+      server.call('POST /payments/:ref/settle', { param: named(ref), json: { outcome, ...options } });
   return {
     list,
     get,
@@ -35,7 +34,7 @@ export function paymentsOf(server: ControlServer): Payments {
     waitFor: async (filter = {}, options) =>
       waitFor<Payment>(
         {
-          what: `payment with ${inWords(filter) || 'any identifier'}`,
+          what: `payment with ${describeFilter(filter) || 'any identifier'}`,
           look: async () => (await list({ ...filter, limit: 1 })).data[0],
           instead: () => whatHappened(server, filter),
         },
@@ -78,14 +77,13 @@ const TOLD = 5;
 /** The payments of the wanted identifier, else the newest ones, and the initiates that were refused. */
 async function whatHappened(server: ControlServer, { identifier }: PaymentFilter): Promise<string[]> {
   const newest = async (filter: PaymentFilter) => {
-    const query = queryOf({ ...filter, limit: TOLD });
-    return (await server.ask(server.client.payments.$get({ query }))).data;
+    return (await server.call('GET /payments', { query: { ...filter, limit: TOLD } })).data;
   };
   const wanted = identifier === undefined ? [] : await newest({ identifier });
   const told = (wanted.length ? wanted : await newest({})).map(
     (one) => `payment "${one.identifier}" is ${one.status} (${one.mode}, ${one.id})`,
   );
-  const { data: requests } = await server.ask(server.client.requests.$get({ query: { limit: '200' } }));
+  const { data: requests } = await server.call('GET /requests', { query: { limit: 200 } });
   const refused = requests
     .filter((one) => isRefusedInitiate(one) || isUnknownPath(one))
     .slice(0, TOLD)

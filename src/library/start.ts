@@ -1,9 +1,9 @@
-import type { GatewaySim, StartGatewaySimOptions } from '../api.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, kebab } from '../contract/hint.ts';
 import { EMULATOR_OPTIONS, resolveOptions } from '../options.ts';
 import { startServer } from '../server.ts';
 import { packagedFixtures, VERSION } from '../system/package-info.ts';
+import type { GatewaySim, StartGatewaySimOptions } from './api.ts';
 import { requireObject } from './arguments.ts';
 import { clientOf } from './connect.ts';
 import { type ControlServer, controlServer } from './control-client.ts';
@@ -32,11 +32,11 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     isStopped = true;
   });
   const control = controlServer({ url, controlToken: controlToken ?? undefined });
-  const ask: ControlServer['ask'] = (request) =>
-    control.ask(request).catch((error: unknown) => {
+  const call: ControlServer['call'] = (...request) =>
+    control.call(...request).catch((error: unknown) => {
       throw isStopped ? stoppedError(url, error) : error;
     });
-  const client = clientOf({ ...control, ask }, controlToken, server);
+  const client = clientOf({ ...control, call }, controlToken, server);
   return Object.defineProperties({} as GatewaySim, {
     ...Object.getOwnPropertyDescriptors(client),
     ...Object.getOwnPropertyDescriptors({

@@ -1,7 +1,7 @@
-import type { Duration, WaitOptions } from '../api.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
+import type { Duration, WaitOptions } from './api.ts';
 import { requireFields, requireObject } from './arguments.ts';
 
 /** Before the five seconds after which most test runners give up without saying why (chosen). */
@@ -56,11 +56,18 @@ export function milliseconds(name: string, duration: Duration): number {
 }
 
 /**
- * `status succeeded, identifier "order-1"`: a filter in words.
+ * A filter as it was given.
  *
- * @throws GatewayError `usage` for what is no object
+ * @throws GatewayError `usage` for what is no object, and for the time-out of a `waitFor` in it
  */
-export function inWords(filter: object): string {
+export function requireFilter<Filter extends object>(filter: Filter): Filter {
+  requireObject('the filter', filter);
+  if (!('timeout' in filter)) return filter;
+  throw new GatewayError('usage', 'timeout is no filter: give it in the second argument, { timeout }');
+}
+
+/** `status "succeeded", identifier "order-1"`: a filter in words. @throws GatewayError `usage` for what is no object */
+export function describeFilter(filter: object): string {
   requireObject('the filter', filter);
   return Object.entries(filter)
     .filter(([, value]) => value !== undefined)

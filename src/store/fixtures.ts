@@ -15,7 +15,7 @@ export function initialSnapshots(packaged: string, own: string | undefined): () 
   let snapshot: Promise<Snapshot> | undefined;
   return () => {
     snapshot ??= (own === undefined ? readPackaged(packaged) : readOwn(own, packaged)).catch((error) => {
-      // A file that was put right meanwhile counts.
+      // The user may fix the file meanwhile.
       snapshot = undefined;
       throw error;
     });

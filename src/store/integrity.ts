@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
+import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import { urlProblem } from '../domain/payment.ts';
-import { COLLECTION_NAMES, type CollectionName, type Records } from '../domain/state.ts';
 
 /** Every collection of a state as plain records. */
 export type WholeState = { [Name in CollectionName]: readonly Records[Name][] };
@@ -29,19 +29,23 @@ const UNIQUE: readonly [collection: CollectionName, field: string][] = [
 const ADDRESSES: ReadonlySet<string> = new Set(['ipnUrl', 'successUrl', 'cancelUrl', 'siteLogo', 'url']);
 
 /**
- * Makes sure that a state from outside hangs together and can be worked with: a merchant, no id, key or card number
- * twice, nothing that names what is not there, addresses as initiate takes them, and times that are times.
+ * Makes sure that a state from outside is consistent: a merchant at least, no id, key or card number twice, no
+ * reference to a record that is missing, addresses as initiate takes them, and times that are times.
  *
  * @param source what to call it in an error
  * @throws GatewayError `state_damaged`, naming the first thing that is wrong
  */
 export function assertConsistent(state: WholeState, source: string): void {
-  const damaged = (problem: string) => new GatewayError('state_damaged', `${source}: ${problem}`);
+  const { value: problem } = problems(state).next();
+  if (problem) throw new GatewayError('state_damaged', `${source}: ${problem}`);
+}
+
+function* problems(state: WholeState): Generator<string, undefined> {
   const ids = new Map<CollectionName, Set<string>>();
   for (const name of COLLECTION_NAMES) {
     const known = new Set<string>();
     for (const { id } of state[name]) {
-      if (known.has(id)) throw damaged(`${name} has the id "${id}" twice`);
+      if (known.has(id)) yield `${name} has the id "${id}" twice`;
       known.add(id);
     }
     ids.set(name, known);
@@ -51,23 +55,22 @@ export function assertConsistent(state: WholeState, source: string): void {
     for (const record of recordsOf(state, name)) {
       const owner = owners.get(record[field]);
       // The value itself may be a secret.
-      if (owner !== undefined) throw damaged(`${name} "${record.id}" has the ${field} of "${owner}"`);
+      if (owner !== undefined) yield `${name} "${record.id}" has the ${field} of "${owner}"`;
       owners.set(record[field], record.id);
     }
   }
-  if (!state.merchants.length) throw damaged('merchants is empty: one is needed at least');
+  if (!state.merchants.length) yield 'merchants is empty: one is needed at least';
   for (const [from, field, to] of REFERENCES) {
-    for (const record of recordsOf(state, from)) {
-      const id = record[field];
-      if (typeof id !== 'string' || ids.get(to)?.has(id)) continue;
-      throw damaged(`${from} "${record.id}": ${field} names "${id}", which is not in ${to}`);
+    for (const { id, [field]: other } of recordsOf(state, from)) {
+      if (typeof other === 'string' && !ids.get(to)?.has(other))
+        yield `${from} "${id}": ${field} names "${other}", which is not in ${to}`;
     }
   }
   for (const name of COLLECTION_NAMES) {
     for (const record of recordsOf(state, name)) {
       for (const [field, value] of Object.entries(record)) {
         const problem = valueProblem(field, value);
-        if (problem) throw damaged(`${name} "${record.id}": ${field} ${problem}`);
+        if (problem) yield `${name} "${record.id}": ${field} ${problem}`;
       }
     }
   }

@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
+import { isMissing, reason } from './file-error.ts';
 
-/** What a journal holds when it is read: its whole lines, and whether a torn end had to be dropped. */
 export interface JournalContent {
   lines: string[];
   /** Bytes of the whole lines. */
@@ -13,15 +13,14 @@ export interface JournalContent {
 /**
  * Reads a journal. A last line without a newline was being written when the process was killed: it was never
  * acknowledged, so it is dropped.
- *
- * @returns undefined when there is no such file
+ * A file that does not exist is an empty one.
  */
-export async function readJournal(path: string): Promise<JournalContent | undefined> {
+export async function readJournal(path: string): Promise<JournalContent> {
   let content: Buffer;
   try {
     content = await readFile(path);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isMissing(error)) return { lines: [], bytes: 0, tornBytes: 0 };
     throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
   }
   const bytes = content.lastIndexOf(0x0a) + 1;
@@ -31,28 +30,6 @@ export async function readJournal(path: string): Promise<JournalContent | undefi
     bytes,
     tornBytes: content.length - bytes,
   };
-}
-
-/** Whether an error says that a file does not exist. */
-export function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
-}
-
-/** The reason of a file system error in words that people know. */
-export function reason(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const words: Record<string, string> = {
-    ENOSPC: 'the disk is full',
-    EACCES: 'permission denied',
-    EPERM: 'permission denied',
-    EROFS: 'the file system is read-only',
-    ENOTDIR: 'a part of the path is a file, not a folder',
-    EISDIR: 'it is a folder, not a file',
-    EDQUOT: 'the disk quota is used up',
-    EFBIG: 'the file would grow over the size that is allowed',
-    EIO: 'the disk reports an input/output error',
-  };
-  return (code && words[code]) ?? message;
 }
 
 /** The append-only file of changes since the last snapshot. One line is one change; it counts once its newline is there. */
@@ -88,7 +65,6 @@ export class Journal {
     }
   }
 
-  /** Bytes of the whole lines. */
   get bytes(): number {
     return this.#bytes;
   }

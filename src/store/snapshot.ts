@@ -2,101 +2,89 @@ import { open, readFile, rename, unlink } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
 import * as z from 'zod/mini';
 import { GatewayError, nearestName } from '../contract/error.ts';
-import { command, hint, option } from '../contract/hint.ts';
-import { COLLECTION_NAMES, COLLECTION_SCHEMAS, type CollectionName, type Records } from '../domain/state.ts';
-import { isMissing, reason } from './journal.ts';
+import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from '../contract/state.ts';
+import type { Change } from '../domain/state.ts';
+import { isMissing, reason } from './file-error.ts';
+import type { WholeState } from './integrity.ts';
+import { migrate, SNAPSHOT_VERSION, START_OVER } from './migrations.ts';
 
-/** Version of the file format; raised when records change so that older files need a migration. */
-export const SNAPSHOT_VERSION = 1;
+/** The whole state as plain records, as it is in a snapshot file. */
+export type Snapshot = { version: number } & WholeState;
 
-/** The whole state as plain records, as it stands in a snapshot file. */
-export type Snapshot = { version: number } & { [Name in CollectionName]: readonly Records[Name][] };
-
-const START_OVER = hint`Put back a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
+/** A snapshot of this version, collection by collection. */
+export function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown[]): Snapshot {
+  const collections = COLLECTION_NAMES.map((name) => [name, recordsOf(name)] as const);
+  return { version: SNAPSHOT_VERSION, ...Object.fromEntries(collections) } as Snapshot;
+}
 
 /** A snapshot without any record. */
 export function emptySnapshot(): Snapshot {
-  const collections = Object.fromEntries(COLLECTION_NAMES.map((name) => [name, []]));
-  return { version: SNAPSHOT_VERSION, ...collections } as unknown as Snapshot;
+  return snapshotOf(() => []);
 }
 
 /**
- * Makes sure that parsed JSON is a snapshot of this version, record by record.
+ * Makes sure that parsed JSON is a snapshot, record by record. An older version is migrated.
  *
  * @param source what to call it in an error: a file's path, or "the request body"
+ * @param options `knownKeysOnly`: it was written by people, so no key may be passed over in silence
  * @throws GatewayError `state_damaged`, naming the first thing that is wrong
  */
-export function parseSnapshot(json: unknown, source: string): Snapshot {
+export function parseSnapshot(json: unknown, source: string, { knownKeysOnly = false } = {}): Snapshot {
   if (typeof json !== 'object' || json === null || !('version' in json)) {
     throw new GatewayError('state_damaged', `${source} is not a gateway-sim state: it has no version`, {
       hint: START_OVER,
     });
   }
-  requireKnownVersion(json.version, source);
-  const given = json as Record<string, unknown>;
-  const snapshot = Object.fromEntries(
-    COLLECTION_NAMES.map((name) => [name, parseRecords(name, given[name] ?? [], source)]),
-  );
-  return { version: SNAPSHOT_VERSION, ...snapshot } as unknown as Snapshot;
+  const given = migrate({ ...json }, json.version, source);
+  const snapshot = snapshotOf((name) => parseRecords(name, given[name] ?? [], source));
+  if (knownKeysOnly) requireKnownKeys(given, source);
+  return snapshot;
 }
 
-function requireKnownVersion(version: unknown, source: string): void {
-  const isVersion = Number.isInteger(version) && Number(version) >= 1;
-  if (isVersion && Number(version) <= SNAPSHOT_VERSION) return;
-  throw new GatewayError(
-    'state_damaged',
-    isVersion
-      ? `${source} has the version ${version}; this gateway-sim reads up to ${SNAPSHOT_VERSION}`
-      : `${source} is not a gateway-sim state: none has the version ${JSON.stringify(version)}`,
-    {
-      hint: isVersion
-        ? hint`It was written by a newer gateway-sim: use that one, or another ${option('dataDir')}.`
-        : START_OVER,
-    },
-  );
-}
-
-/**
- * Makes sure that a state that people write has no key that would be passed over in silence.
- *
- * @throws GatewayError `state_damaged`, with the known name nearest to an unknown one
- */
-export function requireKnownKeys(json: unknown, source: string): void {
+function requireKnownKeys(given: object, source: string): void {
   const known = ['version', ...COLLECTION_NAMES];
-  const unknown = Object.keys(json as object).find((key) => !known.includes(key));
+  const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   const meant = nearestName(unknown, known);
   const help = meant ? `did you mean ${meant}?` : `known: ${known.join(', ')}`;
   throw new GatewayError('state_damaged', `${source}: unknown key "${unknown.slice(0, 60)}": ${help}`);
 }
 
-const ARRAYS = Object.fromEntries(
-  COLLECTION_NAMES.map((name) => [name, z.array(COLLECTION_SCHEMAS[name] as z.ZodMiniType)]),
-) as unknown as Record<CollectionName, z.ZodMiniType<unknown[]>>;
+const ARRAYS = new Map<string, z.ZodMiniArray>(
+  COLLECTION_NAMES.map((name) => [name, z.array(COLLECTIONS[name][0])]),
+);
 
-function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {
-  const parsed = ARRAYS[name].safeParse(records);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
+function parseRecords(name: string, records: unknown, source: string): unknown[] {
+  const parsed = ARRAYS.get(name)?.safeParse(records);
+  if (parsed?.success) return parsed.data;
+  const issue = parsed?.error.issues[0];
   const where = [name, ...(issue?.path ?? [])].join('.');
   throw new GatewayError(
     'state_damaged',
     `${source} is damaged: ${where}: ${issue?.message ?? 'not valid'}`,
-    {
-      hint: START_OVER,
-    },
+    { hint: START_OVER },
   );
 }
 
+/** A change of the journal. `reset`: it is the whole state that takes the place of the one before. */
+export type StoredChange = Change & { reset?: true };
+
+/** The text of a journal line, as `parseChange` reads it. */
+export function changeText(change: StoredChange): string {
+  const line = SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change };
+  return `${JSON.stringify(line)}\n`;
+}
+
 /** Parses one journal line: a change, with the same checks as a snapshot. */
-export function parseChange(line: string, source: string): Partial<Snapshot> & { reset?: true } {
+export function parseChange(line: string, source: string): StoredChange {
   const json = parseJson(line, source);
   if (typeof json !== 'object' || json === null) {
     throw new GatewayError('state_damaged', `${source} is damaged: not a change`, { hint: START_OVER });
   }
   const change: Record<string, unknown> = 'reset' in json ? { reset: true } : {};
-  for (const [name, records] of Object.entries(json)) {
-    if (Object.hasOwn(ARRAYS, name)) change[name] = parseRecords(name as CollectionName, records, source);
+  const given = migrate({ ...json }, 'version' in json ? json.version : 1, source);
+  for (const [name, records] of Object.entries(given)) {
+    if (ARRAYS.has(name)) change[name] = parseRecords(name, records, source);
   }
   return change;
 }
@@ -115,13 +103,12 @@ function parseJson(text: string, source: string): unknown {
 /**
  * Reads a snapshot file; fixtures come through the same door.
  *
- * @param options `knownKeysOnly`: for a file that people write
  * @returns null when there is no such file
  * @throws GatewayError `state_damaged`
  */
 export async function readSnapshotFile(
   path: string,
-  { knownKeysOnly = false } = {},
+  options: { knownKeysOnly?: boolean } = {},
 ): Promise<Snapshot | null> {
   let text: string;
   try {
@@ -131,12 +118,10 @@ export async function readSnapshotFile(
     throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
   }
   const json = parseJson(text.replace(/^\uFEFF/, ''), path);
-  const snapshot = parseSnapshot(json, path);
-  if (knownKeysOnly) requireKnownKeys(json, path);
-  return snapshot;
+  return parseSnapshot(json, path, options);
 }
 
-/** So many records are turned to text before the event loop gets its turn. */
+/** Records that are turned to text before the event loop gets its turn. */
 const SLICE = 250;
 
 /** The text of a snapshot in slices: valid JSON with one record a line, which people can read and diff. */

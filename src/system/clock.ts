@@ -6,10 +6,10 @@ export interface DueSource {
   runDue(now: number): Promise<void>;
 }
 
-/** How the clock stands. Times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface ClockReading {
   now: number;
-  /** Whether time stands still until it is moved or resumed. */
+  /** Whether time is paused until it is moved or resumed. */
   frozen: boolean;
   /** How far the emulator's time is ahead of real time, in milliseconds; negative after it stood still. */
   ahead: number;
@@ -20,7 +20,7 @@ export interface ClockReading {
 /** What became of a move: `past` when the wanted instant is behind, `late` when real time was up on the way. */
 export type MoveResult = 'reached' | 'past' | 'late';
 
-/** Waits so many milliseconds of real time, or until the signal is aborted. Never throws. */
+/** Waits in real time, at most until the signal is aborted. Never throws. */
 export function realPause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -36,7 +36,7 @@ export function realPause(milliseconds: number, signal: AbortSignal): Promise<vo
 /** setTimeout counts in 32 bits; a longer wait is cut into pieces. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A move takes at most this long in real time: who asked for it over HTTP gives up at five minutes (chosen). */
+/** A move takes at most this long in real time: clients give up at five minutes (chosen). */
 const LONGEST_MOVE_MS = 240_000;
 
 /**
@@ -55,12 +55,10 @@ export class Clock {
   #frozen = false;
   #lastMove: Promise<unknown> = Promise.resolve();
 
-  /** Milliseconds since 1970 of the emulator's time. */
   now(): number {
     return this.#held ?? Date.now() + this.#ahead;
   }
 
-  /** How the clock stands. */
   read(): ClockReading {
     return {
       now: this.now(),
@@ -112,7 +110,6 @@ export class Clock {
     });
   }
 
-  /** Lets time go on from where it stands. */
   resume(): Promise<void> {
     return this.#inTurn(async () => {
       this.#frozen = false;
@@ -152,7 +149,7 @@ export class Clock {
   async #stepTo(due: number): Promise<void> {
     this.#held = Math.max(due, this.now());
     this.#runDue();
-    // However many steps there are, whoever else wants to be served is.
+    // Between two steps everybody else is served.
     await new Promise((resolve) => setImmediate(resolve));
   }
 

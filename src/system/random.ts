@@ -1,7 +1,7 @@
 import { createHmac, randomFillSync } from 'node:crypto';
 import type { RandomBytes } from '../domain/ids.ts';
 
-/** So much is drawn at a time: asking the system for a few bytes costs as much as asking for thousands. */
+/** Drawn at a time: asking the system for a few bytes costs as much as asking for thousands. */
 const POOL_BYTES = 8_192;
 
 /** Bytes that nobody can guess, from the system, whatever the purpose. */

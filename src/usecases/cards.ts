@@ -1,3 +1,4 @@
+import type { Merchant } from '../contract/merchant.ts';
 import type { CardAction } from '../contract/vocabulary.ts';
 import {
   applyCardAction,
@@ -10,7 +11,7 @@ import {
   requireCard,
 } from '../domain/card.ts';
 import type { Context } from '../domain/settings.ts';
-import type { Card, Merchant, State } from '../domain/state.ts';
+import type { Card, State } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 
 /** So many cards stand on a page of the merchant's list (chosen). */

@@ -1,22 +1,7 @@
-import type { Attempt, CardTransaction, Change, Delivery, Message, Payment } from '../domain/state.ts';
+import type { CardTransaction } from '../contract/card.ts';
+import type { RecordedRequest } from '../contract/event.ts';
+import type { Attempt, Change, Delivery, Message, Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-
-/** A request to the emulated service and what it was answered. */
-export interface RecordedRequest {
-  id: number;
-  at: string;
-  method: string;
-  /** Path and query as they were sent. */
-  target: string;
-  requestHeaders: Record<string, string>;
-  requestBody: string | null;
-  status: number;
-  responseBody: string | null;
-  durationMs: number;
-  paymentId: string | null;
-  /** Lint warnings and remedies: what the developer should know but the merchant's code is not told. */
-  notes: readonly string[];
-}
 
 /** Something that happened, as it stands in the ring; records are those of the moment. */
 export type SimEvent =

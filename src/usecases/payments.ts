@@ -1,6 +1,9 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
+import type { Merchant } from '../contract/merchant.ts';
+import type { PaymentEvent } from '../contract/payment.ts';
 import type { DeliveryOrder, Mode, PaymentOutcome, SettledBy } from '../contract/vocabulary.ts';
+import type { Wallet } from '../contract/wallet.ts';
 import type { Courier } from '../delivery/courier.ts';
 import {
   type CheckoutProblem,
@@ -23,7 +26,7 @@ import {
   selfSettledAddress,
   settle,
 } from '../domain/settle.ts';
-import type { Delivery, Merchant, Outcome, Payment, PaymentEvent, State, Wallet } from '../domain/state.ts';
+import type { Delivery, Outcome, Payment, State } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 

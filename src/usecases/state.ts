@@ -1,12 +1,13 @@
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import type { FaultRule } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import { type Context, type Settings, timestamp } from '../domain/settings.ts';
-import { type Merchant, State } from '../domain/state.ts';
+import { State } from '../domain/state.ts';
 import { assertConsistent } from '../store/integrity.ts';
-import { parseSnapshot, requireKnownKeys, type Snapshot, snapshotText } from '../store/snapshot.ts';
+import { parseSnapshot, type Snapshot, snapshotText } from '../store/snapshot.ts';
 import type { Store } from '../store/store.ts';
 import type { EventLog } from './event-log.ts';
 
@@ -99,8 +100,7 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
 function validated(json: unknown): Snapshot {
   const source = 'the imported state';
   try {
-    const snapshot = parseSnapshot(json, source);
-    requireKnownKeys(json, source);
+    const snapshot = parseSnapshot(json, source, { knownKeysOnly: true });
     assertConsistent(snapshot, source);
     return snapshot;
   } catch (error) {

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isAlive, statOf } from '../../src/store/folder.ts';
+import { isAlive, statOf } from '../../src/store/process-identity.ts';
 import { type Ready, type RunOptions, run, runJson } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
-import { isAlive } from '../../src/store/folder.ts';
+import { isAlive } from '../../src/store/process-identity.ts';
 import { launch, run } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 

@@ -11,7 +11,7 @@ import {
   readValue,
   START_OPTIONS,
 } from '../../src/options.ts';
-import { isAlive } from '../../src/store/folder.ts';
+import { isAlive } from '../../src/store/process-identity.ts';
 import { launch, type Ready, run, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 

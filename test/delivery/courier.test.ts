@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
-import { Poster } from '../../src/delivery/sender.ts';
+import { Poster } from '../../src/delivery/poster.ts';
 import { createIds } from '../../src/domain/ids.ts';
 import { type Context, timestamp } from '../../src/domain/settings.ts';
 import type { Delivery } from '../../src/domain/state.ts';

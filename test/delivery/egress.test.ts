@@ -108,7 +108,7 @@ const PUBLIC = [
 ];
 
 describe('an address given as a number', () => {
-  it.each(LOCAL)('%s is let out', (url) => {
+  it.each(LOCAL)('%s is allowed', (url) => {
     expect(() => guard().check(new URL(url))).not.toThrow();
     expect(guard().unreachable(url)).toBeNull();
   });
@@ -117,7 +117,7 @@ describe('an address given as a number', () => {
     const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
     const act = () => guard().check(new URL(url));
     expect(act).toThrow(forbidden(/is neither a loopback nor a private address/));
-    expect(act).toThrow(`--allow-ipn-host ${host} lets it out`);
+    expect(act).toThrow(`--allow-ipn-host ${host} allows it`);
     expect(guard().unreachable(url)).toContain(`--allow-ipn-host ${host}`);
   });
 
@@ -128,9 +128,9 @@ describe('an address given as a number', () => {
     ['2606:2800:220:1::1', 'http://[2606:2800:220:1::1]/', true],
     ['[2606:2800:220:1::1]', 'http://[2606:2800:220:1:0:0:0:1]/', true],
     ['169.254.169.254', 'http://169.254.169.254/', true],
-  ])('with %s allowed, %s is let out: %s', (allowed, url, isLetOut) => {
+  ])('with %s named, %s is allowed: %s', (allowed, url, isAllowed) => {
     const act = () => guard(allowed).check(new URL(url));
-    if (isLetOut) expect(act).not.toThrow();
+    if (isAllowed) expect(act).not.toThrow();
     else expect(act).toThrow(forbidden(/neither/));
   });
 });
@@ -212,7 +212,7 @@ describe('a name', () => {
   it('of a public look is warned about with the flag, unless it is allowed', () => {
     const url = 'http://shop.example.com/ipn';
     expect(guard().unreachable(url)).toBe(
-      'shop.example.com is let out only if it resolves to a private address (--allow-ipn-host shop.example.com lets it out)',
+      'shop.example.com is allowed only if it resolves to a private address (--allow-ipn-host shop.example.com allows it)',
     );
     expect(guard('shop.example.com').unreachable(url)).toBeNull();
   });
@@ -222,9 +222,9 @@ describe('a name', () => {
     ['this-machine.test', 4478, true],
     ['shop.test', 4477, false],
     ['nas.lan', 4477, true],
-  ])('%s port %i is connected to: %s, when the emulator listens on 4477', async (name, port, isLetOut) => {
+  ])('%s port %i is connected to: %s, when the emulator listens on 4477', async (name, port, isAllowed) => {
     const lookup = resolved(new Egress([name], () => ({ port: 4477 })), name, { port });
-    if (isLetOut) await expect(lookup).resolves.toBeDefined();
+    if (isAllowed) await expect(lookup).resolves.toBeDefined();
     else
       await expect(lookup).rejects.toMatchObject({
         code: 'forbidden',
@@ -248,7 +248,7 @@ describe('the emulator’s own address', () => {
     'http://[::ffff:192.168.7.7]:4477/',
     'http://[fd00::7]:4477/',
     'https://127.0.0.1:4477/',
-  ])('%s is never let out, even when it is allowed', (url) => {
+  ])('%s is never allowed, even when it is named', (url) => {
     const host = new URL(url).hostname;
     expect(() => own(host).check(new URL(url))).toThrow(forbidden(/port 4477 is the emulator itself/));
     expect(own(host).unreachable(url)).toContain('is the emulator itself');

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Wallet } from '../../src/contract/wallet.ts';
 import { type Preparation, prepare } from '../../src/domain/bootstrap.ts';
 import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
-import { State, type Wallet } from '../../src/domain/state.ts';
+import { State } from '../../src/domain/state.ts';
 import { applied, merchant, settings, state, wallet } from '../helpers/records.ts';
 
 const CODES = DOCUMENTED_CURRENCIES.map(({ code }) => code);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { Collection, type Payment, State } from '../../src/domain/state.ts';
+import { Collection } from '../../src/domain/collection.ts';
+import { type Payment, State } from '../../src/domain/state.ts';
 import { context, dueDelivery, pendingPayment, state } from '../helpers/records.ts';
 
 interface Item {

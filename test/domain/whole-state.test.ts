@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { COLLECTION_NAMES, type CollectionName } from '../../src/contract/state.ts';
 import { initiate } from '../../src/domain/payment.ts';
 import { settle } from '../../src/domain/settle.ts';
-import { COLLECTION_NAMES, type CollectionName, State } from '../../src/domain/state.ts';
+import { State } from '../../src/domain/state.ts';
 import { assertConsistent, type WholeState } from '../../src/store/integrity.ts';
 import { applied, context, input, records } from '../helpers/records.ts';
 

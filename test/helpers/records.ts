@@ -1,17 +1,12 @@
+import type { Merchant } from '../../src/contract/merchant.ts';
 import type { Mode } from '../../src/contract/vocabulary.ts';
+import type { Wallet } from '../../src/contract/wallet.ts';
 import type { Ids } from '../../src/domain/ids.ts';
 import { newDelivery } from '../../src/domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
 import { type InitiateInput, initiate } from '../../src/domain/payment.ts';
 import type { Context, Settings } from '../../src/domain/settings.ts';
-import {
-  type Delivery,
-  type Merchant,
-  type Outcome,
-  type Payment,
-  State,
-  type Wallet,
-} from '../../src/domain/state.ts';
+import { type Delivery, type Outcome, type Payment, State } from '../../src/domain/state.ts';
 import { emptySnapshot, type Snapshot } from '../../src/store/snapshot.ts';
 
 /** 15 January 2026, 10:30:00.123 UTC: the moment at which every test happens. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ClockView, DeliveryView, PaymentView } from '../../src/library/control-client.ts';
+import type { Clock as ClockView } from '../../src/contract/clock.ts';
+import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
+import type { Payment as PaymentView } from '../../src/contract/payment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';

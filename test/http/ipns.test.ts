@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { DeliveryView } from '../../src/http/control/ipns.ts';
+import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { ErrorBody } from '../../src/http/errors.ts';
 import type { StartOptions } from '../../src/options.ts';
 import { startReceiver } from '../helpers/receiver.ts';

@@ -419,7 +419,9 @@ describe('a state', () => {
     expect(response.status).toBe(415);
   });
 
-  it('of 50,000 payments goes out and comes in again, and the emulator answers meanwhile', async () => {
+  it('of 50,000 payments goes out and comes in again, and the emulator answers meanwhile', {
+    timeout: 60_000,
+  }, async () => {
     const { sim, dataDir } = await onDisk();
     await initiated(sim);
     const small = await exported(sim);

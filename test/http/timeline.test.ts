@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TimelineEntry } from '../../src/library/control-client.ts';
+import type { TimelineEntry } from '../../src/contract/payment.ts';
 import type { StartOptions } from '../../src/options.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';

@@ -107,7 +107,7 @@ test('the command of the Dockerfile, with the variables of the compose file', as
     .split('\n')
     .slice(1)
     .map((line) => line.split(' ')[0]);
-  expect(instructions).toEqual(['FROM', 'RUN', 'EXPOSE', 'HEALTHCHECK', 'CMD']);
+  expect(instructions).toEqual(['FROM', 'COPY', 'RUN', 'EXPOSE', 'HEALTHCHECK', 'CMD']);
   expect(dockerfile).toContain(`EXPOSE ${START_OPTIONS.port.default}\n`);
   const [, command = '[]'] = /^CMD (.+)$/m.exec(dockerfile) ?? [];
   const [, path = ''] = /127\.0\.0\.1:4477(\S+)/.exec(dockerfile) ?? [];

@@ -1,25 +1,23 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const README = await readFile(join(ROOT, 'README.md'), 'utf8');
+import { FENCES, ROOT } from '../docs/pages.ts';
 
 const runFile = promisify(execFile);
 
-/** The code block of the README whose first line names this file, as it stands there. */
+/** The code block of the documentation whose first line names this file, as it stands there. */
 export function recipe(file: string): string {
-  const found = [...README.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)]
-    .map(([, code = '']) => code)
-    .filter((code) => new RegExp(`^(//|#) ${file.replaceAll('.', '\\.')}\n`).test(code));
-  const [code, another] = found;
-  if (code === undefined || another !== undefined) {
-    throw new Error(`README.md has ${found.length} code blocks that begin with the file name ${file}`);
+  const found = FENCES.filter(({ code }) =>
+    [`// ${file}`, `# ${file}`].includes(code.split('\n', 1)[0] ?? ''),
+  );
+  if (found.length !== 1) {
+    throw new Error(
+      `the documentation has ${found.length} code blocks that begin with the file name ${file}`,
+    );
   }
-  return code;
+  return found[0]?.code ?? '';
 }
 
 /** What a command left behind. */
@@ -33,7 +31,7 @@ export interface Ended {
 export interface Project {
   folder: string;
   write: (name: string, text: string) => Promise<void>;
-  /** Writes code blocks of the README, each into its file. */
+  /** Writes code blocks of the documentation, each into its file. */
   recipes: (...files: string[]) => Promise<void>;
   /** Runs a command with the variables PATH, HOME, CI and those given, and nothing else. */
   run: (command: readonly string[], env?: Record<string, string>) => Promise<Ended>;

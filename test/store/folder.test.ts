@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DataFolder, findServer, isAlive, readServerInfo, type ServerInfo } from '../../src/store/folder.ts';
+import { DataFolder } from '../../src/store/folder.ts';
+import { isAlive } from '../../src/store/process-identity.ts';
+import { findServer, readServerInfo, type ServerInfo } from '../../src/store/server-file.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const inUse = {

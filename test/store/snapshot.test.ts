@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
+import { COLLECTION_NAMES } from '../../src/contract/state.ts';
 import { settle } from '../../src/domain/settle.ts';
-import { COLLECTION_NAMES } from '../../src/domain/state.ts';
 import {
   emptySnapshot,
   parseChange,

@@ -1,15 +1,14 @@
+import type { Card, CardWithTransactions } from '../../contract/card.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { type CardView, reference } from '../../library/control-client.ts';
 import { CARD_CALLS, callCard, callCards, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/cards.ts';
 import { type Columns, fieldsOf, listed, moment, pairs, table } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
-type CardWithTransactions = Awaited<ReturnType<typeof readCard>>;
 type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
 
-const CARD_COLUMNS: Columns<CardView> = {
+const CARD_COLUMNS: Columns<Card> = {
   Card: ({ id }) => id,
   Number: ({ maskedNumber }) => maskedNumber,
   Title: ({ title }) => title,
@@ -27,7 +26,7 @@ const TRANSACTION_COLUMNS: Columns<CardWithTransactions['transactions'][number]>
 export async function list({ fields: { merchant, ...filters }, connect }: Call<'list'>) {
   const server = await connect();
   const owner = merchant === undefined ? {} : { merchant: (await requireMerchant(server, merchant)).id };
-  const page = await server.ask(server.client.cards.$get({ query: { ...filters, ...owner } }));
+  const page = await server.call('GET /cards', { query: { ...filters, ...owner } });
   return listed(page, CARD_COLUMNS, hint`No cards. Make one with: ${command('cards create')}`);
 }
 
@@ -70,9 +69,9 @@ export const fund = move('fund');
 function move(type: 'charge' | 'fund') {
   return async ({ args: [id], fields, connect }: Call<'charge'>): Promise<CommandResult> => {
     const server = await connect();
-    const param = { id: reference(id) };
+    const param = { id };
     const json = { type, ...fields };
-    const moved = await server.ask(server.client.cards[':id'].transactions.$post({ param, json }));
+    const moved = await server.call('POST /cards/:id/transactions', { param, json });
     const { card, transaction } = moved;
     const text = pairs({
       Card: `${card.id}  ${card.maskedNumber}`,

@@ -1,4 +1,4 @@
-import type { ClockView } from '../../library/control-client.ts';
+import type { Clock } from '../../contract/clock.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/clock.ts';
 import type { Server } from '../connect.ts';
@@ -10,7 +10,7 @@ type Move = { advance: string } | { freeze: string } | { resume: true };
 
 export async function show({ connect }: Call<'show'>) {
   const server = await connect();
-  return shown(await server.ask(server.client.clock.$get()));
+  return shown(await server.call('GET /clock'));
 }
 
 export async function advance({ args: [duration], connect }: Call<'advance'>) {
@@ -26,10 +26,10 @@ export async function resume({ connect }: Call<'resume'>) {
 }
 
 async function move(server: Server, json: Move): Promise<CommandResult> {
-  return shown(await server.ask(server.client.clock.$post({ json })));
+  return shown(await server.call('POST /clock', { json }));
 }
 
-function shown(clock: ClockView): CommandResult {
+function shown(clock: Clock): CommandResult {
   const text = pairs({
     Time: `${clock.now}${clock.frozen ? '  (frozen)' : ''}`,
     Ahead: `${Math.round(clock.aheadMs / 1_000)} s of real time`,

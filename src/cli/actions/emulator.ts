@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { noServer, reference } from '../../library/control-client.ts';
-import { isAlive } from '../../store/folder.ts';
+import { noServer } from '../../library/control-client.ts';
+import { isAlive } from '../../store/process-identity.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/emulator.ts';
 import type { Server } from '../connect.ts';
@@ -25,7 +25,7 @@ const WAIT_POLL_MS = 50;
 
 export async function status({ connect }: Call<'status'>): Promise<CommandResult> {
   const server = await connect();
-  const facts = await server.ask(server.client.status.$get());
+  const facts = await server.call('GET /status');
   const counts = Object.entries(facts.counts.payments).map(([name, count]) => `${count} ${name}`);
   const text = pairs({
     Version: facts.version,
@@ -48,7 +48,7 @@ export async function status({ connect }: Call<'status'>): Promise<CommandResult
 export async function stop({ connect }: Call<'stop'>): Promise<CommandResult> {
   const server = await connect({ guess: false });
   await requireEmulator(server.url);
-  const { pid } = await server.ask(server.client.shutdown.$post());
+  const { pid } = await server.call('POST /shutdown');
   const deadline = performance.now() + STOP_LIMIT_MS;
   // A number that only the answer tells may be that of a process in a container, and of quite another one here.
   const graceMs = server.pid === pid ? Number.POSITIVE_INFINITY : ELSEWHERE_MS;
@@ -112,16 +112,16 @@ export async function open({
 }
 
 async function pageOf(server: Server, what: string, ref: string | undefined): Promise<string> {
-  if (what === 'dashboard') return `${(await server.ask(server.client.status.$get())).url}/_sim`;
+  if (what === 'dashboard') return `${(await server.call('GET /status')).url}/_sim`;
   if (what !== 'checkout')
     throw new GatewayError('usage', `open takes dashboard or checkout (got "${what}")`);
   if (ref !== undefined) {
-    const param = { ref: reference(ref) };
-    const payment = await server.ask(server.client.payments[':ref'].$get({ param }));
+    const param = { ref };
+    const payment = await server.call('GET /payments/:ref', { param });
     return payment.checkoutUrl;
   }
   const query = { status: 'pending', limit: '1' } as const;
-  const { data } = await server.ask(server.client.payments.$get({ query }));
+  const { data } = await server.call('GET /payments', { query });
   if (data[0]) return data[0].checkoutUrl;
   throw new GatewayError('not_found', 'no payment is pending', {
     hint: hint`${command('payments create')} makes one.`,

@@ -8,7 +8,7 @@ type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
 
 export async function list({ connect }: Call<'list'>) {
   const server = await connect();
-  const page = await server.ask(server.client.faults.$get());
+  const page = await server.call('GET /faults');
   return listed(
     page,
     {
@@ -24,7 +24,7 @@ export async function list({ connect }: Call<'list'>) {
 /** Sets one rule, in the place of the one on the same route and identifiers. */
 export async function set({ args: [route], fields, connect }: Call<'set'>): Promise<CommandResult> {
   const server = await connect();
-  const fault = await server.ask(server.client.faults.$post({ json: { route, ...fields } }));
+  const fault = await server.call('POST /faults', { json: { route, ...fields } });
   return {
     json: fault,
     text: `FAULT ON  ${fault.summary}`,
@@ -35,7 +35,7 @@ export async function set({ args: [route], fields, connect }: Call<'set'>): Prom
 export async function clear({ args: [route], connect }: Call<'clear'>): Promise<CommandResult> {
   const server = await connect();
   const query = route === undefined ? {} : { route };
-  const answer = await server.ask(server.client.faults.$delete({ query }));
+  const answer = await server.call('DELETE /faults', { query });
   const left = answer.data.length;
   return { json: answer, text: `${answer.cleared} cleared${left ? `, ${left} left` : ''}` };
 }

@@ -4,7 +4,7 @@ import { listed, moment } from '../layout.ts';
 
 export async function inbox({ connect }: CallOf<typeof COMMANDS.inbox>) {
   const server = await connect();
-  const page = await server.ask(server.client.inbox.$get());
+  const page = await server.call('GET /inbox');
   return listed(
     page,
     {

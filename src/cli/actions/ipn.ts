@@ -1,5 +1,5 @@
+import type { Delivery } from '../../contract/delivery.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { type DeliveryView, reference } from '../../library/control-client.ts';
 import { verify as verifyIpn } from '../../wire/verify.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/ipn.ts';
@@ -13,7 +13,7 @@ type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
 
 export async function list({ fields: query, connect }: Call<'list'>) {
   const server = await connect();
-  const page = await server.ask(server.client.ipns.$get({ query }));
+  const page = await server.call('GET /ipns', { query });
   return listed(
     page,
     {
@@ -31,7 +31,7 @@ export async function list({ fields: query, connect }: Call<'list'>) {
 
 export async function show({ args: [id], connect }: Call<'show'>): Promise<CommandResult> {
   const server = await connect();
-  const delivery = await server.ask(server.client.ipns[':id'].$get({ param: { id: reference(id) } }));
+  const delivery = await server.call('GET /ipns/:id', { param: { id } });
   return {
     json: delivery,
     text: [deliveryText(delivery), ...delivery.attempts.map(attemptText)].join('\n\n'),
@@ -41,8 +41,8 @@ export async function show({ args: [id], connect }: Call<'show'>): Promise<Comma
 /** Returns after the attempt. */
 export async function resend(call: Call<'resend'>): Promise<CommandResult> {
   const server = await call.connect();
-  const param = { id: reference(call.args[0]) };
-  const delivery = await server.ask(server.client.ipns[':id'].resend.$post({ param, json: call.fields }));
+  const param = { id: call.args[0] };
+  const delivery = await server.call('POST /ipns/:id/resend', { param, json: call.fields });
   return { json: delivery, ...fired([delivery], call.options) };
 }
 
@@ -59,9 +59,9 @@ export async function fire(call: Call<'fire'>): Promise<CommandResult> {
   };
 }
 
-async function fireByServer({ fields, connect }: Call<'fire'>): Promise<DeliveryView[]> {
+async function fireByServer({ fields, connect }: Call<'fire'>): Promise<Delivery[]> {
   const server = await connect();
-  const answer = await server.ask(server.client.ipns.$post({ json: fields }));
+  const answer = await server.call('POST /ipns', { json: fields });
   return 'data' in answer ? answer.data : [answer];
 }
 

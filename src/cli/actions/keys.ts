@@ -28,10 +28,10 @@ export async function generate({ options: { merchant }, connect }: Call<'generat
   const server = await connect();
   const known = await findMerchant(server, merchant);
   if (known) {
-    const changed = await server.ask(server.client.merchants[':id'].keys.$post({ param: { id: known.id } }));
+    const changed = await server.call('POST /merchants/:id/keys', { param: { id: known.id } });
     return shown(changed, 'The old pair stopped working.');
   }
-  const made = await server.ask(server.client.merchants.$post({ json: { name: String(merchant) } }));
+  const made = await server.call('POST /merchants', { json: { name: String(merchant) } });
   return shown(made, `Merchant "${made.name}" is new.`);
 }
 

@@ -1,4 +1,5 @@
-import { noServer, type SimEventView, type TypedResponse } from '../../library/control-client.ts';
+import type { SimEvent } from '../../contract/event.ts';
+import { noServer } from '../../library/control-client.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/logs.ts';
 import { eventLines } from '../format-event.ts';
@@ -6,17 +7,13 @@ import { eventLines } from '../format-event.ts';
 /** What is remembered, and with --follow what happens from now on. */
 export async function logs({ options, output, connect }: CallOf<typeof COMMANDS.logs>): Promise<undefined> {
   const server = await connect();
-  const query = { since: '0', follow: options.follow ? 'true' : 'false' } as const;
-  const response = await server.client.events.$get({ query }).catch((error: unknown) => {
-    throw noServer(server.url, error);
+  const response = await server.open('GET /events', {
+    query: { since: '0', follow: options.follow ? 'true' : 'false' },
   });
-  // What is no stream of ours is an error of the server, or no answer of ours at all.
-  if (!response.ok || response.headers.get('x-gateway-sim') === null)
-    await server.ask(Promise.resolve(response as TypedResponse<unknown>));
   if (!response.body) throw noServer(server.url);
   for await (const data of serverSentEvents(response.body)) {
     if (output.unread) break;
-    const event = JSON.parse(data) as SimEventView;
+    const event = JSON.parse(data) as SimEvent;
     if (output.json) output.line(JSON.stringify(event));
     else for (const line of eventLines(event, output.colour)) output.line(line);
   }

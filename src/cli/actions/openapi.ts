@@ -1,21 +1,25 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { VERSION } from '../../system/package-info.ts';
+import { controlServer } from '../../library/control-client.ts';
+import { resolveOptions } from '../../options.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/openapi.ts';
 import { addressOf, DEFAULT_URL } from '../connect.ts';
 import type { CommandResult } from '../output.ts';
 import { orStorageFailed, shownFrom } from '../storage-failed.ts';
+import { startEmulator } from './start.ts';
 
-/** The document of `/_sim/openapi.json`, made here: no emulator needs to run. */
+/** The document of `/_sim/openapi.json`, read from an emulator of our own: none needs to run. */
 export async function openapi({
   options: { out },
   choice,
   io,
+  output,
 }: CallOf<typeof COMMANDS.openapi>): Promise<CommandResult> {
-  const url = addressOf(choice.url ?? DEFAULT_URL);
-  const { openApiDocument } = await import('../../http/openapi.ts');
-  const document = openApiDocument({ version: VERSION, baseUrl: () => url.replace(/\/+$/, '') });
+  const publicUrl = addressOf(choice.url ?? DEFAULT_URL).replace(/\/+$/, '');
+  const values = { port: 0, inMemory: true, publicUrl };
+  const server = await startEmulator(resolveOptions([{ values, label: () => '--url' }]), output);
+  const document = await controlServer({ url: server.url }).call('GET /openapi.json').finally(server.stop);
   const text = JSON.stringify(document, null, 2);
   if (out === undefined) return { json: document, text };
   const path = resolve(io.cwd, out);

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Delivery } from '../../contract/delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, kebab } from '../../contract/hint.ts';
+import type { Payment, Settled, SettleInput } from '../../contract/payment.ts';
 import { OUTCOMES } from '../../contract/vocabulary.ts';
-import { type DeliveryView, type PaymentView, reference } from '../../library/control-client.ts';
 import { initiatePayment, paymentIdOf } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { curlCommand } from '../../wire/curl.ts';
@@ -17,7 +18,6 @@ import { openInBrowser } from '../open-in-browser.ts';
 import type { CommandResult } from '../output.ts';
 
 type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
-type SettleInput = Parameters<Server['client']['payments'][':ref']['settle']['$post']>[0]['json'];
 
 /** How often `--wait` looks, in real time. */
 const POLL_MS = 100;
@@ -56,10 +56,10 @@ function outcomeOf({ args: [ref], options }: Call<'pay'>) {
 }
 
 function settle(server: Server, ref: string, json: SettleInput) {
-  return server.ask(server.client.payments[':ref'].settle.$post({ param: { ref }, json }));
+  return server.call('POST /payments/:ref/settle', { param: { ref }, json });
 }
 
-function settledText({ payment, delivery, redirectUrl }: Awaited<ReturnType<typeof settle>>): string {
+function settledText({ payment, delivery, redirectUrl }: Settled): string {
   return pairs({
     Payment: `${payment.id}  (${payment.identifier})`,
     Status: payment.status,
@@ -89,15 +89,15 @@ async function choosePayments({ args: [ref], options: { all, wait }, connect }: 
   }
 }
 
-async function pendingPayments(server: Server, all = false): Promise<PaymentView[]> {
-  const pending: PaymentView[] = [];
+async function pendingPayments(server: Server, all = false): Promise<Payment[]> {
+  const pending: Payment[] = [];
   let cursor: string | null = null;
   do {
     const query: Record<string, string> = { status: 'pending', limit: all ? '1000' : '1' };
     if (cursor) query['cursor'] = cursor;
-    const page: { data: PaymentView[]; nextCursor: string | null } = await server.ask(
-      server.client.payments.$get({ query }),
-    );
+    const page: { data: Payment[]; nextCursor: string | null } = await server.call('GET /payments', {
+      query,
+    });
     pending.push(...page.data);
     cursor = all ? page.nextCursor : null;
   } while (cursor);
@@ -105,12 +105,12 @@ async function pendingPayments(server: Server, all = false): Promise<PaymentView
 }
 
 function find(server: Server, ref: string) {
-  return server.ask(server.client.payments[':ref'].$get({ param: { ref: reference(ref) } }));
+  return server.call('GET /payments/:ref', { param: { ref } });
 }
 
 export async function list({ fields: query, connect }: Call<'list'>) {
   const server = await connect();
-  const page = await server.ask(server.client.payments.$get({ query }));
+  const page = await server.call('GET /payments', { query });
   return listed(
     page,
     {
@@ -144,12 +144,12 @@ export async function show({
 }
 
 /** The deliveries of a payment, oldest first. */
-async function deliveriesOf(server: Server, payment: string): Promise<DeliveryView[]> {
-  const page = await server.ask(server.client.ipns.$get({ query: { payment, limit: '1000' } }));
+async function deliveriesOf(server: Server, payment: string): Promise<Delivery[]> {
+  const page = await server.call('GET /ipns', { query: { payment, limit: '1000' } });
   return page.data.toReversed();
 }
 
-function shownAsCurl(deliveries: readonly DeliveryView[]): CommandResult {
+function shownAsCurl(deliveries: readonly Delivery[]): CommandResult {
   const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
   return {
     json: { data: commands, nextCursor: null },

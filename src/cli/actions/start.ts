@@ -1,7 +1,6 @@
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
-import { faultView } from '../../http/control/faults.ts';
-import { simEventView } from '../../http/control/watch.ts';
+import { faultView, simEventView } from '../../http/control/views.ts';
 import type { ResolvedOptions } from '../../options.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
-import { noServer, type TypedResponse } from '../../library/control-client.ts';
-import { DataFolder, DEFAULT_DATA_DIR, isDataFolder, readServerInfo } from '../../store/folder.ts';
+import { noServer } from '../../library/control-client.ts';
+import { DataFolder, isDataFolder } from '../../store/folder.ts';
+import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/state.ts';
 import { confirm } from '../confirm.ts';
@@ -58,7 +59,7 @@ async function resetByServer(server: Server, { options, io }: Call<'reset'>): Pr
     options,
     io,
   );
-  const { counts } = await server.ask(server.client.reset.$post());
+  const { counts } = await server.call('POST /reset');
   return {
     json: { reset: true, url: server.url, counts },
     text: `Reset ${server.url}: ${describeCounts(counts)}. Merchants kept their keys.`,
@@ -88,10 +89,7 @@ async function exportState({
   output,
 }: Call<'export'>): Promise<CommandResult | undefined> {
   const server = await find();
-  const response = await server.client.snapshot.$get().catch((error: unknown) => {
-    throw noServer(server.url, error);
-  });
-  if (!response.ok) await server.ask(Promise.resolve(response as TypedResponse<unknown>));
+  const response = await server.open('GET /snapshot');
   // As text: the layout, one record a line, is worth keeping.
   const text = await response.text().catch((error: unknown) => {
     throw noServer(server.url, error);
@@ -144,7 +142,7 @@ async function importState({
   const server = await serverToChange(find);
   // Where the state comes by stdin nobody can answer there.
   if (file !== '-') await confirm(`Put ${name} in the place of the state at ${server.url}?`, options, io);
-  const { counts } = await server.ask(server.client.snapshot.$put({ json }));
+  const { counts } = await server.call('PUT /snapshot', { json });
   return {
     json: { imported: true, url: server.url, counts },
     text: `Imported ${name}: ${describeCounts(counts)}`,

@@ -1,4 +1,3 @@
-import { reference } from '../../library/control-client.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/wallets.ts';
 import { listed } from '../layout.ts';
@@ -8,7 +7,7 @@ type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
 
 export async function list({ connect }: Call<'list'>) {
   const server = await connect();
-  const page = await server.ask(server.client.wallets.$get());
+  const page = await server.call('GET /wallets');
   return listed(page, {
     Wallet: ({ id }) => id,
     'E-mail': ({ email }) => email,
@@ -19,7 +18,7 @@ export async function list({ connect }: Call<'list'>) {
 
 export async function fund({ args: [id], fields: json, connect }: Call<'fund'>): Promise<CommandResult> {
   const server = await connect();
-  const param = { id: reference(id) };
-  const wallet = await server.ask(server.client.wallets[':id'].fund.$post({ param, json }));
+  const param = { id };
+  const wallet = await server.call('POST /wallets/:id/fund', { param, json });
   return { json: wallet, text: `${wallet.id}  ${wallet.balance} ${wallet.currency}` };
 }

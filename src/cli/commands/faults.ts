@@ -1,4 +1,4 @@
-import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultField } from '../../contract/fault-effects.ts';
+import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contract/fault-effects.ts';
 import { command, group, type OptionDeclaration } from '../command.ts';
 
 const FIELDS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
@@ -6,8 +6,8 @@ const FIELDS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
 interface Values {
   on: true;
   integer: number;
-  number: number;
-  text: string;
+  fraction: number;
+  pattern: string;
   duration: string;
   latency: string;
 }
@@ -21,7 +21,7 @@ function numeric(written: string): unknown {
 }
 
 function optionsOf(
-  fields: Readonly<Record<string, FaultField>>,
+  fields: Readonly<Record<string, FaultMember>>,
 ): Readonly<Record<string, OptionDeclaration>> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, { kind, placeholder, description }]) => [
@@ -29,7 +29,7 @@ function optionsOf(
       {
         description,
         ...(placeholder && { placeholder }),
-        ...((kind === 'integer' || kind === 'number') && { parse: numeric }),
+        ...((kind === 'integer' || kind === 'fraction') && { parse: numeric }),
       },
     ]),
   );

@@ -1,69 +1,63 @@
-import { Hono } from 'hono';
-import * as z from 'zod/mini';
+import {
+  CardList,
+  CardMovement,
+  CardQuery,
+  CardTransactionInput,
+  CardWithTransactions,
+} from '../../contract/card.ts';
 import { type ErrorCode, GatewayError } from '../../contract/error.ts';
-import { CARD_STATUSES } from '../../contract/vocabulary.ts';
-import { maskedCardNumber, requireCard } from '../../domain/card.ts';
+import { requireCard } from '../../domain/card.ts';
 import { timestamp } from '../../domain/settings.ts';
-import type { Card } from '../../domain/state.ts';
-import type { AppEnvironment, AppParts } from '../environment.ts';
+import type { AppParts } from '../environment.ts';
 import { errorBody, statusOf } from '../errors.ts';
-import { jsonInput, queryInput, wholeNumber } from '../input.ts';
+import { listPage } from './list.ts';
+import { control } from './route.ts';
+import { cardView } from './views.ts';
 
-/** A card as the control API shows it. */
-export type CardView = Card & { maskedNumber: string };
+const TAG = 'Control: cards';
 
-function cardView(card: Card): CardView {
-  return { ...card, maskedNumber: maskedCardNumber(card.number) };
-}
-
-/** Filters of the list of cards. */
-export const CardQuery = z.strictObject({
-  status: z.optional(z.enum(CARD_STATUSES)),
-  merchant: z.optional(z.string()),
-  limit: z.optional(wholeNumber(1, 1_000)),
-  cursor: z.optional(wholeNumber(0, 2 ** 31)),
-});
-
-/** A charge to a card, or money added to it; the amount as decimal text. */
-export const CardTransactionInput = z.strictObject({
-  type: z.enum(['charge', 'fund']),
-  amount: z.string(),
-  details: z.optional(z.string().check(z.maxLength(255))),
-  currency: z.optional(z.string()),
-});
-
-/** Routes below `/_sim/cards`: the simulator's side. */
+/** Routes of `/_sim/cards`: the simulator's side. */
 export function cardRoutes(parts: AppParts) {
   const { gateway, cards } = parts;
-  return new Hono<AppEnvironment>()
-    .get('/', queryInput(CardQuery), (c) => {
-      const { status, merchant, limit = 50, cursor } = c.req.valid('query');
-      const page = gateway.state.cards.page(
-        limit,
-        cursor === undefined ? undefined : String(cursor),
-        (card) =>
-          (status === undefined || card.status === status) &&
-          (merchant === undefined || card.merchantId === merchant),
-      );
-      return c.json({ data: page.data.map(cardView), nextCursor: page.nextCursor });
-    })
-    .get('/:id', (c) => {
-      const card = requireCard(gateway.state, c.req.param('id'));
-      return c.json({ ...cardView(card), transactions: gateway.state.transactionsOf(card.id) });
-    })
-    .post('/:id/transactions', jsonInput(CardTransactionInput), async (c) => {
-      const id = c.req.param('id');
-      const input = c.req.valid('json');
-      const { type, ...movement } = input;
-      try {
-        const { card, transaction } = await cards.move(id, type, movement);
-        return c.json({ card: cardView(card), transaction }, 201);
-      } catch (thrown) {
-        if (thrown instanceof GatewayError && DECLINED.has(thrown.code))
-          noteDeclined(parts, id, input, thrown);
-        throw thrown;
-      }
-    });
+  return [
+    control(
+      'GET /cards',
+      { tag: TAG, summary: 'Cards of all merchants, newest first', query: CardQuery, answer: CardList },
+      ({ query: { limit, cursor, merchant: merchantId, ...wanted } }) =>
+        listPage(gateway.state.cards, { limit, cursor }, { ...wanted, merchantId }, cardView),
+    ),
+    control(
+      'GET /cards/:id',
+      { tag: TAG, summary: 'A card with its transactions', answer: CardWithTransactions },
+      ({ params }) => {
+        const card = requireCard(gateway.state, params.id);
+        return { ...cardView(card), transactions: gateway.state.transactionsOf(card.id) };
+      },
+    ),
+    control(
+      'POST /cards/:id/transactions',
+      {
+        tag: TAG,
+        summary: 'Charge or fund a card',
+        description: 'Refused (409) when a card to be charged is not active or its balance is too small.',
+        body: CardTransactionInput,
+        answer: CardMovement,
+        status: 201,
+        errors: [409],
+      },
+      async ({ params, body }) => {
+        const { type, ...movement } = body;
+        try {
+          const { card, transaction } = await cards.move(params.id, type, movement);
+          return { card: cardView(card), transaction };
+        } catch (thrown) {
+          if (thrown instanceof GatewayError && DECLINED.has(thrown.code))
+            noteDeclined(parts, params.id, body, thrown);
+          throw thrown;
+        }
+      },
+    ),
+  ] as const;
 }
 
 /** What a real card would be declined for; anything else is a mistake in the command. */

@@ -1,74 +1,66 @@
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { Hono, type MiddlewareHandler } from 'hono';
-import * as z from 'zod/mini';
-import { MODES } from '../../contract/vocabulary.ts';
-import {
-  type ActiveFault,
-  corrupted,
-  effectsInWords,
-  FaultRoute,
-  FaultRule,
-  FaultRules,
-  faultInWords,
-  isSpent,
-  retryAfterSeconds,
-  statusOfFault,
-} from '../../domain/fault.ts';
-import type { FaultSubject } from '../../domain/faults.ts';
+import { ClearedFaults, ClearQuery, Fault, FaultList, FaultRule, FaultRules } from '../../contract/fault.ts';
+import { faultInWords } from '../../domain/fault.ts';
 import { timestamp } from '../../domain/settings.ts';
-import { realPause } from '../../system/clock.ts';
-import { CHECKOUT_PATHS } from '../../wire/paths.ts';
-import { keepBody, readFields } from '../body.ts';
-import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
-import { jsonInput, queryInput } from '../input.ts';
-import { INITIATE_PATHS } from '../service/initiate.ts';
+import type { AppParts } from '../environment.ts';
+import { control } from './route.ts';
+import { faultView } from './views.ts';
 
-/** What the log shows as status of an answer that never went out whole: "no response", as web servers log it. */
-const NO_RESPONSE = 444;
-/** Statuses whose answers have no body. */
-const BODILESS = new Set([204, 205, 304]);
+const TAG = 'Control: faults';
 
-/** A fault rule as the control API shows it: the rule, how often it acted, and both in words. */
-export type FaultView = FaultRule & { used: number; spent: boolean; summary: string };
-
-/** The public record of a fault rule. */
-export function faultView(fault: ActiveFault): FaultView {
-  return { ...fault.rule, used: fault.used, spent: isSpent(fault), summary: faultInWords(fault) };
-}
-
-/** Which rules to take away: those on one route, written as it was set; default: all. */
-export const ClearQuery = z.strictObject({ route: z.optional(FaultRoute) });
-
-/** Routes below `/_sim/faults`. */
+/** Routes of `/_sim/faults`. */
 export function faultRoutes(parts: AppParts) {
   const { faults, activity, gateway } = parts;
   const list = () => ({ data: faults.list.map(faultView), nextCursor: null });
   const say = (text: string) => activity.notice(timestamp(gateway.now()), text);
-  return new Hono<AppEnvironment>()
-    .get('/', (c) => c.json(list()))
-    .post('/', jsonInput(FaultRule), (c) => {
-      return c.json(setFault(parts, c.req.valid('json')), 201);
-    })
-    .put('/', jsonInput(FaultRules), (c) => {
-      faults.replace(c.req.valid('json').faults);
-      for (const fault of faults.list) say(`FAULT ON  ${faultInWords(fault)}`);
-      if (!faults.list.length) say('all faults are off');
-      return c.json(list());
-    })
-    .delete('/', queryInput(ClearQuery), (c) => {
-      const cleared = clearFaults(parts, c.req.valid('query').route);
-      return c.json({ cleared, ...list() });
-    });
+  return [
+    control(
+      'GET /faults',
+      { tag: TAG, summary: 'Fault rules, in the order in which they are tried', answer: FaultList },
+      list,
+    ),
+    control(
+      'POST /faults',
+      {
+        tag: TAG,
+        summary: 'Set one rule',
+        description: 'It takes the place of the one on the same route and identifiers.',
+        body: FaultRule,
+        answer: Fault,
+        status: 201,
+      },
+      ({ body }) => setFault(parts, body),
+    ),
+    control(
+      'PUT /faults',
+      { tag: TAG, summary: 'Set these rules and no others', body: FaultRules, answer: FaultList },
+      ({ body }) => {
+        faults.replace(body.faults);
+        for (const fault of faults.list) say(`FAULT ON  ${faultInWords(fault)}`);
+        if (!faults.list.length) say('all faults are off');
+        return list();
+      },
+    ),
+    control(
+      'DELETE /faults',
+      {
+        tag: TAG,
+        summary: 'Clear all rules, or those on one route',
+        query: ClearQuery,
+        answer: ClearedFaults,
+      },
+      ({ query }) => ({ cleared: clearFaults(parts, query.route), ...list() }),
+    ),
+  ] as const;
 }
 
 /** Sets one rule and says so in the log. */
-export function setFault({ faults, activity, gateway }: AppParts, rule: FaultRule): FaultView {
+export function setFault({ faults, activity, gateway }: AppParts, rule: FaultRule): Fault {
   const fault = faults.set(rule);
   activity.notice(timestamp(gateway.now()), `FAULT ON  ${faultInWords(fault)}`);
   return faultView(fault);
 }
 
-/** Takes rules away, says so in the log, and tells how many there were. */
+/** Clears rules, says so in the log, and tells how many there were. */
 export function clearFaults(
   { faults, activity, gateway }: AppParts,
   route?: string,
@@ -80,113 +72,4 @@ export function clearFaults(
     : 'all faults are off';
   if (cleared) activity.notice(timestamp(gateway.now()), text);
   return cleared;
-}
-
-/** Makes requests to the service go wrong where a rule says so. */
-export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment> {
-  const mayAct = (c: AppContext) =>
-    parts.faults.areOn && c.req.method !== 'OPTIONS' && !/^\/_sim(\/|$)/.test(c.req.path);
-  return (c, next) => (mayAct(c) ? inject(c, next, parts) : next());
-}
-
-async function inject(
-  c: AppContext,
-  next: () => Promise<void>,
-  { faults, gateway, facts }: AppParts,
-): Promise<Response | undefined> {
-  const subject = subjectOf(c.req.path);
-  if (faults.needsIdentifier(subject)) subject.identifier = await identifierOf(c, gateway.state);
-  const rule = faults.take(subject);
-  if (!rule) {
-    await next();
-    return undefined;
-  }
-  const exchange = c.get('exchange');
-  const words = `fault rule: ${effectsInWords(rule)}`;
-  exchange.notes = [words];
-  // A stop does not wait for a latency.
-  await realPause(faults.latencyOf(rule), facts.stopped);
-  if (rule.drop) return drop(c);
-  if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject);
-  await next();
-  exchange.notes = [words, ...(exchange.notes ?? []).filter((note) => note !== words)];
-  if (rule.truncate) await truncate(c);
-  else if (rule.malformed) await malform(c, rule);
-  return undefined;
-}
-
-/** The service route that a path belongs to. */
-function subjectOf(path: string): FaultSubject {
-  const isBelow = (base: string) => path === base || path.startsWith(`${base}/`);
-  if (MODES.some((mode) => path === INITIATE_PATHS[mode])) return { route: 'initiate', path };
-  if (MODES.some((mode) => isBelow(CHECKOUT_PATHS[mode]))) return { route: 'checkout', path };
-  return { route: isBelow('/api/cards') ? 'cards' : null, path };
-}
-
-/** The merchant's identifier that a request is about, or the id of its card; undefined when it names none. */
-async function identifierOf(c: AppContext, state: AppParts['gateway']['state']): Promise<string | undefined> {
-  const payment = state.payments.get(c.req.query('payment_id') ?? '');
-  if (payment) return payment.identifier;
-  const card = /^\/api\/cards\/(?:cancel\/)?([^/]+)$/.exec(c.req.path)?.[1];
-  if (card !== undefined && !['save', 'toggle'].includes(card)) return card;
-  if (c.req.method === 'GET') return undefined;
-  keepBody(c);
-  // A body that cannot be read is the handler's to refuse.
-  const { fields } = await readFields(c).catch(() => ({ fields: {} as Record<string, unknown> }));
-  const named = fields['identifier'] ?? fields['card_id'];
-  return typeof named === 'string' ? named : undefined;
-}
-
-/** Closes the connection without an answer. */
-function drop(c: AppContext): Response {
-  c.get('exchange').status = NO_RESPONSE;
-  const incoming = c.env?.incoming;
-  if (!incoming) return new Response(null, { status: NO_RESPONSE });
-  incoming.socket.destroy();
-  return RESPONSE_ALREADY_SENT;
-}
-
-function answerWithFault(rule: FaultRule, { route }: FaultSubject): Response {
-  const status = statusOfFault(rule) ?? 500;
-  const headers = new Headers({ 'X-Gateway-Sim-Fault': '1' });
-  const seconds = retryAfterSeconds(rule);
-  if (seconds !== undefined) headers.set('Retry-After', seconds);
-  // A client in a browser must be able to see what hit it.
-  if (route === 'initiate') headers.set('Access-Control-Allow-Origin', '*');
-  if (BODILESS.has(status)) return new Response(null, { status, headers });
-  const message = `a fault rule of gateway-sim answers ${status} here on purpose`;
-  return Response.json({ error: 'true', message, errors: [message] }, { status, headers });
-}
-
-/** Announces the whole body, sends half of it and closes the connection. */
-async function truncate(c: AppContext): Promise<void> {
-  const { res } = c;
-  const body = Buffer.from(await res.arrayBuffer());
-  const half = body.subarray(0, Math.floor(body.length / 2));
-  const outgoing = c.env?.outgoing;
-  // What replaces an answer takes over its headers, unless there is none.
-  c.res = undefined;
-  if (!outgoing) {
-    c.res = new Response(half, res);
-    return;
-  }
-  c.get('exchange').status = res.status;
-  outgoing.writeHead(res.status, {
-    ...Object.fromEntries(res.headers),
-    'Content-Length': body.length,
-    'X-Gateway-Sim-Fault': '1',
-  });
-  outgoing.write(half, () => outgoing.socket?.end());
-  c.res = RESPONSE_ALREADY_SENT;
-}
-
-async function malform(c: AppContext, rule: FaultRule): Promise<void> {
-  const { res } = c;
-  const isJson = (res.headers.get('content-type') ?? '').includes('json');
-  const body = await res.text();
-  const headers = new Headers(res.headers);
-  headers.delete('Content-Length');
-  headers.set('X-Gateway-Sim-Fault', '1');
-  c.res = undefined;
-  c.res = new Response(isJson ? corrupted(body, rule, true) : body, { status: res.status, headers });
 }

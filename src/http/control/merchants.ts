@@ -1,32 +1,44 @@
-import { Hono } from 'hono';
-import * as z from 'zod/mini';
+import { Merchant, MerchantInput, MerchantList } from '../../contract/merchant.ts';
 import { defaultMerchant } from '../../domain/merchant.ts';
 import { timestamp } from '../../domain/settings.ts';
-import type { Merchant } from '../../domain/state.ts';
-import type { AppEnvironment, AppParts } from '../environment.ts';
-import { jsonInput } from '../input.ts';
+import type { AppParts } from '../environment.ts';
+import { control } from './route.ts';
 
-/** A new merchant. */
-export const MerchantInput = z.strictObject({ name: z.string() });
-/** Money for a wallet, as decimal text. */
-export const FundInput = z.strictObject({ amount: z.string() });
+const TAG = 'Control: merchants and wallets';
 
-/** Routes below `/_sim/merchants`. */
+/** Routes of `/_sim/merchants`. */
 export function merchantRoutes(parts: AppParts) {
   const { gateway } = parts;
-  return new Hono<AppEnvironment>()
-    .get('/', (c) => {
-      const first = defaultMerchant(gateway.state);
-      const data = [...gateway.state.merchants.values()];
-      return c.json({
-        data: data.map((merchant) => ({ ...merchant, isDefault: merchant === first })),
-        nextCursor: null,
-      });
-    })
-    .post('/', jsonInput(MerchantInput), async (c) =>
-      c.json(await addMerchant(parts, c.req.valid('json').name), 201),
-    )
-    .post('/:id/keys', async (c) => c.json(await replaceKeys(parts, c.req.param('id'))));
+  return [
+    control(
+      'GET /merchants',
+      { tag: TAG, summary: 'Merchants with their keys', answer: MerchantList },
+      () => {
+        const first = defaultMerchant(gateway.state);
+        const data = [...gateway.state.merchants.values()];
+        return {
+          data: data.map((merchant) => ({ ...merchant, isDefault: merchant === first })),
+          nextCursor: null,
+        };
+      },
+    ),
+    control(
+      'POST /merchants',
+      { tag: TAG, summary: 'Register a merchant', body: MerchantInput, answer: Merchant, status: 201 },
+      ({ body }) => addMerchant(parts, body.name),
+    ),
+    control(
+      'POST /merchants/:id/keys',
+      {
+        tag: TAG,
+        summary: 'Generate a new pair of keys',
+        description: 'The old pair stops working at once.',
+        params: { id: 'Id or name of the merchant.' },
+        answer: Merchant,
+      },
+      ({ params }) => replaceKeys(parts, params.id),
+    ),
+  ] as const;
 }
 
 /** Makes a merchant and says so in the log. */
@@ -41,13 +53,4 @@ export async function replaceKeys({ gateway, activity }: AppParts, reference: st
   const merchant = await gateway.replaceKeys(reference);
   activity.notice(timestamp(gateway.now()), `the keys of ${merchant.name} were replaced`);
   return merchant;
-}
-
-/** Routes below `/_sim/wallets`. */
-export function walletRoutes({ gateway }: AppParts) {
-  return new Hono<AppEnvironment>()
-    .get('/', (c) => c.json({ data: [...gateway.state.wallets.values()], nextCursor: null }))
-    .post('/:id/fund', jsonInput(FundInput), async (c) =>
-      c.json(await gateway.fundWallet(c.req.param('id'), c.req.valid('json').amount)),
-    );
 }

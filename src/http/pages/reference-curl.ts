@@ -1,4 +1,4 @@
-import type { OperationObject } from '../openapi/describe.ts';
+import type { OperationObject } from '../openapi-operation.ts';
 
 /** What a command is filled in with. */
 export interface CurlFacts {

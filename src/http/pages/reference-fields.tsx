@@ -1,4 +1,6 @@
-import { type JsonSchema, nameAt, type Source } from '../openapi/json-schema.ts';
+import type { JsonSchema } from '../../contract/field.ts';
+import { nameAt } from '../../contract/json-schema.ts';
+import type { Source } from '../../contract/vocabulary.ts';
 
 /** The anchor of a named schema. */
 export function schemaAnchor(name: string): string {

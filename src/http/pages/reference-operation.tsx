@@ -1,6 +1,11 @@
-import type { ContentObject, OperationObject, ParameterObject, ResponseObject } from '../openapi/describe.ts';
-import type { JsonSchema } from '../openapi/json-schema.ts';
+import type { JsonSchema } from '../../contract/field.ts';
 import type { OpenApiDocument } from '../openapi.ts';
+import type {
+  ContentObject,
+  OperationObject,
+  ParameterObject,
+  ResponseObject,
+} from '../openapi-operation.ts';
 import { Fields, SourceMark, Text, Type } from './reference-fields.tsx';
 
 /** An operation as the page shows it. */

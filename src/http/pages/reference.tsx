@@ -1,6 +1,7 @@
-import type { OperationObject } from '../openapi/describe.ts';
-import type { JsonSchema, Source } from '../openapi/json-schema.ts';
+import type { JsonSchema } from '../../contract/field.ts';
+import type { Source } from '../../contract/vocabulary.ts';
 import type { OpenApiDocument } from '../openapi.ts';
+import type { OperationObject } from '../openapi-operation.ts';
 import { type CurlFacts, curlOf } from './reference-curl.ts';
 import { Fields, SourceMark, schemaAnchor, Text } from './reference-fields.tsx';
 import { breakable, type Entry, Operation } from './reference-operation.tsx';

@@ -1,9 +1,11 @@
 import type { Hono } from 'hono';
+import type { CardTransaction } from '../../contract/card.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
+import type { Merchant } from '../../contract/merchant.ts';
 import { maskedCardNumber, parseCardMessage, requireCard, ToggleRequest } from '../../domain/card.ts';
 import { findByPublicKey, findBySecretKey } from '../../domain/merchant.ts';
-import type { Card, CardTransaction, Merchant } from '../../domain/state.ts';
+import type { Card } from '../../domain/state.ts';
 import { CARDS_PER_PAGE } from '../../usecases/cards.ts';
 import { amountSource, type PostedFields, readJsonBody } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';

@@ -1,14 +1,15 @@
+import { ClockInput } from '../../../contract/clock.ts';
+import { parseInput } from '../../../contract/input.ts';
+import { SettleInput } from '../../../contract/payment.ts';
 import type { CardAction } from '../../../contract/vocabulary.ts';
 import { requireCard } from '../../../domain/card.ts';
 import { FaultRule } from '../../../domain/fault.ts';
 import { requireDelivery, requireTampering } from '../../../domain/fire.ts';
 import { defaultMerchant, requireMerchant } from '../../../domain/merchant.ts';
-import { ClockInput, moveClock } from '../../control/clock.ts';
+import { moveClock } from '../../control/clock.ts';
 import { clearFaults, setFault } from '../../control/faults.ts';
 import { addMerchant, replaceKeys } from '../../control/merchants.ts';
-import { SettleInput } from '../../control/payments.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
-import { parseInput } from '../../input.ts';
 import type { FormValues } from './blocks.tsx';
 import { PLACES, UI } from './navigation.ts';
 

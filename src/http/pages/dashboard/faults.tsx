@@ -1,6 +1,7 @@
+import type { Fault as FaultView } from '../../../contract/fault.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
-import { type FaultView, faultView } from '../../control/faults.ts';
+import { faultView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { Action, Choice, Code, Field, type FormValues } from './blocks.tsx';
 import { PLACES, UI } from './navigation.ts';

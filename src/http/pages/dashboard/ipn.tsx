@@ -1,7 +1,7 @@
 import { TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { curlCommand } from '../../../wire/curl.ts';
-import { deliveryView } from '../../control/ipns.ts';
+import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import {
   Action,

@@ -1,6 +1,6 @@
 import { command } from '../../../contract/hint.ts';
+import type { Merchant } from '../../../contract/merchant.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
-import type { Merchant } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { INITIATE_PATHS } from '../../service/initiate.ts';
 import { Action, Code, Copyable, Facts, Field, type FormValues } from './blocks.tsx';

@@ -1,7 +1,8 @@
+import type { TimelineEntry } from '../../../contract/payment.ts';
 import { DELIVERY_ORDERS, OUTCOMES } from '../../../contract/vocabulary.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
 import type { Attempt, Payment } from '../../../domain/state.ts';
-import { type TimelineEntry, timeline } from '../../../domain/timeline.ts';
+import { timeline } from '../../../domain/timeline.ts';
 import { checkoutUrl } from '../../../wire/paths.ts';
 import type { AppParts } from '../../environment.ts';
 import { Action, Choice, Code, Facts, Heading, Status, Time } from './blocks.tsx';

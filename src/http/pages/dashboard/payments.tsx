@@ -2,7 +2,7 @@ import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
 import { type Currency, formatAmount } from '../../../domain/money.ts';
 import type { Payment, State } from '../../../domain/state.ts';
-import { paymentCounts } from '../../control/simulator.ts';
+import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { Choice, Code, Field, Pages, Status, Time } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';

@@ -1,12 +1,17 @@
 import { defaultMerchant } from '../../../domain/merchant.ts';
 import type { AppParts } from '../../environment.ts';
+import type { OpenApiDocument } from '../../openapi.ts';
 import { renderPage } from './frame.tsx';
 import { PLACES } from './navigation.ts';
 
 /** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
-export async function referencePage(parts: AppParts, nonce: string): Promise<string> {
-  const [{ openApiDocument }, { Reference }, { REFERENCE_STYLES }] = await Promise.all([
-    import('../../openapi.ts'),
+export async function referencePage(
+  parts: AppParts,
+  nonce: string,
+  document: () => Promise<OpenApiDocument>,
+): Promise<string> {
+  const [openApi, { Reference }, { REFERENCE_STYLES }] = await Promise.all([
+    document(),
     import('../reference.tsx'),
     import('../reference-styles.ts'),
   ]);
@@ -23,6 +28,6 @@ export async function referencePage(parts: AppParts, nonce: string): Promise<str
     problem: null,
     isStill: true,
     styles: REFERENCE_STYLES,
-    children: <Reference document={openApiDocument(facts)} facts={curl} />,
+    children: <Reference document={openApi} facts={curl} />,
   });
 }

@@ -1,6 +1,6 @@
+import type { RecordedRequest } from '../../../contract/event.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
-import type { RecordedRequest } from '../../../usecases/event-log.ts';
-import { maskedRequest } from '../../control/watch.ts';
+import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { Code, Facts, Heading, Pages, Time } from './blocks.tsx';
 import { PER_PAGE, UI } from './navigation.ts';

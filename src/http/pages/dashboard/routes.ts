@@ -5,6 +5,7 @@ import { CARD_ACTIONS } from '../../../contract/vocabulary.ts';
 import { readTextFields } from '../../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
+import type { OpenApiDocument } from '../../openapi.ts';
 import { actionsOf, type FormAction } from './actions.ts';
 import type { FormValues } from './blocks.tsx';
 import { Missing, type Problem, renderPage } from './frame.tsx';
@@ -17,7 +18,11 @@ import { LIVE_SCRIPT } from './script.ts';
 const LIVE_HEADER = 'x-gateway-sim-live';
 
 /** Mounts the dashboard: its pages, and what their forms do. Both live here only, apart from the JSON routes. */
-export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void {
+export function mountDashboard(
+  app: Hono<AppEnvironment>,
+  parts: AppParts,
+  document: () => Promise<OpenApiDocument>,
+): void {
   const pages = pagesOf(parts);
   for (const [place, { path }] of Object.entries(PLACES)) {
     const show = Object.hasOwn(pages, place) ? pages[place as keyof typeof pages] : undefined;
@@ -28,7 +33,9 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
   mountPage(app, parts, `${PLACES.cards.path}/:id`, pages.card);
   mountPage(app, parts, `${PLACES.requests.path}/:id`, pages.request);
   mountActions(app, parts);
-  app.get(PLACES.reference.path, async (c) => c.html(await referencePage(parts, dashboardHeaders(c))));
+  app.get(PLACES.reference.path, async (c) =>
+    c.html(await referencePage(parts, dashboardHeaders(c), document)),
+  );
   app.get(`${UI}/live.js`, (c) => {
     c.header('Cache-Control', 'no-cache');
     c.header('X-Content-Type-Options', 'nosniff');

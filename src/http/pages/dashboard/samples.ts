@@ -1,4 +1,5 @@
-import type { Merchant, Payment } from '../../../domain/state.ts';
+import type { Merchant } from '../../../contract/merchant.ts';
+import type { Payment } from '../../../domain/state.ts';
 import { quoted } from '../../../wire/curl.ts';
 import { INITIATE_PATHS } from '../../service/initiate.ts';
 

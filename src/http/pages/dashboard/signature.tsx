@@ -1,4 +1,5 @@
-import type { Delivery, Merchant, State } from '../../../domain/state.ts';
+import type { Merchant } from '../../../contract/merchant.ts';
+import type { Delivery, State } from '../../../domain/state.ts';
 import { verify } from '../../../wire/verify.ts';
 import { Facts } from './blocks.tsx';
 

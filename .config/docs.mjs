@@ -1,0 +1,273 @@
+// Writes src/docs/reference from what the built program says of itself: the commands as they are declared, the table
+// of options, the OpenAPI document, the exit codes. Usage: node .config/docs.mjs [folder]
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { apiPage, recordSections } from './docs-openapi.mjs';
+import { code, escaped, table } from './markdown.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const NOTICE = '<!-- Made by "npm run docs". Change its source, not this page. -->';
+const WITHOUT_FLAG = 'structure';
+
+/** What each command prints with `--json`: a record of the API, or these fields. */
+const JSON_OF_COMMANDS = {
+  start:
+    'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `pid`; then one [SimEvent](#simevent) a line',
+  exec: 'what its command prints',
+  pay: '[Settled](#settled); with `--all` `data`, a list of them',
+  'payments list': '[PaymentList](#paymentlist)',
+  'payments show':
+    '[PaymentWithTimeline](#paymentwithtimeline); with `--curl` `data` (each `delivery`, `curl`), `nextCursor`; with `--har` a HAR 1.2 document',
+  'payments create': '[Payment](#payment)',
+  'ipn list': '[DeliveryList](#deliverylist)',
+  'ipn show': '[Delivery](#delivery)',
+  'ipn resend': '[Delivery](#delivery)',
+  'ipn fire': '[Delivery](#delivery); with `--times` [DeliveryBatch](#deliverybatch)',
+  'ipn verify':
+    '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `expected`',
+  'ipn listen':
+    'lines: first `event` (`ready`), `url`, `port`, `forwardTo`, `pid`; then for each IPN `event` (`ipn`), `at`, `method`, `url`, `headers`, `body`, `verdict` (as `ipn verify`), `answered`',
+  'keys show': '`merchant`, `publicKey`, `secretKey`',
+  'keys generate': '`merchant`, `publicKey`, `secretKey`',
+  'keys env':
+    '`GATEWAY_SIM_URL`, `GATEWAY_SIM_PUBLIC_KEY`, `GATEWAY_SIM_SECRET_KEY`, `GATEWAY_SIM_INITIATE_URL`',
+  'wallets list': '[WalletList](#walletlist)',
+  'wallets fund': '[Wallet](#wallet)',
+  'state reset':
+    '`reset`, `url`, `counts` ([RecordCounts](#recordcounts)); where no emulator runs `reset`, `dataDir`, `backup`',
+  'state export': '`file`, `counts` ([RecordCounts](#recordcounts)); with `-` the [State](#state)',
+  'state import': '`imported`, `url`, `counts` ([RecordCounts](#recordcounts))',
+  'cards list': '[CardList](#cardlist)',
+  'cards show': '[CardWithTransactions](#cardwithtransactions)',
+  'cards create': '[CardWithTransactions](#cardwithtransactions)',
+  'cards activate': '[CardWithTransactions](#cardwithtransactions)',
+  'cards block': '[CardWithTransactions](#cardwithtransactions)',
+  'cards cancel': '[CardWithTransactions](#cardwithtransactions)',
+  'cards charge': '[CardMovement](#cardmovement)',
+  'cards fund': '[CardMovement](#cardmovement)',
+  'faults list': '[FaultList](#faultlist)',
+  'faults set': '[Fault](#fault)',
+  'faults clear': '[ClearedFaults](#clearedfaults)',
+  'clock show': '[Clock](#clock)',
+  'clock advance': '[Clock](#clock)',
+  'clock freeze': '[Clock](#clock)',
+  'clock resume': '[Clock](#clock)',
+  status: '[Status](#status)',
+  stop: '`stopped`, `url`, `pid`',
+  wait: '`ready`, `url`',
+  inbox: '[MessageList](#messagelist)',
+  logs: 'lines: one [SimEvent](#simevent) a line',
+  open: '`url`',
+  init: '`files`',
+  openapi: 'the OpenAPI document; with `--out` `file`',
+  completion: '`shell`, `script`',
+};
+
+const { buildProgram, environmentName, EXIT_CODES, START_OPTIONS } = await loadSources();
+const binary = join(ROOT, 'bin/gateway-sim.js');
+const document = JSON.parse(
+  execFileSync(process.execPath, [binary, 'openapi'], { encoding: 'utf8', maxBuffer: 2 ** 26 }),
+);
+const program = buildProgram('gateway-sim');
+const helper = program.createHelp();
+helper.prepareContext({ helpWidth: 110 });
+const leaves = commandsOf(program).filter(({ commands }) => commands.length === 0);
+
+const pages = {
+  'commands.md': commandsPage(),
+  'options.md': optionsPage(),
+  'service.md': apiPage(document, {
+    title: 'Service API',
+    introduction: 'What the merchant’s code and the customer’s browser talk to.',
+    side: 'service',
+    concerns: (tag) => tag.startsWith('Service'),
+  }),
+  'control-api.md': apiPage(document, {
+    title: 'Control API',
+    introduction:
+      'What the commands, the dashboard and the library talk to: JSON below `/_sim`. How it is guarded: [containers](../containers.md). `GET /_sim/openapi.json` is the same as an OpenAPI document, and so is `gateway-sim openapi`.',
+    side: 'control',
+    concerns: (tag) => !tag.startsWith('Service'),
+  }),
+  'json.md': jsonPage(),
+  'exit-codes.md': exitCodesPage(),
+};
+const folder = resolve(process.argv[2] ?? join(ROOT, 'src/docs/reference'));
+mkdirSync(folder, { recursive: true });
+for (const [name, text] of Object.entries(pages)) {
+  writeFileSync(join(folder, name), `${NOTICE}\n\n${text.trim().replace(/\n{3,}/g, '\n\n')}\n`);
+}
+
+/** The sources are TypeScript, which Node 20 does not run: they are bundled first. */
+async function loadSources() {
+  const scratch = mkdtempSync(join(tmpdir(), 'gateway-sim-docs-'));
+  const outfile = join(scratch, 'sources.mjs');
+  try {
+    await build({
+      stdin: {
+        contents: `
+          export { EXIT_CODES } from './src/cli/output.ts';
+          export { buildProgram } from './src/cli/program.ts';
+          export { environmentName, START_OPTIONS } from './src/options.ts';`,
+        resolveDir: ROOT,
+      },
+      bundle: true,
+      outfile,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      jsx: 'automatic',
+      jsxImportSource: 'hono/jsx',
+      loader: { '.css': 'text' },
+      logLevel: 'error',
+      banner: {
+        js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+      },
+    });
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function commandsOf(command) {
+  return [command, ...command.commands.flatMap(commandsOf)];
+}
+
+/** `ipn resend` */
+function nameOf(command) {
+  return command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
+}
+
+function helpOf(command) {
+  let text = '';
+  command.configureOutput({ writeOut: (part) => (text += part) });
+  command.outputHelp();
+  return text;
+}
+
+function optionRows(options) {
+  return options.map((option) => [
+    code(helper.optionTerm(option)),
+    escaped(helper.optionDescription(option)),
+  ]);
+}
+
+function commandsPage() {
+  return `# Commands
+
+Every command, as its \`--help\` describes it. All of them also take these:
+
+${table(['Option', 'What'], optionRows(helper.visibleOptions(program).filter(({ long }) => !['--version', '--help'].includes(long))))}
+
+What each prints with \`--json\` is in [JSON output](json.md), what its exit code means in [exit codes](exit-codes.md).
+
+${leaves.map(commandSection).join('\n\n')}`;
+}
+
+function commandSection(command) {
+  const flagsOfStart = Object.entries(START_OPTIONS).map(([name, spec]) => flagOf(name, spec));
+  const options = helper.visibleOptions(command).filter(({ long }) => long !== '--help');
+  // A flag of that table may mean something else here.
+  const own = options.filter(
+    (option) =>
+      !flagsOfStart.includes(option.long) || described(option) !== described(optionOfStart(option.long)),
+  );
+  const isStart = options.length - own.length > 10;
+  const missing = flagsOfStart.filter((flag) => flag && !options.some(({ long }) => long === flag));
+  const except = missing.length ? `, except ${missing.map(code).join(', ')}` : '';
+  const examples = /\nExamples?:\n([\s\S]*?)(\n\n|$)/.exec(helpOf(command))?.[1];
+  return `## ${nameOf(command)}
+
+${escaped(command.description())}
+
+\`\`\`text
+gateway-sim ${`${nameOf(command)} ${command.usage()}`.trim()}${examples ? `\n\n${examples.replace(/^ {2}/gm, '').trim()}` : ''}
+\`\`\`
+
+${isStart ? `It takes the [options of start](options.md)${except}.\n\n` : ''}${table(['Option', 'What'], optionRows(isStart ? own : options))}`;
+}
+
+function optionOfStart(flag) {
+  return program.commands
+    .find((command) => command.name() === 'start')
+    .options.find(({ long }) => long === flag);
+}
+
+function described(option) {
+  return option && helper.optionDescription(option);
+}
+
+function flagOf(name, { kind, default: fallback }) {
+  if (kind === WITHOUT_FLAG) return undefined;
+  return `--${fallback === true ? 'no-' : ''}${environmentName(name).replace('GATEWAY_SIM_', '').replaceAll('_', '-').toLowerCase()}`;
+}
+
+function optionsPage() {
+  const rows = Object.entries(START_OPTIONS).map(([name, spec]) => {
+    const flag = flagOf(name, spec);
+    const option = optionOfStart(flag);
+    const fallback = [spec.default ?? ''].flat().join(',');
+    return [
+      option ? code(helper.optionTerm(option)) : '',
+      flag ? code(environmentName(name)) : '',
+      code(name),
+      fallback === '' ? '' : code(fallback),
+      escaped(spec.description),
+    ];
+  });
+  return `# Options
+
+Each option of \`start\` is a flag, an environment variable and a key of \`gateway-sim.config.json\`. A flag overrides a variable, which overrides the file, which overrides the default. A duration is a number with \`ms\`, \`s\`, \`m\` or \`h\`. What the file may look like: [configuration](../configuration.md).
+
+${table(['Flag', 'Variable', 'Key', 'Default', 'What'], rows)}
+
+These variables work with every command: ${['url', 'dataDir', 'controlToken', 'json'].map((name) => code(environmentName(name))).join(', ')}.`;
+}
+
+function jsonPage() {
+  const names = leaves.map(nameOf);
+  const given = Object.keys(JSON_OF_COMMANDS);
+  const differ = [
+    ...names.filter((name) => !given.includes(name)),
+    ...given.filter((name) => !names.includes(name)),
+  ];
+  if (differ.length)
+    throw new Error(`.config/docs.mjs: JSON_OF_COMMANDS and the commands differ in: ${differ.join(', ')}`);
+  const rows = names.map((name) => [
+    `[${name}](commands.md#${name.replaceAll(' ', '-')})`,
+    JSON_OF_COMMANDS[name],
+  ]);
+  return `# JSON output
+
+With \`--json\` a command prints one JSON document on stdout (\`start\`, \`logs\` and \`ipn listen\` one a line); everything else goes to stderr. A list is \`data\` with its records and \`nextCursor\`.
+
+${table(['Command', 'Prints'], rows)}
+
+# Records
+
+What commands, control API and library give and take. A field marked *optional* may be absent.
+
+${recordSections(document)}`;
+}
+
+function exitCodesPage() {
+  const meanings = [...helpOf(program).matchAll(/^ {2}(\d) {2}(.+)$/gm)];
+  const rows = meanings.map(([, number, meaning]) => [
+    number,
+    meaning,
+    Object.keys(EXIT_CODES)
+      .filter((name) => EXIT_CODES[name] === Number(number))
+      .map(code)
+      .join(', '),
+  ]);
+  return `# Exit codes
+
+${table(['Exit code', 'Meaning', 'Codes of errors'], rows)}
+
+\`exec\` ends with the exit code of its command: 128 and the signal’s number when a signal ended it, 127 when there is no such command, 126 when it cannot be run. An error in JSON has its \`code\` from the last column: [ControlError](json.md#controlerror).`;
+}

@@ -1,0 +1,192 @@
+// Writes the declarations of the library, for both module systems: what it does as TypeScript emits it, and its records
+// as interfaces made from their schemas, so that no schema library and nothing of the inside shows in them.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+/** What the library is made of beside the records, below src/. */
+const EMITTED = ['index', 'library/api', 'contract/error', 'contract/hint'];
+/** The records' own file, in the place of every contract that they are imported from. */
+const RECORDS = 'records';
+
+/** @returns the files that were written */
+export async function writeTypes() {
+  const scratch = mkdtempSync(join(tmpdir(), 'gateway-sim-types-'));
+  try {
+    emit(scratch);
+    const texts = new Map(
+      EMITTED.map((name) => [basename(name), readFileSync(join(scratch, 'src', `${name}.d.ts`), 'utf8')]),
+    );
+    const wanted = [...texts.values()].flatMap(importedRecords);
+    texts.set(RECORDS, recordsText(await contract(scratch), new Set(wanted)));
+    return [...texts].flatMap(([name, text]) => ['ts', 'cts'].map((kind) => write(name, text, kind)));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function emit(outDir) {
+  const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
+  const tsc = join(dirname(manifest), 'bin', 'tsc');
+  const flags = '--ignoreConfig --declaration --emitDeclarationOnly --noCheck --strict';
+  const language =
+    '--target esnext --module nodenext --allowImportingTsExtensions --resolveJsonModule --types node';
+  const jsx = '--jsx react-jsx --jsxImportSource hono/jsx';
+  const args = [...`${flags} ${language} ${jsx} --rootDir . --outDir`.split(' '), outDir, 'src/index.ts'];
+  execFileSync(process.execPath, [tsc, ...args], { stdio: 'inherit' });
+}
+
+const RECORD_IMPORT =
+  /import type \{([^}]*)\} from '\.\.?\/(?:contract\/(?!error|hint)[\w-]+|options[\w/-]*)\.ts';/g;
+
+function importedRecords(text) {
+  return [...text.matchAll(RECORD_IMPORT)].flatMap(([, names]) =>
+    names.split(',').map((name) => name.trim()),
+  );
+}
+
+function write(name, text, kind) {
+  const file = join('dist', `${name}.d.${kind}`);
+  const extension = kind === 'ts' ? 'js' : 'cjs';
+  const flat = text
+    .replace(RECORD_IMPORT, `import type {$1} from './${RECORDS}.ts';`)
+    .replace(/(from '\.\.?\/)(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './$2.${extension}'`);
+  // TypeScript 7 loads no types of Node unasked, and AsyncDisposable is in none of its own defaults.
+  const needs = /\bAsyncDisposable\b/.test(text) ? '/// <reference lib="esnext.disposable" />\n' : '';
+  writeFileSync(file, needs + flat);
+  return file;
+}
+
+/** The messages, the closed sets and the options of the library. */
+async function contract(scratch) {
+  const outfile = join(scratch, 'contract.mjs');
+  await build({
+    stdin: {
+      contents: `
+        import './src/contract/emulator.ts';
+        import './src/contract/event.ts';
+        import './src/contract/state.ts';
+        export * as vocabulary from './src/contract/vocabulary.ts';
+        export { componentSchemas, querySchemas } from './src/contract/json-schema.ts';
+        export { librarySchema } from './src/options/json-schema.ts';`,
+      resolveDir: process.cwd(),
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile,
+    logLevel: 'warning',
+  });
+  return import(pathToFileURL(outfile).href);
+}
+
+/** Every record that is wanted, and those that they are made of. */
+function recordsText({ vocabulary, componentSchemas, querySchemas, librarySchema }, wanted) {
+  const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: librarySchema() };
+  const sets = new Map(
+    Object.entries(vocabulary)
+      .filter(([name]) => SET_NAMES[name])
+      .map(([name, values]) => [JSON.stringify([...values].sort()), SET_NAMES[name]]),
+  );
+  const unions = new Map(Object.entries(vocabulary).map(([name, values]) => [SET_NAMES[name], values]));
+  const written = new Map();
+  const need = (name) => {
+    if (written.has(name)) return;
+    written.set(name, '');
+    const values = unions.get(name);
+    const text = values
+      ? `export type ${name} = ${values.map(literal).join(' | ')};`
+      : name === 'StateSnapshot'
+        ? SNAPSHOT
+        : declaration(name, schemas[name], { sets, need, isOptions: name === 'StartOptions' });
+    written.set(name, text);
+  };
+  for (const name of wanted) need(name);
+  return `${[...written.values()].join('\n\n')}\n`;
+}
+
+/** The types of the closed sets, by the name of their values. */
+const SET_NAMES = {
+  MODES: 'Mode',
+  PAYMENT_STATUSES: 'PaymentStatus',
+  OUTCOMES: 'PaymentOutcome',
+  DELIVERY_ORDERS: 'DeliveryOrder',
+  DELIVERY_STATES: 'DeliveryState',
+  CHECKOUT_THEMES: 'CheckoutTheme',
+};
+
+const SNAPSHOT = `/** The whole state, as \`snapshot\` gives and \`restore\` takes it. Its inside may change between versions. */
+export interface StateSnapshot {
+  version: number;
+  [collection: string]: unknown;
+}`;
+
+function declaration(name, schema, context) {
+  if (!schema) throw new Error(`the library speaks of ${name}, which no contract names`);
+  if (schema.properties)
+    return `${doc(schema.description)}export interface ${name} ${object(schema, context)}`;
+  return `${doc(schema.description)}export type ${name} = ${type(schema, context)};`;
+}
+
+function object({ properties, required = [], additionalProperties }, context, indent = '') {
+  const lines = Object.entries(properties).map(([name, part]) => {
+    const isRequired = required.includes(name);
+    const members = `${name}${isRequired ? '' : '?'}: ${type(part, context, `${indent}  `)}`;
+    return `${doc(part.description, `${indent}  `)}${indent}  ${members}${isRequired ? '' : ' | undefined'};`;
+  });
+  if (additionalProperties?.type)
+    lines.push(`${indent}  [name: string]: ${type(additionalProperties, context)};`);
+  return `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+function type(schema, context, indent = '') {
+  if (schema.$ref) {
+    const name = schema.$ref.split('/').at(-1);
+    context.need(name);
+    return name;
+  }
+  if (schema.const !== undefined) return literal(schema.const);
+  if (schema.enum) return union(schema.enum, context);
+  const parts = schema.anyOf ?? schema.oneOf;
+  if (parts) return [...new Set(parts.map((part) => type(part, context, indent)))].join(' | ');
+  if (Array.isArray(schema.type)) {
+    return schema.type.map((one) => type({ ...schema, type: one }, context, indent)).join(' | ');
+  }
+  switch (schema.type) {
+    case 'integer':
+      return 'number';
+    case 'array':
+      return schema.prefixItems
+        ? `[${schema.prefixItems.map((part) => type(part, context, indent)).join(', ')}]`
+        : list(type(schema.items ?? {}, context, indent), context);
+    case 'object':
+      return schema.properties
+        ? object(schema, context, indent)
+        : `Record<string, ${type(schema.additionalProperties ?? {}, context, indent)}>`;
+    default:
+      return schema.type ?? 'unknown';
+  }
+}
+
+function union(values, { sets, need }) {
+  const name = sets.get(JSON.stringify([...values].sort()));
+  if (name) need(name);
+  return name ?? values.map(literal).join(' | ');
+}
+
+/** What callers hand in may be frozen. */
+function list(item, { isOptions }) {
+  return `${isOptions ? 'readonly ' : ''}${/^\w+$|^\{/.test(item) ? item : `(${item})`}[]`;
+}
+
+function literal(value) {
+  return typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+}
+
+function doc(description, indent = '') {
+  return description ? `${indent}/** ${description} */\n` : '';
+}

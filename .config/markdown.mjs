@@ -1,0 +1,15 @@
+// Pieces of markdown, for the pages that are made.
+
+export function table(head, rows) {
+  if (rows.length === 0) return '';
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Text of a table's cell. */
+export function escaped(text) {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
+}
+
+export function code(text) {
+  return `\`${text.replaceAll('|', '\\|')}\``;
+}

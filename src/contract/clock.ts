@@ -1,0 +1,68 @@
+import * as z from 'zod/mini';
+import { DURATION_PATTERN, parseDuration } from './duration.ts';
+import { field, named, nullableText, record, shapeOf, TIME, time, yesOrNo } from './field.ts';
+import { textThat } from './input.ts';
+
+export const Clock = record('Clock', "The emulator's clock.", {
+  now: time("The emulator's time."),
+  frozen: field(yesOrNo, 'Whether it is paused.'),
+  aheadMs: field(z.number(), 'How far it is ahead of real time, in milliseconds.'),
+  nextDue: field(
+    nullableText,
+    'When the next thing is due: a retry, an expiry; null when nothing is scheduled.',
+    TIME,
+  ),
+});
+export type Clock = z.output<typeof Clock>;
+
+/** ISO 8601 with a zone; a date alone is its midnight in UTC. */
+const INSTANT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** Reads an instant as milliseconds since 1970; undefined for what is none. */
+export function parseInstant(value: string): number | undefined {
+  const [, date] = INSTANT.exec(value) ?? [];
+  // 30 February would silently become a day in March.
+  if (date === undefined || !new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date)) return undefined;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+const moveFields = {
+  advance: field(
+    z.optional(
+      textThat(
+        (value) => parseDuration(value) !== undefined,
+        'must be a duration such as 500ms, 2s, 1m or 1h: the clock only moves forward',
+      ),
+    ),
+    'Runs everything that falls due on the way, in order.',
+    { pattern: DURATION_PATTERN },
+  ),
+  freeze: field(
+    z.optional(
+      textThat(
+        (value) => value === 'now' || parseInstant(value) !== undefined,
+        'must be now, or a time with its zone such as 2027-01-01T00:00:00Z',
+      ),
+    ),
+    '`now`, or a time with its zone such as 2027-01-01T00:00:00Z; never backwards.',
+  ),
+  resume: field(z.optional(z.literal(true)), 'Lets a frozen clock go on.'),
+};
+
+/** One move of the clock. */
+export const ClockInput = named(
+  {
+    name: 'ClockInput',
+    description: 'One move of the clock: exactly one of the three.',
+    fields: moveFields,
+    io: 'input',
+    example: { advance: '2h' },
+  },
+  z.strictObject(shapeOf(moveFields)).check((move) => {
+    if (Object.values(move.value).filter((value) => value !== undefined).length === 1) return;
+    const message = 'the input must have exactly one of advance, freeze and resume';
+    move.issues.push({ code: 'custom', input: move.value, message });
+  }),
+);
+export type ClockInput = z.output<typeof ClockInput>;

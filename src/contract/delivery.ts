@@ -1,0 +1,175 @@
+import * as z from 'zod/mini';
+import {
+  ADDRESS,
+  count,
+  dueTime,
+  field,
+  nullableText,
+  omit,
+  page,
+  query,
+  record,
+  request,
+  TIME,
+  text,
+  time,
+  wholeListFields,
+  yesOrNo,
+} from './field.ts';
+import { durationText, optionalNumber, optionalText, PAGING } from './input.ts';
+import { DELIVERY_STATES, IPN_FORMATS, TAMPERINGS } from './vocabulary.ts';
+
+/** Said of every record that repeats it. */
+export const IDENTIFIER = field(
+  text,
+  "The merchant's own name for the payment. Not unique: every initiate makes a new payment.",
+);
+
+const headers = z.array(z.tuple([text, text]));
+
+const attemptFields = {
+  id: field(text, 'Its id.'),
+  number: field(count, 'Counts from 1.'),
+  startedAt: time('When it began.'),
+  durationMs: field(z.number(), 'Real time from connecting to the end of the response, in milliseconds.'),
+  url: field(text, 'Where it went.'),
+  requestHeaders: field(headers, 'Names and values as they were sent.'),
+  requestBody: field(text, 'The bytes as they were sent.'),
+  responseStatus: field(z.nullable(count), 'Status of the response; null when there was none.'),
+  responseHeaders: field(headers, 'Names and values of the response.'),
+  responseBody: field(
+    nullableText,
+    'The first 64 KiB of the response (1 KiB once the emulator has kept 64 MiB of them); null when there was none.',
+  ),
+  error: field(nullableText, 'What went wrong, in words; null when the receiver answered 2xx in time.'),
+};
+
+/** One try to bring a delivery to its receiver, as it is stored. */
+export const StoredAttempt = record('StoredAttempt', 'An attempt as it is stored.', {
+  id: attemptFields.id,
+  deliveryId: field(text, 'Its delivery.'),
+  ...omit(attemptFields, 'id'),
+});
+export type StoredAttempt = z.output<typeof StoredAttempt>;
+
+export const Attempt = record(
+  'Attempt',
+  'One try to bring an IPN to its receiver, both sides as they were on the wire.',
+  attemptFields,
+);
+export type Attempt = z.output<typeof Attempt>;
+
+const deliveryFields = {
+  id: field(text, 'Its id: the header X-Gateway-Sim-Delivery of every attempt.'),
+  paymentId: field(nullableText, 'Null for one that was fired by hand without a payment.'),
+  merchantId: field(text, 'The merchant whose secret key signed it.'),
+  identifier: IDENTIFIER,
+  url: field(text, 'Where it goes.'),
+  status: field(text, 'The `status` that it carries.'),
+  state: field(
+    z.enum(DELIVERY_STATES),
+    '`refused`: the egress guard did not let it out, and `note` names the option that would (chosen).',
+  ),
+  contentType: field(text, 'Media type of the body.'),
+  body: field(text, 'The bytes that every attempt sends.'),
+  signedText: field(
+    text,
+    'The text under the signature: `data.amount` and `identifier`, without anything between (documented).',
+  ),
+};
+
+const onceField = field(z._default(yesOrNo, false), 'Made by hand: attempted once, not by the schedule.');
+
+const whenFields = {
+  createdAt: time('When it was made.'),
+  nextAttemptAt: field(z.nullable(dueTime), 'When it is tried next; null when it is not.', TIME),
+  note: field(nullableText, 'Why it was refused or failed, or a warning about its signature.'),
+};
+
+export const StoredDelivery = record(
+  'StoredDelivery',
+  'An IPN as it is stored; its attempts are records of their own.',
+  {
+    ...deliveryFields,
+    signedWith: field(
+      text,
+      'The public key of the pair that signed; empty for one that was tampered with, which is never signed anew.',
+    ),
+    once: onceField,
+    attemptCount: field(count, 'How many attempts there were.'),
+    ...whenFields,
+  },
+);
+export type StoredDelivery = z.output<typeof StoredDelivery>;
+
+export const Delivery = record('Delivery', 'An IPN on its way to a receiver, with every attempt.', {
+  ...deliveryFields,
+  once: field(yesOrNo, onceField.description),
+  ...whenFields,
+  attempts: field(z.array(Attempt), 'Every attempt, in order.'),
+});
+export type Delivery = z.output<typeof Delivery>;
+
+export const DeliveryList = page('DeliveryList', Delivery, 'deliveries');
+export const DeliveryBatch = record(
+  'DeliveryBatch',
+  'All deliveries that were made.',
+  wholeListFields(Delivery, 'deliveries', 'in the order in which they go out'),
+);
+
+/** Filters of the list of deliveries. */
+export const DeliveryQuery = query('DeliveryFilter', 'Which deliveries; all that is given must match.', {
+  payment: optionalText('Only those of this payment: id or identifier.'),
+  state: field(z.optional(z.enum(DELIVERY_STATES)), 'Only those in this state.'),
+  ...PAGING,
+});
+
+export type DeliveryFilter = z.input<typeof DeliveryQuery>;
+
+export const ResendInput = request(
+  'ResendInput',
+  'Where to send a delivery once more.',
+  {
+    to: optionalText(
+      'Another address, which makes a new delivery; default: where it was sent before.',
+      ADDRESS,
+    ),
+  },
+  { to: 'http://localhost:3000/ipn' },
+);
+
+/** An IPN made by hand. The tamperings are checked by the rules, which name the nearest one. */
+export const FireInput = request(
+  'FireInput',
+  'An IPN made by hand. Without `payment` it tells of one that never was.',
+  {
+    payment: optionalText('Id or identifier of the payment that it tells of.'),
+    to: optionalText("Where it goes; default: the payment's ipn_url.", ADDRESS),
+    identifier: optionalText("Instead of the payment's."),
+    amount: optionalText("Instead of the payment's."),
+    currency: optionalText("Instead of the payment's; default: USD."),
+    status: optionalText('Default: success.'),
+    format: field(
+      z.optional(z.enum(IPN_FORMATS)),
+      'How it is written; default: as the emulator writes them.',
+    ),
+    set: field(
+      z.optional(z.record(text, text)),
+      'More fields, or others, by name; dots lead inside, such as `data.payment_trx`. Set before signing.',
+    ),
+    tamper: optionalText('What is forged in it, so that a careful receiver must reject it.', {
+      enum: TAMPERINGS,
+    }),
+    times: optionalNumber(1, 1_000, 'How many deliveries of the same bytes.'),
+    delay: optionalDelay('Time before each of them.'),
+  },
+  { to: 'http://localhost:3000/ipn', amount: '100.00', tamper: 'signature' },
+);
+
+export type FireInput = z.input<typeof FireInput>;
+export type ResendInput = z.input<typeof ResendInput>;
+
+function optionalDelay(description: string) {
+  const delay = durationText(24 * 3_600_000, description);
+  return { ...delay, schema: z.optional(delay.schema) };
+}

@@ -1,0 +1,211 @@
+import * as z from 'zod/mini';
+import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
+import { nearestName } from './error.ts';
+import {
+  FAULT_ALTERNATIVES,
+  FAULT_CONDITIONS,
+  FAULT_EFFECTS,
+  type FaultEffect,
+  type FaultMember,
+} from './fault-effects.ts';
+import {
+  count,
+  type Field,
+  field,
+  named,
+  query,
+  record,
+  shapeOf,
+  text,
+  wholeList,
+  wholeListFields,
+  yesOrNo,
+} from './field.ts';
+import { FAULT_ROUTES } from './vocabulary.ts';
+
+/*
+ * Fault rules make the emulator misbehave on purpose. All of this is chosen; none of it acts unless somebody sets it,
+ * and none of it is stored.
+ */
+
+const KINDS = {
+  on: () => field(z.literal(true), ''),
+  integer: ({ min = 0, max = 0 }) =>
+    field(
+      z.number().check(
+        z.refine((value) => Number.isInteger(value) && value >= min && value <= max, {
+          error: `must be a whole number from ${min} to ${max}`,
+        }),
+      ),
+      '',
+      { type: 'integer', minimum: min, maximum: max },
+    ),
+  fraction: ({ min = 0, max = 1 }) =>
+    field(
+      z.number().check(
+        z.refine((value) => value > min && value <= max, {
+          error: `must be greater than ${min} and at most ${max}`,
+        }),
+      ),
+      '',
+      { exclusiveMinimum: min, maximum: max, default: max },
+    ),
+  duration: ({ longest = '' }) =>
+    field(
+      z.string().check(
+        z.refine((value) => isDuration(value, parseDuration(longest) ?? 0), {
+          error: `must be a duration such as 500ms, 2s or 1m, at most ${longest}`,
+        }),
+      ),
+      '',
+      { pattern: DURATION_PATTERN },
+    ),
+  latency: ({ longest = '' }) =>
+    field(
+      z.string().check((checked) => {
+        const message = latencyProblem(checked.value, longest);
+        if (message) checked.issues.push({ code: 'custom', input: checked.value, message });
+      }),
+      '',
+    ),
+  pattern: () =>
+    field(
+      z.string().check(
+        z.refine((value) => value !== '' && value.length <= 200, {
+          error: 'must be text of 1 to 200 characters',
+        }),
+      ),
+      '',
+      { minLength: 1, maxLength: 200 },
+    ),
+} as const satisfies Record<FaultMember['kind'], (member: FaultMember) => Field>;
+
+function latencyProblem(value: string, longest: string): string | undefined {
+  const parts = value.split('..');
+  if (parts.length > 2 || !parts.every((part) => isDuration(part, parseDuration(longest) ?? 0))) {
+    return `must be a duration such as 2s, or a range such as 100ms..2s, at most ${longest}`;
+  }
+  const [low, high] = parts.map(parseDuration);
+  return high !== undefined && Number(low) > high
+    ? 'must be a range from the shorter to the longer'
+    : undefined;
+}
+
+type Members = typeof FAULT_CONDITIONS & typeof FAULT_EFFECTS;
+type SchemaOf<Member extends FaultMember> = ReturnType<(typeof KINDS)[Member['kind']]>['schema'];
+type MemberFields = { [Name in keyof Members]: Field<z.ZodMiniOptional<SchemaOf<Members[Name]>>> };
+
+function memberFields(): MemberFields {
+  const members: [string, FaultMember][] = Object.entries({ ...FAULT_CONDITIONS, ...FAULT_EFFECTS });
+  return Object.fromEntries(
+    members.map(([name, member]) => {
+      const { schema, json } = KINDS[member.kind](member);
+      const sentence = member.description.replace(/^ipn\b|^\w/, (beginning) => beginning.toUpperCase());
+      return [name, field(z.optional(schema as z.ZodMiniType), `${sentence}.`, json)];
+    }),
+  ) as unknown as MemberFields;
+}
+
+const ruleFields = {
+  route: field(text, '`initiate`, `checkout`, `cards`, `ipn`, or a path in which * stands for anything.'),
+  ...memberFields(),
+};
+
+/** One fault rule, as it is in a request, in the configuration file and in the list. */
+export const FaultRule = named(
+  {
+    name: 'FaultRule',
+    description: 'What goes wrong on purpose, and where.',
+    fields: ruleFields,
+    io: 'input',
+    example: { route: 'initiate', status: 503, times: 2 },
+  },
+  z.strictObject(shapeOf(ruleFields)).check((rule) => {
+    for (const [name, message] of contradictions(rule.value)) {
+      rule.issues.push({ code: 'custom', input: rule.value, path: [name], message });
+    }
+  }),
+);
+export type FaultRule = z.output<typeof FaultRule>;
+
+/** Each request is held against every rule (chosen). */
+export const MAX_RULES = 100;
+
+const rulesFields = {
+  faults: field(
+    z.array(FaultRule).check(z.maxLength(MAX_RULES, `there may be at most ${MAX_RULES} rules`)),
+    'The rules, in the order in which they are tried.',
+  ),
+};
+
+/** Every rule at once: the body of a PUT, and what the configuration file says. */
+export const FaultRules = named(
+  {
+    name: 'FaultRules',
+    description: 'All rules at once.',
+    fields: rulesFields,
+    io: 'input',
+    example: { faults: [{ route: 'ipn', delay: '30s' }] },
+  },
+  z.strictObject(shapeOf(rulesFields)),
+);
+
+const EFFECTS = Object.keys(FAULT_EFFECTS) as FaultEffect[];
+
+function* contradictions(rule: FaultRule): Generator<[string, string]> {
+  const problem = routeProblem(rule.route);
+  if (problem) yield ['route', problem];
+  const isGiven = (name: FaultEffect) => rule[name] !== undefined;
+  if (!problem && !EFFECTS.some(isGiven)) {
+    yield ['route', `needs something that goes wrong there: one of ${EFFECTS.join(', ')}`];
+  }
+  for (const name of EFFECTS) {
+    const { ipnOnly }: FaultMember = FAULT_EFFECTS[name];
+    if (ipnOnly && isGiven(name) && rule.route !== 'ipn') yield [name, 'is for the route ipn only'];
+  }
+  if (rule.malformed && rule.route === 'checkout') yield ['malformed', 'is not for pages: use truncate'];
+  for (const group of FAULT_ALTERNATIVES) {
+    const [first, second] = group.filter(isGiven);
+    if (first && second) yield [second, `cannot go together with ${first}`];
+  }
+}
+
+/** Where a rule acts, as it is written in one. */
+export const FaultRoute = z.string().check((checked) => {
+  const message = routeProblem(checked.value);
+  if (message) checked.issues.push({ code: 'custom', input: checked.value, message });
+});
+
+function routeProblem(route: string): string | undefined {
+  if (route.startsWith('/')) {
+    return /^\/_sim(\/|$)/.test(route)
+      ? 'must not be below /_sim: the way to end a fault stays open'
+      : undefined;
+  }
+  if (FAULT_ROUTES.some((name) => name === route)) return undefined;
+  const meant = nearestName(route, FAULT_ROUTES);
+  const help = meant ? `: did you mean ${meant}?` : '';
+  return `must be ${FAULT_ROUTES.join(', ')} or a path such as /api/cards/* (got "${route.slice(0, 60)}")${help}`;
+}
+
+/** A rule in force, as it is shown. */
+export const Fault = record('Fault', 'A fault rule and how often it has acted.', {
+  ...ruleFields,
+  used: field(count, 'How often it has acted.'),
+  spent: field(yesOrNo, 'Whether it has acted as often as it was to.'),
+  summary: field(text, 'The rule in words.'),
+});
+export type Fault = z.output<typeof Fault>;
+
+const ORDER = 'in the order in which they are tried';
+export const FaultList = wholeList('FaultList', Fault, 'fault rules', ORDER);
+
+/** Which rules to take away. */
+export const ClearQuery = query('ClearFilter', 'Which rules to clear.', {
+  route: field(z.optional(FaultRoute), 'Only those on this route, written as it was set; default: all.'),
+});
+
+export const ClearedFaults = record('ClearedFaults', 'What was cleared, and which rules are left.', {
+  ...wholeListFields(Fault, 'rules that are left', ORDER),
+  cleared: field(count, 'How many rules were cleared.'),
+});

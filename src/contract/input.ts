@@ -1,0 +1,108 @@
+import * as z from 'zod/mini';
+import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
+import { GatewayError, nearestName } from './error.ts';
+import { type Field, field, type JsonSchema } from './field.ts';
+
+/*
+ * Schemas of what comes in, and what is said of input that does not fit.
+ */
+
+/**
+ * A value as the schema wants it.
+ *
+ * @throws GatewayError `invalid_fields`, naming every field that is wrong, unknown ones with the nearest known name
+ */
+export function parseInput<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data as z.output<Schema>;
+  const problems = parsed.error.issues.flatMap((issue) => describeIssue(issue, knownAt(schema, issue.path)));
+  throw new GatewayError('invalid_fields', problems[0] ?? 'the input is not valid', { problems });
+}
+
+/** The fields that a schema knows at the place of an issue, which may be inside a list. */
+function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] {
+  let here: z.core.$ZodType | undefined = schema;
+  for (const step of path) {
+    if (here instanceof z.ZodMiniOptional) here = here._zod.def.innerType;
+    if (here instanceof z.ZodMiniArray) here = here._zod.def.element;
+    else if (here instanceof z.ZodMiniObject) here = here._zod.def.shape[String(step)];
+  }
+  return here instanceof z.ZodMiniObject ? Object.keys(here._zod.def.shape) : [];
+}
+
+function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
+  const path = issue.path.join('.') || 'the input';
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => {
+        const meant = nearestName(key, known);
+        const name = [...issue.path, key].join('.');
+        return `unknown field ${name}${meant ? `: did you mean ${meant}?` : `; known: ${known.join(', ')}`}`;
+      });
+    case 'invalid_value':
+      return [`${path} must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`];
+    case 'invalid_type':
+      return [
+        issue.input === undefined ? `${path} is required` : `${path} must be of the type ${issue.expected}`,
+      ];
+    case 'custom':
+      return [issue.message.startsWith(path) ? issue.message : `${path} ${issue.message}`];
+    default:
+      return [`${path} is not valid${issue.message ? `: ${issue.message}` : ''}`];
+  }
+}
+
+/** Text that passes a check. */
+export function textThat(isValid: (value: string) => boolean, expected: string) {
+  return z.string().check(z.refine(isValid, { error: expected }));
+}
+
+/** A whole number in a query or a body, from `min` to `max`; text of digits is read as one. */
+export function wholeNumber(min: number, max: number, description: string) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  const isValid = (value: string | number) =>
+    /^\d{1,10}$/.test(String(value)) && Number(value) >= min && Number(value) <= max;
+  const schema = z.pipe(
+    z.union([z.string(), z.number()]).check(z.refine(isValid, { error })),
+    z.transform((value) => Number(value)),
+  );
+  return field(schema, description, { type: 'integer', minimum: min, maximum: max });
+}
+
+const DURATION: JsonSchema = { pattern: DURATION_PATTERN };
+
+/** A duration such as `500ms` or `2s`, at most `maxMs`, as milliseconds. */
+export function durationText(maxMs: number, description: string) {
+  const error = `must be a duration such as 500ms, 2s, 1m or 1h, at most ${maxMs / 3_600_000}h`;
+  const schema = z.pipe(
+    textThat((value) => isDuration(value, maxMs), error),
+    z.transform((value) => parseDuration(value) ?? 0),
+  );
+  return field(schema, description, DURATION);
+}
+
+/** `true`, `false`, `1` or `0` in a query. */
+export const switchText = z.pipe(
+  z.enum(['true', 'false', '1', '0']),
+  z.transform((value) => value === 'true' || value === '1'),
+);
+
+/** What a list takes in its query beside its filters. */
+export const PAGING = {
+  limit: optionalNumber(1, 1_000, 'At most so many; default: 50.'),
+  cursor: {
+    ...optionalNumber(0, 2 ** 31, '`nextCursor` of the page before.'),
+    json: { type: ['integer', 'string'] } as JsonSchema,
+  },
+};
+
+/** A whole number that may be left out. */
+export function optionalNumber(min: number, max: number, description: string) {
+  const whole = wholeNumber(min, max, description);
+  return { ...whole, schema: z.optional(whole.schema) } satisfies Field;
+}
+
+/** Text that may be left out. */
+export function optionalText(description: string, json: JsonSchema = {}) {
+  return field(z.optional(z.string()), description, json);
+}

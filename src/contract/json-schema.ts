@@ -1,0 +1,123 @@
+import * as z from 'zod/mini';
+import { type Field, type JsonSchema, type Message, messageOf, messages, queries } from './field.ts';
+import { SOURCES } from './vocabulary.ts';
+
+/*
+ * JSON schemas of messages: what zod makes of their schemas, with what is said of them and of their fields.
+ */
+
+const PREFIX = '#/components/schemas/';
+
+/** A reference to a message of the OpenAPI document. */
+export function ref(schema: z.ZodMiniType): JsonSchema {
+  return { $ref: PREFIX + (messageOf(schema)?.name ?? '') };
+}
+
+/** The name of the message that a reference leads to. */
+export function nameAt(reference: string): string {
+  return reference.slice(PREFIX.length);
+}
+
+/** Every message that has a name, by name; they refer to each other. */
+export function componentSchemas(): Record<string, JsonSchema> {
+  const sorted = [...messages()].sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  const converted = { input: convert(sorted, 'input'), output: convert(sorted, 'output') };
+  return Object.fromEntries(
+    sorted.map((message) => [message.name, annotated(converted[message.io][message.name] ?? {}, message)]),
+  );
+}
+
+/** The queries of routes by name, for the types of the library. */
+export function querySchemas(): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    queries().map(({ name, description, schema }) => [name, { ...inlineSchema(schema), description }]),
+  );
+}
+
+function convert(all: readonly Message[], io: Message['io']): Record<string, JsonSchema> {
+  const registry = z.registry<{ id?: string }>();
+  for (const { name, schema } of all) registry.add(schema, { id: name });
+  const { schemas } = z.toJSONSchema(registry, {
+    uri: (name) => PREFIX + name,
+    io,
+    unrepresentable: 'any',
+    override: tidy(io),
+  });
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, bare(schema)]));
+}
+
+/** A schema whole, with what is inside it and all that is said of it, for readers of a single file. */
+export function inlineSchema(schema: z.ZodMiniType): JsonSchema {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', override: tidy('input') });
+  return annotatedInside(bare(json), schema);
+}
+
+function bare({ $schema: _, $id: __, ...schema }: Record<string, unknown>): JsonSchema {
+  return schema;
+}
+
+/** Takes away what zod writes and nobody needs, or what would bind those who read a response to the fields of today. */
+function tidy(io: Message['io']) {
+  return ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
+    delete jsonSchema['propertyNames'];
+    if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
+    if (io === 'output' && jsonSchema['additionalProperties'] === false)
+      delete jsonSchema['additionalProperties'];
+  };
+}
+
+function annotated(json: JsonSchema, { description, fields, json: more }: Message): JsonSchema {
+  const properties = (one: JsonSchema): JsonSchema =>
+    one.properties && fields
+      ? { ...one, properties: mapValues(one.properties, (part, name) => withField(part, fields[name])) }
+      : one;
+  const { oneOf } = json;
+  return {
+    ...marked(description),
+    ...properties(json),
+    ...(oneOf && { oneOf: oneOf.map(properties) }),
+    ...more,
+  };
+}
+
+function withField(json: JsonSchema, said: Field | undefined): JsonSchema {
+  if (!said) return json;
+  // Alternatives or a type that a field names take the place of what zod made of its check.
+  const { anyOf, ...plain } = json;
+  const isReplaced = said.json.anyOf !== undefined || said.json.type !== undefined;
+  return { ...(isReplaced || !anyOf ? plain : json), ...said.json, ...marked(said.description) };
+}
+
+/** As `annotated`, and inside the parts that have no name where everything is in one place. */
+function annotatedInside(json: JsonSchema, schema: z.ZodMiniType): JsonSchema {
+  const inner = unwrapped(schema);
+  if (json.items) return { ...json, items: annotatedInside(json.items, inner) };
+  const { fields, json: more } = messageOf(inner) ?? {};
+  if (!json.properties || !fields) return json;
+  const properties = mapValues(json.properties, (part, name) => {
+    const said = fields[name];
+    return said ? withField(annotatedInside(part, said.schema), said) : part;
+  });
+  return { ...json, properties, ...more };
+}
+
+/** What is inside lists, and inside what may be left out or null. */
+function unwrapped(schema: z.ZodMiniType): z.ZodMiniType {
+  if (messageOf(schema)) return schema;
+  const { innerType, element } = schema._zod.def as { innerType?: z.ZodMiniType; element?: z.ZodMiniType };
+  const inner = innerType ?? element;
+  return inner ? unwrapped(inner) : schema;
+}
+
+/** A text, and the source that a mark such as (documented) in it tells. */
+function marked(description: string): JsonSchema {
+  const source = SOURCES.find((one) => new RegExp(`\\(${one}\\b`).test(description));
+  return { description, ...(source && { 'x-source': source }) };
+}
+
+function mapValues(
+  values: Readonly<Record<string, JsonSchema>>,
+  change: (value: JsonSchema, name: string) => JsonSchema,
+): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
+}

@@ -1,0 +1,32 @@
+import * as z from 'zod/mini';
+import { field, money, record, request, text, time, wholeList, yesOrNo } from './field.ts';
+
+const merchantFields = {
+  id: field(text, 'Its id.'),
+  name: field(text, 'Its name, by which commands know it.'),
+  publicKey: field(text, '`public_key` of initiate.'),
+  secretKey: field(text, 'Signs IPNs, and is the bearer token of the card endpoints.'),
+  balances: field(
+    z.record(text, money),
+    'What succeeded live payments brought in, less the charges, by currency code.',
+  ),
+  createdAt: time('When it was made.'),
+};
+
+export const Merchant = record('Merchant', 'A merchant with its pair of keys.', merchantFields);
+export type Merchant = z.output<typeof Merchant>;
+
+export const ListedMerchant = record('ListedMerchant', 'A merchant in the list.', {
+  ...merchantFields,
+  isDefault: field(yesOrNo, 'Whether it is the one that commands mean when they name none.'),
+});
+export type ListedMerchant = z.output<typeof ListedMerchant>;
+
+export const MerchantList = wholeList('MerchantList', ListedMerchant, 'merchants', 'the default one first');
+
+export const MerchantInput = request(
+  'MerchantInput',
+  'A new merchant.',
+  { name: field(text, '1 to 60 characters, not taken.', { minLength: 1, maxLength: 60 }) },
+  { name: 'Second shop' },
+);

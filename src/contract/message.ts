@@ -1,0 +1,28 @@
+import type * as z from 'zod/mini';
+import { IDENTIFIER } from './delivery.ts';
+import { field, record, text, time, wholeList } from './field.ts';
+
+const messageFields = {
+  paymentId: field(text, 'The payment that it confirms.'),
+  identifier: IDENTIFIER,
+  email: field(text, 'Where it would have gone.'),
+  code: field(text, 'The verification code.'),
+  sentAt: time('When it was "sent".'),
+  expiresAt: time('The code is valid until then.'),
+};
+
+export const StoredMessage = record('StoredMessage', 'A verification code as it is stored.', {
+  id: field(text, 'Its id.'),
+  ...messageFields,
+});
+export type StoredMessage = z.output<typeof StoredMessage>;
+
+/** A message of the emulated inbox. */
+export const InboxMessage = record(
+  'InboxMessage',
+  'A verification code that was "sent" to the customer of a live payment.',
+  messageFields,
+);
+export type InboxMessage = z.output<typeof InboxMessage>;
+
+export const MessageList = wholeList('MessageList', InboxMessage, 'verification codes (the newest 100)');

@@ -1,0 +1,168 @@
+import * as z from 'zod/mini';
+import { AMOUNT_PATTERN } from './amount.ts';
+import { Attempt, Delivery, IDENTIFIER } from './delivery.ts';
+import {
+  dueTime,
+  field,
+  LINK,
+  money,
+  nullableText,
+  page,
+  query,
+  record,
+  request,
+  TIME,
+  text,
+  time,
+  yesOrNo,
+} from './field.ts';
+import { optionalText, PAGING } from './input.ts';
+import {
+  CHECKOUT_THEMES,
+  DELIVERY_ORDERS,
+  MODES,
+  OUTCOMES,
+  PAYMENT_EVENTS,
+  PAYMENT_STATUSES,
+  type PaymentEventName,
+  SETTLED_BY,
+  TIMELINE_EVENTS,
+  type TimelineEvent,
+} from './vocabulary.ts';
+
+/** Something that happened to a payment after its initiation. */
+export const PaymentEvent = record('PaymentEvent', 'Something that happened to a payment.', {
+  at: time('When.'),
+  event: field(z.enum(Object.keys(PAYMENT_EVENTS) as [PaymentEventName, ...PaymentEventName[]]), 'What.'),
+  detail: field(nullableText, 'More about it, in words.'),
+});
+export type PaymentEvent = z.output<typeof PaymentEvent>;
+
+/** Decided when a payment is initiated and stored with it, so that a restart changes nothing about it. */
+export const AutoSettling = record('AutoSettling', 'How and when a payment settles itself.', {
+  outcome: field(z.enum(OUTCOMES), 'What becomes of it then.'),
+  at: field(dueTime, 'When.', TIME),
+  delivery: field(
+    z.nullable(z.enum(DELIVERY_ORDERS)),
+    'Order of IPN and redirect; null for the one that the emulator was started with.',
+  ),
+});
+export type AutoSettling = z.output<typeof AutoSettling>;
+
+const AUTO = 'How and when it settles itself; null when it waits for somebody.';
+
+const beginning = {
+  id: field(text, 'Its id: `payment_id` of its checkout URL.'),
+  trx: field(text, '`data[payment_trx]` of its IPN: 12 upper-case letters and digits.'),
+  mode: field(z.enum(MODES), 'Chosen by the path of initiate (documented).'),
+  status: field(z.enum(PAYMENT_STATUSES), 'Every one but `pending` is final (chosen).'),
+  merchantId: field(text, 'The merchant whose public key initiated it.'),
+  identifier: IDENTIFIER,
+  currency: field(text, 'Currency code.'),
+  amount: field(
+    text.check(z.regex(AMOUNT_PATTERN)),
+    'Decimal text exactly as it was sent to initiate: the signature of the IPN depends on every character.',
+    { pattern: AMOUNT_PATTERN.source },
+  ),
+  charge: field(money, 'What the merchant pays for it, as decimal text.'),
+  details: field(text, 'What it is for.'),
+  ipnUrl: field(text, 'Where its IPN goes.'),
+  successUrl: field(text, 'Where the browser goes on success, byte for byte as given.'),
+  cancelUrl: field(text, 'Where the browser goes on cancellation, byte for byte as given.'),
+  siteLogo: field(nullableText, 'Address of the logo; null when --loose let it be missing.'),
+  checkoutTheme: field(z.enum(CHECKOUT_THEMES), 'How its checkout looks.'),
+  customerName: field(text, "The customer's name."),
+  customerEmail: field(text, "The customer's e-mail, as the merchant gave it."),
+  createdAt: time('When it was initiated.'),
+  expiresAt: field(z.nullable(dueTime), 'When it expires unless it is settled before; null: never.', TIME),
+};
+
+const settling = {
+  settledAt: field(nullableText, 'When it was settled; null while it is pending.', TIME),
+  settledBy: field(z.nullable(z.enum(SETTLED_BY)), 'Who settled it; null while it is pending.'),
+  payerEmail: field(nullableText, 'The e-mail that the customer entered on the checkout.'),
+  walletId: field(nullableText, 'The wallet that paid (live mode only).'),
+};
+
+const warnings = field(z.array(text), "What is allowed but probably a mistake in the merchant's code.");
+
+export const StoredPayment = record('StoredPayment', 'A payment as it is stored.', {
+  ...beginning,
+  auto: field(z._default(z.nullable(AutoSettling), null), AUTO),
+  ...settling,
+  messageId: field(nullableText, 'The newest verification code sent for it (live mode only).'),
+  warnings,
+  history: field(z.array(PaymentEvent), 'What happened to it after its initiation.'),
+});
+export type StoredPayment = z.output<typeof StoredPayment>;
+
+const shown = {
+  ...beginning,
+  auto: field(z.nullable(AutoSettling), AUTO),
+  ...settling,
+  warnings,
+  checkoutUrl: field(text, 'Its checkout.', LINK),
+};
+
+export const Payment = record('Payment', 'A payment.', shown);
+export type Payment = z.output<typeof Payment>;
+
+export const PaymentList = page('PaymentList', Payment, 'payments');
+
+export const TimelineEntry = record('TimelineEntry', 'One step in the story of a payment.', {
+  at: time('When.'),
+  event: field(
+    z.enum(Object.keys(TIMELINE_EVENTS) as [TimelineEvent, ...TimelineEvent[]]),
+    '`ipn_due` is still to come: the next attempt of a delivery.',
+  ),
+  detail: field(nullableText, 'More about it, in words.'),
+  warnings: field(z.array(text), "On `initiated` only: what is probably a mistake in the merchant's code."),
+  deliveryId: field(nullableText, 'The delivery that it belongs to.'),
+  attempt: field(z.nullable(Attempt), 'Both sides of the attempt, on `ipn_attempted` only.'),
+});
+export type TimelineEntry = z.output<typeof TimelineEntry>;
+
+export const PaymentWithTimeline = record('PaymentWithTimeline', 'A payment with its whole story.', {
+  ...shown,
+  timeline: field(z.array(TimelineEntry), 'Everything that happened to it, in order.'),
+});
+export type PaymentWithTimeline = z.output<typeof PaymentWithTimeline>;
+
+/** Filters of the list of payments. */
+export const PaymentQuery = query('PaymentFilter', 'Which payments; all that is given must match.', {
+  status: field(z.optional(z.enum(PAYMENT_STATUSES)), 'Only those of this status.'),
+  identifier: optionalText('Only those with this identifier.'),
+  mode: field(z.optional(z.enum(MODES)), 'Only those of this mode.'),
+  ...PAGING,
+});
+
+export type PaymentFilter = z.input<typeof PaymentQuery>;
+
+export const SettleInput = request(
+  'SettleInput',
+  'How to settle a payment.',
+  {
+    outcome: field(z.enum(OUTCOMES), 'What becomes of it.'),
+    delivery: field(
+      z.optional(z.enum(DELIVERY_ORDERS)),
+      'Order of IPN and redirect; default: the one that the emulator was started with.',
+    ),
+    awaitDelivery: field(
+      z.optional(yesOrNo),
+      'Answer after the first attempt, whatever the order and however long its receiver takes.',
+    ),
+  },
+  { outcome: 'approve' },
+);
+
+export type SettleInput = z.input<typeof SettleInput>;
+
+export const Settled = record('Settled', 'What settling a payment led to.', {
+  payment: field(Payment, 'The payment as it is now.'),
+  delivery: field(z.nullable(Delivery), 'The last delivery that was made, as it is now; null when none was.'),
+  redirectUrl: field(
+    nullableText,
+    'Where the browser goes, byte for byte as given to initiate; null where it stays.',
+  ),
+});
+export type Settled = z.output<typeof Settled>;

@@ -1,0 +1,75 @@
+import * as z from 'zod/mini';
+import { CardTransaction, StoredCard } from './card.ts';
+import { StoredAttempt, StoredDelivery } from './delivery.ts';
+import { count, field, record, request } from './field.ts';
+import { Merchant } from './merchant.ts';
+import { StoredMessage } from './message.ts';
+import { StoredPayment } from './payment.ts';
+import { PAYMENT_STATUSES } from './vocabulary.ts';
+import { Wallet } from './wallet.ts';
+
+/** The collections of the state, by the name they have in the file and in the order in which people read them. */
+export const COLLECTIONS = {
+  merchants: [Merchant, 'Merchants with their keys.'],
+  wallets: [Wallet, 'Wallets of live mode.'],
+  payments: [StoredPayment, 'Payments.'],
+  messages: [StoredMessage, 'Verification codes.'],
+  deliveries: [StoredDelivery, 'IPNs.'],
+  attempts: [StoredAttempt, 'Attempts of IPNs.'],
+  cards: [StoredCard, 'Virtual cards.'],
+  cardTransactions: [CardTransaction, 'Movements of money on cards.'],
+} as const;
+export type CollectionName = keyof typeof COLLECTIONS;
+export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as readonly CollectionName[];
+
+/** The record type of each collection. */
+export type Records = { [Name in CollectionName]: z.output<(typeof COLLECTIONS)[Name][0]> };
+
+const lists = Object.fromEntries(
+  Object.entries(COLLECTIONS).map(([name, [schema, about]]) => [
+    name,
+    field(z.array(schema as z.ZodMiniType), about),
+  ]),
+);
+const given = Object.fromEntries(
+  Object.entries(lists).map(([name, { schema, ...said }]) => [name, { ...said, schema: z.optional(schema) }]),
+);
+const version = field(count, 'Version of the format.');
+
+export const State = record('State', 'The whole state, as db.json holds it.', { version, ...lists });
+
+/** Held against the rules of a state when it comes in, not against this schema: those name what is damaged. */
+export const GivenState = request(
+  'GivenState',
+  'A whole state. What is left out is empty; an older version is migrated.',
+  { version, ...given },
+);
+
+/** The whole state, as `snapshot` gives and `restore` takes it. Its inside may change between versions. */
+export interface StateSnapshot {
+  version: number;
+  [collection: string]: unknown;
+}
+
+/** Every count but that of the payments, which may be by status. */
+const otherCounts = {
+  deliveries: field(count, 'IPNs.'),
+  merchants: field(count, 'Merchants.'),
+  wallets: field(count, 'Wallets of live mode.'),
+  cards: field(count, 'Virtual cards.'),
+};
+
+export const RecordCounts = record('RecordCounts', 'How many records there are.', {
+  payments: field(count, 'Payments.'),
+  ...otherCounts,
+});
+export type RecordCounts = z.output<typeof RecordCounts>;
+
+export const StatusCounts = record('StatusCounts', 'How many records there are.', {
+  ...otherCounts,
+  payments: field(z.record(z.enum(PAYMENT_STATUSES), count), 'Payments by status.'),
+});
+
+export const Counted = record('Counted', 'How many records there are now.', {
+  counts: field(RecordCounts, 'By kind.'),
+});

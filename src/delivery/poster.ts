@@ -1,0 +1,90 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { GatewayError } from '../contract/error.ts';
+import type { AttemptReport } from '../domain/ipn.ts';
+import { type Egress, endpointOf } from './egress.ts';
+import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from './sender.ts';
+
+/** This much of an answer's body is kept, */
+const KEPT_BODY_BYTES = 64 * 1024;
+/** and only this much once one process has kept this in all: a talkative receiver must not fill memory and disk. */
+const KEPT_BODY_BYTES_LATER = 1024;
+const KEPT_IN_ALL_BYTES = 64 * 2 ** 20;
+
+/** One POST to a receiver. */
+export interface PostRequest extends Pick<Outgoing, 'url' | 'headers' | 'timeoutMs'> {
+  body: string;
+  signal: AbortSignal;
+}
+
+/** What came of it. `refused`: the egress guard did not allow it, and a retry would change nothing. */
+export interface PostResult {
+  report: AttemptReport;
+  refused: boolean;
+}
+
+/** The half of a report that is known before anything is sent. */
+export function sentReport({ url, headers, body: requestBody }: PostRequest) {
+  const requestHeaders = headers.map(([name, value]): [string, string] => [name, value]);
+  return { url, requestHeaders, requestBody };
+}
+
+/** Sends IPNs over kept-alive connections. Every failure is a result, none is thrown. */
+export class Poster {
+  readonly #egress: Egress;
+  #keptBytes = 0;
+  readonly #agents = {
+    'http:': new http.Agent({ keepAlive: true }),
+    'https:': new https.Agent({ keepAlive: true }),
+  };
+
+  constructor(egress: Egress) {
+    this.#egress = egress;
+  }
+
+  /** Makes one attempt. Resolves in every case, at the latest after the request's time-out. */
+  async post(request: PostRequest): Promise<PostResult> {
+    const started = performance.now();
+    let answer: Answer | null = null;
+    let error: string | null;
+    let refused = false;
+    try {
+      answer = await this.#send(request);
+      error = describeAnswer(answer.status, answer.headers);
+    } catch (thrown) {
+      error = describeFailure(thrown, request.url, request.timeoutMs);
+      refused = thrown instanceof GatewayError;
+    }
+    return {
+      refused,
+      report: {
+        ...sentReport(request),
+        durationMs: Math.round((performance.now() - started) * 10) / 10,
+        responseStatus: answer?.status ?? null,
+        responseHeaders: answer?.headers ?? [],
+        responseBody: answer?.body.toString('utf8') ?? null,
+        error,
+      },
+    };
+  }
+
+  async #send(request: PostRequest): Promise<Answer> {
+    request.signal.throwIfAborted();
+    const url = new URL(request.url);
+    this.#egress.check(url);
+    const answer = await send({
+      ...request,
+      method: 'POST',
+      agent: this.#agents[url.protocol === 'https:' ? 'https:' : 'http:'],
+      lookup: this.#egress.lookup(endpointOf(url).port),
+      keepBytes: this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER,
+    });
+    this.#keptBytes += answer.body.length;
+    return answer;
+  }
+
+  /** Closes the kept-alive connections. */
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+}

@@ -1,0 +1,64 @@
+import * as z from 'zod/mini';
+import { Live, Ready, Status, Stopping } from '../../contract/emulator.ts';
+import type { AppParts } from '../environment.ts';
+import { control } from './route.ts';
+import { paymentCounts, recordCounts } from './state.ts';
+import { clockView, faultView, masked } from './views.ts';
+
+const TAG = 'Control: emulator';
+
+/** Whatever waits for the emulator asks these; no guard is in front of them. */
+export function probeRoutes() {
+  return [
+    control(
+      'GET /livez',
+      { tag: TAG, summary: 'Whether the process answers', answer: Live, open: true },
+      () => ({
+        status: 'live' as const,
+      }),
+    ),
+    control(
+      'GET /readyz',
+      { tag: TAG, summary: 'Whether state is loaded and requests are taken', answer: Ready, open: true },
+      () => ({ status: 'ready' as const }),
+    ),
+  ] as const;
+}
+
+/** What concerns the emulator as a whole: status, its document, shutdown. */
+export function emulatorRoutes(parts: AppParts, document: () => Promise<object>) {
+  const { facts, clock, faults } = parts;
+  return [
+    control(
+      'GET /status',
+      { tag: TAG, summary: 'Version, address, counts, options in force', answer: Status },
+      () => {
+        const { secretKey, controlToken, ...options } = facts.options;
+        return {
+          version: facts.version,
+          mode: facts.dataDir === null ? ('in-memory' as const) : ('on-disk' as const),
+          url: facts.baseUrl(),
+          dataDir: facts.dataDir,
+          pid: facts.pid,
+          startedAt: facts.startedAt,
+          clock: clockView(clock.read()),
+          faults: faults.list.map(faultView),
+          counts: { ...recordCounts(parts), payments: paymentCounts(parts) },
+          options: {
+            ...options,
+            secretKey: secretKey === undefined ? null : masked(secretKey),
+            controlToken: controlToken === undefined ? null : masked(controlToken),
+          },
+        };
+      },
+    ),
+    control('GET /openapi.json', { tag: TAG, summary: 'This document', answer: z.custom<object>() }, () =>
+      document(),
+    ),
+    control('POST /shutdown', { tag: TAG, summary: 'Stop gracefully', answer: Stopping }, () => {
+      // The response is on its way before the server begins to stop.
+      setImmediate(() => void facts.stop());
+      return { stopping: true as const, pid: facts.pid };
+    }),
+  ] as const;
+}

@@ -1,0 +1,25 @@
+import type { Collection } from '../../domain/collection.ts';
+
+/** What every list takes beside its filters. */
+interface Paging {
+  limit?: number | undefined;
+  cursor?: number | undefined;
+}
+
+/**
+ * A page of a collection, newest first.
+ *
+ * @param wanted the value that a field of a record must have, by field; what is undefined is not looked at
+ * @param view the record as it is shown
+ */
+export function listPage<Item extends { id: string }, View>(
+  collection: Collection<Item>,
+  { limit = 50, cursor }: Paging,
+  wanted: { [Name in keyof Item]?: Item[Name] | undefined },
+  view: (item: Item) => View,
+): { data: View[]; nextCursor: string | null } {
+  const filters = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const fits = (item: Item) => filters.every(([name, value]) => item[name as keyof Item] === value);
+  const page = collection.page(limit, cursor === undefined ? undefined : String(cursor), fits);
+  return { ...page, data: page.data.map(view) };
+}

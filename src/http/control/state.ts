@@ -1,0 +1,68 @@
+import { Readable } from 'node:stream';
+import { Counted, GivenState, type RecordCounts, State } from '../../contract/state.ts';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../contract/vocabulary.ts';
+import type { AppParts } from '../environment.ts';
+import { control } from './route.ts';
+
+const TAG = 'Control: state';
+
+/** `/_sim/reset` and `/_sim/snapshot`. */
+export function stateRoutes(parts: AppParts) {
+  const { state } = parts;
+  return [
+    control(
+      'POST /reset',
+      {
+        tag: TAG,
+        summary: 'Back to the fixtures that it started with',
+        description: 'Merchants keep their keys; what is due is dropped.',
+        answer: Counted,
+      },
+      async () => {
+        await state.reset();
+        return { counts: recordCounts(parts) };
+      },
+    ),
+    control('GET /snapshot', { tag: TAG, summary: 'The whole state', answer: State }, ({ c }) => {
+      // In slices: a large state must not hold up the payments that come in meanwhile.
+      const body = Readable.toWeb(Readable.from(state.snapshotText())) as ReadableStream<Uint8Array>;
+      return c.body(body, 200, { 'Content-Type': 'application/json' });
+    }),
+    control(
+      'PUT /snapshot',
+      {
+        tag: TAG,
+        summary: 'Put a whole state in the place of this one',
+        description: 'All or nothing, at most 256 MiB.',
+        body: GivenState,
+        isState: true,
+        answer: Counted,
+      },
+      async ({ body }) => {
+        await state.restore(body);
+        return { counts: recordCounts(parts) };
+      },
+    ),
+  ] as const;
+}
+
+/** How many records of each kind there are. */
+export function recordCounts({ gateway: { state } }: AppParts): RecordCounts {
+  return {
+    payments: state.payments.size,
+    deliveries: state.deliveries.size,
+    merchants: state.merchants.size,
+    wallets: state.wallets.size,
+    cards: state.cards.size,
+  };
+}
+
+/** How many payments there are of each status. */
+export function paymentCounts({ gateway }: AppParts): Record<PaymentStatus, number> {
+  const counts = Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, 0])) as Record<
+    PaymentStatus,
+    number
+  >;
+  for (const { status } of gateway.state.payments.values()) counts[status]++;
+  return counts;
+}

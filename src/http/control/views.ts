@@ -1,0 +1,106 @@
+import type { Card } from '../../contract/card.ts';
+import type { Clock } from '../../contract/clock.ts';
+import type { Delivery } from '../../contract/delivery.ts';
+import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
+import type { Fault } from '../../contract/fault.ts';
+import type { InboxMessage } from '../../contract/message.ts';
+import type { Payment, Settled } from '../../contract/payment.ts';
+import { maskedCardNumber } from '../../domain/card.ts';
+import { type ActiveFault, faultInWords, isSpent } from '../../domain/fault.ts';
+import { timestamp } from '../../domain/settings.ts';
+import type * as stored from '../../domain/state.ts';
+import type { State } from '../../domain/state.ts';
+import type { ClockReading } from '../../system/clock.ts';
+import type * as happened from '../../usecases/event-log.ts';
+import type { Settled as SettledPayment } from '../../usecases/payments.ts';
+import { checkoutUrl } from '../../wire/paths.ts';
+import type { AppParts } from '../environment.ts';
+
+/*
+ * Stored records as the control API shows them.
+ */
+
+export function paymentView(payment: stored.Payment, baseUrl: string): Payment {
+  const { history: _history, messageId: _messageId, ...record } = payment;
+  return { ...record, checkoutUrl: checkoutUrl(payment, baseUrl) };
+}
+
+export function deliveryView(delivery: stored.Delivery, state: State): Delivery {
+  const { attemptCount, signedWith: _key, ...record } = delivery;
+  // A record out of the log is shown with the attempts of its moment.
+  const attempts = state
+    .attemptsOf(delivery.id)
+    .slice(0, attemptCount)
+    .map(({ deliveryId: _id, ...attempt }) => attempt);
+  return { ...record, attempts };
+}
+
+export function settledView(settled: SettledPayment, { gateway, facts }: AppParts): Settled {
+  return {
+    payment: paymentView(settled.payment, facts.baseUrl()),
+    delivery: settled.delivery && deliveryView(settled.delivery, gateway.state),
+    redirectUrl: settled.redirectUrl,
+  };
+}
+
+export function cardView(card: stored.Card): Card {
+  return { ...card, maskedNumber: maskedCardNumber(card.number) };
+}
+
+export function inboxMessage({ id: _id, ...message }: stored.Message): InboxMessage {
+  return message;
+}
+
+export function faultView(fault: ActiveFault): Fault {
+  return { ...fault.rule, used: fault.used, spent: isSpent(fault), summary: faultInWords(fault) };
+}
+
+export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock {
+  return {
+    now: timestamp(now),
+    frozen,
+    aheadMs: ahead,
+    nextDue: nextDue === null ? null : timestamp(nextDue),
+  };
+}
+
+/** An event with the records as the control API shows them, secrets masked. */
+export function simEventView(event: happened.SimEvent, { gateway, facts }: AppParts): SimEvent {
+  const { seq } = event;
+  switch (event.type) {
+    case 'request':
+      return { seq, type: 'request', request: maskedRequest(event.exchange, gateway.state) };
+    case 'payment':
+      return { seq, type: 'payment', payment: paymentView(event.payment, facts.baseUrl()) };
+    case 'delivery':
+      return { seq, type: 'delivery', delivery: deliveryView(event.delivery, gateway.state) };
+    case 'message':
+      return { seq, type: 'message', message: inboxMessage(event.message) };
+    case 'cardTransaction':
+    case 'notice':
+      return event;
+  }
+}
+
+/** A secret as it may be shown: enough to tell it from others. */
+export function masked(secret: string): string {
+  return secret.length > 12 ? `${secret.slice(0, 8)}…${secret.slice(-2)}` : '…';
+}
+
+/** A request without any merchant's secret key, bearer token, cookie, card number or card code in it. */
+export function maskedRequest(request: RecordedRequest, state: State): RecordedRequest {
+  const headers = Object.entries(request.requestHeaders).map(([name, value]) =>
+    ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
+  );
+  let body = request.requestBody;
+  for (const { secretKey } of state.merchants.values()) {
+    // As it is written in a form and in JSON too.
+    for (const written of [secretKey, encodeURIComponent(secretKey), JSON.stringify(secretKey).slice(1, -1)])
+      body = body?.replaceAll(written, masked(secretKey)) ?? null;
+  }
+  const responseBody =
+    request.responseBody
+      ?.replace(/"card_number":"\d*(\d{4})"/g, '"card_number":"…$1"')
+      .replace(/"cvc":"\d+"/g, '"cvc":"…"') ?? null;
+  return { ...request, requestBody: body, responseBody, requestHeaders: Object.fromEntries(headers) };
+}

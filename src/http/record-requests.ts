@@ -1,0 +1,45 @@
+import type { MiddlewareHandler } from 'hono';
+import { timestamp } from '../domain/settings.ts';
+import type { AppContext, AppEnvironment, AppParts, RequestNotes } from './environment.ts';
+
+/** So much of a request body is kept in the request log. */
+const KEPT_BODY_CHARACTERS = 16_384;
+
+/** Remembers every request to the service and its response. What happens under /_sim is not the service's. */
+export function recordRequests({ activity, gateway }: AppParts): MiddlewareHandler<AppEnvironment> {
+  return async (c, next) => {
+    const notes: RequestNotes = {};
+    c.set('exchange', notes);
+    if (c.req.path.startsWith('/_sim')) return next();
+    const started = performance.now();
+    await next();
+    activity.record({
+      at: timestamp(gateway.now()),
+      method: c.req.method,
+      target: target(c),
+      requestHeaders: requestHeaders(c),
+      requestBody: notes.requestBody === undefined ? null : beginning(notes.requestBody),
+      status: notes.status ?? c.res.status,
+      responseBody: notes.responseBody ?? null,
+      durationMs: Math.round((performance.now() - started) * 10) / 10,
+      paymentId: notes.paymentId ?? null,
+      notes: [...(notes.notes ?? [])],
+    });
+  };
+}
+
+/** The beginning of a long text. A mere slice would keep the whole of it in memory. */
+function beginning(text: string): string {
+  if (text.length <= KEPT_BODY_CHARACTERS) return text;
+  return Buffer.from(text.slice(0, KEPT_BODY_CHARACTERS)).toString();
+}
+
+function target(c: AppContext): string {
+  const { url } = c.req;
+  return url.slice(url.indexOf('/', url.indexOf('//') + 2));
+}
+
+function requestHeaders(c: AppContext): Record<string, string> {
+  const incoming = c.env?.incoming;
+  return (incoming ? incoming.headers : c.req.header()) as Record<string, string>;
+}

@@ -1,0 +1,263 @@
+import type {
+  Card,
+  CardFilter,
+  CardMovement,
+  CardTransaction,
+  CardTransactionInput,
+  CardWithTransactions,
+} from '../contract/card.ts';
+import type { Clock } from '../contract/clock.ts';
+import type { Attempt, Delivery, DeliveryFilter, FireInput, ResendInput } from '../contract/delivery.ts';
+import type { RecordedRequest, RequestFilter } from '../contract/event.ts';
+import type { Fault, FaultRule } from '../contract/fault.ts';
+import type { ListedMerchant, Merchant } from '../contract/merchant.ts';
+import type { InboxMessage } from '../contract/message.ts';
+import type {
+  Payment,
+  PaymentFilter,
+  PaymentWithTimeline,
+  Settled,
+  SettleInput,
+  TimelineEntry,
+} from '../contract/payment.ts';
+import type { StateSnapshot } from '../contract/state.ts';
+import type {
+  CheckoutTheme,
+  DeliveryOrder,
+  DeliveryState,
+  Mode,
+  PaymentOutcome,
+  PaymentStatus,
+} from '../contract/vocabulary.ts';
+import type { Wallet } from '../contract/wallet.ts';
+import type { StartOptions } from '../options.ts';
+
+/*
+ * What the library does. The records are those of the control API: their types are made from their schemas, so that
+ * nothing of the inside shows in them. Times are ISO 8601 UTC text, money is decimal text (never a float), and what can
+ * be missing is null.
+ */
+
+export type {
+  Attempt,
+  Card,
+  CardFilter,
+  CardTransaction,
+  Delivery,
+  DeliveryFilter,
+  DeliveryOrder,
+  DeliveryState,
+  Fault,
+  FaultRule,
+  InboxMessage,
+  Merchant,
+  Mode,
+  Payment,
+  PaymentFilter,
+  PaymentOutcome,
+  PaymentStatus,
+  PaymentWithTimeline,
+  RecordedRequest,
+  RequestFilter,
+  Settled,
+  StateSnapshot,
+  TimelineEntry,
+  Wallet,
+};
+
+/** The options of `gateway-sim start`. Environment and configuration file are not looked at. */
+export type StartGatewaySimOptions = StartOptions;
+/** How the emulator's clock stands. */
+export type ClockReading = Clock;
+/** How a payment is settled. */
+export type SettleOptions = Omit<SettleInput, 'outcome'>;
+/** An IPN made by hand. */
+export type FireOptions = FireInput;
+/** What moves money on a card. */
+export type CardMoveOptions = Omit<CardTransactionInput, 'type'>;
+
+/** A duration: milliseconds, or text such as `500ms`, `2s`, `1m`, `1h`. */
+export type Duration = number | string;
+
+/** A page of a list, newest first. */
+export interface Page<Item> {
+  data: Item[];
+  /** Hand it back as `cursor` to get the next page; null on the last one. */
+  nextCursor: string | null;
+}
+
+/** How long to wait for something. */
+export interface WaitOptions {
+  /** Real time; default 4 s, so that it comes before the time-out of most test runners (5 s). */
+  timeout?: Duration | undefined;
+}
+
+/** What a merchant sends to initiate. Default of each field: something that works. */
+export interface InitiateFields {
+  /** At most 20 characters (documented). Default: made up. */
+  identifier?: string | undefined;
+  /** Default: `100.00`. */
+  amount?: string | undefined;
+  /** Default: `USD`. */
+  currency?: string | undefined;
+  details?: string | undefined;
+  /** Default: `http://localhost:3000/ipn`. */
+  ipnUrl?: string | undefined;
+  /** Default: a thank-you page of the emulator. */
+  successUrl?: string | undefined;
+  /** Default: a page of the emulator. */
+  cancelUrl?: string | undefined;
+  siteLogo?: string | undefined;
+  checkoutTheme?: CheckoutTheme | undefined;
+  customerName?: string | undefined;
+  /** `approve@gateway-sim.test`, `cancel@…`, `fail@…` and `expire@…` settle the payment by themselves. */
+  customerEmail?: string | undefined;
+  /** Default: that of the first merchant. */
+  publicKey?: string | undefined;
+  /** Default: `sandbox`. */
+  mode?: Mode | undefined;
+}
+
+/** Payments of all merchants. A reference is an id, or an identifier: its newest pending payment, else its newest. */
+export interface Payments {
+  /** Newest first, 50 of them unless `limit` says otherwise. */
+  list(filter?: PaymentFilter): Promise<Page<Payment>>;
+  /** @throws GatewayError `not_found` */
+  get(reference: string): Promise<PaymentWithTimeline>;
+  /**
+   * Initiates a payment as a merchant would, over the service's own route.
+   *
+   * @throws GatewayError `invalid_fields` with every problem
+   */
+  create(fields?: InitiateFields): Promise<Payment>;
+  /**
+   * The newest payment that fits, as soon as there is one.
+   *
+   * @throws GatewayError `timed_out`, saying what was initiated instead
+   */
+  waitFor(filter?: PaymentFilter, options?: WaitOptions): Promise<Payment>;
+  /** The customer pays. @throws GatewayError `not_found`; `wrong_state` when it is settled already */
+  approve(reference: string, options?: SettleOptions): Promise<Settled>;
+  /** The customer cancels. @throws GatewayError `not_found`; `wrong_state` */
+  cancel(reference: string, options?: SettleOptions): Promise<Settled>;
+  /** The payment fails. @throws GatewayError `not_found`; `wrong_state` */
+  fail(reference: string, options?: SettleOptions): Promise<Settled>;
+  /** The payment expires. @throws GatewayError `not_found`; `wrong_state` */
+  expire(reference: string, options?: SettleOptions): Promise<Settled>;
+}
+
+/** IPNs with every attempt to deliver them. */
+export interface Ipns {
+  list(filter?: DeliveryFilter): Promise<Page<Delivery>>;
+  /** @throws GatewayError `not_found` */
+  get(id: string): Promise<Delivery>;
+  /**
+   * The newest delivery that fits, as soon as there is one.
+   *
+   * @throws GatewayError `timed_out`, saying what became of those that there are
+   */
+  waitFor(filter?: DeliveryFilter, options?: WaitOptions): Promise<Delivery>;
+  /** Sends it once more and waits for that attempt; `to` another address makes a new delivery. */
+  resend(id: string, options?: ResendInput): Promise<Delivery>;
+  /** Makes IPNs by hand and waits for their attempts. */
+  fire(options: FireOptions): Promise<Delivery[]>;
+}
+
+/** What a merchant sends to create a card. Default of each field: something that works. */
+export interface CardFields {
+  /** Decimal text; default `100.00`. */
+  amount?: string | undefined;
+  /** Default: `USD`. */
+  currency?: string | undefined;
+  title?: string | undefined;
+  nameOnCard?: string | undefined;
+  email?: string | undefined;
+}
+
+/** Virtual cards: the merchant's side (over the service's own routes) and the simulator's. */
+export interface Cards {
+  list(filter?: CardFilter): Promise<Page<Card>>;
+  /** @throws GatewayError `not_found` */
+  get(id: string): Promise<CardWithTransactions>;
+  /** Creates a card of the first merchant. */
+  create(fields?: CardFields): Promise<Card>;
+  activate(id: string): Promise<Card>;
+  block(id: string): Promise<Card>;
+  /** That is final. */
+  cancel(id: string): Promise<Card>;
+  /** Pays with the card. @throws GatewayError `wrong_state` when it is not active; `insufficient_funds` */
+  charge(id: string, movement: CardMoveOptions): Promise<CardMovement>;
+  /** Adds money to the card. */
+  fund(id: string, movement: CardMoveOptions): Promise<CardMovement>;
+}
+
+/** A running emulator, spoken to over its control API. */
+export interface GatewaySimClient {
+  /** Its address, without a slash at the end. */
+  readonly url: string;
+  /** Keys of the first merchant; those of now, also after `merchants.generateKeys`. */
+  readonly publicKey: string;
+  readonly secretKey: string;
+  /** Where a merchant initiates a sandbox payment. */
+  readonly initiateUrl: string;
+  /** What `/_sim` asks for; null when only this machine can reach the emulator. */
+  readonly controlToken: string | null;
+  /** The variables that `gateway-sim exec` and `gateway-sim keys env` set. */
+  readonly env: Record<string, string>;
+  readonly payments: Payments;
+  readonly ipns: Ipns;
+  readonly cards: Cards;
+  readonly wallets: {
+    list(): Promise<Page<Wallet>>;
+    /** @param amount decimal text */
+    fund(id: string, amount: string): Promise<Wallet>;
+  };
+  readonly merchants: {
+    list(): Promise<Page<ListedMerchant>>;
+    create(name: string): Promise<Merchant>;
+    /** A new pair for a merchant (id or name; default: the first); the old one stops working. */
+    generateKeys(reference?: string): Promise<Merchant>;
+  };
+  readonly inbox: {
+    list(): Promise<Page<InboxMessage>>;
+    /** The newest code for a payment (id or identifier). @throws GatewayError `timed_out` */
+    waitFor(filter?: { payment?: string | undefined }, options?: WaitOptions): Promise<InboxMessage>;
+  };
+  /** What the merchant's code sent to the service, newest first. */
+  readonly requests: {
+    list(filter?: RequestFilter): Promise<Page<RecordedRequest>>;
+    /** @throws GatewayError `timed_out`, saying what was requested instead */
+    waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<RecordedRequest>;
+  };
+  readonly faults: {
+    list(): Promise<Page<Fault>>;
+    set(rule: FaultRule): Promise<Fault>;
+    /** All rules, or those on a route. */
+    clear(route?: string): Promise<void>;
+  };
+  readonly clock: {
+    now(): Promise<ClockReading>;
+    /** Moves forward and runs what falls due. */
+    advance(duration: Duration): Promise<ClockReading>;
+    /** Stands still, now or at a time to come. */
+    freeze(at?: string | Date): Promise<ClockReading>;
+    resume(): Promise<ClockReading>;
+  };
+  /** Back to the fixtures and faults that it started with. Merchants keep their keys; the clock is left alone. */
+  reset(): Promise<void>;
+  /** The whole state out. */
+  snapshot(): Promise<StateSnapshot>;
+  /** A whole state in, all or nothing. @throws GatewayError `invalid_fields` */
+  restore(snapshot: StateSnapshot): Promise<void>;
+}
+
+/** An emulator that this process runs. */
+export interface GatewaySim extends GatewaySimClient, AsyncDisposable {
+  readonly port: number;
+  /** Where it keeps its state; null in memory. */
+  readonly dataDir: string | null;
+  /** What the user should know about the state that was found. */
+  readonly notices: readonly string[];
+  /** Answers what is under way, stores everything, lets go of port and folder. May be called twice. */
+  stop(): Promise<void>;
+}

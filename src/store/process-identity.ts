@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+
+/** Enough to tell a process from a later one with the same number. */
+export interface ProcessIdentity {
+  pid: number;
+  /** When it was started, in the system's own ticks; null where the system does not tell. */
+  started: string | null;
+}
+
+/** What Linux tells of a process: its state, parent, group, session and so on (proc(5), from the third field). Empty elsewhere. */
+export function statOf(pid: number): string[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Counted behind the command name in brackets, which may hold anything.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
+}
+
+/** Whether a process of this number runs. One that has ended but whose parent never asked (as in containers) does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return statOf(pid)[0] !== 'Z';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+export function identityOf(pid: number): ProcessIdentity {
+  // The 22nd field.
+  return { pid, started: statOf(pid)[19] ?? null };
+}
+
+/** Whether this very process still runs. */
+export function isRunning({ pid, started }: ProcessIdentity): boolean {
+  return isAlive(pid) && (started === null || started === identityOf(pid).started);
+}

@@ -1,0 +1,50 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
+
+/** The folder that `start` uses unless it is told another. */
+export const DEFAULT_DATA_DIR = '.gateway-sim';
+
+/** What a running server leaves in its folder for the commands that look for it. Readable by its owner only. */
+export interface ServerInfo {
+  url: string;
+  pid: number;
+  controlToken: string | null;
+}
+
+const serverFile = (folder: string) => join(folder, 'server.json');
+
+/** Tells commands where the server of a folder is. */
+export async function writeServerInfo(folder: string, info: ServerInfo): Promise<void> {
+  const temporary = `${serverFile(folder)}.tmp`;
+  await rm(temporary, { force: true });
+  const text = JSON.stringify({ ...info, started: identityOf(info.pid).started });
+  await writeFile(temporary, `${text}\n`, { mode: 0o600 });
+  await rename(temporary, serverFile(folder));
+}
+
+export async function removeServerInfo(folder: string): Promise<void> {
+  await rm(serverFile(folder), { force: true });
+}
+
+/**
+ * The server that runs on this folder, or undefined when there is none. One whose process is gone, or is another one
+ * with the same number, is ignored.
+ */
+export async function readServerInfo(folder: string): Promise<ServerInfo | undefined> {
+  try {
+    const { started = null, ...info } = JSON.parse(await readFile(serverFile(folder), 'utf8')) as ServerInfo &
+      ProcessIdentity;
+    return typeof info.url === 'string' && isRunning({ pid: info.pid, started }) ? info : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Looks for a running server in `.gateway-sim` of this folder and of each one above it. */
+export async function findServer(from: string): Promise<ServerInfo | undefined> {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const info = await readServerInfo(join(folder, DEFAULT_DATA_DIR));
+    if (info || folder === dirname(folder)) return info;
+  }
+}

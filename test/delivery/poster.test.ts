@@ -1,0 +1,312 @@
+import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Egress } from '../../src/delivery/egress.ts';
+import { Poster, type PostRequest } from '../../src/delivery/poster.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
+
+function poster(egress = new Egress([], () => undefined)): Poster {
+  const made = new Poster(egress);
+  onTestFinished(() => made.close());
+  return made;
+}
+
+function request(url: string, changes: Partial<PostRequest> = {}): PostRequest {
+  const body = changes.body ?? 'status=success&data%5Bamount%5D=100.00';
+  return {
+    url,
+    body,
+    headers: [
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ['Content-Length', String(Buffer.byteLength(body))],
+      ['X-Gateway-Sim', '1'],
+    ],
+    timeoutMs: 10_000,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+/** A server that answers every connection with these bytes, whatever it is sent. */
+async function rawReceiver(bytes: string, then: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => socket.write(bytes, () => then(socket)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** An address at which nothing listens: a receiver had this port a moment ago. */
+async function deadUrl(): Promise<string> {
+  const receiver = await startReceiver();
+  await receiver.close();
+  return `${receiver.url}/ipn`;
+}
+
+describe('a post', () => {
+  it('sends exactly the bytes, headers and address that it is given', async () => {
+    const receiver = await startReceiver();
+    const body = 'status=success&name=Zoë';
+    await poster().post(request(`${receiver.url}/ipn/a%2Fb?order=1&x=%7e`, { body }));
+    const [got] = receiver.requests;
+    expect(got).toMatchObject({ method: 'POST', url: '/ipn/a%2Fb?order=1&x=%7e', body });
+    expect(got?.headers).toMatchObject({
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': String(Buffer.byteLength(body)),
+      'x-gateway-sim': '1',
+      host: `127.0.0.1:${receiver.port}`,
+    });
+    expect(got?.headers['transfer-encoding']).toBeUndefined();
+  });
+
+  it('reports both sides as they were on the wire', async () => {
+    const receiver = await startReceiver([{ status: 202, headers: { 'X-Twice': 'a' }, body: 'Merci ✓' }]);
+    const sent = request(`${receiver.url}/ipn`);
+    const { report, refused } = await poster().post(sent);
+    expect(refused).toBe(false);
+    expect(report).toMatchObject({
+      url: `${receiver.url}/ipn`,
+      requestHeaders: sent.headers,
+      requestBody: sent.body,
+      responseStatus: 202,
+      responseBody: 'Merci ✓',
+      error: null,
+    });
+    expect(report.responseHeaders).toContainEqual(['X-Twice', 'a']);
+    expect(report.durationMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it.each([200, 201, 204, 299])('answered with %i is received', async (status) => {
+    const receiver = await startReceiver([{ status }]);
+    expect((await poster().post(request(receiver.url))).report).toMatchObject({
+      responseStatus: status,
+      error: null,
+    });
+  });
+
+  it.each([400, 401, 404, 405, 419, 500, 503])(
+    'answered with %i is not, and the answer is kept',
+    async (status) => {
+      const receiver = await startReceiver([{ status, body: 'because' }]);
+      expect((await poster().post(request(receiver.url))).report).toMatchObject({
+        responseStatus: status,
+        responseBody: 'because',
+        error: `the receiver answered ${status}: only 2xx counts as received`,
+      });
+    },
+  );
+
+  it.each([301, 302, 303, 307, 308])('answered with a redirect by %i does not follow it', async (status) => {
+    const elsewhere = await startReceiver();
+    const receiver = await startReceiver([{ status, headers: { Location: `${elsewhere.url}/moved` } }]);
+    const { report } = await poster().post(request(receiver.url));
+    expect(report.responseStatus).toBe(status);
+    expect(report.error).toBe(
+      `the receiver answered ${status} to ${elsewhere.url}/moved: redirects are not followed, give the final address as ipn_url`,
+    );
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  it.each([
+    [64 * 1024 - 1, 64 * 1024 - 1],
+    [64 * 1024, 64 * 1024],
+    [64 * 1024 + 1, 64 * 1024],
+    [3 * 1024 * 1024, 64 * 1024],
+  ])('of an answer with %i bytes keeps %i', async (sent, kept) => {
+    const receiver = await startReceiver([{ body: 'x'.repeat(sent) }]);
+    const { report } = await poster().post(request(receiver.url));
+    expect(report.error).toBeNull();
+    expect(report.responseBody).toBe('x'.repeat(kept));
+  });
+
+  it('uses one connection for one receiver again and again', async () => {
+    const receiver = await startReceiver();
+    const sender = poster();
+    for (let count = 0; count < 3; count++) await sender.post(request(receiver.url));
+    expect(new Set(receiver.requests.map(({ from }) => from)).size).toBe(1);
+  });
+});
+
+describe('a post that brings no answer says why, in words', () => {
+  it('when the receiver does not answer in time, and lets go of the connection', async () => {
+    const receiver = await startReceiver(['hang']);
+    const { report, refused } = await poster().post(request(receiver.url, { timeoutMs: 50 }));
+    expect(report).toMatchObject({
+      responseStatus: null,
+      responseBody: null,
+      error: `no complete answer from 127.0.0.1:${receiver.port} within 0.05 s`,
+    });
+    expect(refused).toBe(false);
+    await (await receiver.request(1)).closed;
+  });
+
+  it('when the answer begins but does not end in time', async () => {
+    const receiver = await startReceiver([{ body: 'begun', unfinished: true }]);
+    const { report } = await poster().post(request(receiver.url, { timeoutMs: 200 }));
+    expect(report.error).toBe(`no complete answer from 127.0.0.1:${receiver.port} within 0.2 s`);
+  });
+
+  it('when the receiver drops the connection', async () => {
+    const receiver = await startReceiver(['drop']);
+    const { report } = await poster().post(request(receiver.url));
+    expect(report.error).toBe(`127.0.0.1:${receiver.port} closed the connection without an answer`);
+  });
+
+  it('when the connection ends in the middle of the answer', async () => {
+    const url = await rawReceiver('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf', (socket) =>
+      socket.destroy(),
+    );
+    const { report } = await poster().post(request(url));
+    expect(report.error).toMatch(/closed the connection without an answer/);
+  });
+
+  it('when nothing listens there', async () => {
+    const url = await deadUrl();
+    const { report } = await poster().post(request(url));
+    expect(report.error).toBe(`connection refused: nothing listens at ${new URL(url).host}`);
+  });
+
+  it('when nothing listens there under a name with several addresses', async () => {
+    const url = (await deadUrl()).replace('127.0.0.1', 'localhost');
+    const { report } = await poster().post(request(url));
+    expect(report.error).toBe(`connection refused: nothing listens at ${new URL(url).host}`);
+  });
+
+  it('when what answers is not HTTP', async () => {
+    const url = await rawReceiver('SSH-2.0-OpenSSH_9.6\r\n', () => {});
+    const { report } = await poster().post(request(url));
+    expect(report.error).toMatch(/Parse Error/);
+  });
+
+  it('when the receiver wants to switch protocols, which would leave the answer open for ever', async () => {
+    const url = await rawReceiver(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      () => {},
+    );
+    const { report } = await poster().post(request(url, { timeoutMs: 300 }));
+    expect(report).toMatchObject({
+      responseStatus: 101,
+      error: 'the receiver answered 101: only 2xx counts as received',
+    });
+  });
+
+  it('when https is spoken to a receiver without it', async () => {
+    const receiver = await startReceiver();
+    const { report } = await poster().post(request(receiver.url.replace('http:', 'https:')));
+    expect(report.error).toMatch(/./);
+    expect(report.responseStatus).toBeNull();
+  });
+
+  it.each(['nonsense', 'ftp://127.0.0.1/', 'http://'])(
+    'when the address is %j, which no payment of ours has',
+    async (url) => {
+      const { report, refused } = await poster().post(request(url));
+      expect(report.error).toMatch(/./);
+      expect(refused).toBe(false);
+    },
+  );
+
+  it('when the emulator stops', async () => {
+    const receiver = await startReceiver(['hang']);
+    const stopping = new AbortController();
+    const answer = poster().post(request(receiver.url, { signal: stopping.signal }));
+    await receiver.request(1);
+    stopping.abort();
+    expect((await answer).report.error).toBe('the emulator is stopping');
+  });
+
+  it('when the emulator has stopped already: nothing is sent', async () => {
+    const receiver = await startReceiver();
+    const { report } = await poster().post(request(receiver.url, { signal: AbortSignal.abort() }));
+    expect(report.error).toBe('the emulator is stopping');
+    expect(receiver.requests).toEqual([]);
+  });
+});
+
+describe('an answer without a length', () => {
+  it('that ends with the connection is complete', async () => {
+    const url = await rawReceiver('HTTP/1.0 200 OK\r\n\r\nOK, all of it', (socket) => socket.end());
+    expect((await poster().post(request(url))).report).toMatchObject({
+      responseStatus: 200,
+      responseBody: 'OK, all of it',
+      error: null,
+    });
+  });
+});
+
+describe('a kept-alive connection', () => {
+  it('that the receiver closed just as it was used again is no failed attempt', async () => {
+    const receiver = await startReceiver((_, number) => (number === 2 ? 'drop' : {}));
+    const sender = poster();
+    await sender.post(request(receiver.url));
+    const { report } = await sender.post(request(receiver.url));
+    expect(report).toMatchObject({ responseStatus: 200, error: null });
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  it('is tried again once only, however many of them the receiver closes', async () => {
+    const both = gate();
+    const receiver = await startReceiver((_, number) => (number <= 2 ? { after: both.opened } : 'drop'));
+    const sender = poster();
+    const first = [sender.post(request(receiver.url)), sender.post(request(receiver.url))];
+    await receiver.request(2);
+    both.open();
+    await Promise.all(first);
+    // Now two connections are kept, and a third could be made.
+    const { report } = await sender.post(request(receiver.url));
+    expect(report.error).toMatch(/closed the connection without an answer/);
+    expect(receiver.requests).toHaveLength(4);
+  });
+
+  it('leaves one time-out for both tries together', async () => {
+    const receiver = await startReceiver((_, number) => (number === 2 ? 'drop' : {}));
+    const sender = poster();
+    await sender.post(request(receiver.url));
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => timers.mockRestore());
+    await sender.post(request(receiver.url, { timeoutMs: 7_000 }));
+    const waits = timers.mock.calls
+      .map(([, wait]) => wait ?? 0)
+      .filter((wait) => wait > 5_000 && wait <= 7_000);
+    expect(waits).toHaveLength(2);
+    expect(waits[1]).toBeLessThan(waits[0] ?? 0);
+  });
+});
+
+describe('the egress guard', () => {
+  it('refuses an address before anything is sent', async () => {
+    const receiver = await startReceiver();
+    const egress = new Egress([], () => ({ port: receiver.port }));
+    const { report, refused } = await poster(egress).post(request(receiver.url));
+    expect(refused).toBe(true);
+    expect(report).toMatchObject({
+      responseStatus: null,
+      error: expect.stringMatching(/is the emulator itself/),
+    });
+    expect(receiver.requests).toEqual([]);
+  });
+
+  it('refuses a name by what it resolves to, before anything is sent', async () => {
+    const receiver = await startReceiver();
+    const egress = new Egress([], () => ({ port: receiver.port }));
+    const { report, refused } = await poster(egress).post(
+      request(receiver.url.replace('127.0.0.1', 'localhost')),
+    );
+    expect(refused).toBe(true);
+    expect(report.error).toMatch(/^localhost \((127\.0\.0\.1|::1)\) port \d+ is the emulator itself/);
+    expect(receiver.requests).toEqual([]);
+  });
+
+  it('refuses a public address with the flag that allows it', async () => {
+    const { report, refused } = await poster().post(request('http://203.0.113.9/ipn'));
+    expect(refused).toBe(true);
+    expect(report.error).toContain('--allow-ipn-host 203.0.113.9');
+  });
+});

@@ -1,0 +1,94 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import { kebab } from '../../src/contract/hint.ts';
+import { CARD_ACTIONS } from '../../src/contract/vocabulary.ts';
+import { CARD_TRANSITIONS } from '../../src/domain/card.ts';
+import { START_OPTIONS } from '../../src/options.ts';
+import { FENCES, isGenerated, PAGES, page, ROOT } from './pages.ts';
+
+/** As GitHub makes them. */
+function anchorsOf(text: string): string[] {
+  const headings = text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe.each(Object.entries(PAGES))('%s', (path, text) => {
+  test('leads nowhere that is not there', () => {
+    const links = text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g);
+    for (const [link, file = '', anchor] of links) {
+      const target = file === '' ? path : normalize(join(dirname(path), file));
+      expect([link, existsSync(join(ROOT, target))]).toEqual([link, true]);
+      if (anchor === undefined) continue;
+      expect([link, anchorsOf(PAGES[target] ?? '').includes(anchor)]).toEqual([link, true]);
+    }
+  });
+
+  test('has no heading twice', () => {
+    const anchors = anchorsOf(text);
+    expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
+  });
+
+  test('is short enough to be read', () => {
+    if (isGenerated(text)) return;
+    expect(text.split('\n').length - 1).toBeLessThanOrEqual(path === 'README.md' ? 250 : 200);
+  });
+
+  test('names the version that there is, and no registry', () => {
+    for (const [, version] of text.matchAll(/gateway-sim[- ](\d+\.\d+\.\d+)/g)) {
+      expect(version).toBe(manifest.version);
+    }
+    if (!path.endsWith('releasing.md')) {
+      expect(text).not.toMatch(/npm (?:i|install|add)\b[^\n`]* gateway-sim(?![\w/.-])|npx (?:-y|--yes)/);
+    }
+  });
+});
+
+test('every page can be reached from README.md', () => {
+  const reached = new Set(['README.md']);
+  for (const path of reached) {
+    for (const [, file = ''] of (PAGES[path] ?? '').matchAll(/\]\((?!\w+:)([^)#]+\.md)/g)) {
+      reached.add(normalize(join(dirname(path), file)));
+    }
+  }
+  expect(Object.keys(PAGES).filter((path) => !reached.has(path) && path !== 'CHANGELOG.md')).toEqual([]);
+});
+
+test('every code block is run or compared by a test', () => {
+  const here = new URL('.', import.meta.url);
+  const folders = [here, new URL('../recipes/', here)];
+  const tests = folders
+    .flatMap((folder) => readdirSync(folder).map((file) => new URL(file, folder)))
+    .filter(({ pathname }) => pathname !== new URL(import.meta.url).pathname)
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+  const untested = FENCES.filter(({ place, code }) => {
+    const [, file] = /^(?:\/\/|#) ([\w./-]+\.\w+)\n/.exec(code) ?? [];
+    return !tests.includes(`'${file}'`) && !tests.includes(`'${place}'`);
+  });
+  expect(FENCES.length).toBeGreaterThan(30);
+  expect(untested.map(({ place, language }) => `${place} (${language})`)).toEqual([]);
+});
+
+describe('the options page tells of', () => {
+  const flags = Object.entries(START_OPTIONS)
+    .filter(([, { kind }]) => kind !== 'structure')
+    .map(([name, spec]) => `--${'default' in spec && spec.default === true ? 'no-' : ''}${kebab(name)}`);
+
+  test.each(flags)('%s', (flag) => {
+    expect(page('reference/options.md')).toMatch(new RegExp(`\`${flag}(?![\\w-])`));
+  });
+});
+
+test('the states of a card are those of the table', () => {
+  for (const [status, next] of Object.entries(CARD_TRANSITIONS)) {
+    const cells = CARD_ACTIONS.map((action) => (next[action] === null ? 'refused' : `\`${next[action]}\``));
+    expect(page('cards.md')).toContain(`| \`${status}\` | ${cells.join(' | ')} |`);
+  }
+});

@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { EXIT_CODES } from '../../src/cli/output.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { isGenerated, PAGES, page, ROOT } from './pages.ts';
+
+test('the stored reference is what "npm run docs" makes', async () => {
+  const folder = await temporaryFolder();
+  await promisify(execFile)(process.execPath, [join(ROOT, '.config/docs.mjs'), folder]);
+  const names = (await readdir(folder)).sort();
+  const stored = Object.keys(PAGES).filter((path) => isGenerated(PAGES[path] ?? ''));
+  expect(stored).toEqual(names.map((name) => `src/docs/reference/${name}`));
+  for (const name of names) {
+    expect(page(`reference/${name}`)).toBe(await readFile(join(folder, name), 'utf8'));
+  }
+});
+
+test('the exit codes page has every exit code', () => {
+  for (const code of new Set([0, ...Object.values(EXIT_CODES)])) {
+    expect(page('reference/exit-codes.md')).toContain(`\n| ${code} | `);
+  }
+});

@@ -1,0 +1,291 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import Ajv2020 from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { launch, run, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER } from '../helpers/sim.ts';
+import { packInto } from '../recipes/project.ts';
+import { FENCES, fence, page, ROOT } from './pages.ts';
+
+const hasCurl = spawnSync('curl', ['--version'], { stdio: 'ignore' }).status === 0;
+const SECRET_KEY = 'sec_sim_example_not_a_real_key';
+
+/** An emulator on disk, a receiver, and a shell whose `npx gateway-sim` is this one. */
+async function openShell() {
+  const folder = await temporaryFolder();
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  await writeFile(
+    join(bin, 'npx'),
+    `#!/bin/sh\nshift\nexec '${process.execPath}' '${join(ROOT, 'bin/gateway-sim.js')}' "$@"\n`,
+  );
+  await chmod(join(bin, 'npx'), 0o755);
+  const { ready, child, ended } = await startBinary(['--secret-key', SECRET_KEY], { cwd: folder });
+  const receiver = await startReceiver();
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH: `${bin}${delimiter}${PATH}`, HOME, NO_COLOR: '1' };
+  const here = (text: string) =>
+    text
+      .replaceAll('http://127.0.0.1:4477', ready.url)
+      .replaceAll('http://localhost:3000/ipn', `${receiver.url}/ipn`)
+      .replaceAll('pub_sim_example_not_a_real_key', ready.publicKey);
+  return {
+    ...ready,
+    folder,
+    receiver,
+    here,
+    /** Runs commands as they stand on a page; one that fails ends them. */
+    type: (text: string) => promisify(execFile)('sh', ['-ec', here(text)], { cwd: folder, env }),
+    initiate: async (fields: Record<string, string> = {}) => {
+      const order = { ...ORDER, public_key: ready.publicKey, ipn_url: `${receiver.url}/ipn`, ...fields };
+      const body = new URLSearchParams(order);
+      const answer = await fetch(`${ready.url}/sandbox/payment/initiate`, { method: 'POST', body });
+      return (await answer.json()) as Record<string, unknown>;
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Without what differs from run to run: ids, times, ports, signatures. */
+function steady(text: string): string {
+  return text
+    .replace(/\b(pay|ipn)_[0-9a-z]{16,24}\b/g, '$1_…')
+    .replace(/sim-[0-9a-z]{8}-[0-9a-z]{4}/g, 'sim-…')
+    .replace(/\d\d(:|%3A)\d\d(:|%3A)\d\d/g, '…')
+    .replace(/\d{4}-\d\d-\d\d/g, '…')
+    .replace(/(signature=)[0-9A-F]{64}/g, '$1…')
+    .replace(/(payment_trx%5D=)[0-9A-Z]{12}/g, '$1…')
+    .replace(/[\d.]+ ms/g, '… ms')
+    .replace(/(127\.0\.0\.1|localhost):\d+/g, '$1:…')
+    .replace(/((?:Public|Secret) key +)\S+/g, '$1…')
+    .trim();
+}
+
+describe('README.md: The first minute', () => {
+  const place = 'README.md: The first minute';
+  const [start = '', listen = '', merchant = '', received = '', log = ''] = [0, 1, 2, 3, 4].map((number) =>
+    fence(place, 'console', number),
+  );
+
+  test('goes as the page shows it', async () => {
+    const cwd = await temporaryFolder();
+    // The same words as from the root of a clone.
+    const shown = (text: string) =>
+      steady(text.replaceAll(join(ROOT, 'bin/gateway-sim.js'), 'bin/gateway-sim.js'));
+    const emulator = launch(['start', '--port', '0'], { cwd });
+    await emulator.until((stdout) => stdout.includes('Ctrl-C stops.'));
+    const receiver = launch(['ipn', 'listen', '--port', '0'], { cwd });
+    await receiver.until((stdout) => stdout.includes('Ctrl-C stops.'));
+    const [, port = ''] = /:(\d+)\./.exec(receiver.stdout()) ?? [];
+
+    expect(shown(`$ npm start --silent\n${emulator.stdout()}`)).toBe(steady(start));
+    expect(shown(`$ node bin/gateway-sim.js ipn listen\n${receiver.stdout()}`)).toBe(steady(listen));
+
+    const commands = [...merchant.matchAll(/^\$ node bin\/gateway-sim\.js (.+)$/gm)].map(
+      ([, line = '']) => line,
+    );
+    let session = '';
+    for (const command of commands) {
+      const args = command.replace('localhost:3000', `localhost:${port}`).split(' ');
+      const { code, stdout, stderr } = await run(args, { cwd });
+      expect([command, code]).toEqual([command, 0]);
+      session += `$ node bin/gateway-sim.js ${command}\n${stdout}${stderr}\n`;
+    }
+    expect(shown(session)).toBe(steady(merchant));
+
+    await receiver.until((stdout) => stdout.includes('status success'));
+    expect(shown(receiver.stdout().slice(receiver.stdout().indexOf('-->')))).toBe(steady(received));
+    await emulator.until((stdout) => stdout.includes('attempt 1'));
+    const happened = emulator.stdout().slice(emulator.stdout().search(/^\d\d:/m));
+    expect(shown(happened)).toBe(steady(log));
+  });
+});
+
+test('README.md: From a clone names scripts that there are', async () => {
+  const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  expect(fence('README.md: From a clone', 'sh')).toBe('npm ci && npm start\nnpm cit\n');
+  expect(scripts).toMatchObject({ start: 'node bin/gateway-sim.js start', test: expect.any(String) });
+  for (const [, script = ''] of page('README.md').matchAll(/`(?:npm run )?(test:\w+|docs)`/g)) {
+    expect(scripts).toHaveProperty([script]);
+  }
+});
+
+test('README.md: In your own project', async () => {
+  const [pack, enter, install = '', start = ''] = fence('README.md: In your own project', 'sh').split('\n');
+  expect([pack, enter, start]).toEqual(['npm pack', 'cd ../shop', 'npx gateway-sim start']);
+  const folder = await temporaryFolder();
+  for (const name of ['gateway-sim', 'shop']) await mkdir(join(folder, name));
+  await packInto(join(folder, 'gateway-sim'));
+  await writeFile(join(folder, 'shop/package.json'), '{ "private": true }');
+  const env = { ...process.env, npm_config_offline: 'true', npm_config_cache: join(folder, '.cache') };
+  const session = `${install} --no-audit --no-fund\n${start.replace('start', '--version')}`;
+  const { stdout } = await promisify(execFile)('sh', ['-ec', session], { cwd: join(folder, 'shop'), env });
+  expect(stdout).toMatch(/added 1 package\b[\s\S]*\n\d+\.\d+\.\d+\n$/);
+});
+
+test.runIf(hasCurl)('initiate.md: Initiate a payment', async () => {
+  const shell = await openShell();
+  const { stdout } = await shell.type(fence('initiate.md: Initiate a payment', 'sh'));
+  const answer = shell.here(fence('initiate.md: Initiate a payment', 'json'));
+  expect(steady(stdout)).toBe(steady(answer));
+  const refused = await shell.initiate({ amount: 'abc', site_logo: '' });
+  expect(`${JSON.stringify(refused)}\n`).toBe(fence('initiate.md: Errors', 'json'));
+});
+
+test('receive-and-verify.md: Receive and verify an IPN', async () => {
+  const shell = await openShell();
+  await shell.initiate({ customer_name: 'Ada Example' });
+  await shell.type('npx gateway-sim pay --approve');
+  const { body } = await shell.receiver.request(1);
+  const documented = fence('receive-and-verify.md: Receive and verify an IPN', 'text');
+  const fieldsOf = (text: string) => [...new URLSearchParams(text).entries()];
+  const shown = documented
+    .trim()
+    .split('\n')
+    .map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]);
+  const changing = ['data[payment_trx]', 'data[payment_timestamp]'];
+  const comparable = (fields: [string, string][]) => fields.filter(([name]) => !changing.includes(name));
+  expect(comparable(fieldsOf(body))).toEqual(comparable(shown));
+  const hmac = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest('hex').toUpperCase();
+  expect(documented).toContain(`signature=${hmac}\n`);
+});
+
+test('receive-and-verify.md: Why a signature does not match', async () => {
+  const shell = await openShell();
+  const [command = '', ...output] = fence(
+    'receive-and-verify.md: Why a signature does not match',
+    'console',
+  ).split('\n');
+  const signature = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest('hex').toUpperCase();
+  const fields = { status: 'success', signature, identifier: 'order-1', 'data[amount]': '49.9' };
+  await writeFile(join(shell.folder, 'body.txt'), new URLSearchParams(fields).toString());
+  const failed = await shell.type(command.replace('$ ', '')).catch((error) => error);
+  expect(failed).toMatchObject({ code: 1 });
+  expect(failed.stdout).toContain(output.join('\n'));
+});
+
+test('without-a-browser.md: One payment at a time', async () => {
+  const shell = await openShell();
+  await shell.initiate();
+  const [command = '', ...output] = fence('without-a-browser.md: One payment at a time', 'console').split(
+    '\n',
+  );
+  const { stdout } = await shell.type(command.replace('$ ', ''));
+  expect(steady(stdout)).toBe(steady(shell.here(output.join('\n'))));
+});
+
+test('ipns-by-hand.md: IPNs by hand', async () => {
+  const shell = await openShell();
+  await shell.initiate();
+  await shell.type('npx gateway-sim pay --approve');
+  const { stdout } = await shell.type('npx gateway-sim ipn list --json');
+  const [{ id }] = JSON.parse(stdout).data;
+  await shell.type(fence('ipns-by-hand.md: IPNs by hand', 'sh').replace(/ipn_\w+/, id));
+  const bodies = shell.receiver.requests.map(({ body }) => new URLSearchParams(body));
+  expect(bodies).toHaveLength(4);
+  expect(bodies[1]).toEqual(bodies[0]);
+  expect(bodies[2]?.get('data[charge]')).toBe('1');
+  expect(bodies[3]?.get('data[amount]')).not.toBe('49.90');
+});
+
+test('faults.md: Faults', async () => {
+  const shell = await openShell();
+  const lines = fence('faults.md: Faults', 'sh').trim().split('\n');
+  const { stdout } = await shell.type([...lines.slice(0, -1), 'npx gateway-sim faults --json'].join('\n'));
+  expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '').data).toHaveLength(4);
+  expect((await shell.type(lines.at(-1) ?? '')).stdout).toContain('4 cleared');
+});
+
+test('time.md: Time', async () => {
+  const shell = await openShell();
+  await shell.type(fence('time.md: Time', 'sh'));
+  const { stdout } = await shell.type('npx gateway-sim clock --json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    frozen: false,
+    now: expect.stringMatching(/^2030-01-01T00:00/),
+  });
+});
+
+test.runIf(hasCurl)('cards.md: Virtual cards', async () => {
+  const shell = await openShell();
+  const { stdout } = await shell.type(fence('cards.md: Virtual cards', 'sh'));
+  expect(stdout).toContain('"available_balance":86.5');
+  expect(stdout).toContain('"remark":"make_payment"');
+  expect(stdout).toContain('"status":"inactive"');
+  expect(stdout).toContain('"status":"canceled"');
+  expect(stdout).toContain('"total":1');
+});
+
+test('state.md: State', async () => {
+  const shell = await openShell();
+  await shell.initiate();
+  const [exported = '', imported = '', reset = ''] = fence('state.md: State', 'sh').trim().split('\n');
+  await shell.type(`${exported}\nnpx gateway-sim pay --approve\n${imported}`);
+  const payments = async () => JSON.parse((await shell.type('npx gateway-sim payments --json')).stdout).data;
+  expect(await payments()).toMatchObject([{ identifier: 'order-1', status: 'pending' }]);
+  await shell.type(reset);
+  expect(await payments()).toEqual([]);
+});
+
+test.runIf(hasCurl)('dashboard.md: Control API', async () => {
+  const shell = await openShell();
+  await shell.initiate();
+  const { stdout } = await shell.type(fence('dashboard.md: Control API', 'sh'));
+  expect(JSON.parse(stdout)).toMatchObject({ payment: { identifier: 'order-1', status: 'succeeded' } });
+});
+
+describe('configuration files', () => {
+  const configurations = FENCES.filter(({ place, language }) =>
+    [
+      'configuration.md: Configuration',
+      'without-a-browser.md: Payments that settle themselves',
+      'faults.md: When',
+    ]
+      .map((one) => `${one} json`)
+      .includes(`${place} ${language}`),
+  );
+
+  test('are three', () => expect(configurations).toHaveLength(3));
+
+  test.each(configurations)('$place', async ({ code }) => {
+    const schema = JSON.parse(await readFile(join(ROOT, 'fixtures/config.schema.json'), 'utf8'));
+    const ajv = new Ajv2020.default({ strict: false });
+    addFormats.default(ajv);
+    const validate = ajv.compile(schema);
+    expect([validate(JSON.parse(code)), validate.errors]).toEqual([true, null]);
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), code);
+    const { ready } = await startBinary(['--in-memory'], { cwd });
+    expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
+  });
+});
+
+test('configuration.md: Starting it from a program', async () => {
+  const { ready } = await startBinary([], { cwd: await temporaryFolder() });
+  const shown = JSON.parse(fence('configuration.md: Starting it from a program', 'json'));
+  expect(Object.keys(ready)).toEqual(Object.keys(shown));
+});
+
+test('reference/files.md names every file', async () => {
+  const shell = await openShell();
+  await shell.initiate();
+  const named = [...page('reference/files.md').matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+  const running = await readdir(join(shell.folder, '.gateway-sim'));
+  expect(running).toEqual(expect.arrayContaining(['db.json', 'journal.jsonl', 'server.json', 'lock']));
+  expect(running.filter((name) => !named.includes(name))).toEqual([]);
+  await shell.stop();
+});
+
+test('releasing.md: Releasing is about this package', async () => {
+  const { name } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  for (const line of fence('releasing.md: Releasing', 'sh').trim().split('\n')) expect(line).toContain(name);
+});

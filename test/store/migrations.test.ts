@@ -1,0 +1,173 @@
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { MIGRATIONS, type Migration, migrate, type RawState } from '../../src/store/migrations.ts';
+import { parseSnapshot } from '../../src/store/snapshot.ts';
+import { Store } from '../../src/store/store.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { records, wallet } from '../helpers/records.ts';
+
+/** What version 1 left when it was killed: a live payment in the snapshot, settled in the journal, and a second one there. */
+const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
+
+async function folderOfVersion1(): Promise<string> {
+  const folder = await temporaryFolder();
+  await cp(VERSION_1, folder, { recursive: true });
+  return folder;
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  return Promise.all(['db.json', 'journal.jsonl'].map((name) => readFile(join(folder, name), 'utf8')));
+}
+
+const initial = async () => records();
+
+type Named = { holder: string };
+const renamed =
+  (rename: (holder: string) => string) =>
+  ({ wallets, ...rest }: RawState): RawState =>
+    wallets === undefined
+      ? rest
+      : { ...rest, wallets: (wallets as Named[]).map((one) => ({ ...one, holder: rename(one.holder) })) };
+
+const STEPS: readonly Migration[] = [
+  { from: 1, describe: 'holders get a mark', migrate: renamed((holder) => `${holder} 2`) },
+  { from: 2, describe: 'holders get another', migrate: renamed((holder) => `${holder} 3`) },
+];
+
+/** The store as it will be once these steps exist. */
+async function storeWith(steps: readonly Migration[]): Promise<typeof Store> {
+  vi.resetModules();
+  vi.doMock('../../src/store/migrations.ts', async (original) => ({
+    ...(await original<object>()),
+    SNAPSHOT_VERSION: steps.length + 1,
+    migrate: (state: RawState, version: unknown, source: string) => migrate(state, version, source, steps),
+  }));
+  onTestFinished(() => vi.doUnmock('../../src/store/migrations.ts'));
+  return (await import('../../src/store/store.ts')).Store;
+}
+
+describe('a folder of version 1', () => {
+  it('opens and keeps its records', async () => {
+    const folder = await folderOfVersion1();
+    const store = await Store.open({ folder, fsync: false }, initial);
+    onTestFinished(() => store.close());
+    expect(store.found).toBe(true);
+    expect(store.notices).toEqual([]);
+    expect([...store.state.payments.values()].map(({ identifier, status }) => [identifier, status])).toEqual([
+      ['order-1', 'succeeded'],
+      ['order-2', 'pending'],
+    ]);
+    expect(store.state.wallets.get('wal_first_usd')?.balance).toBe('900');
+    expect(store.state.merchants.get('mer_1')?.balances).toEqual({ USD: '98' });
+    const [delivery] = store.state.deliveriesOf('pay_000000000000000000000001');
+    expect(delivery).toMatchObject({ state: 'pending', signedText: '100.00order-1', once: false });
+  });
+
+  it('from before payments could settle themselves and deliveries could be made by hand gets the defaults', async () => {
+    const folder = await folderOfVersion1();
+    for (const name of ['db.json', 'journal.jsonl']) {
+      const text = await readFile(join(folder, name), 'utf8');
+      await writeFile(
+        join(folder, name),
+        text.replaceAll('"auto":null,', '').replaceAll('"once":false,', ''),
+      );
+    }
+    const store = await Store.open({ folder, fsync: false }, initial);
+    onTestFinished(() => store.close());
+    expect([...store.state.payments.values()].map(({ auto }) => auto)).toEqual([null, null]);
+    expect([...store.state.deliveries.values()].map(({ once }) => once)).toEqual([false]);
+  });
+
+  it('goes through every later step, snapshot and journal alike, and is of the newest version from then on', async () => {
+    const folder = await folderOfVersion1();
+    const Later = await storeWith(STEPS);
+    const store = await Later.open({ folder, fsync: false }, initial);
+    const holders = () => [...store.state.wallets.values()].map(({ holder }) => holder);
+    const migrated = ['First Holder 2 3', 'Rich Holder 2 3', 'Poor Holder 2 3', 'Rich Holder 2 3'];
+    expect(holders()).toEqual(migrated);
+    await store.commit(() => ({ change: { wallets: [wallet({ id: 'new', holder: 'New' })] }, result: null }));
+    // As after a kill: lines of both versions stand behind a snapshot of the older one.
+    const killed = await temporaryFolder();
+    await cp(folder, killed, { recursive: true });
+    await store.close();
+    const [snapshot = '', journal] = await filesOf(folder);
+    expect(JSON.parse(snapshot).version).toBe(3);
+    expect(journal).toBe('');
+    for (const path of [folder, killed]) {
+      const again = await Later.open({ folder: path, fsync: false }, initial);
+      expect([...again.state.wallets.values()].map(({ holder }) => holder)).toEqual([...migrated, 'New']);
+      await again.close();
+    }
+  });
+
+  it('beside which an old journal is left behind a new snapshot ends in the same state', async () => {
+    const folder = await folderOfVersion1();
+    const [, journal = ''] = await filesOf(folder);
+    const Later = await storeWith(STEPS);
+    const store = await Later.open({ folder, fsync: false }, initial);
+    const before = store.snapshot();
+    await store.close();
+    await writeFile(join(folder, 'journal.jsonl'), journal);
+    const again = await Later.open({ folder, fsync: false }, initial);
+    onTestFinished(() => again.close());
+    expect(again.snapshot()).toEqual(before);
+  });
+
+  it('on which a step fails is damage that is explained, and nothing on disk is changed', async () => {
+    const folder = await folderOfVersion1();
+    const before = await filesOf(folder);
+    const failing = () => {
+      throw new Error('no such wallet');
+    };
+    const Later = await storeWith([...STEPS, { from: 3, describe: 'wallets are merged', migrate: failing }]);
+    await expect(Later.open({ folder, fsync: false }, initial)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: `${join(folder, 'db.json')} cannot be migrated from version 3 (wallets are merged): no such wallet`,
+      remedy: expect.stringContaining('state reset'),
+    });
+    expect(await filesOf(folder)).toEqual(before);
+  });
+});
+
+describe('a newer version', () => {
+  it('of a snapshot is refused', () => {
+    expect(() => parseSnapshot({ version: 99 }, 'db.json')).toThrow(
+      'db.json has the version 99; this gateway-sim reads up to 1',
+    );
+  });
+
+  it('of a line of the journal is refused, and nothing on disk is changed', async () => {
+    const folder = await folderOfVersion1();
+    const [, journal = ''] = await filesOf(folder);
+    await writeFile(join(folder, 'journal.jsonl'), `${journal}{"version":2,"wallets":[]}\n`);
+    const before = await filesOf(folder);
+    await expect(Store.open({ folder, fsync: false }, initial)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: `${join(folder, 'journal.jsonl')} line 3 has the version 2; this gateway-sim reads up to 1`,
+      remedy: expect.stringContaining('newer gateway-sim'),
+    });
+    expect(await filesOf(folder)).toEqual(before);
+  });
+});
+
+describe('migrating', () => {
+  const state = { wallets: [{ holder: 'A' }] };
+
+  it.each([
+    [1, 'A 2 3'],
+    [2, 'A 3'],
+    [3, 'A'],
+  ])('from version %i takes the later steps in order', (version, holder) => {
+    expect(migrate(state, version, 'it', STEPS)).toEqual({ wallets: [{ holder }] });
+  });
+
+  it.each([0, -1, 1.5, '1', null, undefined])('from %j, which is no version, is refused', (version) => {
+    expect(() => migrate(state, version, 'it', STEPS)).toThrow('it is not a gateway-sim state');
+  });
+
+  it('has a step for every version, in order', () => {
+    expect(MIGRATIONS.map(({ from }) => from)).toEqual(MIGRATIONS.map((_, index) => index + 1));
+  });
+});
