@@ -1,30 +1,39 @@
 import { relative } from 'node:path';
 import { command, hint } from '../contract/hint.ts';
-import { faultView } from '../http/control/views.ts';
 import type { ResolvedOptions } from '../options.ts';
-import type { RunningServer } from '../server.ts';
+import { VERSION } from '../system/package-info.ts';
 import { pairs } from './layout.ts';
 import type { Output } from './output.ts';
 
 /** The first line of `start --json`. */
-export function readyEvent({ url, port, publicKey, secretKey, dataDir, controlToken, parts }: RunningServer) {
-  const dashboardUrl = `${parts.facts.baseUrl()}/_sim`;
-  const keys = { publicKey, secretKey, dashboardUrl };
-  return { event: 'ready', url, port, ...keys, dataDir, controlToken, pid: process.pid };
+export interface ReadyEvent {
+  event: 'ready';
+  url: string;
+  port: number;
+  publicKey: string;
+  secretKey: string;
+  dashboardUrl: string;
+  dataDir: string | null;
+  controlToken: string | null;
+  pid: number;
 }
-export type ReadyEvent = ReturnType<typeof readyEvent>;
+
+/** What an emulator holds when it starts. */
+interface Overview {
+  payments: number;
+  cards: number;
+  liveEmail: string;
+  faults: readonly string[];
+}
 
 /** What `start` says to people: what to connect with, and what to try first. */
 export function bannerText(
-  { parts }: RunningServer,
-  options: ResolvedOptions,
   { url, dashboardUrl, publicKey, secretKey, dataDir, controlToken }: ReadyEvent,
+  { payments, cards, liveEmail, faults }: Overview,
+  options: ResolvedOptions,
   { colour, render }: Output,
   cwd: string,
 ): string {
-  const { state } = parts.gateway;
-  const stored = `${state.payments.size} payments, ${state.cards.size} cards`;
-  const liveEmail = state.wallets.values().next().value?.email ?? 'none';
   const facts = pairs({
     ['Base URL'.padEnd(12)]: options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,
     Dashboard: dashboardUrl,
@@ -35,7 +44,7 @@ export function bannerText(
     Live: render(hint`e-mail ${liveEmail}   code: ${command('inbox')}`),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers repeat`,
     State: dataDir
-      ? `${relative(cwd, dataDir) || '.'}/db.json  (${stored})`
+      ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments} payments, ${cards} cards)`
       : 'in memory, gone when this stops',
   });
   const example = command(
@@ -43,10 +52,10 @@ export function bannerText(
     ...['--amount', '100', '--currency', 'USD', '--ipn-url', 'http://localhost:3000/ipn'],
   );
   const text = [
-    `${colour.bold('gateway-sim')} ${parts.facts.version}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
+    `${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
     '',
     facts,
-    ...parts.faults.list.map((fault) => colour.red(`FAULT ON      ${faultView(fault).summary}`)),
+    ...faults.map((fault) => colour.red(`FAULT ON      ${fault}`)),
     '',
     render(hint`Try it        ${example}`),
     render(hint`Ctrl-C stops. ${command('--help')} lists everything.`),

@@ -1,6 +1,12 @@
 import type { Card, CardWithTransactions } from '../../contract/card.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { CARD_CALLS, callCard, callCards, readCard, requireMerchant } from '../../library/merchant-client.ts';
+import {
+  CARD_CALLS,
+  callCard,
+  createCard,
+  readCard,
+  requireMerchant,
+} from '../../library/merchant-client.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/cards.ts';
 import { type Columns, fieldsOf, listed, moment, pairs, table } from '../layout.ts';
@@ -42,16 +48,7 @@ function shownCard(card: CardWithTransactions): CommandResult {
 
 /** Over the service's own route, as a merchant would. */
 export async function create({ options, connect }: Call<'create'>) {
-  const server = await connect();
-  const { secretKey } = await requireMerchant(server, options.merchant);
-  const body = {
-    currency_code: options.currency,
-    title: options.title,
-    name_on_card: options.nameOnCard,
-    email: options.email,
-    amount: options.amount,
-  };
-  return shownCard(await callCards(server, secretKey, { method: 'POST', path: '/api/cards/save', body }));
+  return shownCard(await createCard(await connect(), options, options.merchant));
 }
 
 export const activate = change('activate');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '../../contract/delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, kebab } from '../../contract/hint.ts';
-import type { Payment, Settled, SettleInput } from '../../contract/payment.ts';
+import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
 import { OUTCOMES } from '../../contract/vocabulary.ts';
 import { initiatePayment, paymentIdOf } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
@@ -91,15 +91,12 @@ async function choosePayments({ args: [ref], options: { all, wait }, connect }: 
 
 async function pendingPayments(server: Server, all = false): Promise<Payment[]> {
   const pending: Payment[] = [];
-  let cursor: string | null = null;
+  let cursor: string | undefined;
   do {
-    const query: Record<string, string> = { status: 'pending', limit: all ? '1000' : '1' };
-    if (cursor) query['cursor'] = cursor;
-    const page: { data: Payment[]; nextCursor: string | null } = await server.call('GET /payments', {
-      query,
-    });
+    const query: PaymentFilter = { status: 'pending', limit: all ? 1_000 : 1, cursor };
+    const page = await server.call('GET /payments', { query });
     pending.push(...page.data);
-    cursor = all ? page.nextCursor : null;
+    cursor = (all && page.nextCursor) || undefined;
   } while (cursor);
   return pending;
 }

@@ -4,7 +4,7 @@ import { faultView, simEventView } from '../../http/control/views.ts';
 import type { ResolvedOptions } from '../../options.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';
-import { bannerText, detachedBannerText, type ReadyEvent, readyEvent } from '../banner.ts';
+import { bannerText, detachedBannerText, type ReadyEvent } from '../banner.ts';
 import type { CallOf } from '../command.ts';
 import type { COMMANDS } from '../commands/start.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
@@ -62,7 +62,7 @@ async function startHere(
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
   }
   for (const notice of notices) output.notice(notice);
-  announce(ready, output, () => bannerText(server, options, ready, output, io.cwd));
+  announce(ready, output, () => bannerText(ready, overviewOf(server), options, output, io.cwd));
   follow(server, output);
   if (parent) {
     if (!(await parent.ready(ready, notices))) return server.stop();
@@ -112,11 +112,32 @@ export function startEmulator(
 }
 
 /** What was found at the start and should be known, and the faults that are on. */
-export function noticesOf({ notices, parts }: RunningServer): string[] {
-  return [
-    ...notices.map((notice) => `gateway-sim: ${notice}`),
-    ...parts.faults.list.map((fault) => `gateway-sim: FAULT ON  ${faultView(fault).summary}`),
-  ];
+export function noticesOf(server: RunningServer): string[] {
+  const faults = faultsOf(server).map((fault) => `FAULT ON  ${fault}`);
+  return [...server.notices, ...faults].map((notice) => `gateway-sim: ${notice}`);
+}
+
+function faultsOf({ parts }: RunningServer): string[] {
+  return parts.faults.list.map((fault) => faultView(fault).summary);
+}
+
+function overviewOf(server: RunningServer) {
+  const { payments, cards, wallets } = server.parts.gateway.state;
+  const liveEmail = wallets.values().next().value?.email ?? 'none';
+  return { payments: payments.size, cards: cards.size, liveEmail, faults: faultsOf(server) };
+}
+
+function readyEvent({
+  url,
+  port,
+  publicKey,
+  secretKey,
+  dataDir,
+  controlToken,
+  parts,
+}: RunningServer): ReadyEvent {
+  const keys = { publicKey, secretKey, dashboardUrl: `${parts.facts.baseUrl()}/_sim` };
+  return { event: 'ready', url, port, ...keys, dataDir, controlToken, pid: process.pid };
 }
 
 async function startInBackground(options: ResolvedOptions, { io, output }: Call): Promise<void> {
