@@ -18,7 +18,6 @@ export interface ReadyEvent {
   pid: number;
 }
 
-/** What an emulator holds when it starts. */
 interface Overview {
   payments: number;
   cards: number;
@@ -63,7 +62,6 @@ export function bannerText(
   return `\n${text.replace(/^(?=.)/gm, '  ')}\n`;
 }
 
-/** What `start --detach` says to people. */
 export function detachedBannerText(
   { url, dashboardUrl, publicKey, secretKey, dataDir, controlToken, pid }: ReadyEvent,
   log: string,

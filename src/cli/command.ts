@@ -74,8 +74,7 @@ export interface Declaration<
   allowUnknown?: true;
 }
 
-/** What a command is called with. */
-export interface Call<
+export interface CommandContext<
   Args extends readonly string[],
   Options extends OptionDeclarations,
   Fields extends OptionDeclarations,
@@ -99,17 +98,18 @@ export interface Call<
   program: Command;
 }
 
-export type AnyCall = Call<readonly string[], OptionDeclarations, OptionDeclarations>;
+export type AnyContext = CommandContext<readonly string[], OptionDeclarations, OptionDeclarations>;
 
-/** How the user may say which server is meant. */
 export interface ServerChoice {
   url: string | undefined;
   dataDir: string | undefined;
   controlToken: string | undefined;
 }
 
-export type CallOf<Declared> =
-  Declared extends Declaration<infer Args, infer Options, infer Fields> ? Call<Args, Options, Fields> : never;
+export type ContextOf<Declared> =
+  Declared extends Declaration<infer Args, infer Options, infer Fields>
+    ? CommandContext<Args, Options, Fields>
+    : never;
 
 /** The commands of a noun: below its name, or, without one, directly below the program. */
 interface Group<Commands, Actions> {
@@ -130,7 +130,6 @@ export type AnyGroup = Group<Readonly<Record<string, Declaration>>, Readonly<Rec
 
 type None = Record<never, never>;
 
-/** Declares a command. */
 export function command<
   const Args extends readonly string[] = readonly [],
   Options extends OptionDeclarations = None,
@@ -139,9 +138,8 @@ export function command<
   return declaration;
 }
 
-/** Declares the commands of a noun. */
 export function group<const Commands extends Readonly<Record<string, Declaration>>>(
-  declared: Group<Commands, { [Name in keyof Commands]: Action<CallOf<Commands[Name]>> }>,
+  declared: Group<Commands, { [Name in keyof Commands]: Action<ContextOf<Commands[Name]>> }>,
 ): AnyGroup {
   return declared;
 }
@@ -155,7 +153,6 @@ export function pagedBy<Filters extends OptionDeclarations>(filters: Filters) {
   };
 }
 
-/** A switch. */
 export function flag(description: string): OptionDeclaration<true | undefined> {
   return { description };
 }

@@ -1,6 +1,5 @@
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../options.ts';
 
-/** The names of the files that `init` writes. */
 export const CONFIGURATION_FILE = 'gateway-sim.config.json';
 export const FIXTURES_FILE = 'gateway-sim.fixtures.json';
 

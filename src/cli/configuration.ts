@@ -13,7 +13,6 @@ import {
 import { CONFIGURATION_FILE } from './config-template.ts';
 import { parseJsonc } from './jsonc.ts';
 
-/** What stands on the command line, by camelCase name. */
 type Flags = Readonly<Record<string, unknown>>;
 
 /**

@@ -5,13 +5,12 @@ import { type ControlServer, controlServer } from '../library/control-client.ts'
 import { findServer, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
 
-/** A server that a command talks to. */
 export interface Server extends ControlServer {
   /** The process that runs it, where server.json tells. */
   pid: number | undefined;
 }
 
-/** Where a server listens unless it is told otherwise. */
+/** Where a server listens by default. */
 export const DEFAULT_URL = 'http://127.0.0.1:4477';
 
 /**

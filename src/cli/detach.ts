@@ -80,7 +80,6 @@ async function startDetached(
   throw code === undefined ? new Error(message) : new GatewayError(code, message, details);
 }
 
-/** How a detached process talks to the one that started it. */
 export interface ParentProcess {
   /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
   ready: (event: ReadyEvent, notices: readonly string[]) => Promise<boolean>;
@@ -115,7 +114,7 @@ function tell(report: Report): Promise<boolean> {
   });
 }
 
-/** A log that has grown over so many bytes is begun anew by the next start. */
+/** A log larger than this is begun anew by the next start. */
 const MAX_LOG_BYTES = 4 * 2 ** 20;
 
 /** Begins the log of a detached process anew when it has become too long. Only who has the data folder may. */

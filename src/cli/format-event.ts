@@ -3,7 +3,7 @@ import type { SimEvent } from '../contract/event.ts';
 
 type RecordedRequest = Extract<SimEvent, { type: 'request' }>['request'];
 
-/** The lines that tell of one happening: `-->` arrives, `<--` leaves. Empty where there is nothing to tell. */
+/** The lines that describe an event: `-->` arrives, `<--` leaves. Empty where there is nothing to say. */
 export function eventLines(activity: SimEvent, colour: ChalkInstance): string[] {
   // No line of a value can pass for one of ours.
   return linesOf(activity, colour).map((line) => line.replaceAll('\n', '\\u000a'));

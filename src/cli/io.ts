@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** What a command line is run with. */
 export interface Io {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean };
@@ -10,7 +9,6 @@ export interface Io {
   cwd: string;
 }
 
-/** That of this process. */
 export function processIo(): Io {
   for (const stream of [process.stdout, process.stderr]) {
     // A reader that goes away (`| head`, a closed terminal) is no error: what nobody reads is dropped.
@@ -30,7 +28,6 @@ export function processIo(): Io {
   };
 }
 
-/** All that comes on a stream. */
 export async function readAll(stream: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(Buffer.from(chunk));

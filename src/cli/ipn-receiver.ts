@@ -25,7 +25,6 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What describes the connection itself. */
 const PER_CONNECTION: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'content-length']);
 
 interface Listening {

@@ -21,7 +21,6 @@ export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string 
     .join('\n');
 }
 
-/** A page of a list. */
 export function listed<Row>(
   page: { data: readonly Row[]; nextCursor: string | null },
   columns: Columns<Row>,
@@ -44,7 +43,6 @@ export function pairs(facts: Readonly<Record<string, string | undefined>>): stri
   return entries.map(([name, value]) => `${name.padEnd(width)}  ${onOneLine(value)}`).join('\n');
 }
 
-/** The fields of a record under their own names. */
 export function fieldsOf(record: object): string {
   return pairs(
     Object.fromEntries(Object.entries(record).map(([name, value]) => [name, String(value ?? '-')])),

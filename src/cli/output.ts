@@ -67,7 +67,6 @@ export function hintStyle(invocation: string, connection: () => string = () => '
   return { ...PLAIN, command: typed };
 }
 
-/** What a command hands back to be shown. */
 export interface CommandResult {
   /** The one document of `--json`. */
   json: unknown;
@@ -120,12 +119,10 @@ export class Output {
     return !this.#io.stdout.writable;
   }
 
-  /** One line (or more) on stdout. */
   line(text: string): void {
     this.#io.stdout.write(text === '' ? '' : `${printable(text)}\n`);
   }
 
-  /** Prose on stderr. */
   notice(text: string | Hint): void {
     this.#io.stderr.write(`${printable(this.render(text))}\n`);
   }

@@ -52,7 +52,6 @@ Exit codes:
   6  state damaged
 `;
 
-/** What every command takes. */
 const COMMON_OPTIONS: OptionDeclarations = {
   url: { placeholder: 'url', description: 'address of the running emulator' },
   dataDir: { placeholder: 'folder', description: 'folder of the running emulator' },
@@ -64,7 +63,6 @@ const COMMON_OPTIONS: OptionDeclarations = {
 /** The commands of a group that its name alone stands for. */
 export const DEFAULT_COMMANDS: readonly string[] = ['list', 'show'];
 
-/** Runs a command that was found on the command line. */
 type Runner = (
   command: Command,
   declared: Declaration,
@@ -128,7 +126,6 @@ function declare(parent: Command, name: string, declared: Declaration, inGroup: 
   return command.addHelpText('after', examples(declared.examples ?? [fullName]));
 }
 
-/** The examples at the end of a help text. */
 function examples(lines: readonly string[]): string {
   const heading = lines.length > 1 ? 'Examples' : 'Example';
   return `\n${heading}:\n${lines.map((line) => `  gateway-sim ${line}`).join('\n')}`;

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
 import { environmentName } from '../options.ts';
-import type { AnyCall, Declaration, Run } from './command.ts';
+import type { AnyContext, Declaration, Run } from './command.ts';
 import { connect } from './connect.ts';
 import { invocationOf } from './invocation.ts';
 import type { Io } from './io.ts';
@@ -72,7 +72,7 @@ async function act(
     requireNoExcess(command);
     const run = await load();
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
-    const call: AnyCall = {
+    const call: AnyContext = {
       args: command.processedArgs,
       options,
       fields: Object.fromEntries(given),

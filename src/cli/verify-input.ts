@@ -85,7 +85,6 @@ async function merchantsOf(connect: () => Promise<Server>) {
   }
 }
 
-/** A verdict for people. */
 export function verdictText({ valid, reasons, identifier, amount, status, expected }: Verdict): string {
   return [
     valid ? 'valid' : 'not valid',

@@ -7,12 +7,12 @@ import {
   readCard,
   requireMerchant,
 } from '../../library/merchant-client.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/cards.ts';
 import { type Columns, fieldsOf, listed, moment, pairs, table } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
-type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
 const CARD_COLUMNS: Columns<Card> = {
   Card: ({ id }) => id,
@@ -29,14 +29,14 @@ const TRANSACTION_COLUMNS: Columns<CardWithTransactions['transactions'][number]>
   Details: ({ details }) => details,
 };
 
-export async function list({ fields: { merchant, ...filters }, connect }: Call<'list'>) {
+export async function list({ fields: { merchant, ...filters }, connect }: Context<'list'>) {
   const server = await connect();
   const owner = merchant === undefined ? {} : { merchant: (await requireMerchant(server, merchant)).id };
   const page = await server.call('GET /cards', { query: { ...filters, ...owner } });
   return listed(page, CARD_COLUMNS, hint`No cards. Make one with: ${command('cards create')}`);
 }
 
-export async function show({ args: [id], connect }: Call<'show'>) {
+export async function show({ args: [id], connect }: Context<'show'>) {
   return shownCard(await readCard(await connect(), id));
 }
 
@@ -47,7 +47,7 @@ function shownCard(card: CardWithTransactions): CommandResult {
 }
 
 /** Over the service's own route, as a merchant would. */
-export async function create({ options, connect }: Call<'create'>) {
+export async function create({ options, connect }: Context<'create'>) {
   return shownCard(await createCard(await connect(), options, options.merchant));
 }
 
@@ -56,7 +56,7 @@ export const block = change('block');
 export const cancel = change('cancel');
 
 function change(what: keyof typeof CARD_CALLS) {
-  return async ({ args: [id], connect }: Call<'activate'>) =>
+  return async ({ args: [id], connect }: Context<'activate'>) =>
     shownCard(await callCard(await connect(), id, CARD_CALLS[what]));
 }
 
@@ -64,7 +64,7 @@ export const charge = move('charge');
 export const fund = move('fund');
 
 function move(type: 'charge' | 'fund') {
-  return async ({ args: [id], fields, connect }: Call<'charge'>): Promise<CommandResult> => {
+  return async ({ args: [id], fields, connect }: Context<'charge'>): Promise<CommandResult> => {
     const server = await connect();
     const param = { id };
     const json = { type, ...fields };

@@ -1,27 +1,27 @@
 import type { Clock } from '../../contract/clock.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/clock.ts';
 import type { Server } from '../connect.ts';
 import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
-type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 type Move = { advance: string } | { freeze: string } | { resume: true };
 
-export async function show({ connect }: Call<'show'>) {
+export async function show({ connect }: Context<'show'>) {
   const server = await connect();
   return shown(await server.call('GET /clock'));
 }
 
-export async function advance({ args: [duration], connect }: Call<'advance'>) {
+export async function advance({ args: [duration], connect }: Context<'advance'>) {
   return move(await connect(), { advance: duration });
 }
 
-export async function freeze({ args: [time = 'now'], connect }: Call<'freeze'>) {
+export async function freeze({ args: [time = 'now'], connect }: Context<'freeze'>) {
   return move(await connect(), { freeze: time });
 }
 
-export async function resume({ connect }: Call<'resume'>) {
+export async function resume({ connect }: Context<'resume'>) {
   return move(await connect(), { resume: true });
 }
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS, SHELLS } from '../commands/completion.ts';
 import { bashScript } from '../completion/bash.ts';
 import { type Place, placesOf } from '../completion/command-tree.ts';
@@ -23,7 +23,7 @@ const SCRIPTS: ReadonlyMap<string, (places: readonly Place[]) => string> = new M
 export async function completion({
   args: [shell = ''],
   program,
-}: CallOf<typeof COMMANDS.completion>): Promise<CommandResult> {
+}: ContextOf<typeof COMMANDS.completion>): Promise<CommandResult> {
   const script = SCRIPTS.get(shell);
   if (!script) {
     const problem = shell ? `there is no script for "${shell}"` : 'which shell?';

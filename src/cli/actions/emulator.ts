@@ -3,7 +3,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/emulator.ts';
 import type { Server } from '../connect.ts';
 import { pairs } from '../layout.ts';
@@ -12,18 +12,17 @@ import type { CommandResult } from '../output.ts';
 import { onOneLine } from '../printable.ts';
 import { foreignServer, probe, requireEmulator } from '../probe.ts';
 
-type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
 /** `stop` gives a server this long, in real time. */
 const STOP_LIMIT_MS = 10_000;
 const STOP_POLL_MS = 20;
 /** The process of a server that no server.json names may stay this long after its port is free: it may run elsewhere. */
 const ELSEWHERE_MS = 2_000;
-/** Default of `wait --timeout`. */
 const WAIT_LIMIT_MS = 30_000;
 const WAIT_POLL_MS = 50;
 
-export async function status({ connect }: Call<'status'>): Promise<CommandResult> {
+export async function status({ connect }: Context<'status'>): Promise<CommandResult> {
   const server = await connect();
   const facts = await server.call('GET /status');
   const counts = Object.entries(facts.counts.payments).map(([name, count]) => `${count} ${name}`);
@@ -44,8 +43,7 @@ export async function status({ connect }: Call<'status'>): Promise<CommandResult
   };
 }
 
-/** Returns when the port is free and the process gone. */
-export async function stop({ connect }: Call<'stop'>): Promise<CommandResult> {
+export async function stop({ connect }: Context<'stop'>): Promise<CommandResult> {
   const server = await connect({ guess: false });
   await requireEmulator(server.url);
   const { pid } = await server.call('POST /shutdown');
@@ -71,7 +69,7 @@ export async function stop({ connect }: Call<'stop'>): Promise<CommandResult> {
 export async function wait({
   options: { timeout = WAIT_LIMIT_MS },
   connect,
-}: Call<'wait'>): Promise<CommandResult> {
+}: Context<'wait'>): Promise<CommandResult> {
   const deadline = performance.now() + timeout;
   for (;;) {
     const left = () => deadline - performance.now();
@@ -87,7 +85,10 @@ export async function wait({
 }
 
 /** The address of the emulator that is ready, or why there is none yet. */
-async function readyUrl(connect: Call<'wait'>['connect'], limitMs: number): Promise<string | GatewayError> {
+async function readyUrl(
+  connect: Context<'wait'>['connect'],
+  limitMs: number,
+): Promise<string | GatewayError> {
   try {
     const { url } = await connect();
     const found = await probe(url, Math.min(Math.max(limitMs, 250), 2_000));
@@ -99,12 +100,11 @@ async function readyUrl(connect: Call<'wait'>['connect'], limitMs: number): Prom
   }
 }
 
-/** The dashboard, or the checkout of a payment. */
 export async function open({
   args: [what = 'dashboard', ref],
   output,
   connect,
-}: Call<'open'>): Promise<CommandResult> {
+}: Context<'open'>): Promise<CommandResult> {
   const server = await connect();
   const url = await pageOf(server, what, ref);
   await openInBrowser(url, output);

@@ -2,7 +2,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { merchantEnvironment } from '../../library/merchant-client.ts';
 import { runCommand } from '../child.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/exec.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { connectionFlags } from '../output.ts';
@@ -20,7 +20,7 @@ export async function exec({
   flags,
   io,
   output,
-}: CallOf<typeof COMMANDS.exec>): Promise<number> {
+}: ContextOf<typeof COMMANDS.exec>): Promise<number> {
   if (!words.length) {
     throw new GatewayError('usage', 'exec needs a command to run', {
       hint: hint`Put it behind a --, such as: ${command('exec', '--', 'npm', 'test')}`,

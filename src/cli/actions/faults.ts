@@ -1,12 +1,12 @@
 import { command, hint } from '../../contract/hint.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/faults.ts';
 import { listed } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
-type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
-export async function list({ connect }: Call<'list'>) {
+export async function list({ connect }: Context<'list'>) {
   const server = await connect();
   const page = await server.call('GET /faults');
   return listed(
@@ -22,7 +22,7 @@ export async function list({ connect }: Call<'list'>) {
 }
 
 /** Sets one rule, in the place of the one on the same route and identifiers. */
-export async function set({ args: [route], fields, connect }: Call<'set'>): Promise<CommandResult> {
+export async function set({ args: [route], fields, connect }: Context<'set'>): Promise<CommandResult> {
   const server = await connect();
   const fault = await server.call('POST /faults', { json: { route, ...fields } });
   return {
@@ -32,7 +32,7 @@ export async function set({ args: [route], fields, connect }: Call<'set'>): Prom
   };
 }
 
-export async function clear({ args: [route], connect }: Call<'clear'>): Promise<CommandResult> {
+export async function clear({ args: [route], connect }: Context<'clear'>): Promise<CommandResult> {
   const server = await connect();
   const query = route === undefined ? {} : { route };
   const answer = await server.call('DELETE /faults', { query });

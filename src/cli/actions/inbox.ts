@@ -1,8 +1,8 @@
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/inbox.ts';
 import { listed, moment } from '../layout.ts';
 
-export async function inbox({ connect }: CallOf<typeof COMMANDS.inbox>) {
+export async function inbox({ connect }: ContextOf<typeof COMMANDS.inbox>) {
   const server = await connect();
   const page = await server.call('GET /inbox');
   return listed(

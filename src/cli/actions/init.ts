@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { packagedFixtures } from '../../system/package-info.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/init.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
 import type { CommandResult } from '../output.ts';
@@ -18,7 +18,7 @@ import { orStorageFailed, shownFrom } from '../storage-failed.ts';
 export async function init({
   options: { dir = '.', force },
   io: { cwd },
-}: CallOf<typeof COMMANDS.init>): Promise<CommandResult> {
+}: ContextOf<typeof COMMANDS.init>): Promise<CommandResult> {
   const folder = resolve(cwd, dir);
   const files: [path: string, text: string][] = [
     [join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder))],

@@ -1,7 +1,7 @@
 import type { Delivery } from '../../contract/delivery.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { verify as verifyIpn } from '../../wire/verify.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/ipn.ts';
 import type { FiredIpn } from '../fire.ts';
 import { attemptText, describeLastAttempt } from '../format-attempt.ts';
@@ -9,9 +9,9 @@ import { listed, moment, pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 import { bodyToVerify, verdictText, verifyKeys } from '../verify-input.ts';
 
-type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
-export async function list({ fields: query, connect }: Call<'list'>) {
+export async function list({ fields: query, connect }: Context<'list'>) {
   const server = await connect();
   const page = await server.call('GET /ipns', { query });
   return listed(
@@ -29,7 +29,7 @@ export async function list({ fields: query, connect }: Call<'list'>) {
   );
 }
 
-export async function show({ args: [id], connect }: Call<'show'>): Promise<CommandResult> {
+export async function show({ args: [id], connect }: Context<'show'>): Promise<CommandResult> {
   const server = await connect();
   const delivery = await server.call('GET /ipns/:id', { param: { id } });
   return {
@@ -38,8 +38,7 @@ export async function show({ args: [id], connect }: Call<'show'>): Promise<Comma
   };
 }
 
-/** Returns after the attempt. */
-export async function resend(call: Call<'resend'>): Promise<CommandResult> {
+export async function resend(call: Context<'resend'>): Promise<CommandResult> {
   const server = await call.connect();
   const param = { id: call.args[0] };
   const delivery = await server.call('POST /ipns/:id/resend', { param, json: call.fields });
@@ -47,7 +46,7 @@ export async function resend(call: Call<'resend'>): Promise<CommandResult> {
 }
 
 /** Through the server, or with --secret without any. */
-export async function fire(call: Call<'fire'>): Promise<CommandResult> {
+export async function fire(call: Context<'fire'>): Promise<CommandResult> {
   const { secret } = call.options;
   const ipns =
     secret === undefined
@@ -59,13 +58,12 @@ export async function fire(call: Call<'fire'>): Promise<CommandResult> {
   };
 }
 
-async function fireByServer({ fields, connect }: Call<'fire'>): Promise<Delivery[]> {
+async function fireByServer({ fields, connect }: Context<'fire'>): Promise<Delivery[]> {
   const server = await connect();
   const answer = await server.call('POST /ipns', { json: fields });
   return 'data' in answer ? answer.data : [answer];
 }
 
-/** What became of IPNs, for people, and whether that is a failure. */
 function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery: true | undefined }) {
   const undelivered = ipns.filter(({ state }) => state !== 'delivered').length;
   const failure = `${undelivered} of ${ipns.length} IPNs not delivered`;
@@ -90,8 +88,7 @@ function deliveryText(delivery: FiredIpn): string {
   });
 }
 
-/** Exit code 1 when the IPN is not valid. */
-export async function verify(call: Call<'verify'>): Promise<CommandResult> {
+export async function verify(call: Context<'verify'>): Promise<CommandResult> {
   const body = await bodyToVerify(call.args[0], call.options.body, call.io);
   const verdict = verifyIpn(body, await verifyKeys(call.options, call.connect));
   return {
@@ -102,7 +99,7 @@ export async function verify(call: Call<'verify'>): Promise<CommandResult> {
 }
 
 /** A receiver that verifies and prints what comes, until it is stopped. */
-export async function listen(call: Call<'listen'>): Promise<undefined> {
+export async function listen(call: Context<'listen'>): Promise<undefined> {
   const { listenForIpns } = await import('../ipn-receiver.ts');
   const readKeys = () => verifyKeys(call.options, call.connect);
   await listenForIpns(call.options, readKeys, call.output);

@@ -1,10 +1,10 @@
 import { findMerchant, merchantEnvironment, requireMerchant } from '../../library/merchant-client.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/keys.ts';
 import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
-type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
 interface Keys {
   name: string;
@@ -20,11 +20,11 @@ function shown({ name, publicKey, secretKey }: Keys, ...notices: string[]): Comm
   };
 }
 
-export async function show({ options: { merchant }, connect }: Call<'show'>) {
+export async function show({ options: { merchant }, connect }: Context<'show'>) {
   return shown(await requireMerchant(await connect(), merchant));
 }
 
-export async function generate({ options: { merchant }, connect }: Call<'generate'>) {
+export async function generate({ options: { merchant }, connect }: Context<'generate'>) {
   const server = await connect();
   const known = await findMerchant(server, merchant);
   if (known) {
@@ -35,7 +35,7 @@ export async function generate({ options: { merchant }, connect }: Call<'generat
   return shown(made, `Merchant "${made.name}" is new.`);
 }
 
-export async function env({ options, connect }: Call<'env'>): Promise<CommandResult> {
+export async function env({ options, connect }: Context<'env'>): Promise<CommandResult> {
   const server = await connect();
   const variables = merchantEnvironment(server.url, await requireMerchant(server, options.merchant));
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);

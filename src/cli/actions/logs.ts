@@ -1,11 +1,15 @@
 import type { SimEvent } from '../../contract/event.ts';
 import { noServer } from '../../library/control-client.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/logs.ts';
 import { eventLines } from '../format-event.ts';
 
 /** What is remembered, and with --follow what happens from now on. */
-export async function logs({ options, output, connect }: CallOf<typeof COMMANDS.logs>): Promise<undefined> {
+export async function logs({
+  options,
+  output,
+  connect,
+}: ContextOf<typeof COMMANDS.logs>): Promise<undefined> {
   const server = await connect();
   const response = await server.open('GET /events', {
     query: { since: '0', follow: options.follow ? 'true' : 'false' },

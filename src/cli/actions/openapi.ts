@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { controlServer } from '../../library/control-client.ts';
 import { resolveOptions } from '../../options.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/openapi.ts';
 import { addressOf, DEFAULT_URL } from '../connect.ts';
 import type { CommandResult } from '../output.ts';
@@ -15,7 +15,7 @@ export async function openapi({
   choice,
   io,
   output,
-}: CallOf<typeof COMMANDS.openapi>): Promise<CommandResult> {
+}: ContextOf<typeof COMMANDS.openapi>): Promise<CommandResult> {
   const publicUrl = addressOf(choice.url ?? DEFAULT_URL).replace(/\/+$/, '');
   const values = { port: 0, inMemory: true, publicUrl };
   const server = await startEmulator(resolveOptions([{ values, label: () => '--url' }]), output);

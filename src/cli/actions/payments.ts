@@ -7,7 +7,7 @@ import { OUTCOMES } from '../../contract/vocabulary.ts';
 import { initiatePayment, paymentIdOf } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { curlCommand } from '../../wire/curl.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/payments.ts';
 import type { Server } from '../connect.ts';
 import { describeLastAttempt } from '../format-attempt.ts';
@@ -17,13 +17,12 @@ import { fieldsOf, listed, moment, pairs } from '../layout.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import type { CommandResult } from '../output.ts';
 
-type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
 /** How often `--wait` looks, in real time. */
 const POLL_MS = 100;
 
-/** Settles one pending payment, or all of them. */
-export async function pay(call: Call<'pay'>): Promise<CommandResult> {
+export async function pay(call: Context<'pay'>): Promise<CommandResult> {
   const { all, delivery, requireDelivery } = call.options;
   const input: SettleInput = {
     outcome: outcomeOf(call),
@@ -44,7 +43,7 @@ export async function pay(call: Call<'pay'>): Promise<CommandResult> {
   };
 }
 
-function outcomeOf({ args: [ref], options }: Call<'pay'>) {
+function outcomeOf({ args: [ref], options }: Context<'pay'>) {
   const [outcome, another] = OUTCOMES.filter((name) => options[name]);
   if (!outcome || another) {
     const count = outcome ? 'only one' : 'one';
@@ -70,7 +69,7 @@ function settledText({ payment, delivery, redirectUrl }: Settled): string {
 }
 
 /** The payments to settle; with --wait this goes on looking for server and payment until the time is up. */
-async function choosePayments({ args: [ref], options: { all, wait }, connect }: Call<'pay'>) {
+async function choosePayments({ args: [ref], options: { all, wait }, connect }: Context<'pay'>) {
   const deadline = performance.now() + (wait ?? 0);
   for (;;) {
     try {
@@ -105,7 +104,7 @@ function find(server: Server, ref: string) {
   return server.call('GET /payments/:ref', { param: { ref } });
 }
 
-export async function list({ fields: query, connect }: Call<'list'>) {
+export async function list({ fields: query, connect }: Context<'list'>) {
   const server = await connect();
   const page = await server.call('GET /payments', { query });
   return listed(
@@ -127,7 +126,7 @@ export async function show({
   args: [ref],
   options: { curl, har },
   connect,
-}: Call<'show'>): Promise<CommandResult> {
+}: Context<'show'>): Promise<CommandResult> {
   if (curl && har) throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
   const server = await connect();
   const payment = await find(server, ref);
@@ -140,7 +139,6 @@ export async function show({
   return { json: payment, text: `${fieldsOf(record)}\n\n${timelineText(timeline)}` };
 }
 
-/** The deliveries of a payment, oldest first. */
 async function deliveriesOf(server: Server, payment: string): Promise<Delivery[]> {
   const page = await server.call('GET /ipns', { query: { payment, limit: '1000' } });
   return page.data.toReversed();
@@ -156,7 +154,12 @@ function shownAsCurl(deliveries: readonly Delivery[]): CommandResult {
 }
 
 /** Initiates as a merchant would, over the service's own route. */
-export async function create({ fields, options, output, connect }: Call<'create'>): Promise<CommandResult> {
+export async function create({
+  fields,
+  options,
+  output,
+  connect,
+}: Context<'create'>): Promise<CommandResult> {
   const server = await connect();
   const { theme, ...others } = fields;
   const named = Object.entries(others).map(([name, value]) => [kebab(name).replaceAll('-', '_'), value]);

@@ -5,7 +5,7 @@ import type { ResolvedOptions } from '../../options.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';
 import { bannerText, detachedBannerText, type ReadyEvent } from '../banner.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/start.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
@@ -16,13 +16,13 @@ import { connectionFlags, type Output } from '../output.ts';
 import { probe } from '../probe.ts';
 import { onNpmExit } from '../watch-parent.ts';
 
-type Call = CallOf<typeof COMMANDS.start>;
+type Context = ContextOf<typeof COMMANDS.start>;
 
 /** What has our port may take this long to say who it is. */
 const PROBE_MS = 1_000;
 
 /** Runs until it is stopped; with --detach until the one in the background answers. */
-export async function start(call: Call): Promise<undefined> {
+export async function start(call: Context): Promise<undefined> {
   const { flags, io, output } = call;
   const parent = parentProcess();
   try {
@@ -46,7 +46,7 @@ export async function start(call: Call): Promise<undefined> {
 
 async function startHere(
   options: ResolvedOptions,
-  { io, output }: Call,
+  { io, output }: Context,
   { parent, standingFixtures }: { parent: ParentProcess | undefined; standingFixtures: boolean },
 ): Promise<void> {
   const server = await startEmulator(options, output, standingFixtures).catch(async (error: unknown) => {
@@ -140,7 +140,7 @@ function readyEvent({
   return { event: 'ready', url, port, ...keys, dataDir, controlToken, pid: process.pid };
 }
 
-async function startInBackground(options: ResolvedOptions, { io, output }: Call): Promise<void> {
+async function startInBackground(options: ResolvedOptions, { io, output }: Context): Promise<void> {
   const { ready, notices, log } = await detach(options);
   output.connection = connectionFlags(ready.url, ready.dataDir, io.cwd);
   for (const notice of notices) output.notice(notice);

@@ -5,7 +5,7 @@ import { command, hint, option } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/state.ts';
 import { confirm } from '../confirm.ts';
 import { connect, type Server } from '../connect.ts';
@@ -14,10 +14,10 @@ import type { CommandResult } from '../output.ts';
 import { requireEmulator } from '../probe.ts';
 import { replaceFile } from '../write-state-file.ts';
 
-type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
 /** Resets by the running emulator, or, where none runs, on the data folder itself. */
-export async function reset(call: Call<'reset'>): Promise<CommandResult> {
+export async function reset(call: Context<'reset'>): Promise<CommandResult> {
   const { choice, io } = call;
   const folder = choice.url === undefined ? await folderOf(choice.dataDir, io) : undefined;
   if (folder === undefined) return resetByServer(await serverToChange(call.connect), call);
@@ -47,13 +47,13 @@ async function folderOf(dataDir: string | undefined, { cwd }: Io): Promise<strin
 }
 
 /** Never one that was neither named nor found: what these commands do cannot be undone. */
-async function serverToChange(find: Call<'reset'>['connect']): Promise<Server> {
+async function serverToChange(find: Context<'reset'>['connect']): Promise<Server> {
   const server = await find({ guess: false });
   await requireEmulator(server.url);
   return server;
 }
 
-async function resetByServer(server: Server, { options, io }: Call<'reset'>): Promise<CommandResult> {
+async function resetByServer(server: Server, { options, io }: Context<'reset'>): Promise<CommandResult> {
   await confirm(
     `Reset the emulator at ${server.url}? Its payments, cards and IPNs are gone then.`,
     options,
@@ -66,7 +66,7 @@ async function resetByServer(server: Server, { options, io }: Call<'reset'>): Pr
   };
 }
 
-async function resetFolder(path: string, { options, io }: Call<'reset'>): Promise<CommandResult> {
+async function resetFolder(path: string, { options, io }: Context<'reset'>): Promise<CommandResult> {
   await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, options, io);
   const folder = await DataFolder.take(resolve(io.cwd, path));
   let backup: string | null;
@@ -87,7 +87,7 @@ async function exportState({
   connect: find,
   io: { cwd },
   output,
-}: Call<'export'>): Promise<CommandResult | undefined> {
+}: Context<'export'>): Promise<CommandResult | undefined> {
   const server = await find();
   const response = await server.open('GET /snapshot');
   // As text: the layout, one record a line, is worth keeping.
@@ -136,7 +136,7 @@ async function importState({
   options,
   connect: find,
   io,
-}: Call<'import'>): Promise<CommandResult> {
+}: Context<'import'>): Promise<CommandResult> {
   const name = file === '-' ? 'stdin' : file;
   const json = parsed(await textOf(file, io), name);
   const server = await serverToChange(find);

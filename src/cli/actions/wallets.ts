@@ -1,11 +1,11 @@
-import type { CallOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/wallets.ts';
 import { listed } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
-type Call<Name extends keyof typeof COMMANDS> = CallOf<(typeof COMMANDS)[Name]>;
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
-export async function list({ connect }: Call<'list'>) {
+export async function list({ connect }: Context<'list'>) {
   const server = await connect();
   const page = await server.call('GET /wallets');
   return listed(page, {
@@ -16,7 +16,7 @@ export async function list({ connect }: Call<'list'>) {
   });
 }
 
-export async function fund({ args: [id], fields: json, connect }: Call<'fund'>): Promise<CommandResult> {
+export async function fund({ args: [id], fields: json, connect }: Context<'fund'>): Promise<CommandResult> {
   const server = await connect();
   const param = { id };
   const wallet = await server.call('POST /wallets/:id/fund', { param, json });

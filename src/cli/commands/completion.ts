@@ -10,7 +10,6 @@ on the PATH by that name (npm install -g, or node_modules/.bin); what stands beh
         or in ~/.zshrc, behind compinit:  source <(gateway-sim completion zsh)
   fish  gateway-sim completion fish >~/.config/fish/completions/gateway-sim.fish`;
 
-/** The shells that there is a script for. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export const COMMANDS = {

@@ -7,7 +7,6 @@ export type Kind = (typeof KINDS)[number];
 /** What a value can be: one of these words, a file, a folder, a command line; anything for null. */
 export type Values = readonly string[] | Kind | null;
 
-/** An option as a shell offers it. */
 export interface CompletedOption {
   /** `--port`, `-h`: every way to write it. */
   flags: readonly string[];
@@ -22,7 +21,6 @@ export interface Place {
   path: string;
   commands: readonly { name: string; description: string }[];
   options: readonly CompletedOption[];
-  /** The positional arguments in their order. */
   positions: readonly Values[];
 }
 
@@ -90,7 +88,6 @@ export function alike<Value>(entries: readonly (readonly [key: string, value: Va
   return [...rows.values()];
 }
 
-/** How a shell offers values. */
 export function offers(kinds: Readonly<Record<Kind, string>>, words: (list: readonly string[]) => string) {
   return (values: NonNullable<Values>) => (typeof values === 'string' ? kinds[values] : words(values));
 }

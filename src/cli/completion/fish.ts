@@ -41,7 +41,6 @@ function __gateway_sim_position
 end
 `;
 
-/** The completion script of fish. It holds the whole tree. */
 export function fishScript(places: readonly Place[]): string {
   const valued = places.flatMap(({ path, options }) =>
     options
