@@ -6,6 +6,7 @@ import { kebab } from '../contract/hint.ts';
 import {
   environmentSource,
   type OptionSource,
+  type OptionSpec,
   type ResolvedOptions,
   resolveOptions,
   START_OPTIONS,
@@ -42,14 +43,12 @@ export function execConfiguration(
   environment: Readonly<Record<string, string | undefined>>,
   file: OptionSource | undefined,
 ): ResolvedOptions {
+  const aboutStart = Object.entries<OptionSpec>(START_OPTIONS).filter(([, { commandOnly }]) => commandOnly);
   const values = {
+    ...Object.fromEntries(aboutStart.map(([name, spec]) => [name, spec.default])),
     port: 0,
     dataDir: START_OPTIONS.dataDir.default,
     inMemory: flags['dataDir'] === undefined,
-    open: false,
-    json: false,
-    quiet: false,
-    detach: false,
   };
   const apart: OptionSource = { values, label: (name) => name };
   return resolveOptions([flagSource(flags), apart, environmentSource(environment), ...(file ? [file] : [])]);
