@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { FaultRules } from './contract/fault.ts';
 import { parseInput } from './contract/input.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
 import { prepare } from './domain/bootstrap.ts';
 import { readTerms } from './domain/configuration.ts';
-import { FaultRules } from './domain/fault.ts';
 import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
 import { type Context, timestamp } from './domain/settings.ts';
 import { createApp } from './http/app.ts';
-import type { AppParts } from './http/environment.ts';
+import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import type { ResolvedOptions } from './options.ts';
@@ -23,11 +23,19 @@ import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
-import { Deadlines } from './usecases/auto-settle.ts';
-import { CardUseCases } from './usecases/cards.ts';
+import { AutoSettler } from './usecases/auto-settle.ts';
+import { Cards } from './usecases/cards.ts';
+import { Checkout } from './usecases/checkout.ts';
+import { ClockUseCases } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
-import { Gateway } from './usecases/payments.ts';
+import { FaultUseCases } from './usecases/faults.ts';
+import { Ipns } from './usecases/ipns.ts';
+import { Merchants } from './usecases/merchants.ts';
+import type { UseCaseParts } from './usecases/parts.ts';
+import { Payments } from './usecases/payments.ts';
 import { StateUseCases } from './usecases/state.ts';
+import { Wallets } from './usecases/wallets.ts';
+import { dialect } from './wire/dialect.ts';
 
 /** What comes from outside the options. */
 export interface ServerSurroundings {
@@ -140,19 +148,29 @@ async function buildEngine(plan: Plan, { store }: Opened) {
   const renewIds = () => {
     ids = drawIds();
   };
-  const context = (): Context => ({ now: clock.now(), ids, settings });
+  const context = (): Context => ({ now: clock.now(), ids, settings, ipn: dialect.ipn });
   await store.commit((state) => prepare(state, preparation, settings));
   const faults = new Faults(() => ids.fraction('fault'));
   faults.replace(firstFaults);
-  const activity = new EventLog();
-  activity.follow(store);
+  const events = new EventLog();
+  events.follow(store);
   const poster = new Poster(egress);
   const courier = new Courier({ store, clock, poster, context, version: surroundings.version, faults });
-  const base = { store, settings, context };
-  const gateway = new Gateway({ ...base, clock, courier, random });
-  const cards = new CardUseCases(store, context);
-  const state = new StateUseCases({ ...base, initial, preparation, faults, firstFaults, activity, renewIds });
-  return { courier, useCases: { gateway, cards, state, clock, faults, activity } };
+  const shared: UseCaseParts = { store, clock, courier, settings, context, random, events };
+  const payments = new Payments(shared);
+  const useCases = {
+    payments,
+    checkout: new Checkout(shared, payments),
+    ipns: new Ipns(shared),
+    cards: new Cards(shared),
+    merchants: new Merchants(shared),
+    wallets: new Wallets(shared),
+    faults: new FaultUseCases(shared, faults),
+    clock: new ClockUseCases(shared),
+    state: new StateUseCases({ ...shared, initial, preparation, faults, firstFaults, renewIds }),
+    events,
+  };
+  return { courier, useCases };
 }
 type Engine = Awaited<ReturnType<typeof buildEngine>>;
 
@@ -166,7 +184,20 @@ async function serve(
   const { options, surroundings, clock, listening, controlToken } = plan;
   const { sharesProcess = false, report } = surroundings;
   const dataDir = folder?.path ?? null;
-  const parts = { ...useCases, facts: factsOf(plan, dataDir, shutdown) };
+  const runtime = runtimeOf(plan, dataDir, shutdown);
+  const parts: AppParts = {
+    ...useCases,
+    ...{ runtime, dialect },
+    gateway: {
+      get state() {
+        return store.state;
+      },
+      settings: plan.settings,
+      now: () => clock.now(),
+    },
+    activity: useCases.events,
+    facts: runtime,
+  };
   const app = createApp(parts, report);
   const servers = await listen(
     { ...options, replaceGlobals: !sharesProcess },
@@ -181,7 +212,7 @@ async function serve(
   const port = portOf(servers[0]);
   listening.port = port;
   courier.start();
-  new Deadlines({ store, clock, gateway: useCases.gateway }).start();
+  new AutoSettler({ store, clock, payments: useCases.payments }).start();
   const url = urlOf(options.host, port);
   await folder?.announce({ url, pid: process.pid, controlToken });
   const { publicKey, secretKey } = defaultMerchant(store.state);
@@ -193,10 +224,10 @@ async function serve(
   };
 }
 
-function factsOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutdown): AppParts['facts'] {
+function runtimeOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutdown): ServerRuntime {
   const { options, surroundings, clock, listening, controlToken } = plan;
   return {
-    ...{ options, dataDir, controlToken, stop },
+    ...{ options, settings: plan.settings, dataDir, controlToken, stop },
     version: surroundings.version,
     pid: process.pid,
     startedAt: timestamp(clock.now()),

@@ -22,7 +22,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
       'test/{contract,delivery,domain,options,store,system,wire}/**/*.test.ts',
     ],
     exclude: ['test/package.test.ts', ...OVER_SOCKETS, ...WITH_PROCESSES],
-    timeout: 5_000,
+    timeout: 10_000,
   },
   http: {
     include: ['test/{http,usecases}/**/*.test.ts', ...OVER_SOCKETS],

@@ -3,9 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, test } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { configurationTemplate } from '../src/cli/config-template.ts';
+import { FaultRules } from '../src/contract/fault.ts';
 import type { JsonSchema } from '../src/contract/field.ts';
 import { readTerms } from '../src/domain/configuration.ts';
-import { FaultRules } from '../src/domain/fault.ts';
 import { configurationSchema } from '../src/options/json-schema.ts';
 import { type OptionName, resolveOptions, START_OPTIONS } from '../src/options.ts';
 

@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requireAddress } from '../contract/address.ts';
 import type { Delivery } from '../contract/delivery.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { IPN_FORMATS, type IpnFormat } from '../contract/vocabulary.ts';
-import {
-  type ComposedIpn,
-  composeIpn,
-  inventedFields,
-  requireAddress,
-  requireTampering,
-} from '../domain/fire.ts';
 import { VERSION } from '../system/package-info.ts';
+import { composeIpn, inventedFields, requireTampering } from '../wire/compose.ts';
 import type { GivenValues } from './command.ts';
 import type { COMMANDS } from './commands/ipn.ts';
 import { exchange } from './exchange.ts';
@@ -48,11 +43,10 @@ export async function fireWithoutServer(chosen: Fields, secret: string): Promise
     tamper: tamper === undefined ? undefined : requireTampering(tamper),
   });
   const { times, delayMs } = repetition(chosen);
-  const { identifier, status } = { ...fields, ...set };
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
     await sleep(delayMs);
-    fired.push(await attempt(url, composed, { identifier, status }));
+    fired.push(await attempt(url, composed));
   }
   return fired;
 }
@@ -87,8 +81,7 @@ function madeUpTrx(): string {
 
 async function attempt(
   url: string,
-  { contentType, body, signedText }: ComposedIpn,
-  { identifier, status }: { identifier: string; status: string },
+  { contentType, body, signedText, identifier, status }: ReturnType<typeof composeIpn>,
 ): Promise<FiredIpn> {
   const bytes = Buffer.from(body);
   const requestHeaders: [string, string][] = [

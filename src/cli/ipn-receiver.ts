@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
-import { type VerifyKeys, verify } from '../wire/verify.ts';
+import type { VerifyKeys } from '../wire/signature-mistakes.ts';
+import { verify } from '../wire/verify.ts';
 import { type Answer, exchange, headerPairs } from './exchange.ts';
 import type { Output } from './output.ts';
 import { verdictText } from './verify-input.ts';

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { effectsInWords, type FaultRule } from '../domain/fault.ts';
+import type { FaultRule } from '../contract/fault.ts';
+import { describeEffects } from '../domain/fault.ts';
 import { Faults } from '../domain/faults.ts';
 import { postpone, recordAttempt, recordExtraAttempt } from '../domain/ipn.ts';
-import type { Context } from '../domain/settings.ts';
-import { timestamp } from '../domain/settings.ts';
+import { type Context, timestamp } from '../domain/settings.ts';
 import type { Change, Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueSource } from '../system/clock.ts';
@@ -188,7 +188,7 @@ export class Courier implements DueSource {
   async #postpone(delivery: Delivery, fault: FaultRule): Promise<boolean> {
     const wait = this.#faults.postponeMs(delivery, fault);
     if (wait === undefined) return false;
-    await this.#moveDue(delivery.id, wait, `put off by a fault rule: ${effectsInWords(fault)}`);
+    await this.#moveDue(delivery.id, wait, `put off by a fault rule: ${describeEffects(fault)}`);
     return true;
   }
 

@@ -1,15 +1,10 @@
 import { parseDuration } from '../contract/duration.ts';
-import {
-  corrupted,
-  corruptSignature,
-  effectsInWords,
-  type FaultRule,
-  retryAfterSeconds,
-  statusOfFault,
-} from '../domain/fault.ts';
+import type { FaultRule } from '../contract/fault.ts';
+import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { Delivery } from '../domain/state.ts';
 import { realPause } from '../system/clock.ts';
+import { corruptSignature } from '../wire/ipn.ts';
 import { type Poster, type PostRequest, type PostResult, sentReport } from './poster.ts';
 import { describeAnswer } from './sender.ts';
 
@@ -85,7 +80,7 @@ function corruptedRequest(request: PostRequest, rule: FaultRule): PostRequest {
   const headers = request.headers.map(([name, value]) =>
     name === 'Content-Length' ? ([name, String(Buffer.byteLength(body))] as const) : ([name, value] as const),
   );
-  return { ...request, body, headers: [...headers, ['X-Gateway-Sim-Fault', effectsInWords(rule)]] };
+  return { ...request, body, headers: [...headers, ['X-Gateway-Sim-Fault', describeEffects(rule)]] };
 }
 
 /** An attempt that never left, as if it had. */

@@ -1,8 +1,8 @@
-import * as z from 'zod/mini';
+import type { OutcomeRule } from '../contract/configuration.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { nearestName } from '../contract/error.ts';
 import type { AutoSettling } from '../contract/payment.ts';
-import { DELIVERY_ORDERS, OUTCOMES, type PaymentOutcome } from '../contract/vocabulary.ts';
+import { OUTCOMES, type PaymentOutcome } from '../contract/vocabulary.ts';
 import { globMatches } from './faults.ts';
 import { timestamp } from './settings.ts';
 
@@ -10,42 +10,6 @@ import { timestamp } from './settings.ts';
  * Payments that settle themselves, so that a headless suite gets every outcome without touching the CLI. All of it
  * is chosen; the service interface has no magic values.
  */
-
-const MAX_PATTERN_LENGTH = 200;
-/** As `--auto-delay`. */
-const LONGEST_DELAY_MS = 720 * 3_600_000;
-
-const pattern = z.string({ error: 'must be a text or a pattern such as "order-*"' }).check(
-  z.refine((text) => text !== '' && text.length <= MAX_PATTERN_LENGTH, {
-    error: `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
-  }),
-);
-const delay = 'must be a duration such as 500ms, 2s, 1m or 1h, at most 720h';
-
-/** A rule of the configuration that decides the outcome of the payments it fits. Every pattern given must fit. */
-export const OutcomeRule = z
-  .strictObject({
-    identifier: z.optional(pattern),
-    email: z.optional(pattern),
-    amount: z.optional(pattern),
-    outcome: z.enum([...OUTCOMES, 'pending'], {
-      error: `must be one of ${OUTCOMES.join(', ')}, pending`,
-    }),
-    delivery: z.optional(z.enum(DELIVERY_ORDERS, { error: `must be one of ${DELIVERY_ORDERS.join(', ')}` })),
-    delay: z.optional(
-      z.string({ error: delay }).check(
-        z.refine((text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= LONGEST_DELAY_MS, {
-          error: delay,
-        }),
-      ),
-    ),
-  })
-  .check(
-    z.refine(({ identifier, email, amount }) => (identifier ?? email ?? amount) !== undefined, {
-      error: 'needs at least one of identifier, email, amount: --auto settles every payment',
-    }),
-  );
-export type OutcomeRule = z.output<typeof OutcomeRule>;
 
 /**
  * The magic values that always work: the e-mail of the customer names the outcome. The top-level domain is reserved

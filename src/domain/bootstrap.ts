@@ -1,7 +1,7 @@
+import type { WalletEntry } from '../contract/configuration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { Wallet } from '../contract/wallet.ts';
-import type { WalletTerms } from './configuration.ts';
 import { defaultMerchant, findWallet } from './merchant.ts';
 import type { Settings } from './settings.ts';
 import type { Outcome, State } from './state.ts';
@@ -11,7 +11,7 @@ export interface Preparation {
   /** Pinned keys of the default merchant. */
   publicKey?: string | undefined;
   secretKey?: string | undefined;
-  wallets: readonly WalletTerms[];
+  wallets: readonly WalletEntry[];
 }
 
 /**
@@ -54,7 +54,7 @@ function missingWallets(state: State, currency: string, free: FreeId): Wallet[] 
 function configuredWallets(
   state: State,
   missing: readonly Wallet[],
-  wanted: readonly WalletTerms[],
+  wanted: readonly WalletEntry[],
   settings: Settings,
   free: FreeId,
 ): Wallet[] {
@@ -68,7 +68,7 @@ function configuredWallets(
         { hint: hint`Add it to "currencies" of the configuration, or with ${option('currency')}.` },
       );
     }
-    const isTheirs = ({ email, currency }: WalletTerms) =>
+    const isTheirs = ({ email, currency }: WalletEntry) =>
       email.toLowerCase() === terms.email.toLowerCase() && currency === terms.currency;
     const has = findWallet(state, terms.email, terms.currency) || [...missing, ...made].some(isTheirs);
     if (has) continue;

@@ -1,6 +1,7 @@
+import { isEmail } from '../contract/email.ts';
 import { findWallet } from './merchant.ts';
 import { compare } from './money.ts';
-import { isEmail, withEvent } from './payment.ts';
+import { withEvent } from './payment.ts';
 import { type Context, timestamp } from './settings.ts';
 import type { Message, Outcome, Payment, State } from './state.ts';
 

@@ -1,8 +1,9 @@
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
+import { type FaultRule, MAX_RULES } from '../contract/fault.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { FaultRoute } from '../contract/vocabulary.ts';
-import { type ActiveFault, type FaultRule, isSpent, MAX_RULES } from './fault.ts';
+import { type ActiveFault, isSpent } from './fault.ts';
 
 /** What a rule may act on: a request to the service, or an IPN. */
 export interface FaultSubject {
@@ -54,7 +55,7 @@ export class Faults {
     return this.#active.some((fault) => !isSpent(fault));
   }
 
-  /** These rules and no others, counted from nought. */
+  /** These rules and no others, none of them used yet. */
   replace(rules: readonly FaultRule[]): void {
     this.#active = rules.map((rule) => ({ rule, used: 0 }));
   }
@@ -79,7 +80,11 @@ export class Faults {
     return fault;
   }
 
-  /** Takes all rules away, those on one route, or only the one there for these identifiers, and tells how many. */
+  /**
+   * Removes all rules, those on one route, or only the one there for these identifiers.
+   *
+   * @returns how many were removed
+   */
   clear(route?: string, only?: { identifier: string | undefined }): number {
     const before = this.#active.length;
     const goes = ({ rule }: ActiveFault) =>

@@ -1,126 +1,107 @@
-import { createHmac } from 'node:crypto';
 import type { Merchant } from '../contract/merchant.ts';
-import type { IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
-import { renderAmount } from './money.ts';
-import type { Context } from './settings.ts';
-import { timestamp } from './settings.ts';
+import type { IpnFormat, Tampering } from '../contract/vocabulary.ts';
+import { type Context, type Settings, timestamp } from './settings.ts';
 import type { Attempt, Delivery, Outcome, Payment, State } from './state.ts';
 
-/**
- * The signature of an IPN (documented): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
- * directly by the identifier, keyed with the merchant's secret key.
- *
- * @param amount the text of `data.amount`, exactly as it is sent
- */
-export function sign(amount: string, identifier: string, secretKey: string): string {
-  return createHmac('sha256', secretKey)
-    .update(amount + identifier, 'utf8')
-    .digest('hex')
-    .toUpperCase();
-}
-
-/** The fields of an IPN. Names beyond the documented ones: observed. All values are text. */
-export interface IpnFields {
+/** What an IPN is about, and the key that signs it. */
+export interface IpnSubject {
+  payment: Payment;
+  /** The `status` that it carries. */
   status: string;
-  signature: string;
+  /** Who paid. */
+  holder: string;
+  secretKey: string;
+}
+
+/** The fields of an IPN that its maker chooses; what is left out takes the payment's value, or a made-up one. */
+export interface ChosenFields {
+  identifier?: string | undefined;
+  amount?: string | undefined;
+  /** Default: USD. */
+  currency?: string | undefined;
+  /** Default: success. */
+  status?: string | undefined;
+}
+
+/** How an IPN is written and tampered with. */
+export interface Composition {
+  format: IpnFormat;
+  /** Values by dotted name, such as `data.charge`; set before it is signed. */
+  set?: Readonly<Record<string, string>> | undefined;
+  tamper?: Tampering | undefined;
+}
+
+/** An IPN ready to be posted. */
+export interface ComposedIpn {
+  contentType: string;
+  body: string;
+  signedText: string;
+  /** As they were before it was tampered with. */
   identifier: string;
-  data: {
-    payment_trx: string;
-    amount: string;
-    account_holder: string;
-    payment_type: string;
-    payment_timestamp: string;
-    charge: string;
-    currency: { code: string; symbol: string };
-  };
+  status: string;
 }
 
-/** The `status` that an IPN carries for each final state: `success` is documented, the others are chosen. */
-export const IPN_STATUS = {
-  succeeded: 'success',
-  canceled: 'canceled',
-  failed: 'failed',
-  expired: 'expired',
-} as const satisfies Record<Exclude<PaymentStatus, 'pending'>, string>;
+/** What makes the bytes of IPNs: handed in, so that no rule knows how the dialect writes them. */
+export interface IpnComposer {
+  /** The IPN of a settled payment. */
+  compose(subject: IpnSubject, settings: Settings): ComposedIpn;
+  /** An IPN made by hand: about a payment, or about one that never was. */
+  composeChosen(
+    chosen: ChosenFields,
+    subject: IpnSubject | { trx: string; now: number; secretKey: string },
+    composition: Composition,
+    settings: Settings,
+  ): ComposedIpn;
+  /** The body signed with another key; undefined where it carries that signature already. */
+  resigned(body: string, signedText: string, secretKey: string): string | undefined;
+}
 
-/** The IPN that tells of a settled payment. */
-export function ipnFields(
-  payment: Payment,
-  status: string,
-  accountHolder: string,
-  merchant: Merchant,
-  context: Context,
-): IpnFields {
-  const { settings } = context;
-  const amount = renderAmount(payment.amount, settings.ipn.amountFormat);
+/** What a delivery is made of beside its bytes. */
+export interface DeliveryPlan {
+  paymentId: string | null;
+  merchant: Merchant;
+  url: string;
+  once: boolean;
+  /** Whether the signature is one that the merchant's key makes. */
+  isSigned: boolean;
+  dueAt: number;
+}
+
+/** Rule: a pending delivery of an IPN. */
+export function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: Context): Delivery {
+  const { contentType, body, signedText, identifier, status } = ipn;
   return {
-    status,
-    signature: sign(amount, payment.identifier, merchant.secretKey),
-    identifier: payment.identifier,
-    data: {
-      payment_trx: payment.trx,
-      amount,
-      account_holder: accountHolder,
-      payment_type: 'hosted',
-      payment_timestamp: payment.createdAt.slice(0, 19).replace('T', ' '),
-      charge: payment.charge,
-      currency: {
-        code: payment.currency,
-        symbol: settings.currencies.get(payment.currency)?.symbol ?? payment.currency,
-      },
-    },
-  };
-}
-
-const CONTENT_TYPES = {
-  form: 'application/x-www-form-urlencoded',
-  json: 'application/json',
-} as const satisfies Record<IpnFormat, string>;
-
-/** The bytes of an IPN: a form with PHP-style nested names (observed), or JSON in which the amount stays a string. */
-export function encodeIpn(fields: object, format: IpnFormat): { contentType: string; body: string } {
-  const contentType = CONTENT_TYPES[format];
-  if (format === 'json') return { contentType, body: JSON.stringify(fields) };
-  const form = new URLSearchParams();
-  appendNested(form, '', fields);
-  return { contentType, body: form.toString() };
-}
-
-function appendNested(form: URLSearchParams, prefix: string, value: object): void {
-  for (const [name, field] of Object.entries(value)) {
-    const key = prefix ? `${prefix}[${name}]` : name;
-    if (typeof field === 'object' && field !== null) appendNested(form, key, field);
-    else form.append(key, String(field));
-  }
-}
-
-/** Rule: a delivery that is due at once. */
-export function newDelivery(
-  payment: Payment,
-  status: string,
-  accountHolder: string,
-  merchant: Merchant,
-  context: Context,
-): Delivery {
-  const fields = ipnFields(payment, status, accountHolder, merchant, context);
-  const now = timestamp(context.now);
-  return {
-    id: context.ids.delivery(),
-    paymentId: payment.id,
-    merchantId: merchant.id,
-    identifier: payment.identifier,
-    url: payment.ipnUrl,
+    id: ids.delivery(),
+    paymentId: plan.paymentId,
+    merchantId: plan.merchant.id,
+    identifier,
+    url: plan.url,
     status,
     state: 'pending',
-    ...encodeIpn(fields, context.settings.ipn.format),
-    signedText: fields.data.amount + fields.identifier,
-    signedWith: merchant.publicKey,
-    once: false,
+    contentType,
+    body,
+    signedText,
+    signedWith: plan.isSigned ? plan.merchant.publicKey : '',
+    once: plan.once,
     attemptCount: 0,
-    createdAt: now,
-    nextAttemptAt: now,
+    createdAt: timestamp(now),
+    nextAttemptAt: timestamp(plan.dueAt),
     note: null,
   };
+}
+
+/** Rule: the delivery of a settled payment's IPN. */
+export function deliveryOf(
+  payment: Payment,
+  status: string,
+  holder: string,
+  merchant: Merchant,
+  context: Context,
+  dueAt = context.now,
+): Delivery {
+  const subject = { payment, status, holder, secretKey: merchant.secretKey };
+  const plan = { paymentId: payment.id, merchant, url: payment.ipnUrl, once: false, isSigned: true, dueAt };
+  return newDelivery(context.ipn.compose(subject, context.settings), plan, context);
 }
 
 /** What one attempt brought, before it has an id and a number. */
@@ -133,21 +114,41 @@ const JITTER = 0.1;
 export function recordAttempt(
   state: State,
   deliveryId: string,
-  report: AttemptReport & { startedAt: string; refused: boolean },
+  { refused, ...facts }: AttemptReport & { startedAt: string; refused: boolean },
   context: Context,
 ): Outcome<Delivery | undefined> {
   const delivery = state.deliveries.get(deliveryId);
   // A reset took the delivery away while it was on its way.
   if (!delivery) return { change: {}, result: undefined };
-  const { refused, ...facts } = report;
-  const number = delivery.attemptCount + 1;
-  const attempt: Attempt = { id: context.ids.attempt(), deliveryId, number, ...facts };
+  const attempt = attemptOf(delivery, facts, context);
   const updated: Delivery = {
     ...delivery,
-    attemptCount: number,
-    ...verdict(report, delivery, refused, context),
+    attemptCount: attempt.number,
+    ...verdict(facts, delivery, refused, context),
   };
   return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
+}
+
+/** Rule: an attempt beyond those that count, such as a duplicate, is kept and decides nothing. */
+export function recordExtraAttempt(
+  state: State,
+  deliveryId: string,
+  facts: AttemptReport & { startedAt: string },
+  context: Context,
+): Outcome<Attempt | undefined> {
+  const delivery = state.deliveries.get(deliveryId);
+  if (!delivery) return { change: {}, result: undefined };
+  const attempt = attemptOf(delivery, facts, context);
+  const updated = { ...delivery, attemptCount: attempt.number };
+  return { change: { attempts: [attempt], deliveries: [updated] }, result: attempt };
+}
+
+function attemptOf(
+  { id, attemptCount }: Delivery,
+  facts: AttemptReport & { startedAt: string },
+  { ids }: Context,
+): Attempt {
+  return { id: ids.attempt(), deliveryId: id, number: attemptCount + 1, ...facts };
 }
 
 /** Rule: a delivery goes out at another time than planned. */
@@ -161,23 +162,6 @@ export function postpone(
   if (delivery?.state !== 'pending') return { change: {}, result: undefined };
   const moved = { ...delivery, nextAttemptAt: timestamp(at), note: noteOf(why, delivery) };
   return { change: { deliveries: [moved] }, result: moved };
-}
-
-/** Rule: an attempt beyond those that count, such as a duplicate, is kept and decides nothing. */
-export function recordExtraAttempt(
-  state: State,
-  deliveryId: string,
-  facts: AttemptReport & { startedAt: string },
-  context: Context,
-): Outcome<Attempt | undefined> {
-  const delivery = state.deliveries.get(deliveryId);
-  if (!delivery) return { change: {}, result: undefined };
-  const number = delivery.attemptCount + 1;
-  const attempt: Attempt = { id: context.ids.attempt(), deliveryId, number, ...facts };
-  return {
-    change: { attempts: [attempt], deliveries: [{ ...delivery, attemptCount: number }] },
-    result: attempt,
-  };
 }
 
 function verdict(

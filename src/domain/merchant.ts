@@ -1,20 +1,13 @@
-import { timingSafeEqual } from 'node:crypto';
+import { isAmount } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
+import { sameSecret } from '../contract/secret.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import { type RandomBytes, randomText } from './ids.ts';
-import { add, isAmount, subtract } from './money.ts';
-import type { Context } from './settings.ts';
-import { timestamp } from './settings.ts';
+import { add, subtract } from './money.ts';
+import { type Context, timestamp } from './settings.ts';
 import type { Outcome, State } from './state.ts';
-
-/** Whether two secrets are the same, in a time that tells nothing about where they differ. */
-export function sameSecret(given: string, expected: string): boolean {
-  const a = Buffer.from(given);
-  const b = Buffer.from(expected);
-  return a.length === b.length && timingSafeEqual(a, b);
-}
 
 /** The merchant whose current public key this is. */
 export function findByPublicKey(state: State, key: string): Merchant | undefined {
@@ -24,6 +17,27 @@ export function findByPublicKey(state: State, key: string): Merchant | undefined
 /** The merchant whose current secret key this is. */
 export function findBySecretKey(state: State, key: string): Merchant | undefined {
   return findBy(state, (merchant) => sameSecret(key, merchant.secretKey));
+}
+
+/**
+ * The merchant whose current secret key this is.
+ *
+ * @throws GatewayError `unauthorized`
+ */
+export function requireBySecretKey(state: State, key: string | undefined): Merchant {
+  if (key === undefined) {
+    throw new GatewayError(
+      'unauthorized',
+      'the header Authorization: Bearer <secret key> is missing or malformed',
+    );
+  }
+  const merchant = findBySecretKey(state, key);
+  if (merchant) return merchant;
+  throw new GatewayError('unauthorized', 'Invalid api key', {
+    hint: findByPublicKey(state, key)
+      ? hint`lint: the public key was sent as the bearer token; cards need the secret key`
+      : hint`${command('keys show')} prints the keys of this emulator; keys generate replaces them`,
+  });
 }
 
 function findBy(state: State, matches: (merchant: Merchant) => boolean): Merchant | undefined {
@@ -109,7 +123,7 @@ export function firstWallet(state: State, currency: string): Wallet | undefined 
   return undefined;
 }
 
-/** The wallet less an amount. May go below zero: whoever must not let it, checks first. */
+/** The wallet less an amount. May go below zero: check first where it must not. */
 export function debit(wallet: Wallet, amount: string): Wallet {
   return { ...wallet, balance: subtract(wallet.balance, amount) };
 }

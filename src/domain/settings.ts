@@ -2,6 +2,7 @@ import type { DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabu
 import type { AutoSettings } from './auto.ts';
 import type { Charges } from './configuration.ts';
 import type { Ids } from './ids.ts';
+import type { IpnComposer } from './ipn.ts';
 import type { AmountFormat, Currency } from './money.ts';
 
 /** How one running gateway behaves where the service interface leaves a choice. */
@@ -28,9 +29,9 @@ export interface Settings {
   };
   delivery: DeliveryOrder;
   auto: AutoSettings;
-  /** A pending payment expires so many milliseconds after it was initiated; null: never. */
+  /** Milliseconds from initiation until a pending payment expires; null: never. */
   paymentExpiresMs: number | null;
-  /** Why an IPN to this address would not be let out, or null: looked at without resolving any name. */
+  /** Why an IPN to this address would be refused, or null. No name is resolved. */
   unreachable(url: string): string | null;
 }
 
@@ -40,6 +41,7 @@ export interface Context {
   now: number;
   ids: Ids;
   settings: Settings;
+  ipn: IpnComposer;
 }
 
 /** A moment of the emulator's clock as it is stored: ISO 8601 UTC with milliseconds. */

@@ -3,28 +3,40 @@ import { hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import {
   type DeliveryOrder,
+  type FinalStatus,
   OUTCOMES,
   type PaymentOutcome,
-  type PaymentStatus,
   type SettledBy,
 } from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
-import { IPN_STATUS, newDelivery } from './ipn.ts';
+import { deliveryOf } from './ipn.ts';
 import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
 import { type Context, timestamp } from './settings.ts';
 import type { Change, Delivery, Outcome, Payment, State } from './state.ts';
 
-/** The final state that each outcome leads to. */
-export const STATUS_AFTER = {
-  approve: 'succeeded',
-  cancel: 'canceled',
-  fail: 'failed',
-  expire: 'expired',
-} as const satisfies Record<PaymentOutcome, PaymentStatus>;
+/** What an outcome does to a payment. */
+interface PaymentTransition {
+  status: FinalStatus;
+  /** The `status` that the IPN carries: `success` is documented, the others are chosen. */
+  ipnStatus: string;
+  /** Which address the browser goes to; null where it stays. */
+  redirect: 'successUrl' | 'cancelUrl' | null;
+}
 
-/** With `redirect-then-ipn` the IPN is due so much later, on the emulator's clock, that the redirect is out first (chosen). */
+/**
+ * What each outcome does to a pending payment. success_url and cancel_url: documented. A failed payment goes to
+ * cancel_url, the only address for "not paid"; an expired one stays on its page (chosen).
+ */
+export const PAYMENT_TRANSITIONS = {
+  approve: { status: 'succeeded', ipnStatus: 'success', redirect: 'successUrl' },
+  cancel: { status: 'canceled', ipnStatus: 'canceled', redirect: 'cancelUrl' },
+  fail: { status: 'failed', ipnStatus: 'failed', redirect: 'cancelUrl' },
+  expire: { status: 'expired', ipnStatus: 'expired', redirect: null },
+} as const satisfies Record<PaymentOutcome, PaymentTransition>;
+
+/** Milliseconds of the emulator's clock by which `redirect-then-ipn` delays the IPN (chosen). */
 export const REDIRECT_HEAD_START_MS = 500;
 
 /** A settled payment, what goes out because of it, and where the browser goes. */
@@ -56,14 +68,14 @@ export function settle(
   context: Context,
 ): Outcome<Settlement> {
   requirePending(payment);
-  const status = STATUS_AFTER[request.outcome];
+  const { status, ipnStatus } = PAYMENT_TRANSITIONS[request.outcome];
   const merchant = state.merchants.get(payment.merchantId);
   if (!merchant)
     throw new GatewayError('state_damaged', `payment ${payment.id} names a merchant that does not exist`);
   const wallet = payment.mode === 'live' && status === 'succeeded' ? payingWallet(state, payment) : undefined;
   const settled = close(payment, status, request.by, wallet, context);
   const change: Change = { payments: [settled], ...moveMoney(settled, wallet, merchant) };
-  const deliveries = dueDeliveries(settled, status, request.delivery, wallet?.holder, merchant, context);
+  const deliveries = dueDeliveries(settled, ipnStatus, request.delivery, wallet?.holder, merchant, context);
   const redirectUrl = request.delivery === 'ipn-only' ? null : redirectOf(settled, request.outcome);
   return {
     change: deliveries.length ? { ...change, deliveries } : change,
@@ -72,7 +84,7 @@ export function settle(
 }
 
 /**
- * Refuses whatever needs a pending payment.
+ * Refuses what needs a pending payment.
  *
  * @throws GatewayError `wrong_state`
  */
@@ -87,7 +99,7 @@ export function requirePending(payment: Payment): void {
 
 function close(
   payment: Payment,
-  status: PaymentStatus,
+  status: FinalStatus,
   by: SettledBy,
   wallet: Wallet | undefined,
   context: Context,
@@ -128,18 +140,16 @@ function moveMoney(payment: Payment, wallet: Wallet | undefined, merchant: Merch
 
 function dueDeliveries(
   payment: Payment,
-  status: Exclude<PaymentStatus, 'pending'>,
+  ipnStatus: string,
   order: DeliveryOrder,
   holder: string | undefined,
   merchant: Merchant,
   context: Context,
 ): Delivery[] {
-  if (order === 'redirect-only' || !context.settings.ipn.on.has(status)) return [];
-  const make = () =>
-    newDelivery(payment, IPN_STATUS[status], holder ?? payment.customerName, merchant, context);
-  if (order === 'ipn-twice') return [make(), make()];
-  const head = order === 'redirect-then-ipn' ? REDIRECT_HEAD_START_MS : 0;
-  return [{ ...make(), nextAttemptAt: timestamp(context.now + head) }];
+  if (order === 'redirect-only' || !context.settings.ipn.on.has(payment.status)) return [];
+  const dueAt = context.now + (order === 'redirect-then-ipn' ? REDIRECT_HEAD_START_MS : 0);
+  const make = () => deliveryOf(payment, ipnStatus, holder ?? payment.customerName, merchant, context, dueAt);
+  return order === 'ipn-twice' ? [make(), make()] : [make()];
 }
 
 /**
@@ -149,15 +159,12 @@ function dueDeliveries(
  */
 export function selfSettledAddress(payment: Payment, order: DeliveryOrder): string | null {
   if (payment.settledBy !== 'auto' || (payment.auto?.delivery ?? order) === 'ipn-only') return null;
-  const outcome = OUTCOMES.find((one) => STATUS_AFTER[one] === payment.status);
+  const outcome = OUTCOMES.find((one) => PAYMENT_TRANSITIONS[one].status === payment.status);
   return outcome === undefined ? null : redirectOf(payment, outcome);
 }
 
-/**
- * Where the browser goes after an outcome. success_url and cancel_url: documented. A failed payment goes to
- * cancel_url, the only address for "not paid"; an expired one stays on its page (chosen).
- */
+/** Where the browser goes after an outcome; null where it stays. */
 export function redirectOf(payment: Payment, outcome: PaymentOutcome): string | null {
-  if (outcome === 'approve') return payment.successUrl;
-  return outcome === 'expire' ? null : payment.cancelUrl;
+  const { redirect } = PAYMENT_TRANSITIONS[outcome];
+  return redirect === null ? null : payment[redirect];
 }

@@ -1,11 +1,12 @@
-import type { PaymentEvent, TimelineEntry } from '../contract/payment.ts';
+import type { TimelineEntry } from '../contract/payment.ts';
+import type { TimelineEvent } from '../contract/vocabulary.ts';
 import type { Attempt, Delivery, Payment, State } from './state.ts';
 
 /**
  * What comes first of what happened at the same instant, which on a frozen clock is everything. The redirect waits for
  * the first attempt; what is due comes last.
  */
-const RANK: Partial<Record<TimelineEntry['event'], number>> = {
+const RANK: Partial<Record<TimelineEvent, number>> = {
   initiated: 0,
   settled: 2,
   ipn_attempted: 3,
@@ -26,7 +27,7 @@ export function timeline(payment: Payment, state: State): TimelineEntry[] {
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : rank(a) - rank(b)));
 }
 
-function entry(at: string, event: TimelineEntry['event'], more: Partial<TimelineEntry> = {}): TimelineEntry {
+function entry(at: string, event: TimelineEvent, more: Partial<TimelineEntry> = {}): TimelineEntry {
   return { at, event, detail: null, warnings: [], deliveryId: null, attempt: null, ...more };
 }
 

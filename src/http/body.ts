@@ -1,17 +1,10 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { GatewayError } from '../contract/error.ts';
-import { parseMultipart } from '../wire/multipart.ts';
+import { fieldReader, type PostedFields } from '../wire/body.ts';
 
 /** No request that this interface knows is anywhere near this large (chosen). */
 export const MAX_BODY_BYTES = 2 ** 20;
-
-/** The fields of a posted body as one object. */
-export interface PostedFields {
-  fields: Record<string, unknown>;
-  /** The text they were read from, for the request log. */
-  text: string;
-}
 
 /**
  * Reads a whole body, at most 1 MiB of it.
@@ -25,7 +18,7 @@ export async function readBody(c: Context): Promise<Buffer> {
 /** Bodies that were read before their handler asked for them: from a connection they can be read once only. */
 const kept = new WeakMap<Context, Promise<Buffer>>();
 
-/** Reads the body so that whoever asks for it later gets it, or its error, too. */
+/** Reads the body so that a later reader gets it, or its error, too. */
 export function keepBody(c: Context): void {
   kept.set(c, takeBody(c, MAX_BODY_BYTES));
 }
@@ -78,49 +71,15 @@ function header(c: Context, name: 'content-type' | 'content-length'): string {
   return (incoming ? incoming.headers[name] : c.req.header(name)) ?? '';
 }
 
-/** The media type of a request, in lower case and without parameters. */
-function mediaType(c: Context): string {
-  return header(c, 'content-type').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-}
-
 /**
- * Reads the fields of a form (URL-encoded or multipart: documented) or a JSON object (observed).
- * Of a repeated field the last counts.
+ * Reads the fields of a form (URL-encoded or multipart) or a JSON object.
  *
  * @throws GatewayError `unsupported_media_type`, `body_too_large`, `unparseable_body`
  */
 export async function readFields(c: Context): Promise<PostedFields> {
-  const type = mediaType(c);
-  switch (type) {
-    case 'application/x-www-form-urlencoded': {
-      const text = (await readBody(c)).toString('utf8');
-      return { text, fields: parseForm(text) };
-    }
-    case 'multipart/form-data': {
-      const body = await readBody(c);
-      return {
-        text: body.toString('utf8'),
-        fields: Object.fromEntries(parseMultipart(body, header(c, 'content-type'))),
-      };
-    }
-    case 'application/json':
-      return readJson(c);
-    default:
-      throw unsupported(type, [
-        'application/x-www-form-urlencoded',
-        'multipart/form-data',
-        'application/json',
-      ]);
-  }
-}
-
-function parseForm(text: string): Record<string, string> {
-  // Without a prototype any name is a field like others. Making entries of them first would take half as long again.
-  const fields: Record<string, string> = Object.create(null);
-  new URLSearchParams(text).forEach((value, name) => {
-    fields[name] = value;
-  });
-  return fields;
+  const type = header(c, 'content-type');
+  const read = fieldReader(type);
+  return read(await readBody(c), type);
 }
 
 /**
@@ -144,12 +103,11 @@ export async function readTextFields(c: Context): Promise<Record<string, string>
  * @throws GatewayError `unsupported_media_type`, `body_too_large`, `unparseable_body`
  */
 export async function readJsonBody(c: Context): Promise<PostedFields> {
-  const type = mediaType(c);
-  if (type !== 'application/json') throw unsupported(type, ['application/json']);
-  return readJson(c);
+  const read = fieldReader(header(c, 'content-type'), true);
+  return read(await readBody(c), '');
 }
 
-/** A whole state may be so large: what can be exported can be imported again (chosen). */
+/** Maximum size of a whole state: what can be exported can be imported again (chosen). */
 const MAX_STATE_BYTES = 256 * 2 ** 20;
 
 /**
@@ -158,58 +116,6 @@ const MAX_STATE_BYTES = 256 * 2 ** 20;
  * @throws GatewayError `unsupported_media_type`, `body_too_large`, `unparseable_body`
  */
 export async function readStateBody(c: Context): Promise<Record<string, unknown>> {
-  const type = mediaType(c);
-  if (type !== 'application/json') throw unsupported(type, ['application/json']);
-  return parseObject(await takeBody(c, MAX_STATE_BYTES)).fields;
-}
-
-function unsupported(type: string, accepted: readonly string[]): GatewayError {
-  const got = type ? `"${type.slice(0, 80)}"` : 'none';
-  return new GatewayError(
-    'unsupported_media_type',
-    `Content-Type must be ${accepted.join(' or ')} (got ${got})`,
-  );
-}
-
-async function readJson(c: Context): Promise<PostedFields> {
-  return parseObject(await readBody(c));
-}
-
-function parseObject(body: Buffer): PostedFields {
-  const text = body.toString('utf8');
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new GatewayError('unparseable_body', 'the body must be a JSON object');
-  }
-  return { text, fields: wellFormed(parsed) };
-}
-
-/** Lone surrogates, which JSON can carry but UTF-8 cannot, become the replacement character. */
-function wellFormed(object: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(object).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value.toWellFormed() : value,
-    ]),
-  );
-}
-
-const AMOUNT_NUMBER = /"amount"\s*:\s*(-?[0-9][0-9.eE+-]*)/g;
-
-/** How an amount that came as a JSON number was written: parsing forgets an exponent and trailing digits. */
-export function amountSource(
-  fields: Readonly<Record<string, unknown>>,
-  text: string,
-): { amountSource?: string } {
-  if (typeof fields['amount'] !== 'number') return {};
-  const found = [...text.matchAll(AMOUNT_NUMBER)];
-  const source = found.length === 1 ? found[0]?.[1] : undefined;
-  return source === undefined ? {} : { amountSource: source };
+  const read = fieldReader(header(c, 'content-type'), true);
+  return read(await takeBody(c, MAX_STATE_BYTES), '').fields;
 }

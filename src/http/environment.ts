@@ -1,17 +1,25 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { Faults } from '../domain/faults.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { State } from '../domain/state.ts';
 import type { ResolvedOptions } from '../options.ts';
-import type { Clock } from '../system/clock.ts';
-import type { CardUseCases } from '../usecases/cards.ts';
+import type { Cards } from '../usecases/cards.ts';
+import type { Checkout } from '../usecases/checkout.ts';
+import type { ClockUseCases } from '../usecases/clock.ts';
 import type { EventLog } from '../usecases/event-log.ts';
-import type { Gateway } from '../usecases/payments.ts';
+import type { FaultUseCases } from '../usecases/faults.ts';
+import type { Ipns } from '../usecases/ipns.ts';
+import type { Merchants } from '../usecases/merchants.ts';
+import type { Payments } from '../usecases/payments.ts';
 import type { StateUseCases } from '../usecases/state.ts';
+import type { Wallets } from '../usecases/wallets.ts';
+import type { Dialect } from '../wire/dialect.ts';
 
 /** What the routes are given about the server they run in. */
 export interface ServerRuntime {
   version: string;
   options: ResolvedOptions;
+  settings: Settings;
   /** Where the state is kept; null in memory. */
   dataDir: string | null;
   pid: number;
@@ -31,13 +39,22 @@ export interface ServerRuntime {
   stop: () => Promise<void>;
 }
 
-/** All that the routes work with. */
+/** All that the routes work with: the use cases by noun, what is read, and how the service is spoken. */
 export interface AppParts {
-  cards: CardUseCases;
-  gateway: Gateway;
+  payments: Payments;
+  checkout: Checkout;
+  ipns: Ipns;
+  cards: Cards;
+  merchants: Merchants;
+  wallets: Wallets;
+  faults: FaultUseCases;
+  clock: ClockUseCases;
   state: StateUseCases;
-  clock: Clock;
-  faults: Faults;
+  events: EventLog;
+  runtime: ServerRuntime;
+  dialect: Dialect;
+  // The names of before, until every page has the new ones: `state.current`, `runtime.settings`, `events`, `runtime`.
+  gateway: { readonly state: State; readonly settings: Settings; now(): number };
   activity: EventLog;
   facts: ServerRuntime;
 }

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type ErrorCode, GatewayError, nearestName } from '../contract/error.ts';
 import { command, type Hint, hint } from '../contract/hint.ts';
+import { REFUSALS, type ServiceError, serviceError } from '../wire/errors.ts';
 
 /** HTTP status of each error. Refused initiates are answered 200 unless `--error-status http` (observed). */
 export const STATUS = {
@@ -29,18 +30,8 @@ export const STATUS = {
   internal: 500,
 } as const satisfies Record<ErrorCode, ContentfulStatusCode>;
 
-/** What initiate answers with 200 when deployments do: their clients decide on the body (observed). */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set([
-  'invalid_fields',
-  'unsupported_currency',
-  'invalid_api_key',
-]);
-
-/** The one shape of an error on the wire. `error`, `message`: documented; `errors`: observed; the rest, under /_sim only: chosen. */
-export interface ErrorBody {
-  error: 'true';
-  message: string;
-  errors: readonly string[];
+/** The shape of the service's errors; the rest, under /_sim only: chosen. */
+export interface ErrorBody extends ServiceError {
   code?: ErrorCode;
   /** What to do about it, as the documentation would write it. */
   remedy?: string;
@@ -72,7 +63,7 @@ export function notesOf({ problems, remedy }: GatewayError): string[] {
 
 /** The body of an error. The service's own routes get the documented keys only, `/_sim` also code and remedy. */
 export function errorBody(error: GatewayError, forControl: boolean): ErrorBody {
-  const body: ErrorBody = { error: 'true', message: error.message, errors: error.problems };
+  const body = serviceError(error);
   if (!forControl) return body;
   const { code, remedy, hint: advice } = error;
   return { ...body, code, ...(remedy !== undefined && { remedy }), ...(advice && { hint: advice }) };

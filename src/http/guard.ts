@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
-import { sameSecret } from '../domain/merchant.ts';
+import { sameSecret } from '../contract/secret.ts';
 import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts';
 
 const LOOPBACK_NAME = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/;

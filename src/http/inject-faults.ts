@@ -2,13 +2,12 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
 import type { FaultRule } from '../contract/fault.ts';
 import { MODES } from '../contract/vocabulary.ts';
-import { corrupted, effectsInWords, retryAfterSeconds, statusOfFault } from '../domain/fault.ts';
+import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../domain/fault.ts';
 import type { FaultSubject } from '../domain/faults.ts';
 import { realPause } from '../system/clock.ts';
-import { CHECKOUT_PATHS } from '../wire/paths.ts';
+import { CHECKOUT_PATHS, INITIATE_PATHS } from '../wire/paths.ts';
 import { keepBody, readFields } from './body.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
-import { INITIATE_PATHS } from './service/initiate.ts';
 
 /** What the log shows as status of a response that never went out whole: "no response", as web servers log it. */
 const NO_RESPONSE = 444;
@@ -25,20 +24,20 @@ export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment>
 async function inject(
   c: AppContext,
   next: () => Promise<void>,
-  { faults, gateway, facts }: AppParts,
+  { faults, state, runtime }: AppParts,
 ): Promise<Response | undefined> {
   const subject = subjectOf(c.req.path);
-  if (faults.needsIdentifier(subject)) subject.identifier = await identifierOf(c, gateway.state);
-  const rule = faults.take(subject);
+  if (faults.rules.needsIdentifier(subject)) subject.identifier = await identifierOf(c, state.current);
+  const rule = faults.rules.take(subject);
   if (!rule) {
     await next();
     return undefined;
   }
   const exchange = c.get('exchange');
-  const words = `fault rule: ${effectsInWords(rule)}`;
+  const words = `fault rule: ${describeEffects(rule)}`;
   exchange.notes = [words];
   // A stop does not wait for a latency.
-  await realPause(faults.latencyOf(rule), facts.stopped);
+  await realPause(faults.rules.latencyOf(rule), runtime.stopped);
   if (rule.drop) return drop(c);
   if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject);
   await next();
@@ -57,7 +56,7 @@ function subjectOf(path: string): FaultSubject {
 }
 
 /** The merchant's identifier that a request is about, or the id of its card; undefined when it names none. */
-async function identifierOf(c: AppContext, state: AppParts['gateway']['state']): Promise<string | undefined> {
+async function identifierOf(c: AppContext, state: AppParts['state']['current']): Promise<string | undefined> {
   const payment = state.payments.get(c.req.query('payment_id') ?? '');
   if (payment) return payment.identifier;
   const card = /^\/api\/cards\/(?:cancel\/)?([^/]+)$/.exec(c.req.path)?.[1];

@@ -6,15 +6,15 @@ import type { AppContext, AppEnvironment, AppParts, RequestNotes } from './envir
 const KEPT_BODY_CHARACTERS = 16_384;
 
 /** Remembers every request to the service and its response. What happens under /_sim is not the service's. */
-export function recordRequests({ activity, gateway }: AppParts): MiddlewareHandler<AppEnvironment> {
+export function recordRequests({ events, clock }: AppParts): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
     const notes: RequestNotes = {};
     c.set('exchange', notes);
     if (c.req.path.startsWith('/_sim')) return next();
     const started = performance.now();
     await next();
-    activity.record({
-      at: timestamp(gateway.now()),
+    events.record({
+      at: timestamp(clock.now()),
       method: c.req.method,
       target: target(c),
       requestHeaders: requestHeaders(c),

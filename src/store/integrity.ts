@@ -1,6 +1,6 @@
+import { urlProblem } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
-import { urlProblem } from '../domain/payment.ts';
 
 /** Every collection of a state as plain records. */
 export type WholeState = { [Name in CollectionName]: readonly Records[Name][] };

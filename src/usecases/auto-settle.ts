@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueSource } from '../system/clock.ts';
-import type { Gateway, SettleInput } from './payments.ts';
+import type { Payments, SettleCommand } from './payments.ts';
 
 /** When a settling cannot be stored (a full disk), it is tried again after this long. */
 const STORE_RETRY_MS = 1_000;
@@ -11,22 +11,22 @@ const STORE_RETRY_MS = 1_000;
 interface Due {
   at: number;
   paymentId: string;
-  input: SettleInput;
+  input: SettleCommand;
 }
 
-/** Settles the pending payments whose time has come, by the one door that settles payments: automatic ones and expired ones. */
-export class Deadlines implements DueSource {
+/** Settles the pending payments whose time has come: automatic ones and expired ones. */
+export class AutoSettler implements DueSource {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #gateway: Gateway;
+  readonly #payments: Payments;
   #due = queue();
-  /** Every change of a payment is heard; each one is planned once. */
+  /** Each payment is planned once, however often it changes. */
   readonly #planned = new Set<string>();
 
-  constructor(parts: { store: Store; clock: Clock; gateway: Gateway }) {
+  constructor(parts: { store: Store; clock: Clock; payments: Payments }) {
     this.#store = parts.store;
     this.#clock = parts.clock;
-    this.#gateway = parts.gateway;
+    this.#payments = parts.payments;
   }
 
   /** Takes up the payments that the last run left pending, and listens for more. */
@@ -83,9 +83,9 @@ export class Deadlines implements DueSource {
 
   async #settle(due: Due): Promise<void> {
     try {
-      await this.#gateway.settle(due.paymentId, due.input);
+      await this.#payments.settle(due.paymentId, due.input);
     } catch (error) {
-      // Somebody else settled it at the same moment, or a reset took it away: then there is nothing left to do.
+      // Somebody else settled it at the same moment, or a reset removed it: then there is nothing left to do.
       if (!(error instanceof GatewayError) || error.code !== 'storage_failed') return;
       this.#push({ ...due, at: this.#clock.now() + STORE_RETRY_MS });
     }
@@ -99,7 +99,7 @@ function dueOf({ id, auto, expiresAt }: Payment): Due | undefined {
   const expiry = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
   if (auto && Date.parse(auto.at) <= expiry) {
     const { outcome, at, delivery } = auto;
-    const input: SettleInput = { outcome, by: 'auto', ...(delivery && { delivery }) };
+    const input: SettleCommand = { outcome, by: 'auto', ...(delivery && { delivery }) };
     return { at: Date.parse(at), paymentId: id, input };
   }
   if (expiresAt === null) return undefined;

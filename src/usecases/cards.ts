@@ -1,76 +1,114 @@
+import type { CardTransaction } from '../contract/card.ts';
+import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import type { RecordedRequest } from '../contract/event.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import type { CardAction } from '../contract/vocabulary.ts';
-import {
-  applyCardAction,
-  type CardInput,
-  type CardMovement,
-  chargeCard,
-  fundCard,
-  issueCard,
-  type MovementInput,
-  requireCard,
-} from '../domain/card.ts';
-import type { Context } from '../domain/settings.ts';
-import type { Card, State } from '../domain/state.ts';
-import type { Store } from '../store/store.ts';
+import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
+import { applyCardAction, type IssueCardCommand, issueCard, requireCard } from '../domain/card.ts';
+import { type CardMovement, chargeCard, fundCard, type MovementInput } from '../domain/card-movement.ts';
+import { timestamp } from '../domain/settings.ts';
+import type { Card } from '../domain/state.ts';
+import type { CardPage } from '../wire/card-records.ts';
+import type { UseCaseParts } from './parts.ts';
 
-/** So many cards stand on a page of the merchant's list (chosen). */
-export const CARDS_PER_PAGE = 15;
+/** Cards on a page of the merchant's list (chosen). */
+const PER_PAGE = 15;
 
-/** One page of a merchant's cards. */
-export interface CardPage {
-  cards: Card[];
-  page: number;
-  lastPage: number;
-  total: number;
-}
+const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<CardMovementKind, unknown>;
+
+/** What a real card would be declined for; anything else is a mistake in the command. */
+const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
+
+/** How a declined movement is shown in the request log. */
+export type DeclinedRequest = Pick<RecordedRequest, 'target' | 'requestBody' | 'status' | 'responseBody'>;
 
 /** The use cases of virtual cards: each is one commit. */
-export class CardUseCases {
-  readonly #store: Store;
-  readonly #context: () => Context;
+export class Cards {
+  readonly #parts: UseCaseParts;
 
-  constructor(store: Store, context: () => Context) {
-    this.#store = store;
-    this.#context = context;
-  }
-
-  /** The state, to be read. */
-  get state(): State {
-    return this.#store.state;
+  constructor(parts: UseCaseParts) {
+    this.#parts = parts;
   }
 
   /** A merchant's cards, newest first; a page past the end is empty. */
   page(merchant: Merchant, page: number): CardPage {
-    const { data } = this.state.cards.page(
+    const { data } = this.#parts.store.state.cards.page(
       Number.MAX_SAFE_INTEGER,
       undefined,
       (card) => card.merchantId === merchant.id,
     );
-    const from = (page - 1) * CARDS_PER_PAGE;
+    const from = (page - 1) * PER_PAGE;
     return {
-      cards: data.slice(from, from + CARDS_PER_PAGE),
+      cards: data.slice(from, from + PER_PAGE),
       page,
-      lastPage: Math.max(1, Math.ceil(data.length / CARDS_PER_PAGE)),
+      perPage: PER_PAGE,
+      lastPage: Math.max(1, Math.ceil(data.length / PER_PAGE)),
       total: data.length,
     };
   }
 
+  /**
+   * The card with this id, if it is this merchant's (any merchant's when none is given).
+   *
+   * @throws GatewayError `not_found`
+   */
+  require(cardId: string, merchant?: Merchant): Card {
+    return requireCard(this.#parts.store.state, cardId, merchant);
+  }
+
+  /** The transactions of a card, newest first. */
+  transactions({ id }: Card): CardTransaction[] {
+    return this.#parts.store.state.transactionsOf(id);
+  }
+
   /** A merchant creates a card. */
-  issue(merchant: Merchant, input: CardInput): Promise<Card> {
-    return this.#store.commit((state) => issueCard(state, merchant, input, this.#context()));
+  issue(merchant: Merchant, command: IssueCardCommand): Promise<Card> {
+    const { store, context } = this.#parts;
+    return store.commit((state) => issueCard(state, merchant, command, context()));
   }
 
   /** A merchant activates, blocks or cancels a card of its own. */
-  trigger(merchant: Merchant, cardId: string, trigger: CardAction): Promise<Card> {
-    return this.#store.commit((state) =>
-      applyCardAction(requireCard(state, cardId, merchant), trigger, this.#context().now),
+  apply(merchant: Merchant, cardId: string, action: CardAction): Promise<Card> {
+    const { store, context } = this.#parts;
+    return store.commit((state) =>
+      applyCardAction(requireCard(state, cardId, merchant), action, context().now),
     );
   }
 
-  /** Something is paid with a card, or money is added to it: the simulator's side. */
-  move(cardId: string, kind: 'charge' | 'fund', input: MovementInput): Promise<CardMovement> {
-    const rule = kind === 'charge' ? chargeCard : fundCard;
-    return this.#store.commit((state) => rule(requireCard(state, cardId), input, this.#context()));
+  /**
+   * Something is paid with a card, or money is added to it: the simulator's side. A declined attempt is no transaction,
+   * but the developer finds it in the request log (chosen).
+   *
+   * @param declined how the request log shows a declined attempt; without it, it does not
+   */
+  async move(
+    cardId: string,
+    kind: CardMovementKind,
+    input: MovementInput,
+    declined?: (error: GatewayError) => DeclinedRequest,
+  ): Promise<CardMovement> {
+    const { store, context } = this.#parts;
+    try {
+      return await store.commit((state) => RULES[kind](requireCard(state, cardId), input, context()));
+    } catch (error) {
+      if (declined && error instanceof GatewayError && DECLINED.has(error.code)) {
+        this.#recordDeclined(declined(error), error.message);
+      }
+      throw error;
+    }
+  }
+
+  #recordDeclined(request: DeclinedRequest, message: string): void {
+    this.#parts.events.record({
+      at: timestamp(this.#parts.clock.now()),
+      method: 'POST',
+      target: request.target,
+      requestHeaders: {},
+      requestBody: request.requestBody,
+      status: request.status,
+      responseBody: request.responseBody,
+      durationMs: 0,
+      paymentId: null,
+      notes: [`declined: ${message}`],
+    });
   }
 }

@@ -3,7 +3,7 @@ import type { RecordedRequest } from '../contract/event.ts';
 import type { Attempt, Change, Delivery, Message, Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 
-/** Something that happened, as it stands in the ring; records are those of the moment. */
+/** Something that happened; records are those of the moment. */
 export type SimEvent =
   | { seq: number; type: 'request'; exchange: RecordedRequest }
   | { seq: number; type: 'payment'; payment: Payment }
@@ -13,82 +13,81 @@ export type SimEvent =
   /** Something about the emulator itself: its clock was moved, a fault was set. */
   | { seq: number; type: 'notice'; at: string; text: string };
 
-type Untold<T> = T extends unknown ? Omit<T, 'seq'> : never;
-/** Hears of everything that happens, as it happens. */
-export type SimEventListener = (activity: SimEvent) => void;
+type Unnumbered<T> = T extends unknown ? Omit<T, 'seq'> : never;
+export type SimEventListener = (event: SimEvent) => void;
 
-/** So many happenings, and so many requests, are remembered. */
+/** Maximum number of events, and of requests, that are kept. */
 const RING_SIZE = 1_000;
 
-/** The last things that happened, in memory only, and who wants to hear of the next. */
+/** The newest events, in memory only, and their listeners. */
 export class EventLog {
   readonly #ring: SimEvent[] = [];
-  readonly #exchanges: RecordedRequest[] = [];
+  readonly #requests: RecordedRequest[] = [];
   readonly #listeners = new Set<SimEventListener>();
   #seq = 0;
-  #exchangeId = 0;
+  #requestId = 0;
 
-  /** Turns every stored change into what happened. */
+  /** Turns every stored change into events. */
   follow(store: Store): void {
     store.onChange((change, replaced) => {
-      if (!replaced) this.#hear(change);
+      if (!replaced) this.#onChange(change);
     });
   }
 
-  #hear(change: Change): void {
-    for (const payment of change.payments ?? []) this.#tell({ type: 'payment', payment });
-    for (const message of change.messages ?? []) this.#tell({ type: 'message', message });
+  #onChange(change: Change): void {
+    for (const payment of change.payments ?? []) this.#emit({ type: 'payment', payment });
+    for (const message of change.messages ?? []) this.#emit({ type: 'message', message });
     for (const cardTransaction of change.cardTransactions ?? []) {
-      this.#tell({ type: 'cardTransaction', cardTransaction });
+      this.#emit({ type: 'cardTransaction', cardTransaction });
     }
     for (const delivery of change.deliveries ?? []) {
-      this.#tell({ type: 'delivery', delivery, attempt: change.attempts?.at(-1) ?? null });
+      this.#emit({ type: 'delivery', delivery, attempt: change.attempts?.at(-1) ?? null });
     }
   }
 
-  /** Remembers an exchange and tells of it. */
-  record(exchange: Omit<RecordedRequest, 'id'>): void {
-    const numbered = { id: ++this.#exchangeId, ...exchange };
-    remember(this.#exchanges, numbered);
-    this.#tell({ type: 'request', exchange: numbered });
+  /** Keeps a request. */
+  record(request: Omit<RecordedRequest, 'id'>): void {
+    const numbered = { id: ++this.#requestId, ...request };
+    remember(this.#requests, numbered);
+    this.#emit({ type: 'request', exchange: numbered });
   }
 
-  /** Tells of something about the emulator itself. */
+  /** Reports something about the emulator itself. */
   notice(at: string, text: string): void {
-    this.#tell({ type: 'notice', at, text });
+    this.#emit({ type: 'notice', at, text });
   }
 
-  /** Forgets what happened, and goes on counting. */
+  /** Forgets everything but the numbers. */
   forget(): void {
     this.#ring.length = 0;
-    this.#exchanges.length = 0;
+    this.#requests.length = 0;
   }
 
-  /** The remembered exchanges, newest first. */
+  /** The requests that are kept, newest first. */
   exchanges(): RecordedRequest[] {
-    return this.#exchanges.toReversed();
+    return this.#requests.toReversed();
   }
 
-  /** What happened after a sequence number, oldest first. */
+  /** The events after a sequence number, oldest first. */
   since(seq: number): SimEvent[] {
-    return this.#ring.filter((activity) => activity.seq > seq);
+    return this.#ring.filter((event) => event.seq > seq);
   }
 
-  /** The sequence number of the newest happening. */
+  /** The sequence number of the newest event. */
   get newest(): number {
     return this.#seq;
   }
 
-  /** Calls the listener for all that happens from now on, until the returned function is called. */
+  /** Calls the listener for every event from now on, until the returned function is called. */
   subscribe(listener: SimEventListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #tell(untold: Untold<SimEvent>): void {
-    const activity = { seq: ++this.#seq, ...untold } as SimEvent;
-    remember(this.#ring, activity);
-    for (const listener of this.#listeners) listener(activity);
+  #emit(unnumbered: Unnumbered<SimEvent>): void {
+    const event = { seq: ++this.#seq, ...unnumbered } as SimEvent;
+    remember(this.#ring, event);
+    for (const listener of this.#listeners) listener(event);
   }
 }
 

@@ -1,27 +1,22 @@
 import { GatewayError } from '../contract/error.ts';
+import type { FaultRule } from '../contract/fault.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
-import type { FaultRule } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
-import { type Context, type Settings, timestamp } from '../domain/settings.ts';
+import type { Settings } from '../domain/settings.ts';
 import { State } from '../domain/state.ts';
 import { assertConsistent } from '../store/integrity.ts';
 import { parseSnapshot, type Snapshot, snapshotText } from '../store/snapshot.ts';
-import type { Store } from '../store/store.ts';
-import type { EventLog } from './event-log.ts';
+import { notice, type UseCaseParts } from './parts.ts';
 
 /** What the use cases about the state as a whole work with. */
-export interface StateParts {
-  store: Store;
+export interface StateParts extends Pick<UseCaseParts, 'store' | 'clock' | 'events' | 'settings'> {
   /** What this server started with. */
   initial: () => Promise<Snapshot>;
   preparation: Preparation;
-  settings: Settings;
   faults: Faults;
   firstFaults: readonly FaultRule[];
-  activity: EventLog;
-  context: () => Context;
   /** With a seed: goes on with other ids than those that the new state may hold. */
   renewIds: () => void;
 }
@@ -34,19 +29,24 @@ export class StateUseCases {
     this.#parts = parts;
   }
 
+  /** All records of this moment, to be read. */
+  get current(): State {
+    return this.#parts.store.state;
+  }
+
   /**
    * Back to the fixtures and fault rules that this server started with. Merchants stay and keep their keys, so that
    * running code goes on working; what is due is dropped; the clock is left alone, it never goes back.
    */
   async reset(): Promise<void> {
-    const { store, initial, faults, firstFaults, activity } = this.#parts;
+    const { store, initial, faults, firstFaults, events } = this.#parts;
     const fixtures = await initial();
     const snapshot = { ...fixtures, merchants: keptMerchants(store.state, fixtures) };
     // Pinned keys do not count: a pair that was generated since is one that running code has.
     await this.#replace(snapshot, { wallets: this.#parts.preparation.wallets });
     faults.replace(firstFaults);
-    activity.forget();
-    this.#notice('the state was reset');
+    events.forget();
+    notice(this.#parts, 'the state was reset');
   }
 
   /** The whole state as of this moment, as text in slices: what db.json holds, and what `restore` takes. */
@@ -63,8 +63,8 @@ export class StateUseCases {
    */
   async restore(json: unknown): Promise<void> {
     await this.#replace(validated(json), this.#parts.preparation);
-    this.#parts.activity.forget();
-    this.#notice('a state was imported');
+    this.#parts.events.forget();
+    notice(this.#parts, 'a state was imported');
   }
 
   async #replace(snapshot: Snapshot, preparation: Preparation): Promise<void> {
@@ -72,10 +72,6 @@ export class StateUseCases {
     const replaced = store.replace(prepared(snapshot, preparation, settings));
     renewIds();
     await replaced;
-  }
-
-  #notice(text: string): void {
-    this.#parts.activity.notice(timestamp(this.#parts.context().now), text);
   }
 }
 

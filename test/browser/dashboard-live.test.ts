@@ -53,7 +53,7 @@ describe('while things happen', () => {
     const before = await selected();
     expect(before).toContain('Two paperbacks');
     const payment = sim.server.parts.gateway.state.findPayment('order-1');
-    if (payment) await sim.server.parts.gateway.enterEmail(payment, 'nobody@example.com').catch(() => {});
+    if (payment) await sim.server.parts.checkout.enterEmail(payment, 'nobody@example.com').catch(() => {});
     await page.getByText('E-mail refused').waitFor();
     expect(await page.getByLabel('Order of IPN and redirect').inputValue()).toBe('ipn-twice');
     expect(await page.locator('#curl').isVisible()).toBe(true);
@@ -126,14 +126,14 @@ describe('a form', () => {
     const { page } = await openPage(chromium.browser, { javaScriptEnabled: false });
     const path = paymentPath(sim, 'order-1');
     await page.goto(sim.url + path);
-    await sim.server.parts.gateway.settle('order-1', { outcome: 'cancel', by: 'control' });
+    await sim.server.parts.payments.settle('order-1', { outcome: 'cancel', by: 'control' });
     await page.getByRole('button', { name: 'Approve' }).click();
     expect(await page.getByRole('alert').textContent()).toContain('already canceled');
     const { page: live } = await openPage(chromium.browser);
     await sim.initiate({ ...ORDER, identifier: 'order-2' });
     await live.goto(sim.url + paymentPath(sim, 'order-2'));
     await live.evaluate('events?.close(); events = undefined');
-    await sim.server.parts.gateway.settle('order-2', { outcome: 'cancel', by: 'control' });
+    await sim.server.parts.payments.settle('order-2', { outcome: 'cancel', by: 'control' });
     await live.getByRole('button', { name: 'Approve' }).click();
     await live.getByRole('alert').waitFor();
     expect(new URL(live.url()).pathname).toBe(paymentPath(sim, 'order-2'));
@@ -147,7 +147,7 @@ describe('a form', () => {
     const receiver = await startReceiver((_, number) => (number === 1 ? {} : { after: thinking }));
     const sim = await startSim();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
-    await sim.server.parts.gateway.settle('order-1', {
+    await sim.server.parts.payments.settle('order-1', {
       outcome: 'approve',
       by: 'control',
       awaitDelivery: true,

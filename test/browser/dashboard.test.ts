@@ -31,7 +31,7 @@ afterAll(() => chromium.close());
 async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
   const sim = await startSim({ ipnSchedule: ['1h'], paymentExpires: '1h' });
   const receiver = await startReceiver();
-  const { gateway, cards, clock, faults } = sim.server.parts;
+  const { gateway, payments, checkout, cards, clock, dialect, faults } = sim.server.parts;
   const ipnUrls = [`${receiver.url}/ipn`, 'http://127.0.0.1:9/ipn'];
   for (let number = 0; number < 8; number++) {
     const identifier = number === 7 ? 'a-very-long-ident' : `order-${number}`;
@@ -47,9 +47,9 @@ async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
   }
   const outcomes = ['approve', 'approve', 'cancel', 'fail', 'expire'] as const;
   for (const [number, outcome] of outcomes.entries())
-    await gateway.settle(`order-${number}`, { outcome, by: 'control', awaitDelivery: true });
+    await payments.settle(`order-${number}`, { outcome, by: 'control', awaitDelivery: true });
   const live = gateway.state.findPayment('order-6');
-  if (live) await gateway.enterEmail(live, 'wallet@example.com');
+  if (live) await checkout.enterEmail(live, 'wallet@example.com');
   const [merchant] = gateway.state.merchants.values();
   if (!merchant) throw new Error('there is no merchant');
   const wire = {
@@ -59,10 +59,10 @@ async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
     email: 'a@b.test',
     amount: '250',
   };
-  const card = await cards.issue(merchant, { fields: wire });
+  const card = await cards.issue(merchant, dialect.readCard({ fields: wire, text: '' }));
   await cards.move(card.id, 'charge', { amount: '12.50', details: 'Coffee' });
   faults.set({ route: 'cards', status: 503, times: 2 });
-  await clock.freeze();
+  await clock.move({ freeze: 'now' });
   const ui = '/_sim/ui';
   const ipn = gateway.state.deliveriesOf(gateway.state.findPayment('order-1')?.id ?? '')[0];
   return {
@@ -143,7 +143,7 @@ describe('by what the pages show', () => {
     await page.locator('#live.on').waitFor();
     const link = page.getByRole('link', { name: 'order-1' });
     await link.focus();
-    await sim.server.parts.gateway.settle('order-1', { outcome: 'approve', by: 'control' });
+    await sim.server.parts.payments.settle('order-1', { outcome: 'approve', by: 'control' });
     await page.getByRole('link', { name: 'delivered' }).waitFor();
     expect(await link.evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
   });

@@ -82,7 +82,7 @@ test('a payment, its IPN and its delivery appear without a reload', async () => 
     customer_email: 'ada@example.com',
   });
   await page.getByRole('link', { name: 'order-7' }).waitFor();
-  await sim.server.parts.gateway.settle('order-7', { outcome: 'approve', by: 'control' });
+  await sim.server.parts.payments.settle('order-7', { outcome: 'approve', by: 'control' });
   await page.getByRole('link', { name: 'delivered' }).waitFor();
   expect(navigations).toBe(0);
   expect(errors).toEqual([]);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
-import { sign } from '../../src/domain/ipn.ts';
+import { sign } from '../../src/wire/ipn.ts';
 import type { Verdict } from '../../src/wire/verify.ts';
 import { launch, type Running, startBinary } from '../helpers/binary.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';

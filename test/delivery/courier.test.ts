@@ -7,6 +7,7 @@ import { type Context, timestamp } from '../../src/domain/settings.ts';
 import type { Delivery } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
+import { dialect } from '../../src/wire/dialect.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, gate, startReceiver } from '../helpers/receiver.ts';
 import {
@@ -52,7 +53,7 @@ async function running(
     store: held,
     clock,
     poster: new Poster(egress),
-    context: () => ({ now: clock.now(), ids, settings: set }),
+    context: () => ({ now: clock.now(), ids, settings: set, ipn: dialect.ipn }),
     version: '1.2.3',
   });
   const watchers: (() => void)[] = [];

@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net';
-import { createServer as createTcpServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster, type PostRequest } from '../../src/delivery/poster.ts';

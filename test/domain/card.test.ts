@@ -5,16 +5,14 @@ import { CARD_ACTIONS, CARD_STATUSES } from '../../src/contract/vocabulary.ts';
 import {
   applyCardAction,
   CARD_TRANSITIONS,
-  chargeCard,
-  fundCard,
   issueCard,
   maskedCardNumber,
-  parseCardMessage,
   requireCard,
-  ToggleRequest,
   testCardNumber,
 } from '../../src/domain/card.ts';
+import { chargeCard, fundCard } from '../../src/domain/card-movement.ts';
 import type { Card } from '../../src/domain/state.ts';
+import { readCard, readToggle } from '../../src/wire/cards.ts';
 import { context, merchant, NOW, state } from '../helpers/records.ts';
 
 const FIELDS = {
@@ -25,8 +23,13 @@ const FIELDS = {
   amount: '100',
 };
 
+/** The command that a merchant's fields stand for. */
+function asked(changes: Record<string, unknown> = {}) {
+  return readCard({ fields: { ...FIELDS, ...changes }, text: '' });
+}
+
 function issued(changes: Record<string, unknown> = {}): Card {
-  return issueCard(state(), merchant(), { fields: { ...FIELDS, ...changes } }, context()).result;
+  return issueCard(state(), merchant(), asked(changes), context()).result;
 }
 
 function luhn(number: string): boolean {
@@ -84,7 +87,7 @@ describe('a new card', () => {
   });
 
   it('is refused with all problems at once', () => {
-    expect(() => parseCardMessage(ToggleRequest, { fields: { active: 'true' } })).toThrowError(
+    expect(() => readToggle({ fields: { active: 'true' }, text: '' })).toThrowError(
       expect.objectContaining({
         problems: ['card_id is required', 'active must be true or false, as a JSON boolean without quotes'],
       }),
@@ -112,9 +115,9 @@ describe('a card number', () => {
     const digits = ['000000001', '000000001', '000000002'];
     const once = context();
     const ids = { ...once.ids, cardDigits: () => digits.shift() ?? '' };
-    const first = issueCard(current, merchant(), { fields: FIELDS }, { ...once, ids });
+    const first = issueCard(current, merchant(), asked(), { ...once, ids });
     current.apply(first.change);
-    const second = issueCard(current, merchant(), { fields: FIELDS }, { ...once, ids }).result;
+    const second = issueCard(current, merchant(), asked(), { ...once, ids }).result;
     expect([first.result.number, second.number]).toEqual([
       testCardNumber('000000001'),
       testCardNumber('000000002'),
@@ -211,7 +214,7 @@ it('the balance is always amount less charges, less spending with its charges, p
         const given = context({ charges: { payment: card, card, cardTransaction } });
         let current: Card;
         try {
-          current = issueCard(state(), merchant(), { fields: { ...FIELDS, amount } }, given).result;
+          current = issueCard(state(), merchant(), asked({ amount }), given).result;
         } catch {
           return;
         }
@@ -236,7 +239,7 @@ it('the balance is always amount less charges, less spending with its charges, p
 
 it("another merchant's card does not exist", () => {
   const current = state();
-  const { change, result } = issueCard(current, merchant(), { fields: FIELDS }, context());
+  const { change, result } = issueCard(current, merchant(), asked(), context());
   current.apply(change);
   expect(requireCard(current, result.id, merchant())).toEqual(result);
   expect(() => requireCard(current, result.id, { ...merchant(), id: 'mer_other' })).toThrowError(

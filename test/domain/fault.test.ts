@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { FaultRule, FaultRules, MAX_RULES } from '../../src/contract/fault.ts';
 import {
   corrupted,
-  corruptSignature,
-  effectsInWords,
-  FaultRule,
-  FaultRules,
-  faultInWords,
-  MAX_RULES,
+  describeEffects,
+  describeFault,
   retryAfterSeconds,
   statusOfFault,
 } from '../../src/domain/fault.ts';
 import { type FaultSubject, Faults, globMatches } from '../../src/domain/faults.ts';
+import { corruptSignature } from '../../src/wire/ipn.ts';
 
 const INITIATE: FaultSubject = { route: 'initiate', path: '/payment/initiate' };
 const IPN: FaultSubject = { route: 'ipn', path: null };
@@ -106,7 +104,7 @@ describe('a fault rule', () => {
       'ipn: connection dropped, identifier a-*, probability 0.5',
     ],
   ] satisfies [FaultRule, string][])('of %j is told as %s', (rule, words) => {
-    expect(faultInWords({ rule, used: 0 })).toBe(words);
+    expect(describeFault({ rule, used: 0 })).toBe(words);
   });
 
   it('tells of every effect it has', () => {
@@ -118,7 +116,7 @@ describe('a fault rule', () => {
       delay: '5m',
       corruptSignature: true,
     };
-    expect(effectsInWords(rule)).toBe(
+    expect(describeEffects(rule)).toBe(
       'latency 1s..2s, body truncated, sent twice, delayed by 5m, signature corrupted',
     );
   });
@@ -146,7 +144,7 @@ describe('fault rules in force', () => {
     expect(acting(set, IPN, 4)).toEqual([true, true, false, false]);
     expect(set.areOn).toBe(false);
     expect(set.list).toMatchObject([{ used: 2 }]);
-    expect(set.list.map(faultInWords)).toEqual(['ipn: connection dropped, 2 times (spent)']);
+    expect(set.list.map(describeFault)).toEqual(['ipn: connection dropped, 2 times (spent)']);
   });
 
   it('count only what they acted on', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sameSecret } from '../../src/contract/secret.ts';
 import {
   addMerchant,
   credit,
@@ -12,7 +13,6 @@ import {
   newKeyPair,
   replaceKeys,
   requireMerchant,
-  sameSecret,
 } from '../../src/domain/merchant.ts';
 import { State } from '../../src/domain/state.ts';
 import { applied, context, merchant, PUBLIC_KEY, SECRET_KEY, state, wallet } from '../helpers/records.ts';

@@ -1,18 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { characters, urlProblem } from '../../src/contract/address.ts';
+import { isEmail } from '../../src/contract/email.ts';
 import { GatewayError } from '../../src/contract/error.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
-import {
-  characters,
-  type InitiateInput,
-  initiate,
-  isEmail,
-  requirePayment,
-  unique,
-  urlProblem,
-  withEvent,
-} from '../../src/domain/payment.ts';
+import { initiate, requirePayment, unique, withEvent } from '../../src/domain/payment.ts';
 import { State } from '../../src/domain/state.ts';
+import type { PostedFields } from '../../src/wire/body.ts';
+import { readInitiate } from '../../src/wire/initiate.ts';
 import {
   applied,
   context,
@@ -22,6 +17,7 @@ import {
   NOW,
   PUBLIC_KEY,
   pendingPayment,
+  posted,
   records,
   SECRET_KEY,
   type SettingsChanges,
@@ -29,10 +25,16 @@ import {
   state,
 } from '../helpers/records.ts';
 
+/** Reads what was posted and applies the rule to it, as the service does. */
+function initiated(to: State, given: PostedFields, changes: SettingsChanges = {}) {
+  const using = context(changes);
+  return initiate(to, readInitiate(given, using.settings.loose), 'sandbox', using);
+}
+
 /** The error that a merchant gets for these fields; fails when there is none. */
-function refusal(given: InitiateInput, changes: SettingsChanges = {}): GatewayError {
+function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayError {
   try {
-    initiate(state(), given, 'sandbox', context(changes));
+    initiated(state(), given, changes);
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;
@@ -41,7 +43,7 @@ function refusal(given: InitiateInput, changes: SettingsChanges = {}): GatewayEr
 }
 
 function accepted(changes: Record<string, unknown> = {}, settings: SettingsChanges = {}) {
-  return initiate(state(), input(changes), 'sandbox', context(settings)).result;
+  return initiated(state(), posted(changes), settings).result;
 }
 
 const TEXT_FIELDS = [
@@ -162,7 +164,7 @@ describe('the fields of initiate', () => {
     '%s is required: missing, empty and null are the same problem, which names it',
     (name) => {
       for (const value of [undefined, '', null]) {
-        const error = refusal(input({ [name]: value }));
+        const error = refusal(posted({ [name]: value }));
         expect(error.code).toBe('invalid_fields');
         expect(error.problems).toEqual([`${name} is required`]);
         expect(error.message).toBe(`${name} is required`);
@@ -174,24 +176,24 @@ describe('the fields of initiate', () => {
     '%s must be text, not a number, list or object',
     (name) => {
       for (const value of [12, true, ['a'], { a: 'b' }]) {
-        expect(refusal(input({ [name]: value })).problems).toEqual([`${name} must be text`]);
+        expect(refusal(posted({ [name]: value })).problems).toEqual([`${name} must be text`]);
       }
     },
   );
 
   it.each([true, ['1'], { value: 1 }])('amount must be text or a number, not %j', (value) => {
-    expect(refusal(input({ amount: value })).problems).toEqual(['amount must be text']);
+    expect(refusal(posted({ amount: value })).problems).toEqual(['amount must be text']);
   });
 
   it.each(TEXT_FIELDS)('%s may have %i characters, counted as people count them', (name, limit) => {
     for (const letter of ['x', 'é', SMILE]) {
       const atLimit = letter.repeat(limit);
       // A key or currency of this length is unknown, which is another check than the length.
-      if (name === 'public_key') expect(refusal(input({ [name]: atLimit })).code).toBe('invalid_api_key');
+      if (name === 'public_key') expect(refusal(posted({ [name]: atLimit })).code).toBe('invalid_api_key');
       else if (name === 'currency')
-        expect(refusal(input({ [name]: atLimit })).code).toBe('unsupported_currency');
+        expect(refusal(posted({ [name]: atLimit })).code).toBe('unsupported_currency');
       else expect(accepted({ [name]: atLimit }).warnings).toEqual([]);
-      expect(refusal(input({ [name]: letter.repeat(limit + 1) })).problems).toEqual([
+      expect(refusal(posted({ [name]: letter.repeat(limit + 1) })).problems).toEqual([
         `${name} may have at most ${limit} characters (got ${limit + 1})`,
       ]);
     }
@@ -202,7 +204,7 @@ describe('the fields of initiate', () => {
       `${letter.repeat(length - '@example.com'.length)}@example.com`;
     for (const letter of ['x', SMILE]) {
       expect(accepted({ customer_email: email(letter, 30) }).customerEmail).toBe(email(letter, 30));
-      expect(refusal(input({ customer_email: email(letter, 31) })).problems).toEqual([
+      expect(refusal(posted({ customer_email: email(letter, 31) })).problems).toEqual([
         'customer_email may have at most 30 characters (got 31)',
       ]);
     }
@@ -221,7 +223,7 @@ describe('the fields of initiate', () => {
     'ada@example.com\n',
   ])('customer_email %j is no e-mail address', (email) => {
     expect(isEmail(email)).toBe(false);
-    expect(refusal(input({ customer_email: email })).message).toMatch(
+    expect(refusal(posted({ customer_email: email })).message).toMatch(
       /^customer_email must be a valid e-mail address/,
     );
   });
@@ -234,7 +236,7 @@ describe('the fields of initiate', () => {
   );
 
   it.each(['Dark', 'blue', ' dark', 1])('checkout_theme %j is neither light nor dark', (theme) => {
-    expect(refusal(input({ checkout_theme: theme })).problems).toEqual([
+    expect(refusal(posted({ checkout_theme: theme })).problems).toEqual([
       'checkout_theme must be light or dark',
     ]);
   });
@@ -242,7 +244,7 @@ describe('the fields of initiate', () => {
   it.each(['0', '-1', '1,50', '1.123456789', '123456789012345678901', '1e3', ' 1', 'ten', '0x1F'])(
     'amount %j is refused, with the form that is expected',
     (amount) => {
-      const error = refusal(input({ amount }));
+      const error = refusal(posted({ amount }));
       expect(error.problems).toHaveLength(1);
       expect(error.message).toMatch(/^amount must be a plain decimal greater than 0/);
       expect(error.message).toContain(JSON.stringify(amount));
@@ -257,12 +259,7 @@ describe('the fields of initiate', () => {
   );
 
   it('takes a JSON number as its shortest text, with a warning', () => {
-    const outcome = initiate(
-      state(),
-      { fields: fields({ amount: 49.9 }), amountSource: '49.90' },
-      'sandbox',
-      context(),
-    );
+    const outcome = initiated(state(), { fields: fields({ amount: 49.9 }), text: '{"amount": 49.90}' });
     expect(outcome.result.amount).toBe('49.9');
     expect(outcome.result.warnings).toEqual([
       'amount came as a JSON number: send a string, so that no digit can be lost',
@@ -276,14 +273,15 @@ describe('the fields of initiate', () => {
     [1234567890123456, undefined],
     [0.1 + 0.2, undefined],
   ])('refuses the JSON number %d written as %s and asks for a string', (amount, amountSource) => {
-    const given = { fields: fields({ amount }), ...(amountSource !== undefined && { amountSource }) };
+    const text = amountSource === undefined ? '' : `{"amount":${amountSource}}`;
+    const given = { fields: fields({ amount }), text };
     expect(refusal(given).problems).toEqual([
       'amount cannot be read exactly from this JSON number: send a string, such as "49.90"',
     ]);
   });
 
   it.each([0, -1, -0])('refuses the JSON number %d as not greater than 0', (amount) => {
-    expect(refusal(input({ amount })).message).toMatch(/^amount must be a plain decimal greater than 0/);
+    expect(refusal(posted({ amount })).message).toMatch(/^amount must be a plain decimal greater than 0/);
   });
 
   it('says every problem at once, in the order of the interface, the first one as the message', () => {
@@ -301,14 +299,14 @@ describe('the fields of initiate', () => {
       customer_name: 7,
       customer_email: 'nobody',
     };
-    const error = refusal(input(bad));
+    const error = refusal(posted(bad));
     expect(error.problems.map((problem) => problem.split(' ')[0])).toEqual(Object.keys(bad));
     expect(error.message).toBe(error.problems[0]);
   });
 
   it('shortens what it repeats of a long value', () => {
-    expect(refusal(input({ ipn_url: 'x'.repeat(2_000) })).message.length).toBeLessThan(200);
-    expect(refusal(input({ amount: '9'.repeat(100_000) })).message.length).toBeLessThan(250);
+    expect(refusal(posted({ ipn_url: 'x'.repeat(2_000) })).message.length).toBeLessThan(200);
+    expect(refusal(posted({ amount: '9'.repeat(100_000) })).message.length).toBeLessThan(250);
   });
 });
 
@@ -371,7 +369,9 @@ describe('the addresses of initiate', () => {
   });
 
   it.each(URL_FIELDS)('%s is such an address, kept character by character', (name) => {
-    expect(refusal(input({ [name]: 'nowhere' })).message).toMatch(new RegExp(`^${name} must be an absolute`));
+    expect(refusal(posted({ [name]: 'nowhere' })).message).toMatch(
+      new RegExp(`^${name} must be an absolute`),
+    );
     const odd = 'HTTP://Shop.example.com:80/a/../b?x=%7e&y=[1]#ü';
     const payment = accepted({ [name]: odd });
     expect([payment.ipnUrl, payment.successUrl, payment.cancelUrl, payment.siteLogo]).toContain(odd);
@@ -397,19 +397,19 @@ describe('the order of the checks', () => {
     ['the currency before the key', { ...wrongKey, ...wrongCurrency }, 'unsupported_currency'],
     ['the key last', wrongKey, 'invalid_api_key'],
   ])('is %s', (_, changes, code) => {
-    expect(refusal(input(changes)).code).toBe(code);
+    expect(refusal(posted(changes)).code).toBe(code);
   });
 });
 
 describe('the currency', () => {
   it('that is not configured is refused with those that are, and the option that adds it', () => {
-    const error = refusal(input({ currency: 'NPR' }));
+    const error = refusal(posted({ currency: 'NPR' }));
     expect(error.message).toBe('currency "NPR" is not supported: this gateway has USD, GNF, CFA, EUR');
     expect(error.remedy).toBe('gateway-sim start --currency NPR adds it');
   });
 
   it('in lower case is refused with the spelling that is right', () => {
-    const error = refusal(input({ currency: 'usd' }));
+    const error = refusal(posted({ currency: 'usd' }));
     expect(error).toMatchObject({
       code: 'unsupported_currency',
       message: 'currency must be in upper case: USD (got "usd")',
@@ -422,19 +422,19 @@ describe('the currency', () => {
   });
 
   it('that is not configured is refused under --loose too', () => {
-    expect(refusal(input({ currency: 'npr' }), { loose: true }).code).toBe('unsupported_currency');
+    expect(refusal(posted({ currency: 'npr' }), { loose: true }).code).toBe('unsupported_currency');
   });
 });
 
 describe('the key', () => {
   it('that nobody has is an invalid api key', () => {
-    const error = refusal(input({ public_key: 'pub_sim_nobody' }));
+    const error = refusal(posted({ public_key: 'pub_sim_nobody' }));
     expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
     expect(error.remedy).toContain('keys show');
   });
 
   it('that is the secret one is invalid too, and the remedy says which key was sent without repeating it', () => {
-    const error = refusal(input({ public_key: SECRET_KEY }));
+    const error = refusal(posted({ public_key: SECRET_KEY }));
     expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
     expect(error.remedy).toMatch(/secret key was sent as public_key/);
     expect(JSON.stringify([error.message, error.problems, error.remedy])).not.toContain(SECRET_KEY);
@@ -443,7 +443,7 @@ describe('the key', () => {
   it.each([PUBLIC_KEY.slice(0, -1), `${PUBLIC_KEY}x`, PUBLIC_KEY.toUpperCase(), ` ${PUBLIC_KEY}`])(
     'must match whole and in case: %j does not',
     (key) => {
-      expect(refusal(input({ public_key: key })).code).toBe('invalid_api_key');
+      expect(refusal(posted({ public_key: key })).code).toBe('invalid_api_key');
     },
   );
 });
@@ -478,14 +478,14 @@ describe('loose mode', () => {
     { identifier: undefined },
     { success_url: `http://a/${'x'.repeat(3_000)}` },
   ])('refuses %.60j all the same', (changes) => {
-    expect(refusal(input(changes), { loose: true }).code).toBe('invalid_fields');
+    expect(refusal(posted(changes), { loose: true }).code).toBe('invalid_fields');
   });
 
   it('is named as the remedy exactly when it would have taken the request', () => {
-    expect(refusal(input({ site_logo: '' })).remedy).toBe('gateway-sim start --loose accepts this request');
-    expect(refusal(input(LONG)).remedy).toBe('gateway-sim start --loose accepts this request');
-    expect(refusal(input({ ...LONG, amount: 'ten' })).remedy).toBeUndefined();
-    expect(refusal(input({ customer_name: '' }), { loose: true }).remedy).toBeUndefined();
+    expect(refusal(posted({ site_logo: '' })).remedy).toBe('gateway-sim start --loose accepts this request');
+    expect(refusal(posted(LONG)).remedy).toBe('gateway-sim start --loose accepts this request');
+    expect(refusal(posted({ ...LONG, amount: 'ten' })).remedy).toBeUndefined();
+    expect(refusal(posted({ customer_name: '' }), { loose: true }).remedy).toBeUndefined();
   });
 });
 
@@ -546,8 +546,8 @@ describe('warnings', () => {
 
   it('never change the answer: fields of JavaScript’s own names are unknown fields like any other', () => {
     const odd = JSON.parse('{"__proto__":"x","constructor":"x","toString":"x"}') as Record<string, unknown>;
-    const given = { fields: Object.assign(Object.create(null), fields(), odd) as Record<string, unknown> };
-    expect(initiate(state(), given, 'sandbox', context()).result.identifier).toBe('order-1');
+    const given = Object.assign(Object.create(null), fields(), odd) as Record<string, unknown>;
+    expect(initiated(state(), { fields: given, text: '' }).result.identifier).toBe('order-1');
   });
 });
 

@@ -10,7 +10,7 @@ import {
   SETTLED_BY,
 } from '../../src/contract/vocabulary.ts';
 import { add, compare, subtract } from '../../src/domain/money.ts';
-import { redirectOf, STATUS_AFTER, settle } from '../../src/domain/settle.ts';
+import { PAYMENT_TRANSITIONS, redirectOf, settle } from '../../src/domain/settle.ts';
 import { type Payment, State } from '../../src/domain/state.ts';
 import {
   applied,
@@ -274,7 +274,7 @@ describe('the IPN', () => {
     'for $outcome with ipn.on = $status is sent only if that is the state it leads to',
     ({ outcome, status }) => {
       const { deliveries } = settled({}, { outcome }, on(status));
-      expect(deliveries).toHaveLength(STATUS_AFTER[outcome] === status ? 1 : 0);
+      expect(deliveries).toHaveLength(PAYMENT_TRANSITIONS[outcome].status === status ? 1 : 0);
     },
   );
 
@@ -344,7 +344,7 @@ describe('every combination', () => {
             on(...statuses),
           );
           expect(change.payments).toEqual([payment]);
-          expect(payment.status).toBe(STATUS_AFTER[outcome]);
+          expect(payment.status).toBe(PAYMENT_TRANSITIONS[outcome].status);
           expect(Boolean(change.merchants)).toBe(mode === 'live' && outcome === 'approve');
           expect(
             deliveries.every(({ state, paymentId }) => state === 'pending' && paymentId === payment.id),
@@ -353,5 +353,15 @@ describe('every combination', () => {
         },
       ),
     );
+  });
+});
+
+it('an IPN says success for a payment that succeeded, as documented', () => {
+  const said = Object.values(PAYMENT_TRANSITIONS).map(({ status, ipnStatus }) => [status, ipnStatus]);
+  expect(Object.fromEntries(said)).toEqual({
+    succeeded: 'success',
+    canceled: 'canceled',
+    failed: 'failed',
+    expired: 'expired',
   });
 });

@@ -2,12 +2,14 @@ import type { Merchant } from '../../src/contract/merchant.ts';
 import type { Mode } from '../../src/contract/vocabulary.ts';
 import type { Wallet } from '../../src/contract/wallet.ts';
 import type { Ids } from '../../src/domain/ids.ts';
-import { newDelivery } from '../../src/domain/ipn.ts';
+import { deliveryOf } from '../../src/domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
-import { type InitiateInput, initiate } from '../../src/domain/payment.ts';
+import { type InitiateCommand, initiate } from '../../src/domain/payment.ts';
 import type { Context, Settings } from '../../src/domain/settings.ts';
 import { type Delivery, type Outcome, type Payment, State } from '../../src/domain/state.ts';
 import { emptySnapshot, type Snapshot } from '../../src/store/snapshot.ts';
+import type { PostedFields } from '../../src/wire/body.ts';
+import { dialect } from '../../src/wire/dialect.ts';
 
 /** 15 January 2026, 10:30:00.123 UTC: the moment at which every test happens. */
 export const NOW = Date.UTC(2026, 0, 15, 10, 30, 0, 123);
@@ -69,7 +71,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
 
 /** What every rule is given: a fixed time and identifiers that count up. */
 export function context(changes: SettingsChanges = {}, now = NOW): Context {
-  return { now, ids: countingIds(), settings: settings(changes) };
+  return { now, ids: countingIds(), settings: settings(changes), ipn: dialect.ipn };
 }
 
 export function merchant(changes: Partial<Merchant> = {}): Merchant {
@@ -137,8 +139,14 @@ export function fields(changes: Record<string, unknown> = {}): Record<string, un
   return all;
 }
 
-export function input(changes: Record<string, unknown> = {}): InitiateInput {
-  return { fields: fields(changes) };
+/** `fields()` as they were posted. */
+export function posted(changes: Record<string, unknown> = {}): PostedFields {
+  return { fields: fields(changes), text: '' };
+}
+
+/** `fields()` as the rules get them. */
+export function input(changes: Record<string, unknown> = {}): InitiateCommand {
+  return dialect.readInitiate(posted(changes), false);
 }
 
 /** Applies what a rule returned, as the store would, and hands on its result. */
@@ -167,6 +175,6 @@ export function dueDelivery(
 ): Delivery {
   const held = state();
   const payment = pendingPayment(held, { ipnUrl: url }, using);
-  const delivery = newDelivery(payment, 'success', payment.customerName, merchant(), using);
+  const delivery = deliveryOf(payment, 'success', payment.customerName, merchant(), using);
   return { ...delivery, ...changes };
 }

@@ -78,9 +78,12 @@ export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; 
   const fail = () => {
     throw new Error('the details');
   };
-  const gateway = new Proxy({} as AppParts['gateway'], {
+  const broken = new Proxy({} as AppParts['gateway'] & AppParts['payments'], {
     get: (_, name) => (name === 'now' ? () => 0 : fail()),
   });
   const reported: unknown[] = [];
-  return { app: createApp({ ...server.parts, gateway }, (error) => reported.push(error)), reported };
+  return {
+    app: createApp({ ...server.parts, gateway: broken, payments: broken }, (error) => reported.push(error)),
+    reported,
+  };
 }

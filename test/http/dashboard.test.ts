@@ -67,7 +67,7 @@ describe('every page of the dashboard', () => {
   it('shows what a merchant sent as text, never as markup', async () => {
     await sim.initiate(fields({ identifier: HOSTILE, details: HOSTILE, customer_name: HOSTILE }));
     const id = await newest();
-    await sim.server.parts.gateway.settle(id, { outcome: 'approve', by: 'control' });
+    await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
     for (const path of [...PAGES, `/ui/payments/${id}`, `/ui/ipns/${await newestIpn()}`, '/ui/requests/1']) {
       const html = await (await get(`/_sim${path}`)).text();
       expect(html).not.toContain('<img');
@@ -108,7 +108,7 @@ describe('payments', () => {
     await sim.initiate(fields({ identifier: 'tea-1' }));
     await sim.initiate(fields({ identifier: 'tea-2' }), 'live');
     await sim.initiate(fields({ identifier: 'milk' }));
-    await sim.server.parts.gateway.settle('milk', { outcome: 'cancel', by: 'control' });
+    await sim.server.parts.payments.settle('milk', { outcome: 'cancel', by: 'control' });
     const shown = async (query: string) => {
       const html = await (await get(`/_sim?${query}`)).text();
       return ['tea-1', 'tea-2', 'milk'].filter((name) => html.includes(`>${name}</a>`));
@@ -142,10 +142,10 @@ describe('payments', () => {
 
   it('tell attempts that end alike as one step', async () => {
     await sim.initiate(fields());
-    const { gateway } = sim.server.parts;
+    const { payments, ipns } = sim.server.parts;
     const id = await newest();
-    await gateway.settle(id, { outcome: 'approve', by: 'control', awaitDelivery: true });
-    for (let times = 0; times < 2; times++) await gateway.resend(await newestIpn());
+    await payments.settle(id, { outcome: 'approve', by: 'control', awaitDelivery: true });
+    for (let times = 0; times < 2; times++) await ipns.resend(await newestIpn());
     const html = await (await get(`/_sim/ui/payments/${id}`)).text();
     expect(html).toMatch(/<strong>IPN attempt 1 to 3<\/strong><\/a>: connection refused/);
     expect(html.match(/IPN attempt/g)).toHaveLength(1);
@@ -219,7 +219,7 @@ describe('IPNs', () => {
       ['milk', 'http://127.0.0.1:9/ipn'],
     ] as const) {
       await sim.initiate(fields({ identifier, ipn_url }));
-      await sim.server.parts.gateway.settle(identifier, {
+      await sim.server.parts.payments.settle(identifier, {
         outcome: 'approve',
         by: 'control',
         awaitDelivery: true,
@@ -242,7 +242,7 @@ describe('IPNs', () => {
   it('are sent once more, somewhere else, and falsified', async () => {
     const receiver = await startReceiver();
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
-    await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
+    await sim.server.parts.payments.settle(await newest(), { outcome: 'approve', by: 'control' });
     const id = await newestIpn();
     const page = await followed(await post(`/_sim/ui/ipns/${id}/resend`, { from: '/_sim/ui/ipns' }));
     expect(page).toContain('<h1>IPNs</h1>');
@@ -259,7 +259,7 @@ describe('IPNs', () => {
   it('lead back to pages of ours only', async () => {
     const receiver = await startReceiver();
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
-    await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
+    await sim.server.parts.payments.settle(await newest(), { outcome: 'approve', by: 'control' });
     const id = await newestIpn();
     for (const from of [
       '/_sim/ui/ipns?next=https://evil.test',
@@ -275,7 +275,7 @@ describe('IPNs', () => {
   it('show the text that was signed, and both sides of the wire', async () => {
     const receiver = await startReceiver([{ status: 500, body: '{"oops":true}' }]);
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
-    await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
+    await sim.server.parts.payments.settle(await newest(), { outcome: 'approve', by: 'control' });
     const html = await (await get(`/_sim/ui/ipns/${await newestIpn()}`)).text();
     expect(html).toContain('49.90order-1');
     expect(html).toContain('data[amount] = 49.90');
@@ -291,9 +291,9 @@ describe('IPNs', () => {
   it('show the last attempts only, and how to see the others', async () => {
     const receiver = await startReceiver();
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
-    await sim.server.parts.gateway.settle(await newest(), { outcome: 'approve', by: 'control' });
+    await sim.server.parts.payments.settle(await newest(), { outcome: 'approve', by: 'control' });
     const id = await newestIpn();
-    for (let times = 0; times < 11; times++) await sim.server.parts.gateway.resend(id);
+    for (let times = 0; times < 11; times++) await sim.server.parts.ipns.resend(id);
     const html = await (await get(`/_sim/ui/ipns/${id}`)).text();
     expect(html).toContain('id="attempt-12"');
     expect(html).not.toContain('id="attempt-2"');
@@ -398,7 +398,7 @@ describe('requests and codes', () => {
 
 describe('verification codes', () => {
   it('are valid, replaced, expired or settled, and offered to be copied while they are valid', async () => {
-    const { gateway, clock } = sim.server.parts;
+    const { gateway, payments, checkout, clock } = sim.server.parts;
     await sim.initiate(fields(), 'live');
     const id = await newest();
     const payment = () => gateway.state.findPayment(id) ?? expect.fail('there is no payment');
@@ -408,13 +408,13 @@ describe('verification codes', () => {
         ([, found]) => found,
       );
     };
-    await gateway.enterEmail(payment(), 'wallet@example.com');
+    await checkout.enterEmail(payment(), 'wallet@example.com');
     expect(await shown()).toEqual(['valid', 'copy']);
-    await gateway.resendCode(payment());
+    await checkout.resendCode(payment());
     expect(await shown()).toEqual(['valid', 'replaced', 'copy']);
-    await clock.advance(600_000);
+    await clock.move({ advance: '10m' });
     expect(await shown()).toEqual(['expired', 'replaced']);
-    await gateway.settle(id, { outcome: 'cancel', by: 'control' });
+    await payments.settle(id, { outcome: 'cancel', by: 'control' });
     expect(await shown()).toEqual(['settled', 'settled']);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rawExchange } from '../helpers/raw.ts';
+import { fields } from '../helpers/records.ts';
 import { brokenApp, startSim } from '../helpers/sim.ts';
 
 const HOST = 'Host: 127.0.0.1\r\n';
@@ -156,7 +157,10 @@ describe('a fault of ours', () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const response = await app.request(path, {
       method,
-      ...(method === 'POST' && { headers: form, body: 'a=1' }),
+      ...(method === 'POST' && {
+        headers: form,
+        body: new URLSearchParams(fields() as Record<string, string>).toString(),
+      }),
     });
     const text = await response.text();
     expect(response.status).toBe(500);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
-import type { FaultRule } from '../../src/domain/fault.ts';
+import type { FaultRule } from '../../src/contract/fault.ts';
 import type { StartOptions } from '../../src/options.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';

@@ -36,9 +36,7 @@ const COMMITTER = `
 
 /** Runs on a disk that takes files of 64 KiB only, and reports what happened as JSON. */
 const FULL_DISK = `
-  import { Store } from './src/store/store.ts';
-  import { records, wallet } from './test/helpers/records.ts';
-  const [folder] = process.argv.slice(2);
+      const [folder] = process.argv.slice(2);
   const store = await Store.open({ folder, fsync: false }, async () => records());
   const told = [];
   store.onChange((change) => told.push(change.wallets[0].id));
@@ -59,9 +57,7 @@ const FULL_DISK = `
 
 /** Opens a folder and says what came of it. */
 const OPENER = `
-  import { Store } from './src/store/store.ts';
-  import { records } from './test/helpers/records.ts';
-  const [folder] = process.argv.slice(2);
+      const [folder] = process.argv.slice(2);
   const { code, message, remedy } = await Store.open({ folder, fsync: false }, async () => records()).catch((error) => error);
   process.stdout.write(JSON.stringify({ code, message, remedy }));
 `;

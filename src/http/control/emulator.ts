@@ -27,20 +27,20 @@ export function probeRoutes() {
 
 /** What concerns the emulator as a whole: status, its document, shutdown. */
 export function emulatorRoutes(parts: AppParts, document: () => Promise<object>) {
-  const { facts, clock, faults } = parts;
+  const { runtime, clock, faults } = parts;
   return [
     control(
       'GET /status',
       { tag: TAG, summary: 'Version, address, counts, options in force', answer: Status },
       () => {
-        const { secretKey, controlToken, ...options } = facts.options;
+        const { secretKey, controlToken, ...options } = runtime.options;
         return {
-          version: facts.version,
-          mode: facts.dataDir === null ? ('in-memory' as const) : ('on-disk' as const),
-          url: facts.baseUrl(),
-          dataDir: facts.dataDir,
-          pid: facts.pid,
-          startedAt: facts.startedAt,
+          version: runtime.version,
+          mode: runtime.dataDir === null ? ('in-memory' as const) : ('on-disk' as const),
+          url: runtime.baseUrl(),
+          dataDir: runtime.dataDir,
+          pid: runtime.pid,
+          startedAt: runtime.startedAt,
           clock: clockView(clock.read()),
           faults: faults.list.map(faultView),
           counts: { ...recordCounts(parts), payments: paymentCounts(parts) },
@@ -57,8 +57,8 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
     ),
     control('POST /shutdown', { tag: TAG, summary: 'Stop gracefully', answer: Stopping }, () => {
       // The response is on its way before the server begins to stop.
-      setImmediate(() => void facts.stop());
-      return { stopping: true as const, pid: facts.pid };
+      setImmediate(() => void runtime.stop());
+      return { stopping: true as const, pid: runtime.pid };
     }),
   ] as const;
 }

@@ -9,7 +9,7 @@ const TAG = 'Control: what happened';
 
 /** `/_sim/requests`, `/_sim/inbox` and `/_sim/events`. */
 export function eventRoutes(parts: AppParts) {
-  const { gateway, activity } = parts;
+  const { state, events: activity } = parts;
   return [
     control(
       'GET /requests',
@@ -20,7 +20,7 @@ export function eventRoutes(parts: AppParts) {
         answer: RequestList,
       },
       ({ query: { path, method, payment, limit = 100 } }) => {
-        const id = payment === undefined ? undefined : (gateway.state.findPayment(payment)?.id ?? payment);
+        const id = payment === undefined ? undefined : (state.current.findPayment(payment)?.id ?? payment);
         const data = activity
           .exchanges()
           .filter(
@@ -30,14 +30,14 @@ export function eventRoutes(parts: AppParts) {
               (id === undefined || request.paymentId === id),
           )
           .slice(0, limit);
-        return { data: data.map((request) => maskedRequest(request, gateway.state)), nextCursor: null };
+        return { data: data.map((request) => maskedRequest(request, state.current)), nextCursor: null };
       },
     ),
     control(
       'GET /inbox',
       { tag: TAG, summary: 'Verification codes that were "sent", newest first', answer: MessageList },
       () => {
-        const { data } = gateway.state.messages.page(100, undefined, () => true);
+        const { data } = state.current.messages.page(100, undefined, () => true);
         return { data: data.map(inboxMessage), nextCursor: null };
       },
     ),
@@ -67,7 +67,7 @@ export const EVENT_DATA = SimEvent;
 const HEARTBEAT_MS = 15_000;
 
 function streamEvents(c: AppContext, parts: AppParts, since: number, follow: boolean): Response {
-  const { activity, facts } = parts;
+  const { events: activity, runtime } = parts;
   c.header('X-Accel-Buffering', 'no');
   return streamSSE(c, async (stream) => {
     const send = (event: Parameters<typeof simEventView>[0]) =>
@@ -82,11 +82,11 @@ function streamEvents(c: AppContext, parts: AppParts, since: number, follow: boo
     if (!follow) return;
     const heartbeat = setInterval(() => void stream.write(': still here\n\n'), HEARTBEAT_MS);
     const stop = () => stream.abort();
-    facts.stopped.addEventListener('abort', stop);
+    runtime.stopped.addEventListener('abort', stop);
     await stream.write(': connected\n\n');
     await ended;
     clearInterval(heartbeat);
-    facts.stopped.removeEventListener('abort', stop);
+    runtime.stopped.removeEventListener('abort', stop);
     unsubscribe();
   });
 }

@@ -6,8 +6,8 @@ import {
   FireInput,
   ResendInput,
 } from '../../contract/delivery.ts';
-import { requireDelivery, requireTampering } from '../../domain/fire.ts';
-import { requirePayment } from '../../domain/payment.ts';
+import type { Delivery as StoredDelivery } from '../../domain/state.ts';
+import { requireTampering } from '../../wire/compose.ts';
 import type { AppParts } from '../environment.ts';
 import { listPage } from './list.ts';
 import { control } from './route.ts';
@@ -16,7 +16,8 @@ import { deliveryView } from './views.ts';
 const TAG = 'Control: IPNs';
 
 /** Routes of `/_sim/ipns`. */
-export function ipnRoutes({ gateway }: AppParts) {
+export function ipnRoutes({ ipns, payments, state }: AppParts) {
+  const view = (delivery: StoredDelivery) => deliveryView(delivery, state.current);
   return [
     control(
       'GET /ipns',
@@ -28,14 +29,12 @@ export function ipnRoutes({ gateway }: AppParts) {
         errors: [404],
       },
       ({ query: { payment, limit, cursor, ...wanted } }) => {
-        const paymentId = payment === undefined ? undefined : requirePayment(gateway.state, payment).id;
-        return listPage(gateway.state.deliveries, { limit, cursor }, { ...wanted, paymentId }, (one) =>
-          deliveryView(one, gateway.state),
-        );
+        const paymentId = payment === undefined ? undefined : payments.require(payment).id;
+        return listPage(state.current.deliveries, { limit, cursor }, { ...wanted, paymentId }, view);
       },
     ),
     control('GET /ipns/:id', { tag: TAG, summary: 'One delivery', answer: Delivery }, ({ params }) =>
-      deliveryView(requireDelivery(gateway.state, params.id), gateway.state),
+      view(ipns.require(params.id)),
     ),
     control(
       'POST /ipns/:id/resend',
@@ -47,7 +46,7 @@ export function ipnRoutes({ gateway }: AppParts) {
         optionalBody: true,
         answer: Delivery,
       },
-      async ({ params, body }) => deliveryView(await gateway.resend(params.id, body.to), gateway.state),
+      async ({ params, body }) => view(await ipns.resend(params.id, body.to)),
     ),
     control(
       'POST /ipns',
@@ -62,12 +61,12 @@ export function ipnRoutes({ gateway }: AppParts) {
         errors: [404],
       },
       async ({ body: { delay, tamper, ...request } }) => {
-        const deliveries = await gateway.fire({
+        const deliveries = await ipns.fire({
           ...request,
           delayMs: delay,
           tamper: tamper === undefined ? undefined : requireTampering(tamper),
         });
-        const data = deliveries.map((delivery) => deliveryView(delivery, gateway.state));
+        const data = deliveries.map(view);
         const [only, ...more] = data;
         return only && !more.length ? only : { data, nextCursor: null };
       },

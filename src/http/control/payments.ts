@@ -5,8 +5,7 @@ import {
   Settled,
   SettleInput,
 } from '../../contract/payment.ts';
-import { requirePayment } from '../../domain/payment.ts';
-import { timeline } from '../../domain/timeline.ts';
+import type { Payment } from '../../domain/state.ts';
 import type { AppParts } from '../environment.ts';
 import { listPage } from './list.ts';
 import { control } from './route.ts';
@@ -21,22 +20,21 @@ const REFERENCE = {
 
 /** Routes of `/_sim/payments`. */
 export function paymentRoutes(parts: AppParts) {
-  const { gateway, facts } = parts;
+  const { payments, state, runtime } = parts;
+  const view = (payment: Payment) => paymentView(payment, runtime.baseUrl());
   return [
     control(
       'GET /payments',
       { tag: TAG, summary: 'Payments, newest first', query: PaymentQuery, answer: PaymentList },
       ({ query: { limit, cursor, ...wanted } }) =>
-        listPage(gateway.state.payments, { limit, cursor }, wanted, (one) =>
-          paymentView(one, facts.baseUrl()),
-        ),
+        listPage(state.current.payments, { limit, cursor }, wanted, view),
     ),
     control(
       'GET /payments/:ref',
       { tag: TAG, summary: 'A payment with its timeline', ...REFERENCE, answer: PaymentWithTimeline },
       ({ params }) => {
-        const payment = requirePayment(gateway.state, params.ref);
-        return { ...paymentView(payment, facts.baseUrl()), timeline: timeline(payment, gateway.state) };
+        const payment = payments.require(params.ref);
+        return { ...view(payment), timeline: payments.timeline(payment) };
       },
     ),
     control(
@@ -50,7 +48,7 @@ export function paymentRoutes(parts: AppParts) {
         errors: [409],
       },
       async ({ params, body }) =>
-        settledView(await gateway.settle(params.ref, { ...body, by: 'control' }), parts),
+        settledView(await payments.settle(params.ref, { ...body, by: 'control' }), parts),
     ),
   ] as const;
 }

@@ -47,22 +47,22 @@ export function stateRoutes(parts: AppParts) {
 }
 
 /** How many records of each kind there are. */
-export function recordCounts({ gateway: { state } }: AppParts): RecordCounts {
+export function recordCounts({ state: { current } }: AppParts): RecordCounts {
   return {
-    payments: state.payments.size,
-    deliveries: state.deliveries.size,
-    merchants: state.merchants.size,
-    wallets: state.wallets.size,
-    cards: state.cards.size,
+    payments: current.payments.size,
+    deliveries: current.deliveries.size,
+    merchants: current.merchants.size,
+    wallets: current.wallets.size,
+    cards: current.cards.size,
   };
 }
 
 /** How many payments there are of each status. */
-export function paymentCounts({ gateway }: AppParts): Record<PaymentStatus, number> {
+export function paymentCounts({ state }: AppParts): Record<PaymentStatus, number> {
   const counts = Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, 0])) as Record<
     PaymentStatus,
     number
   >;
-  for (const { status } of gateway.state.payments.values()) counts[status]++;
+  for (const { status } of state.current.payments.values()) counts[status]++;
   return counts;
 }

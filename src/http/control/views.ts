@@ -6,7 +6,7 @@ import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
 import type { Payment, Settled } from '../../contract/payment.ts';
 import { maskedCardNumber } from '../../domain/card.ts';
-import { type ActiveFault, faultInWords, isSpent } from '../../domain/fault.ts';
+import { type ActiveFault, describeFault, isSpent } from '../../domain/fault.ts';
 import { timestamp } from '../../domain/settings.ts';
 import type * as stored from '../../domain/state.ts';
 import type { State } from '../../domain/state.ts';
@@ -35,10 +35,10 @@ export function deliveryView(delivery: stored.Delivery, state: State): Delivery 
   return { ...record, attempts };
 }
 
-export function settledView(settled: SettledPayment, { gateway, facts }: AppParts): Settled {
+export function settledView(settled: SettledPayment, { state, runtime }: AppParts): Settled {
   return {
-    payment: paymentView(settled.payment, facts.baseUrl()),
-    delivery: settled.delivery && deliveryView(settled.delivery, gateway.state),
+    payment: paymentView(settled.payment, runtime.baseUrl()),
+    delivery: settled.delivery && deliveryView(settled.delivery, state.current),
     redirectUrl: settled.redirectUrl,
   };
 }
@@ -52,7 +52,7 @@ export function inboxMessage({ id: _id, ...message }: stored.Message): InboxMess
 }
 
 export function faultView(fault: ActiveFault): Fault {
-  return { ...fault.rule, used: fault.used, spent: isSpent(fault), summary: faultInWords(fault) };
+  return { ...fault.rule, used: fault.used, spent: isSpent(fault), summary: describeFault(fault) };
 }
 
 export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock {
@@ -65,15 +65,15 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
 }
 
 /** An event with the records as the control API shows them, secrets masked. */
-export function simEventView(event: happened.SimEvent, { gateway, facts }: AppParts): SimEvent {
+export function simEventView(event: happened.SimEvent, { state, runtime }: AppParts): SimEvent {
   const { seq } = event;
   switch (event.type) {
     case 'request':
-      return { seq, type: 'request', request: maskedRequest(event.exchange, gateway.state) };
+      return { seq, type: 'request', request: maskedRequest(event.exchange, state.current) };
     case 'payment':
-      return { seq, type: 'payment', payment: paymentView(event.payment, facts.baseUrl()) };
+      return { seq, type: 'payment', payment: paymentView(event.payment, runtime.baseUrl()) };
     case 'delivery':
-      return { seq, type: 'delivery', delivery: deliveryView(event.delivery, gateway.state) };
+      return { seq, type: 'delivery', delivery: deliveryView(event.delivery, state.current) };
     case 'message':
       return { seq, type: 'message', message: inboxMessage(event.message) };
     case 'cardTransaction':

@@ -5,16 +5,16 @@ import { control } from './route.ts';
 const TAG = 'Control: merchants and wallets';
 
 /** Routes of `/_sim/wallets`. */
-export function walletRoutes({ gateway }: AppParts) {
+export function walletRoutes({ wallets, state }: AppParts) {
   return [
     control('GET /wallets', { tag: TAG, summary: 'Wallets of live mode', answer: WalletList }, () => ({
-      data: [...gateway.state.wallets.values()],
+      data: [...state.current.wallets.values()],
       nextCursor: null,
     })),
     control(
       'POST /wallets/:id/fund',
       { tag: TAG, summary: 'Put money into a wallet', body: FundInput, answer: Wallet },
-      ({ params, body }) => gateway.fundWallet(params.id, body.amount),
+      ({ params, body }) => wallets.fund(params.id, body.amount),
     ),
   ] as const;
 }

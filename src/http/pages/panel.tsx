@@ -1,5 +1,5 @@
 import { DELIVERY_ORDERS, type DeliveryOrder, OUTCOMES } from '../../contract/vocabulary.ts';
-import { STATUS_AFTER } from '../../domain/settle.ts';
+import { PAYMENT_TRANSITIONS } from '../../domain/settle.ts';
 import type { Wording } from './messages.ts';
 import { Tip } from './tip.tsx';
 import type { LiveTip } from './views.ts';
@@ -43,7 +43,7 @@ export function SimulatorPanel(props: {
                   type="submit"
                   name="outcome"
                   value={outcome}
-                  title={words.panel.result(words.status[STATUS_AFTER[outcome]].toLowerCase())}
+                  title={words.panel.result(words.status[PAYMENT_TRANSITIONS[outcome].status].toLowerCase())}
                 >
                   {words.panel.outcomes[outcome]}
                 </button>

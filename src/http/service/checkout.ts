@@ -3,7 +3,7 @@ import { type ErrorCode, GatewayError } from '../../contract/error.ts';
 import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
 import { stepOf } from '../../domain/checkout.ts';
 import type { Payment } from '../../domain/state.ts';
-import type { StepResult } from '../../usecases/payments.ts';
+import type { StepResult } from '../../usecases/checkout.ts';
 import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
@@ -60,11 +60,11 @@ class Checkout {
       email: (c) => this.#email(c),
       code: (c) => this.#code(c),
       resend: async (c) => {
-        await parts.gateway.resendCode(this.#payment(c));
+        await parts.checkout.resendCode(this.#payment(c));
         return this.backToPage(c, '&resent=1');
       },
       back: async (c) => {
-        await parts.gateway.changeEmail(this.#payment(c));
+        await parts.checkout.changeEmail(this.#payment(c));
         return this.backToPage(c);
       },
       cancel: (c) => this.#cancel(c),
@@ -99,7 +99,7 @@ class Checkout {
   }
 
   #payment(c: AppContext): Payment {
-    const payment = this.#parts.gateway.payment(c.req.query('payment_id') ?? '', this.#mode);
+    const payment = this.#parts.payments.requireInMode(c.req.query('payment_id') ?? '', this.#mode);
     c.get('exchange').paymentId = payment.id;
     return payment;
   }
@@ -108,7 +108,7 @@ class Checkout {
   async show(c: AppContext): Promise<Response> {
     const payment = this.#payment(c);
     if (payment.status !== 'pending') return this.#over(c, payment);
-    await this.#parts.gateway.note(payment, 'opened');
+    await this.#parts.payments.note(payment, 'opened');
     return this.#pages.step(c, payment, this.#entry(c, payment));
   }
 
@@ -126,14 +126,14 @@ class Checkout {
   async #email(c: AppContext): Promise<Response> {
     const { email: value = '' } = await readTextFields(c);
     const payment = this.#payment(c);
-    const problem = await this.#parts.gateway.enterEmail(payment, value);
+    const problem = await this.#parts.checkout.enterEmail(payment, value);
     return problem ? this.#again(c, payment, { step: 'email', value, problem }) : this.backToPage(c);
   }
 
   async #code(c: AppContext): Promise<Response> {
     const { code: value = '' } = await readTextFields(c);
     const payment = this.#payment(c);
-    const result = await this.#once(c, 'code', () => this.#parts.gateway.enterCode(payment, value));
+    const result = await this.#once(c, 'code', () => this.#parts.checkout.enterCode(payment, value));
     return result.problem
       ? this.#again(c, payment, { step: 'code', value, problem: result.problem })
       : this.#leave(c, payment, result.redirectUrl);
@@ -152,7 +152,7 @@ class Checkout {
 
   async #cancel(c: AppContext): Promise<Response> {
     const payment = this.#payment(c);
-    const settle = () => this.#parts.gateway.settle(payment.id, { outcome: 'cancel', by: 'customer' });
+    const settle = () => this.#parts.payments.settle(payment.id, { outcome: 'cancel', by: 'customer' });
     return this.#settle(c, payment, 'cancel', settle);
   }
 
@@ -164,7 +164,7 @@ class Checkout {
     if (!outcome) {
       throw new GatewayError('invalid_fields', `outcome must be one of ${OUTCOMES.join(', ')}`);
     }
-    const settle = () => this.#parts.gateway.settle(payment.id, { outcome, delivery, by: 'panel' });
+    const settle = () => this.#parts.payments.settle(payment.id, { outcome, delivery, by: 'panel' });
     return this.#settle(c, payment, `panel ${outcome}`, settle);
   }
 
@@ -204,7 +204,7 @@ class Checkout {
   }
 
   async #over(c: AppContext, payment: Payment): Promise<Response> {
-    const address = await this.#parts.gateway.selfSettled(payment);
+    const address = await this.#parts.payments.selfSettled(payment);
     if (address !== null) return this.#leave(c, payment, address);
     const expired = payment.status === 'expired';
     return this.#pages.closed(c, payment, expired ? 'expired' : 'settled', expired ? 410 : 409);
@@ -214,7 +214,7 @@ class Checkout {
   async #leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
     const settled = this.#parts.gateway.state.payments.get(payment.id) ?? payment;
     if (redirectUrl === null) return this.#pages.closed(c, settled, 'stayed', 200);
-    await this.#parts.gateway.note(settled, 'redirected', redirectUrl);
+    await this.#parts.payments.note(settled, 'redirected', redirectUrl);
     return seeOther(c, redirectUrl);
   }
 

@@ -1,11 +1,12 @@
 import { ClockInput } from '../../../contract/clock.ts';
+import { FaultRule } from '../../../contract/fault.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { SettleInput } from '../../../contract/payment.ts';
 import type { CardAction } from '../../../contract/vocabulary.ts';
 import { requireCard } from '../../../domain/card.ts';
-import { FaultRule } from '../../../domain/fault.ts';
-import { requireDelivery, requireTampering } from '../../../domain/fire.ts';
 import { defaultMerchant, requireMerchant } from '../../../domain/merchant.ts';
+import { requireDelivery } from '../../../domain/resend.ts';
+import { requireTampering } from '../../../wire/compose.ts';
 import { moveClock } from '../../control/clock.ts';
 import { clearFaults, setFault } from '../../control/faults.ts';
 import { addMerchant, replaceKeys } from '../../control/merchants.ts';

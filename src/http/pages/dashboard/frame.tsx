@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { faultInWords, isSpent } from '../../../domain/fault.ts';
+import { describeFault, isSpent } from '../../../domain/fault.ts';
 import { timestamp } from '../../../domain/settings.ts';
 import type { AppParts } from '../../environment.ts';
 import { renderDocument } from '../layout.tsx';
@@ -116,7 +116,7 @@ function Trouble({ parts, page: { place, path } }: { parts: AppParts; page: Page
           <ul class="roomy">
             {faults.slice(0, 5).map((fault) => (
               <li>
-                <code>{faultInWords(fault)}</code>
+                <code>{describeFault(fault)}</code>
               </li>
             ))}
             {faults.length > 5 && <li>and {faults.length - 5} more</li>}

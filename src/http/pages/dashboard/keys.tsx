@@ -1,8 +1,8 @@
 import { command } from '../../../contract/hint.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import { defaultMerchant } from '../../../domain/merchant.ts';
+import { INITIATE_PATHS } from '../../../wire/paths.ts';
 import type { AppParts } from '../../environment.ts';
-import { INITIATE_PATHS } from '../../service/initiate.ts';
 import { Action, Code, Copyable, Facts, Field, type FormValues } from './blocks.tsx';
 import { PER_PAGE, PLACES, UI } from './navigation.ts';
 import { shownAmount } from './payments.tsx';

@@ -1,7 +1,7 @@
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { quoted } from '../../../wire/curl.ts';
-import { INITIATE_PATHS } from '../../service/initiate.ts';
+import { INITIATE_PATHS } from '../../../wire/paths.ts';
 
 /** A command that initiates a sandbox payment as a merchant would, ready to paste. */
 export function sampleInitiate(baseUrl: string, publicKey: string): string {

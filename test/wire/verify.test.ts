@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TAMPERINGS } from '../../src/contract/vocabulary.ts';
-import { composeIpn, inventedFields } from '../../src/domain/fire.ts';
-import { sign } from '../../src/domain/ipn.ts';
+import { composeIpn, inventedFields } from '../../src/wire/compose.ts';
+import { sign } from '../../src/wire/ipn.ts';
 import { type Verdict, verify } from '../../src/wire/verify.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 

@@ -1,0 +1,101 @@
+import { requireAddress } from '../contract/address.ts';
+import { GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
+import { type ChosenFields, type Composition, newDelivery, SIGNED_ANEW } from './ipn.ts';
+import { defaultMerchant } from './merchant.ts';
+import { requirePayment } from './payment.ts';
+import { type Context, timestamp } from './settings.ts';
+import type { Delivery, Outcome, Payment, State } from './state.ts';
+
+/** An IPN to be made by hand, through a running gateway. */
+export interface FireRequest extends ChosenFields, Omit<Composition, 'format'> {
+  /** Id or identifier of a payment; without it the IPN is about one that never was. */
+  payment?: string | undefined;
+  /** Default: the payment's ipn_url. */
+  to?: string | undefined;
+  /** Default: as the gateway writes them. */
+  format?: Composition['format'] | undefined;
+  /** How many deliveries of the same bytes; default 1. */
+  times?: number | undefined;
+  /** Wait before each of them, in milliseconds of the emulator's clock; default 0. */
+  delayMs?: number | undefined;
+}
+
+/**
+ * Rule: an IPN made by hand, as deliveries that are attempted once each.
+ *
+ * @throws GatewayError `not_found` for an unknown payment, `invalid_fields`
+ */
+export function fire(state: State, request: FireRequest, context: Context): Outcome<Delivery[]> {
+  const { now, ids, settings } = context;
+  const { tamper, set, times = 1, delayMs = 0, format = settings.ipn.format } = request;
+  const payment = request.payment === undefined ? undefined : requirePayment(state, request.payment);
+  const url = requireAddress(request.to ?? payment?.ipnUrl);
+  const merchant = (payment && state.merchants.get(payment.merchantId)) ?? defaultMerchant(state);
+  const { secretKey } = merchant;
+  const subject = payment
+    ? { payment, status: 'success', holder: holderOf(state, payment), secretKey }
+    : { trx: ids.trx(), now, secretKey };
+  const ipn = context.ipn.composeChosen(request, subject, { format, set, tamper }, settings);
+  const isSigned = !tamper && !Object.hasOwn(set ?? {}, 'signature');
+  const plan = { paymentId: payment?.id ?? null, merchant, url, once: true, isSigned };
+  const deliveries = Array.from({ length: times }, (_, index) =>
+    newDelivery(ipn, { ...plan, dueAt: now + (index + 1) * delayMs }, context),
+  );
+  return { change: { deliveries }, result: deliveries };
+}
+
+function holderOf(state: State, payment: Payment): string {
+  return state.wallets.get(payment.walletId ?? '')?.holder ?? payment.customerName;
+}
+
+/**
+ * Rule: a delivery goes out once more, at once. The bytes stay, unless the key pair was replaced since they were
+ * signed: then they are signed anew, and the note says so. Another address makes a new delivery.
+ *
+ * @throws GatewayError `not_found` for an unknown delivery, `invalid_fields`
+ */
+export function resend(
+  state: State,
+  deliveryId: string,
+  to: string | undefined,
+  context: Context,
+): Outcome<Delivery> {
+  const now = timestamp(context.now);
+  const delivery = requireDelivery(state, deliveryId);
+  const signed = signedNow(delivery, state, context);
+  const again: Delivery = { ...signed, state: 'pending', nextAttemptAt: now };
+  if (to === undefined) return { change: { deliveries: [again] }, result: again };
+  const elsewhere: Delivery = {
+    ...again,
+    id: context.ids.delivery(),
+    url: requireAddress(to),
+    once: true,
+    attemptCount: 0,
+    createdAt: now,
+    note: signed === delivery ? null : SIGNED_ANEW,
+  };
+  return { change: { deliveries: [elsewhere] }, result: elsewhere };
+}
+
+/**
+ * The delivery with this id.
+ *
+ * @throws GatewayError `not_found`
+ */
+export function requireDelivery(state: State, id: string): Delivery {
+  const delivery = state.deliveries.get(id);
+  if (delivery) return delivery;
+  throw new GatewayError('not_found', `no IPN delivery has the id "${id.slice(0, 80)}"`, {
+    hint: hint`${command('ipn list')} shows what there is.`,
+  });
+}
+
+/** The delivery as the merchant's present key signs it; untouched where that makes no difference. */
+function signedNow(delivery: Delivery, state: State, { ipn }: Context): Delivery {
+  const merchant = state.merchants.get(delivery.merchantId);
+  if (!merchant || delivery.signedWith === '') return delivery;
+  const body = ipn.resigned(delivery.body, delivery.signedText, merchant.secretKey);
+  if (body === undefined) return delivery;
+  return { ...delivery, body, signedWith: merchant.publicKey, note: SIGNED_ANEW };
+}

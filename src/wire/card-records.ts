@@ -1,0 +1,187 @@
+import * as z from 'zod/mini';
+import type { CardTransaction } from '../contract/card.ts';
+import { count, field, type JsonSchema, record, text } from '../contract/field.ts';
+import { CARD_STATUSES } from '../contract/vocabulary.ts';
+import { maskedCardNumber } from '../domain/card.ts';
+import type { Card } from '../domain/state.ts';
+import { MAX_CARD_ID } from './cards.ts';
+
+const MESSAGES = {
+  created: 'Virtual card created.',
+  activated: 'Virtual card activated.',
+  blocked: 'Virtual card blocked.',
+  canceled: 'Virtual card canceled.',
+  found: 'Virtual card found.',
+} as const;
+
+/** What happened to a card. */
+export type CardNews = keyof typeof MESSAGES;
+
+/** ISO 8601 UTC with microseconds and Z (documented); our clock counts milliseconds. */
+function microseconds(at: string): string {
+  return at.replace('Z', '000Z');
+}
+
+const MICROSECONDS: JsonSchema = { pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$' };
+const wireTime = (description: string) => field(text, description, MICROSECONDS);
+const number = (description: string) => field(z.number(), description);
+
+const cardFields = {
+  id: field(text, 'Card identifier (documented).', { maxLength: MAX_CARD_ID }),
+  amount: number('Card total amount (documented).'),
+  charges: number('Charges applied to the card (documented).'),
+  available_balance: number('Balance available on the card (documented).'),
+  title: field(text, 'Title identifying the card (documented).'),
+  masked_card_number: field(text, 'Card number with all but the last four digits as asterisks (documented).'),
+  card_number: field(text, 'Full card number (documented), in a range that belongs to no issuer (chosen).', {
+    pattern: '^\\d{16}$',
+  }),
+  name_on_card: field(text, 'Name printed on the card (documented).'),
+  email: field(text, "Holder's e-mail (documented)."),
+  cvc: field(text, 'Card verification code (documented).'),
+  expiry_month: field(z.int().check(z.minimum(1), z.maximum(12)), 'Month number (documented).'),
+  expiry_year: field(text, 'Four-digit year (documented).', { pattern: '^\\d{4}$' }),
+  status: field(
+    z.enum(CARD_STATUSES),
+    'The value `canceled` is documented; the names of the others are (chosen).',
+  ),
+  created_at: wireTime('ISO 8601 UTC with microseconds (documented).'),
+  updated_at: wireTime('ISO 8601 UTC with microseconds (documented).'),
+  currency: field(text, 'Currency code (documented).'),
+};
+
+export const VirtualCard = record(
+  'VirtualCard',
+  'A virtual card (documented). Money is a JSON number.',
+  cardFields,
+);
+export type VirtualCard = z.infer<typeof VirtualCard>;
+
+export const VirtualCardTransaction = record(
+  'VirtualCardTransaction',
+  'A movement of money on a virtual card (documented).',
+  {
+    id: field(text, 'Transaction identifier (documented).'),
+    currency_code: field(text, 'Currency code (documented).'),
+    before_charge: number('Amount before the charge (documented).'),
+    amount: number('Amount (documented).'),
+    charge: number('Charge applied (documented).'),
+    type: field(z.enum(['-', '+']), '`-` pays from the card (documented), `+` adds to it (chosen).'),
+    details: field(text, 'Free text (documented).'),
+    remark: field(z.enum(['make_payment', 'add_fund']), '`make_payment` (documented), `add_fund` (chosen).'),
+    created_at: wireTime('ISO 8601 UTC (documented).'),
+    updated_at: wireTime('ISO 8601 UTC (documented).'),
+  },
+);
+export type VirtualCardTransaction = z.infer<typeof VirtualCardTransaction>;
+
+export const VirtualCardWithTransactions = record(
+  'VirtualCardWithTransactions',
+  'A virtual card with its transactions (chosen: the layout is not shown).',
+  {
+    ...cardFields,
+    transactions: field(z.array(VirtualCardTransaction), 'Its transactions, newest first (chosen).'),
+  },
+);
+
+const success = field(z.literal('ok'), 'Always `ok` (documented for initiate, chosen for cards).');
+const message = field(text, 'For people (chosen).');
+
+export const VirtualCardAnswer = record(
+  'VirtualCardAnswer',
+  'A card was created or changed (chosen: the body is not shown).',
+  { success, message, data: field(VirtualCard, 'The card as it stands now.') },
+);
+export type VirtualCardAnswer = z.infer<typeof VirtualCardAnswer>;
+
+export const VirtualCardDetails = record(
+  'VirtualCardDetails',
+  'A card with its transactions (chosen: the body is not shown).',
+  { success, message, data: field(VirtualCardWithTransactions, 'The card.') },
+);
+export type VirtualCardDetails = z.infer<typeof VirtualCardDetails>;
+
+const positive = (description: string) => field(z.int().check(z.positive()), description);
+
+export const VirtualCardList = record(
+  'VirtualCardList',
+  'A page of cards (chosen: the envelope is not shown).',
+  {
+    success,
+    data: field(z.array(VirtualCard), 'The cards, newest first; empty past the end.'),
+    current_page: positive('The page that was asked for (chosen).'),
+    per_page: positive('Cards on a page (chosen).'),
+    last_page: positive('Number of the last page (chosen).'),
+    total: field(count, 'Number of all cards (chosen).'),
+  },
+);
+
+/** A card as section 2.1 of the service interface has it. */
+export function cardRecord(card: Card): VirtualCard {
+  return {
+    id: card.id,
+    amount: Number(card.amount),
+    charges: Number(card.charges),
+    available_balance: Number(card.availableBalance),
+    title: card.title,
+    masked_card_number: maskedCardNumber(card.number),
+    card_number: card.number,
+    name_on_card: card.nameOnCard,
+    email: card.email,
+    cvc: card.cvc,
+    expiry_month: card.expiryMonth,
+    expiry_year: card.expiryYear,
+    status: card.status,
+    created_at: microseconds(card.createdAt),
+    updated_at: microseconds(card.updatedAt),
+    currency: card.currency,
+  };
+}
+
+/** A transaction as section 2.2 of the service interface has it. */
+export function transactionRecord(transaction: CardTransaction): VirtualCardTransaction {
+  return {
+    id: transaction.id,
+    currency_code: transaction.currency,
+    before_charge: Number(transaction.beforeCharge),
+    amount: Number(transaction.amount),
+    charge: Number(transaction.charge),
+    type: transaction.type,
+    details: transaction.details,
+    remark: transaction.remark,
+    created_at: microseconds(transaction.createdAt),
+    updated_at: microseconds(transaction.updatedAt),
+  };
+}
+
+/** The answer to what was done to a card. */
+export function cardAnswer(news: CardNews, card: Card): VirtualCardAnswer {
+  return { success: 'ok', message: MESSAGES[news], data: cardRecord(card) };
+}
+
+/** A card with its transactions, newest first. */
+export function cardDetails(card: Card, transactions: readonly CardTransaction[]): VirtualCardDetails {
+  const data = { ...cardRecord(card), transactions: transactions.map(transactionRecord) };
+  return { success: 'ok', message: MESSAGES.found, data };
+}
+
+/** One page of a merchant's cards. */
+export interface CardPage {
+  cards: readonly Card[];
+  page: number;
+  perPage: number;
+  lastPage: number;
+  total: number;
+}
+
+/** The answer of the list of cards. */
+export function cardList({ cards, page, perPage, lastPage, total }: CardPage) {
+  return {
+    success: 'ok',
+    data: cards.map(cardRecord),
+    current_page: page,
+    per_page: perPage,
+    last_page: lastPage,
+    total,
+  };
+}

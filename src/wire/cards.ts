@@ -1,0 +1,129 @@
+import * as z from 'zod/mini';
+import { GatewayError } from '../contract/error.ts';
+import { field, named, shapeOf } from '../contract/field.ts';
+import type { CardAction } from '../contract/vocabulary.ts';
+import { CARD_MONEY, cardAmountProblem, type IssueCardCommand } from '../domain/card.ts';
+import { amountFromNumber } from '../domain/money.ts';
+import { amountSource, type PostedFields } from './body.ts';
+import { amountJson, email, required, text } from './fields.ts';
+
+/** A card to create, as a merchant sends it. */
+export const CARD_REQUEST_EXAMPLE = {
+  currency_code: 'USD',
+  title: 'Office supplies',
+  name_on_card: 'Ada Example',
+  email: 'ada@example.com',
+  amount: '250',
+};
+
+const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
+
+const requestFields = {
+  currency_code: text('currency_code', 3, 'Card currency; one of the active currencies (documented).'),
+  title: text('title', 255, 'Title that identifies the card (documented).'),
+  name_on_card: text('name_on_card', 255, 'Name printed on the card (documented).'),
+  email: email('email', 255, "The holder's e-mail (documented)."),
+  amount: required(
+    'amount',
+    cardAmountProblem,
+    'Card total amount, a number or numeric text (documented); at most 10 digits and 4 decimals (chosen).',
+    amountJson(CARD_MONEY.source),
+  ),
+};
+
+/** The message that creates a card. Names, limits and which fields are required: documented. */
+export const CardRequest = named(
+  {
+    name: 'CardRequest',
+    description: 'The card to create (documented).',
+    fields: requestFields,
+    io: 'input',
+    example: CARD_REQUEST_EXAMPLE,
+  },
+  z.object(shapeOf(requestFields)),
+);
+
+export const MAX_CARD_ID = 40;
+
+const toggleFields = {
+  card_id: text('card_id', MAX_CARD_ID, 'Card identifier (documented).'),
+  active: field(
+    z.boolean({
+      error: ({ input }) =>
+        input === undefined
+          ? 'active is required'
+          : 'active must be true or false, as a JSON boolean without quotes',
+    }),
+    'true activates an inactive card, false blocks it (documented).',
+  ),
+};
+
+/** The message that activates or blocks a card. */
+export const ToggleRequest = named(
+  {
+    name: 'ToggleRequest',
+    description: 'The card to activate or block (documented).',
+    fields: toggleFields,
+    io: 'input',
+    example: TOGGLE_EXAMPLE,
+  },
+  z.object(shapeOf(toggleFields)),
+);
+
+/**
+ * Reads what a merchant posted to create a card.
+ *
+ * @throws GatewayError `invalid_fields` with every problem
+ */
+export function readCard(posted: PostedFields): IssueCardCommand {
+  const { currency_code, name_on_card, ...others } = read(CardRequest, posted);
+  return { ...others, currency: currency_code, nameOnCard: name_on_card };
+}
+
+/**
+ * Reads what a merchant posted to activate or block a card.
+ *
+ * @throws GatewayError `invalid_fields` with every problem
+ */
+export function readToggle(posted: PostedFields): { cardId: string; action: CardAction } {
+  const { card_id, active } = read(ToggleRequest, posted);
+  return { cardId: card_id, action: active ? 'activate' : 'block' };
+}
+
+function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFields): z.output<Schema> {
+  const values = Object.fromEntries(Object.entries(posted.fields).filter(([, value]) => value !== null));
+  const amount = values['amount'];
+  if (typeof amount === 'number') {
+    // What is not exact stays as it was written, and is refused as such.
+    const source = amountSource(posted) ?? String(amount);
+    values['amount'] = amountFromNumber(amount, source) ?? source;
+  }
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data as z.output<Schema>;
+  const problems = parsed.error.issues.map(({ message }) => message);
+  throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', { problems });
+}
+
+/**
+ * The id of a card in a path.
+ *
+ * @throws GatewayError `invalid_fields`
+ */
+export function readCardId(id: string): string {
+  if ([...id].length <= MAX_CARD_ID) return id;
+  throw new GatewayError('invalid_fields', `card_id may have at most ${MAX_CARD_ID} characters`);
+}
+
+/**
+ * The parameter `page` of the list. A page past the end is empty; one that `current_page` could not repeat exactly is
+ * refused (chosen).
+ *
+ * @throws GatewayError `invalid_fields`
+ */
+export function readPage(page = '1'): number {
+  if (/^\d{1,15}$/.test(page) && Number(page) > 0) return Number(page);
+  throw new GatewayError(
+    'invalid_fields',
+    `page must be a positive integer of at most 15 digits (got "${page.slice(0, 40)}")`,
+  );
+}

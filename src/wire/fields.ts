@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+import { characters, shorten, urlProblem } from '../contract/address.ts';
+import { isEmail } from '../contract/email.ts';
+import { ADDRESS, type Field, field, type JsonSchema } from '../contract/field.ts';
+
+/** What is wrong with the value of a field, or undefined. */
+type Problem = (value: string) => string | undefined;
+
+/** A required text: present, not empty, and without the problem that `problem` looks for. */
+export function required(
+  name: string,
+  problem: Problem,
+  description: string,
+  json: JsonSchema = {},
+): Field<z.ZodMiniString> {
+  const schema = z
+    .string({
+      error: ({ input }) => (input === undefined ? `${name} is required` : `${name} must be text`),
+    })
+    .check((given) => {
+      const message = given.value === '' ? 'is required' : problem(given.value);
+      if (message) given.issues.push({ code: 'custom', input: given.value, message: `${name} ${message}` });
+    });
+  return field(schema, description, { minLength: 1, ...json });
+}
+
+/** A required text of at most `max` characters. When loose it is taken whole, however long. */
+export function text(name: string, max: number, description: string, loose = false) {
+  return required(name, atMost(max, loose), description, { maxLength: max });
+}
+
+/** A required e-mail address of at most `max` characters. */
+export function email(name: string, max: number, description: string, loose = false) {
+  const length = atMost(max, loose);
+  const problem: Problem = (value) =>
+    length(value) ??
+    (isEmail(value) ? undefined : `must be a valid e-mail address (got "${shorten(value)}")`);
+  return required(name, problem, description, { maxLength: max, format: 'email' });
+}
+
+/** A required absolute http(s) address. */
+export function address(name: string, description: string) {
+  return required(name, urlProblem, description, { maxLength: 2048, ...ADDRESS });
+}
+
+/** The JSON schema of an amount: a number stands for its shortest decimal text. */
+export function amountJson(pattern: string): JsonSchema {
+  return { type: ['string', 'number'], pattern, exclusiveMinimum: 0 };
+}
+
+function atMost(max: number, loose: boolean): Problem {
+  return (value) => {
+    if (loose || value.length <= max) return undefined;
+    const length = characters(value);
+    return length > max ? `may have at most ${max} characters (got ${length})` : undefined;
+  };
+}

@@ -1,0 +1,228 @@
+import * as z from 'zod/mini';
+import { shorten } from '../contract/address.ts';
+import { AMOUNT_PATTERN, isAmount } from '../contract/amount.ts';
+import { GatewayError, nearestName } from '../contract/error.ts';
+import { field, LINK, named, optional, record, shapeOf, text as string } from '../contract/field.ts';
+import { command, hint, option } from '../contract/hint.ts';
+import { CHECKOUT_THEMES } from '../contract/vocabulary.ts';
+import { mistypedMagic } from '../domain/auto.ts';
+import { amountFromNumber } from '../domain/money.ts';
+import type { InitiateCommand, InitiateNote } from '../domain/payment.ts';
+import type { Payment } from '../domain/state.ts';
+import { amountSource, type PostedFields } from './body.ts';
+import { address, amountJson, email, required, text } from './fields.ts';
+import { checkoutUrl } from './paths.ts';
+
+function amountProblem(value: string): string | undefined {
+  if (isAmount(value)) return undefined;
+  return `must be a plain decimal greater than 0 with at most 20 digits and 8 decimals, such as 100 or 49.90 (got "${shorten(value)}")`;
+}
+
+/**
+ * The fields of initiate. Names, limits and which are required: documented. The form of amount and addresses: chosen.
+ * Loose accepts what published clients send although it is not documented (observed).
+ */
+function fieldsOf(loose: boolean) {
+  return {
+    public_key: text('public_key', 50, 'Merchant public API key (documented).', loose),
+    identifier: text(
+      'identifier',
+      20,
+      "The merchant's own identifier of the payment (documented). It may be used again (observed).",
+      loose,
+    ),
+    currency: text('currency', 4, 'Currency code in upper case, such as USD or EUR (documented).', loose),
+    amount: required(
+      'amount',
+      amountProblem,
+      'Plain decimal greater than 0 (documented). The IPN signs it exactly as sent (observed); a JSON number is taken when it can be read exactly (chosen).',
+      amountJson(AMOUNT_PATTERN.source),
+    ),
+    details: text('details', 100, 'What the payment is for (documented).', loose),
+    ipn_url: address('ipn_url', 'Absolute http(s) address that receives the IPN (documented).'),
+    success_url: address(
+      'success_url',
+      'Where the browser goes on success (documented), byte for byte as given (observed).',
+    ),
+    cancel_url: address('cancel_url', 'Where the browser goes on cancellation (documented).'),
+    site_logo: address(
+      'site_logo',
+      'Merchant logo address (documented). `--loose` lets it be missing (observed).',
+    ),
+    checkout_theme: optional(
+      field(
+        z.enum(CHECKOUT_THEMES, { error: 'checkout_theme must be light or dark' }),
+        'How the checkout looks (documented).',
+        { default: 'light' },
+      ),
+    ),
+    customer_name: text('customer_name', 30, "The customer's name (documented).", loose),
+    customer_email: email('customer_email', 30, "The customer's e-mail (documented).", loose),
+  };
+}
+
+const FIELDS = fieldsOf(false);
+const LOOSE_FIELDS = fieldsOf(true);
+
+/** A message of initiate as a merchant sends it. */
+export const INITIATE_EXAMPLE = {
+  public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
+  identifier: 'order-1',
+  currency: 'USD',
+  amount: '100.00',
+  details: 'Order 1',
+  ipn_url: 'http://localhost:3000/ipn',
+  success_url: 'http://localhost:3000/paid',
+  cancel_url: 'http://localhost:3000/canceled',
+  site_logo: 'http://localhost:3000/logo.png',
+  checkout_theme: 'light',
+  customer_name: 'Ada Example',
+  customer_email: 'ada@example.com',
+};
+
+/** What a merchant posts to initiate. */
+export const InitiateRequest = named(
+  {
+    name: 'InitiateRequest',
+    description: 'What a merchant posts to initiate (documented). Unknown fields are ignored (observed).',
+    fields: FIELDS,
+    io: 'input',
+    example: INITIATE_EXAMPLE,
+  },
+  z.object(shapeOf(FIELDS)),
+);
+
+const READINGS = {
+  strict: { schema: InitiateRequest, emptyIsMissing: ['checkout_theme'] },
+  loose: {
+    schema: z.object(shapeOf({ ...LOOSE_FIELDS, site_logo: optional(LOOSE_FIELDS.site_logo) })),
+    emptyIsMissing: ['checkout_theme', 'site_logo'],
+  },
+} as const;
+type Reading = keyof typeof READINGS;
+type InitiateFields = z.infer<(typeof READINGS)[Reading]['schema']>;
+
+const FIELD_NAMES = new Set(Object.keys(FIELDS));
+
+/** What a successful initiate answers. */
+export const InitiateAnswer = record('InitiateAnswer', 'A payment was initiated (documented).', {
+  success: field(z.literal('ok'), 'Always `ok` (documented).'),
+  message: field(string, 'For people (documented).'),
+  url: field(
+    string,
+    'Checkout address with the query `payment_id`: send the customer there (documented).',
+    LINK,
+  ),
+});
+export type InitiateAnswer = z.infer<typeof InitiateAnswer>;
+
+/** The answer to a successful initiate. */
+export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): InitiateAnswer {
+  return {
+    success: 'ok',
+    message: 'Payment initiated. Redirect to url.',
+    url: checkoutUrl(payment, baseUrl),
+  };
+}
+
+/**
+ * Reads what a merchant posted to initiate.
+ *
+ * @throws GatewayError `invalid_fields` with every problem
+ */
+export function readInitiate(posted: PostedFields, loose: boolean): InitiateCommand {
+  const fields = checked(posted, loose ? 'loose' : 'strict');
+  return {
+    publicKey: fields.public_key,
+    identifier: fields.identifier,
+    currency: fields.currency,
+    amount: fields.amount,
+    details: fields.details,
+    ipnUrl: fields.ipn_url,
+    successUrl: fields.success_url,
+    cancelUrl: fields.cancel_url,
+    siteLogo: fields.site_logo ?? null,
+    checkoutTheme: fields.checkout_theme ?? 'light',
+    customerName: fields.customer_name,
+    customerEmail: fields.customer_email,
+    notes: [...notesOnValues(posted, fields), ...notesOnNames(posted)],
+  };
+}
+
+function checked(posted: PostedFields, reading: Reading): InitiateFields {
+  const outcome = tryReading(posted, reading);
+  if (!Array.isArray(outcome)) return outcome;
+  const looseWouldDo = reading === 'strict' && !Array.isArray(tryReading(posted, 'loose'));
+  const isJson = Object.keys(posted.fields).some((name) => /^\s*\{/.test(name));
+  throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
+    problems: outcome,
+    ...(looseWouldDo && { hint: hint`${command('start')} ${option('loose')} accepts this request` }),
+    ...(isJson && {
+      hint: hint`The body looks like JSON but came as a form: send Content-Type: application/json`,
+    }),
+  });
+}
+
+function tryReading(posted: PostedFields, reading: Reading): InitiateFields | string[] {
+  const { schema, emptyIsMissing } = READINGS[reading];
+  const values: Record<string, unknown> = { ...posted.fields };
+  for (const name of emptyIsMissing) if (values[name] === '') delete values[name];
+  for (const name of FIELD_NAMES) if (values[name] === null) delete values[name];
+  let numberProblem: string | undefined;
+  if (typeof values['amount'] === 'number') {
+    values['amount'] = amountFromNumber(values['amount'], amountSource(posted));
+    if (values['amount'] === undefined) {
+      numberProblem = 'amount cannot be read exactly from this JSON number: send a string, such as "49.90"';
+    }
+  }
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data;
+  return parsed.error.issues.map(({ message, path }) =>
+    numberProblem && path[0] === 'amount' ? numberProblem : message,
+  );
+}
+
+function notesOnValues(posted: PostedFields, { amount, customer_email }: InitiateFields): InitiateNote[] {
+  const notes: InitiateNote[] = [];
+  if (typeof posted.fields['amount'] === 'number') {
+    notes.push({ text: 'amount came as a JSON number: send a string, so that no digit can be lost' });
+  } else if (/\.\d{3}/.test(amount)) {
+    notes.push({
+      text: `amount "${amount}" has more than two decimals, as a calculation with floats leaves them`,
+    });
+  }
+  const magic = mistypedMagic(customer_email);
+  if (magic) {
+    notes.push({
+      text: `customer_email ${customer_email} settles nothing by itself: did you mean ${magic}?`,
+    });
+  }
+  return notes;
+}
+
+/** Maximum number of unknown fields named in the warnings of a payment: warnings are stored, so they must stay few. */
+const MAX_UNKNOWN_NAMED = 10;
+
+function notesOnNames({ fields }: PostedFields): InitiateNote[] {
+  const notes: InitiateNote[] = [];
+  let unknown = 0;
+  for (const name in fields) {
+    const value = fields[name];
+    if (!FIELD_NAMES.has(name)) {
+      if (++unknown <= MAX_UNKNOWN_NAMED) notes.push({ text: unknownField(name) });
+    } else if (name !== 'public_key' && typeof value === 'string' && value.startsWith('sec_')) {
+      // Addresses, names and texts are the places where a key would not be refused anyway.
+      notes.push({ text: `the secret key was sent in ${name}`, ifSecretKey: value });
+    }
+  }
+  const more = unknown - MAX_UNKNOWN_NAMED;
+  if (more > 0) {
+    notes.push({ text: `and ${more} more fields that are not part of the interface were ignored` });
+  }
+  return notes;
+}
+
+function unknownField(name: string): string {
+  const meant = nearestName(name, FIELD_NAMES);
+  return `field "${shorten(name)}" is not part of the interface and was ignored${meant ? ` (did you mean ${meant}?)` : ''}`;
+}

@@ -1,0 +1,146 @@
+import { createHmac } from 'node:crypto';
+import type * as z from 'zod/mini';
+import { field, record, text } from '../contract/field.ts';
+import type { IpnFormat } from '../contract/vocabulary.ts';
+import type { IpnSubject } from '../domain/ipn.ts';
+import { renderAmount } from '../domain/money.ts';
+import type { Settings } from '../domain/settings.ts';
+
+/**
+ * The signature of an IPN (documented): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
+ * directly by the identifier, keyed with the merchant's secret key.
+ *
+ * @param amount the text of `data.amount`, exactly as it is sent
+ */
+export function sign(amount: string, identifier: string, secretKey: string): string {
+  return createHmac('sha256', secretKey)
+    .update(amount + identifier, 'utf8')
+    .digest('hex')
+    .toUpperCase();
+}
+
+/** What an IPN looks like. */
+export const IPN_EXAMPLE = {
+  status: 'success',
+  signature: '50D858E0985ECC7F60418AAF0CC5AB587F42C2570A884095A9E8CCACD0F6545C',
+  identifier: 'order-1',
+  data: {
+    payment_trx: 'K7Q2M9X4ZT1W',
+    amount: '100.00',
+    account_holder: 'Ada Example',
+    payment_type: 'hosted',
+    payment_timestamp: '2026-05-01 09:30:00',
+    charge: '2.00',
+    currency: { code: 'USD', symbol: '$' },
+  },
+};
+
+const IpnCurrency = record('IpnCurrency', 'The currency of a payment (documented).', {
+  code: field(text, 'Its code (observed).'),
+  symbol: field(text, 'Its symbol (observed).'),
+});
+
+const IpnData = record('IpnData', 'What was paid (documented).', {
+  payment_trx: field(text, 'Transaction id: 12 upper-case letters and digits (observed).'),
+  amount: field(text, 'Text, exactly as sent to initiate unless --amount-format says otherwise (observed).'),
+  account_holder: field(text, 'Holder of the wallet in live mode, else customer_name (observed).'),
+  payment_type: field(text, 'Always `hosted` (observed).'),
+  payment_timestamp: field(text, 'YYYY-MM-DD HH:MM:SS in UTC, of initiation (observed).', {
+    pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
+  }),
+  charge: field(text, 'What the merchant pays for it (observed; the service interface says charges).'),
+  currency: field(IpnCurrency, 'The currency (documented).'),
+});
+
+/** The fields of an IPN. All values are text. */
+export const Ipn = record(
+  'Ipn',
+  'What a merchant receives (documented); the names inside data beyond amount, charges, currency and the transaction id are (observed). As a form, nested names are written data[amount] (observed).',
+  {
+    status: field(text, '`success` (documented); `canceled`, `failed`, `expired` with --ipn-on (chosen).'),
+    signature: field(
+      text,
+      'Upper-case hex HMAC-SHA256 over data.amount followed by identifier, keyed with the secret key (documented).',
+      { pattern: '^[0-9A-F]{64}$' },
+    ),
+    identifier: field(text, "The merchant's identifier given at initiation (documented)."),
+    data: field(IpnData, 'What was paid (documented).'),
+  },
+);
+export type IpnFields = z.infer<typeof Ipn>;
+
+/** `YYYY-MM-DD HH:MM:SS` in UTC. */
+export function ipnTime(at: string): string {
+  return at.slice(0, 19).replace('T', ' ');
+}
+
+/** The signed fields of the IPN of a settled payment. */
+export function ipnFields(
+  { payment, status, holder, secretKey }: IpnSubject,
+  { ipn, currencies }: Settings,
+): IpnFields {
+  const amount = renderAmount(payment.amount, ipn.amountFormat);
+  return {
+    status,
+    signature: sign(amount, payment.identifier, secretKey),
+    identifier: payment.identifier,
+    data: {
+      payment_trx: payment.trx,
+      amount,
+      account_holder: holder,
+      payment_type: 'hosted',
+      payment_timestamp: ipnTime(payment.createdAt),
+      charge: payment.charge,
+      currency: {
+        code: payment.currency,
+        symbol: currencies.get(payment.currency)?.symbol ?? payment.currency,
+      },
+    },
+  };
+}
+
+const CONTENT_TYPES = {
+  form: 'application/x-www-form-urlencoded',
+  json: 'application/json',
+} as const satisfies Record<IpnFormat, string>;
+
+/** The bytes of an IPN: a form with PHP-style nested names (observed), or JSON in which the amount stays a string. */
+export function encodeIpn(fields: object, format: IpnFormat): { contentType: string; body: string } {
+  const contentType = CONTENT_TYPES[format];
+  if (format === 'json') return { contentType, body: JSON.stringify(fields) };
+  const form = new URLSearchParams();
+  appendNested(form, '', fields);
+  return { contentType, body: form.toString() };
+}
+
+function appendNested(form: URLSearchParams, prefix: string, value: object): void {
+  for (const [name, inner] of Object.entries(value)) {
+    const key = prefix ? `${prefix}[${name}]` : name;
+    if (typeof inner === 'object' && inner !== null) appendNested(form, key, inner);
+    else form.append(key, String(inner));
+  }
+}
+
+/**
+ * The body of an IPN signed with another key.
+ *
+ * @returns undefined where it carries that signature already
+ */
+export function resigned(body: string, signedText: string, secretKey: string): string | undefined {
+  const signature = sign(signedText, '', secretKey);
+  if (body.includes(signature)) return undefined;
+  return body.replace(/(\bsignature(?:=|":"))[^&"]*/, `$1${signature}`);
+}
+
+/** A text with another first digit, for a signature that must not match. */
+export function otherDigit(text: string): string {
+  return (text.startsWith('0') ? '1' : '0') + text.slice(1);
+}
+
+/** The body of an IPN with another first digit in its signature; JSON and form alike. */
+export function corruptSignature(body: string): string {
+  return body.replace(
+    /((?:^|&)signature=|"signature":")(.)/,
+    (_, name: string, digit: string) => name + otherDigit(digit),
+  );
+}
