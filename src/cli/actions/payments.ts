@@ -47,7 +47,10 @@ function outcomeOf({ args: [ref], options }: Context<'pay'>) {
   const [outcome, another] = OUTCOMES.filter((name) => options[name]);
   if (!outcome || another) {
     const count = outcome ? 'only one' : 'one';
-    throw new GatewayError('usage', `pay takes ${count} of --approve, --cancel, --fail or --expire`);
+    const flags = OUTCOMES.map((name) => `--${name}`)
+      .join(', ')
+      .replace(/, (?=[^,]*$)/, ' or ');
+    throw new GatewayError('usage', `pay takes ${count} of ${flags}`);
   }
   if (ref !== undefined && options.all)
     throw new GatewayError('usage', 'pay takes either a payment or --all');
