@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { FaultRules } from './contract/fault.ts';
+import type { SimEvent } from './contract/event.ts';
+import { type Fault, FaultRules } from './contract/fault.ts';
 import { type HintStyle, PLAIN } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
 import { Courier } from './delivery/courier.ts';
@@ -13,6 +14,7 @@ import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
 import { type Context, timestamp } from './domain/settings.ts';
 import { createApp } from './http/app.ts';
+import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
 import { close, listen, portOf } from './http/listener.ts';
@@ -64,6 +66,10 @@ export interface RunningServer {
   /** What the user should know about what was found. */
   notices: readonly string[];
   parts: AppParts;
+  /** The fault rules in force. */
+  faults: () => Fault[];
+  /** Calls the listener for everything that happens from now on. */
+  onEvent: (listener: (event: SimEvent) => void) => void;
   /** Resolves when everything is stopped, on whichever side that began. */
   stopped: Promise<void>;
   /** Answers what is under way, stores everything, lets go of port and folder. */
@@ -211,6 +217,8 @@ async function serve(
   return {
     ...{ url, port, publicKey, secretKey, dataDir, controlToken, parts },
     notices: store.notices,
+    faults: () => parts.faults.list.map(faultView),
+    onEvent: (listener) => void parts.events.subscribe((event) => listener(simEventView(event, parts))),
     stopped: shutdown.ended,
     stop: shutdown.stop,
   };

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, test } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
-import { starterConfiguration } from '../src/cli/config-template.ts';
+import { configurationTemplate } from '../src/cli/config-template.ts';
 import { FaultRules } from '../src/contract/fault.ts';
 import type { JsonSchema } from '../src/contract/field.ts';
 import { readTerms } from '../src/domain/configuration.ts';
@@ -185,7 +185,7 @@ describe('the schema', () => {
 
   it('lets the starter of init through, as it is and with all of its comments taken away', async () => {
     const { parseJsonc } = await import('../src/cli/jsonc.ts');
-    const starter = starterConfiguration(undefined);
+    const starter = configurationTemplate(undefined);
     for (const text of [starter, starter.replace(/^ {2}\/\/ (?=")/gm, '  ')]) {
       expect([validate(parseJsonc(text)), validate.errors]).toEqual([true, null]);
     }

@@ -13,7 +13,7 @@ const CANNOT_BE_RUN = 126;
 const NOT_FOUND = 127;
 const ENDED_BY_SIGNAL = 128;
 
-/** What a command left running may take so long to end when it is asked to, in real time. */
+/** What a command left running has this long to end when it is asked to, in real time. */
 const PATIENCE_MS = 1_000;
 const LOOK_EVERY_MS = 20;
 

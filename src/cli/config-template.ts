@@ -1,16 +1,10 @@
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../options.ts';
 
-/** The names of the files that `init` writes. */
 export const CONFIGURATION_FILE = 'gateway-sim.config.json';
 export const FIXTURES_FILE = 'gateway-sim.fixtures.json';
 
-type Specs = typeof START_OPTIONS;
-type Undefaulted = {
-  [Name in OptionName]: Specs[Name] extends { default: unknown } ? never : Name;
-}[OptionName];
-
-/** What stands in the starter where there is no default to show. */
-const EXAMPLES = {
+/** What the template shows where there is no default, unless the option has an example of its own. */
+const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   fixtures: FIXTURES_FILE,
   publicUrl: 'https://pay.example.test',
   publicKey: 'pub_sim_example_not_a_real_key',
@@ -30,7 +24,7 @@ const EXAMPLES = {
   faults: [{ route: 'initiate', status: 503, times: 2 }],
   outcomes: [{ identifier: 'fail-*', outcome: 'fail' }],
   wallets: [{ email: 'rich@example.com', holder: 'Rich Example', currency: 'EUR', balance: '5000.00' }],
-} satisfies Record<Undefaulted, unknown>;
+} satisfies Partial<Record<OptionName, unknown>>;
 
 const HEAD = `// What "gateway-sim start" does here. Comments and commas at the end are fine in this file.
 // Each key is a flag too (dataDir: --data-dir) and, unless its value is a structure, a variable
@@ -42,10 +36,11 @@ const HEAD = `// What "gateway-sim start" does here. Comments and commas at the 
  *
  * @param schema where an editor finds the JSON schema; undefined where the package is not installed
  */
-export function starterConfiguration(schema: string | undefined): string {
+export function configurationTemplate(schema: string | undefined): string {
   const reference = `"$schema": ${JSON.stringify(schema ?? './node_modules/gateway-sim/fixtures/config.schema.json')},`;
   const entries = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
-    const value = spec.default ?? EXAMPLES[name as Undefaulted];
+    const [example = spec.choices?.[0] ?? null] = [spec.json?.['examples'] ?? []].flat();
+    const value = spec.default ?? EXAMPLES[name] ?? example;
     const line = `${JSON.stringify(name)}: ${inOneLine(value)},`;
     return `  // ${spec.description}\n  ${name === 'fixtures' ? '' : '// '}${line}\n`;
   });

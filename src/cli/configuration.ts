@@ -14,8 +14,7 @@ import {
 import { CONFIGURATION_FILE } from './config-template.ts';
 import { parseJsonc } from './jsonc.ts';
 
-/** Options by camelCase name, as commander gives them. */
-export type Flags = Readonly<Record<string, unknown>>;
+type Flags = Readonly<Record<string, unknown>>;
 
 /**
  * What `start` runs with: flag beats environment beats file beats default.
@@ -44,32 +43,20 @@ export function execConfiguration(
   environment: Readonly<Record<string, string | undefined>>,
   file: OptionSource | undefined,
 ): ResolvedOptions {
+  const aboutStart = Object.entries<OptionSpec>(START_OPTIONS).filter(([, { commandOnly }]) => commandOnly);
   const values = {
+    ...Object.fromEntries(aboutStart.map(([name, spec]) => [name, spec.default])),
     port: 0,
     dataDir: START_OPTIONS.dataDir.default,
     inMemory: flags['dataDir'] === undefined,
-    open: false,
-    json: false,
-    quiet: false,
-    detach: false,
   };
   const apart: OptionSource = { values, label: (name) => name };
   return resolveOptions([flagSource(flags), apart, environmentSource(environment), ...(file ? [file] : [])]);
 }
 
 function flagSource(flags: Flags): OptionSource {
-  const values = Object.fromEntries(
-    Object.keys(START_OPTIONS)
-      // A boolean that is on by default stands in the flags even when nobody gave it.
-      .filter((name) => flags[name] !== undefined && !(flags[name] === true && isOnByDefault(name)))
-      .map((name) => [name, flags[name]]),
-  );
+  const values = Object.fromEntries(Object.entries(flags).filter(([name]) => name in START_OPTIONS));
   return { values, label: (name) => `--${kebab(name)}` };
-}
-
-function isOnByDefault(name: string): boolean {
-  const spec: OptionSpec = START_OPTIONS[name as keyof typeof START_OPTIONS];
-  return spec.default === true;
 }
 
 /**
@@ -79,15 +66,19 @@ function isOnByDefault(name: string): boolean {
  * @returns undefined when none was named and there is none
  * @throws GatewayError `usage` when it cannot be read or is no JSON object
  */
-export async function readConfiguration(named: string | undefined): Promise<OptionSource | undefined> {
-  const path = resolve(named ?? CONFIGURATION_FILE);
+export async function readConfiguration(
+  named: string | undefined,
+  cwd: string,
+): Promise<OptionSource | undefined> {
+  const path = resolve(cwd, named ?? CONFIGURATION_FILE);
   if (named === undefined && !existsSync(path)) return undefined;
   const values = await readObject(path);
   // Editors take the schema from here.
   delete values['$schema'];
   for (const name of ['fixtures', 'dataDir']) {
     const given = values[name];
-    if (typeof given === 'string' && given) values[name] = relative('', resolve(dirname(path), given)) || '.';
+    if (typeof given === 'string' && given)
+      values[name] = relative(cwd, resolve(dirname(path), given)) || '.';
   }
   return { values, label: (name) => `"${name}" in ${basename(path)}` };
 }

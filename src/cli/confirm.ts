@@ -1,14 +1,19 @@
 import { createInterface } from 'node:readline/promises';
 import { GatewayError } from '../contract/error.ts';
+import type { Io } from './io.ts';
 
 /**
  * Asks before something is done that cannot be undone: only where somebody can answer, and not with --yes.
  *
  * @throws GatewayError `check_failed` for any answer but yes
  */
-export async function confirm(question: string, options: Readonly<Record<string, unknown>>): Promise<void> {
-  if (options['yes'] === true || !process.stdin.isTTY) return;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+export async function confirm(
+  question: string,
+  { yes }: { yes: true | undefined },
+  { stdin, stderr }: Io,
+): Promise<void> {
+  if (yes || !stdin.isTTY) return;
+  const terminal = createInterface({ input: stdin, output: stderr });
   try {
     // Ctrl-C and Ctrl-D close it without an answer.
     const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));

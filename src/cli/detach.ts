@@ -8,19 +8,7 @@ import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { type Hint, hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options.ts';
 import { LOG_FILE, unwritableFolder } from '../store/folder.ts';
-
-/** The first line of `start --json`. */
-export interface ReadyEvent {
-  event: 'ready';
-  url: string;
-  port: number;
-  publicKey: string;
-  secretKey: string;
-  dashboardUrl: string;
-  dataDir: string | null;
-  controlToken: string | null;
-  pid: number;
-}
+import type { ReadyEvent } from './banner.ts';
 
 /** What a detached process tells the one that started it: it answers, or why it cannot. */
 type Report =
@@ -92,7 +80,6 @@ async function startDetached(
   throw code === undefined ? new Error(message) : new GatewayError(code, message, details);
 }
 
-/** How a detached process talks to the one that started it. */
 export interface ParentProcess {
   /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
   ready: (event: ReadyEvent, notices: readonly string[]) => Promise<boolean>;
@@ -106,20 +93,11 @@ export function parentProcess(): ParentProcess | undefined {
   return {
     ready: (ready, notices) => tell({ ready, notices }),
     failed: async (thrown) => {
-      const {
-        code,
-        message,
-        problems,
-        hint: advice,
-      } = thrown instanceof GatewayError ? thrown : ({ message: String(thrown) } as Partial<GatewayError>);
-      await tell({
-        failure: {
-          message: message ?? '',
-          ...(code && { code }),
-          ...(problems && { problems }),
-          ...(advice && { hint: advice }),
-        },
-      });
+      if (!(thrown instanceof GatewayError)) await tell({ failure: { message: String(thrown) } });
+      else {
+        const { code, message, problems, hint: advice } = thrown;
+        await tell({ failure: { code, message, problems, ...(advice && { hint: advice }) } });
+      }
     },
   };
 }
@@ -136,7 +114,7 @@ function tell(report: Report): Promise<boolean> {
   });
 }
 
-/** A log that has grown over so many bytes is begun anew by the next start. */
+/** A log larger than this is begun anew by the next start. */
 const MAX_LOG_BYTES = 4 * 2 ** 20;
 
 /** Begins the log of a detached process anew when it has become too long. Only who has the data folder may. */

@@ -1,14 +1,21 @@
-import type { DeliveryView } from '../library/control-client.ts';
+import type { Delivery } from '../contract/delivery.ts';
+
+type Attempt = Delivery['attempts'][number];
+
+/** What came of a delivery so far, in a few words. */
+export function describeLastAttempt({
+  attempts,
+}: {
+  attempts: readonly Pick<Attempt, 'error' | 'responseStatus'>[];
+}): string {
+  const last = attempts.at(-1);
+  return last ? (last.error ?? `answered ${last.responseStatus}`) : 'no attempt yet';
+}
 
 /** An attempt as it was on the wire, line by line: what went out (`>`), what came back (`<`), what went wrong (`!`). */
-export function bothSides(attempt: DeliveryView['attempts'][number]): string {
+export function attemptText(attempt: Attempt): string {
   const { number, startedAt, durationMs, url, error } = attempt;
-  const side = (
-    mark: string,
-    first: string,
-    headers: readonly (readonly [string, string])[],
-    body: string | null,
-  ) =>
+  const side = (mark: string, first: string, headers: Attempt['requestHeaders'], body: string | null) =>
     [first, ...headers.map((pair) => pair.join(': ')), '', body ?? '']
       .flatMap((text) => text.split(/\r?\n/))
       .map((line) => `  ${mark} ${line}`);

@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http';
-import type { DeliveryView } from '../library/control-client.ts';
+import type { Delivery } from '../contract/delivery.ts';
 
-type Attempt = DeliveryView['attempts'][number];
+type Attempt = Delivery['attempts'][number];
 type Headers = Attempt['requestHeaders'];
 
 /**
  * Deliveries as a HAR 1.2 document, an entry for each attempt in the order of their start, for the tools that read
  * such files. What was not measured is -1, as the format wants it; an attempt without an answer has the status 0.
  */
-export function harOf(deliveries: readonly DeliveryView[], version: string) {
+export function harOf(deliveries: readonly Delivery[], version: string) {
   const attempts = deliveries.flatMap((delivery) =>
     delivery.attempts.map((attempt) => ({ delivery, attempt })),
   );
@@ -22,7 +22,7 @@ export function harOf(deliveries: readonly DeliveryView[], version: string) {
   };
 }
 
-function entry(delivery: DeliveryView, attempt: Attempt) {
+function entry(delivery: Delivery, attempt: Attempt) {
   const { number, startedAt, durationMs, error } = attempt;
   const comment = `${delivery.id} attempt ${number}${error === null ? '' : `: ${error}`}`;
   return {

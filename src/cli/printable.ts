@@ -6,7 +6,6 @@ import { OBEYED_BY_TERMINALS } from '../wire/curl.ts';
  * JSON.
  */
 
-/** The colours that our own texts have. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const COLOURS = /(\u001b\[(?:1|22|3[1-39])m)/;
 

@@ -20,7 +20,7 @@ export async function probe(url: string, limitMs: number): Promise<Found> {
     if (response.headers.get('X-Gateway-Sim') === null) return 'foreign';
     return response.ok ? 'ready' : 'unready';
   } catch (error) {
-    // Whoever takes a connection and then says nothing is still there.
+    // What takes a connection and then says nothing is still there.
     return (error as Error).name === 'TimeoutError' ? 'unready' : 'nothing';
   }
 }

@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 250;
  */
 export function onNpmExit(environment: Readonly<Record<string, string | undefined>>, tell: () => void): void {
   if (environment['npm_command'] === undefined) return;
-  // Whoever gave this process a session of its own wants it to stay.
+  // A process with a session of its own is meant to stay.
   if (statOf(process.pid)[3] === String(process.pid)) return;
   const parent = process.ppid;
   const npm = isShell(parent) ? Number(statOf(parent)[1]) : parent;

@@ -15,10 +15,11 @@ import { beginsAsState } from '../store/folder.ts';
 export async function replaceFile(
   file: string,
   text: string,
-  { force }: { force: boolean },
+  { force, cwd }: { force: boolean; cwd: string },
 ): Promise<string> {
   // Behind a link is the file that is meant.
-  const path = await realpath(resolve(file)).catch(() => resolve(file));
+  const named = resolve(cwd, file);
+  const path = await realpath(named).catch(() => named);
   try {
     const old = await stat(path).catch(() => undefined);
     if (old && !old.isFile() && !old.isDirectory()) {

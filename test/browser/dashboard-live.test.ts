@@ -152,7 +152,7 @@ describe('a form', () => {
       by: 'control',
       awaitDelivery: true,
     });
-    const { state } = sim.server.parts.gateway;
+    const { current: state } = sim.server.parts.state;
     const [delivery] = state.deliveries.values();
     const { page } = await watching(sim, `/_sim/ui/ipns/${delivery?.id}`);
     const pressedAgain = new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Ready, run, runJson, startBinary } from '../helpers/binary.ts';
+import { type Ready, startBinary } from '../helpers/binary.ts';
+import { run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 interface CardBody {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import type { StartOptions } from '../../src/options.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -10,16 +11,16 @@ interface Clock {
   nextDue: string | null;
 }
 
-/** An emulator of the real binary in a folder of its own, and that folder to run commands in. */
-async function started(...options: string[]): Promise<{ cwd: string; url: string }> {
+/** An emulator in a folder of its own, and that folder to run commands in. */
+async function started(options: StartOptions = {}): Promise<{ cwd: string; url: string }> {
   const cwd = await temporaryFolder();
-  const { ready } = await startBinary(options, { cwd });
-  return { cwd, url: ready.url };
+  const { url } = await startIn(cwd, options);
+  return { cwd, url };
 }
 
 describe('gateway-sim clock', () => {
   it('shows the time, and what is due next', async () => {
-    const options = await started('--payment-expires', '30m');
+    const options = await started({ paymentExpires: '30m' });
     const { code, body } = await runJson<Clock>(['clock'], options);
     expect([code, body]).toEqual([0, expect.objectContaining({ frozen: false, nextDue: null })]);
     await run(['payments', 'create'], options);
@@ -29,7 +30,7 @@ describe('gateway-sim clock', () => {
 
   it('runs a schedule of 1 h and 2 h through, and expires what is pending', async () => {
     const receiver = await startReceiver([{ status: 500 }, { status: 500 }, {}]);
-    const options = await started('--ipn-schedule', '1h,2h', '--payment-expires', '30m');
+    const options = await started({ ipnSchedule: ['1h', '2h'], paymentExpires: '30m' });
     for (const identifier of ['left', 'paid']) {
       await run(['payments', 'create', '--identifier', identifier, '--ipn-url', receiver.url], options);
     }

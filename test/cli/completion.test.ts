@@ -12,7 +12,7 @@ import {
   PAYMENT_STATUSES,
   TAMPERINGS,
 } from '../../src/contract/vocabulary.ts';
-import { run, runJson } from '../helpers/binary.ts';
+import { run, runJson } from '../helpers/cli.ts';
 import { PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 

@@ -11,7 +11,8 @@ import {
   resolveOptions,
   START_OPTIONS,
 } from '../../src/options.ts';
-import { run, startBinary } from '../helpers/binary.ts';
+import { startBinary } from '../helpers/binary.ts';
+import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const SPECS: [name: string, spec: OptionSpec][] = Object.entries(START_OPTIONS);

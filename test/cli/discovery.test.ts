@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { startBinary } from '../helpers/binary.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -11,7 +12,7 @@ describe('a command finds the server', () => {
   }, async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
-    const { ready } = await startBinary(['--quiet'], { cwd });
+    const ready = await startIn(cwd);
     await mkdir(join(cwd, 'a', 'b'), { recursive: true });
     const dataDir = join(cwd, '.gateway-sim');
     const ways: [args: string[], options: { cwd: string; env?: Record<string, string> }][] = [
@@ -25,7 +26,7 @@ describe('a command finds the server', () => {
     ];
     for (const [args, options] of ways) {
       const { body } = await runJson<{ pid: number }>(['status', ...args], options);
-      expect([args, options, body?.pid]).toEqual([args, options, ready.pid]);
+      expect([args, options, body]).toEqual([args, options, expect.objectContaining({ url: ready.url })]);
     }
   });
 
@@ -53,11 +54,11 @@ describe('a command finds the server', () => {
   it('with the control token of its folder, or one that is given', { timeout: 60_000 }, async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
-    const { ready } = await startBinary(['--quiet', '--host', '0.0.0.0'], { cwd });
-    const token = ready.controlToken ?? '';
+    const { server } = await startIn(cwd, { host: '0.0.0.0' });
+    const token = server.controlToken ?? '';
     expect((await run(['status'], { cwd })).code).toBe(0);
     for (const command of ['status', 'logs']) {
-      const args = [command, '--url', ready.url];
+      const args = [command, '--url', server.url];
       expect((await run(args, { cwd: elsewhere })).code).toBe(2);
       expect((await run([...args, '--control-token', token], { cwd: elsewhere })).code).toBe(0);
       const env = { GATEWAY_SIM_CONTROL_TOKEN: token };

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { startBinary } from '../helpers/binary.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 interface Rule {
@@ -63,7 +64,7 @@ describe('gateway-sim faults', () => {
 
   it('that are wrong are refused with exit code 2, naming what is wrong', async () => {
     const cwd = await temporaryFolder();
-    await startBinary([], { cwd });
+    await startIn(cwd);
     for (const [args, message] of [
       [['initiate'], 'route needs something that goes wrong'],
       [['inititae', '--drop'], 'did you mean initiate?'],

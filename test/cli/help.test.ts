@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
-import { run, startBinary } from '../helpers/binary.ts';
+import { startBinary } from '../helpers/binary.ts';
+import { run } from '../helpers/cli.ts';
 import { fullName, helpOf, PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -60,7 +61,7 @@ describe('a command that the command line begins with', () => {
   it.each(PROGRAM.commands.map((command) => [command.name()]))(
     '%s is declared without the others',
     (name) => {
-      const program = buildProgram('gateway-sim', name);
+      const program = buildProgram(undefined, { first: name });
       const declared = program.commands.find((command) => command.name() === name);
       const whole = PROGRAM.commands.find((command) => command.name() === name);
       expect(declared && withCommandsBelow(declared).map(helpOf)).toEqual(

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseJsonc } from '../../src/cli/jsonc.ts';
 import { START_OPTIONS } from '../../src/options.ts';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { startBinary } from '../helpers/binary.ts';
+import { run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const CONFIG = 'gateway-sim.config.json';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { run, startBinary } from '../helpers/binary.ts';
+import { run, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const ESCAPE = '\u001b';
@@ -9,7 +9,7 @@ describe('every command', () => {
     timeout: 60_000,
   }, async () => {
     const cwd = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     const commands = [
       ['payments', 'create'],
       ['payments', 'list'],

@@ -4,14 +4,17 @@ import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import { sign } from '../../src/wire/ipn.ts';
 import type { Verdict } from '../../src/wire/verify.ts';
-import { launch, type Running, run, runJson, startBinary } from '../helpers/binary.ts';
+import { launch, type Running, startBinary } from '../helpers/binary.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
+import { startSim } from '../helpers/sim.ts';
 
 const SECRET = 'sec_sim_9876543210';
-const FAST = ['--ipn-schedule', '20ms,20ms'];
 
-type Gateway = Awaited<ReturnType<typeof startBinary>>;
+interface Gateway {
+  ready: { url: string; publicKey: string };
+}
 
 async function initiate({ ready }: Gateway, fields: { identifier: string; ipn_url: string }): Promise<void> {
   const body = new URLSearchParams({
@@ -33,9 +36,9 @@ function settle({ ready }: Gateway, identifier: string, delivery: string): Promi
 }
 
 /** A running emulator, and the options with which commands find it. */
-async function running(args: readonly string[] = []) {
+async function running() {
   const cwd = await temporaryFolder();
-  const gateway = await startBinary(['--in-memory', '--quiet', ...FAST, ...args], { cwd });
+  const gateway = { ready: await startSim({ ipnSchedule: ['20ms', '20ms'] }) };
   return { gateway, cwd, options: { cwd, env: { GATEWAY_SIM_URL: gateway.ready.url } } };
 }
 
@@ -66,7 +69,7 @@ describe('killing the server with deliveries due', () => {
     first.child.kill('SIGKILL');
     await first.ended;
     restarted = true;
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     await all.opened;
     expect(received).toEqual(new Set(identifiers));
   });

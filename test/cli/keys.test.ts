@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('keys', () => {
@@ -7,7 +7,7 @@ describe('keys', () => {
     timeout: 60_000,
   }, async () => {
     const cwd = await temporaryFolder();
-    const { ready } = await startBinary(['--quiet'], { cwd });
+    const ready = await startIn(cwd);
     type Keys = { merchant: string; publicKey: string; secretKey: string };
     const { body: rotated } = await runJson<Keys>(['keys', 'generate'], { cwd });
     expect(Object.keys(rotated).sort()).toEqual(['merchant', 'publicKey', 'secretKey']);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('inbox and logs', () => {
   it('show the code of a live checkout and what led to it, without any secret', async () => {
     const cwd = await temporaryFolder();
-    const { ready } = await startBinary(['--quiet'], { cwd });
+    const ready = await startIn(cwd);
     const { body } = await runJson<{ id: string; checkoutUrl: string }>(
       ['payments', 'create', '--live', '--identifier', 'x'],
       { cwd },
@@ -36,7 +36,7 @@ describe('inbox and logs', () => {
 
   it('say why an initiate was refused, though it was answered 200', async () => {
     const cwd = await temporaryFolder();
-    const { ready } = await startBinary(['--quiet'], { cwd });
+    const ready = await startIn(cwd);
     const path = '/sandbox/payment/initiate';
     await fetch(ready.url + path, { method: 'POST', body: new URLSearchParams({ identifier: 'a' }) });
     const json = JSON.stringify({ identifier: 'a' });
@@ -51,7 +51,7 @@ describe('inbox and logs', () => {
 
   it('logs --follow goes on until the server stops, and ends with 0', async () => {
     const cwd = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     await run(['payments', 'create', '--identifier', 'first'], { cwd });
     const following = launch(['logs', '--follow', '--json'], { cwd });
     await following.until((stdout) => stdout.includes('first'));

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { run, startBinary } from '../helpers/binary.ts';
+import { run, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('open', () => {
   it('refuses what there is nothing to open for', async () => {
     const cwd = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     expect((await run(['open', 'window'], { cwd })).code).toBe(2);
     expect((await run(['open', 'checkout'], { cwd })).code).toBe(4);
     expect((await run(['open', 'checkout', 'nope'], { cwd })).code).toBe(4);

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { startBinary } from '../helpers/binary.ts';
+import { run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 interface Document {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -11,7 +11,7 @@ interface Settled {
 
 async function start() {
   const cwd = await temporaryFolder();
-  const { ready } = await startBinary(['--quiet', '--ipn-retries', '0'], { cwd });
+  const ready = await startIn(cwd, { ipnRetries: 0 });
   const create = async (identifier: string, ...more: string[]) =>
     (await runJson<{ id: string }>(['payments', 'create', '--identifier', identifier, ...more], { cwd })).body
       .id;

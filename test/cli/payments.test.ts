@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 interface Payment {
@@ -16,7 +16,7 @@ interface Payment {
 describe('payments', () => {
   it('create initiates like a merchant, with pages of the emulator where no addresses are given', async () => {
     const cwd = await temporaryFolder();
-    const { ready } = await startBinary(['--quiet'], { cwd });
+    const ready = await startIn(cwd);
     const { code, body } = await runJson<Payment>(
       ['payments', 'create', '--amount', '49.90', '--currency', 'EUR'],
       { cwd },
@@ -35,7 +35,7 @@ describe('payments', () => {
 
   it('create refused exits 2 and names every field', async () => {
     const cwd = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     const { code, stderr } = await run(['payments', 'create', '--amount', 'x', '--ipn-url', 'y'], { cwd });
     expect(code).toBe(2);
     expect(stderr).toMatch(/amount[\s\S]*ipn_url/);
@@ -43,7 +43,7 @@ describe('payments', () => {
 
   it('list filters and pages, newest first', { timeout: 60_000 }, async () => {
     const cwd = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     for (const name of ['a', 'b', 'c']) await run(['payments', 'create', '--identifier', name], { cwd });
     await run(['pay', 'b', '--cancel'], { cwd });
     const list = async (...args: string[]) =>
@@ -63,7 +63,7 @@ describe('payments', () => {
 
   it('show tells the story, and exits 4 for what is not there', async () => {
     const cwd = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     await run(['payments', 'create', '--identifier', 'a/b'], { cwd });
     await run(['pay', '--cancel'], { cwd });
     const { body } = await runJson<{ status: string; identifier: string; timeline: { event: string }[] }>(

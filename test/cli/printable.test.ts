@@ -1,10 +1,11 @@
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
-import { eventLines } from '../../src/cli/lines.ts';
-import { pairs, table } from '../../src/cli/output.ts';
+import { eventLines } from '../../src/cli/format-event.ts';
+import { pairs, table } from '../../src/cli/layout.ts';
 import { onOneLine, printable } from '../../src/cli/printable.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/wire/curl.ts';
-import { launch, run } from '../helpers/binary.ts';
+import { launch } from '../helpers/binary.ts';
+import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -38,8 +39,8 @@ describe('what goes to a terminal', () => {
 
   it('keeps values in their line', () => {
     expect(onOneLine('a\nb\u001b')).toBe('a\\u000ab\\u001b');
-    expect(table(['A'], [['x\ny']])).toBe('A\nx\\u000ay');
-    expect(pairs([['A', 'x\ny']])).toBe('A  x\\u000ay');
+    expect(table({ A: (row: string) => row }, ['x\ny'])).toBe('A\nx\\u000ay');
+    expect(pairs({ A: 'x\ny' })).toBe('A  x\\u000ay');
     const notice = { seq: 1, type: 'notice' as const, at: '2026-01-15T10:30:00.000Z', text: 'x\ny' };
     expect(eventLines(notice, colour).join()).toMatch(/x\\u000ay$/);
   });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { launch, startBinary } from '../helpers/binary.ts';
+import { run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 /** What a few commands make: ids, trx, verification code, card number and merchant, in this order. */

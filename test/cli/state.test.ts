@@ -1,7 +1,8 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { run as runBinary } from '../helpers/binary.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const create = (cwd: string, identifier: string) =>
@@ -15,7 +16,7 @@ async function identifiers(cwd: string): Promise<string[]> {
 describe('state export and import', () => {
   it('brings a whole state back, from a file and by stdin and stdout', { timeout: 60_000 }, async () => {
     const cwd = await temporaryFolder();
-    const { ready } = await startBinary(['--quiet'], { cwd });
+    const ready = await startIn(cwd);
     await create(cwd, 'order-1');
     const exported = await runJson<object>(['state', 'export', 'saved.json'], { cwd });
     const file = join(cwd, 'saved.json');
@@ -40,7 +41,7 @@ describe('state export and import', () => {
 
   it('refuses what is no state, whole, and says why', { timeout: 60_000 }, async () => {
     const cwd = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     await create(cwd, 'order-1');
     const { stdout } = await run(['state', 'export', '-'], { cwd });
     const state = JSON.parse(stdout) as { version: number; payments: { amount: string }[] };
@@ -64,7 +65,7 @@ describe('state export and import', () => {
 
   it('writes over a former export, not over anything else', { timeout: 60_000 }, async () => {
     const cwd = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     const to = (file: string, ...args: string[]) => run(['state', 'export', file, ...args], { cwd });
     await writeFile(join(cwd, 'package.json'), '{"name":"shop","version":"1.0.0"}');
     const refused = await to('package.json');
@@ -99,7 +100,7 @@ describe('state export and import', () => {
 describe('state reset', () => {
   it('by a running emulator keeps the keys', async () => {
     const cwd = await temporaryFolder();
-    const { ready } = await startBinary(['--quiet'], { cwd });
+    const ready = await startIn(cwd);
     const { body: keys } = await runJson<{ publicKey: string }>(['keys', 'generate'], { cwd });
     await create(cwd, 'order-1');
     const { code, body } = await runJson(['state', 'reset'], { cwd });
@@ -114,7 +115,7 @@ describe('state reset', () => {
     await mkdir(folder);
     await writeFile(join(folder, 'db.json'), '{damaged');
     await writeFile(join(folder, 'journal.jsonl'), 'damaged too\n');
-    const failed = await run(['start', '--port', '0'], { cwd });
+    const failed = await runBinary(['start', '--port', '0'], { cwd });
     expect([failed.code, failed.stderr]).toEqual([6, expect.stringContaining('state reset')]);
     const { body } = await runJson<{ backup: string }>(['state', 'reset'], { cwd });
     expect(body).toEqual({
@@ -126,13 +127,13 @@ describe('state reset', () => {
     expect(await readFile(join(body.backup, 'journal.jsonl'), 'utf8')).toBe('damaged too\n');
     const { body: again } = await runJson(['state', 'reset'], { cwd });
     expect(again).toEqual({ reset: true, dataDir: folder, backup: null });
-    const { ready } = await startBinary(['--quiet'], { cwd });
-    expect(ready.dataDir).toBe(folder);
+    const ready = await startIn(cwd);
+    expect(ready.server.dataDir).toBe(folder);
   });
 
   it('of the folder of this project is not one of an emulator that runs above it', async () => {
     const above = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd: above });
+    await startIn(above);
     await create(above, 'order-1');
     const cwd = join(above, 'project');
     await mkdir(join(cwd, '.gateway-sim'), { recursive: true });
@@ -149,7 +150,7 @@ describe('state reset', () => {
       expect([code, stderr]).toEqual([4, expect.stringContaining('no data folder')]);
     }
     // Nor is it ours because somebody has tried to start there.
-    expect((await run(['start', '--port', '0', '--data-dir', '.'], { cwd })).code).toBe(6);
+    expect((await runBinary(['start', '--port', '0', '--data-dir', '.'], { cwd })).code).toBe(6);
     expect((await run(['state', 'reset', '--data-dir', '.'], { cwd })).code).toBe(4);
     expect(await readdir(cwd)).toEqual(['db.json']);
     expect(await readFile(join(cwd, 'db.json'), 'utf8')).toBe('{"posts":[]}');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { harOf } from '../../src/cli/har.ts';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import { curlCommand, OBEYED_BY_TERMINALS } from '../../src/wire/curl.ts';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -179,7 +179,7 @@ describe('gateway-sim payments show', () => {
   async function paid(): Promise<{ cwd: string }> {
     const cwd = await temporaryFolder();
     const receiver = await startReceiver([{ body: 'thanks' }]);
-    await startBinary([], { cwd });
+    await startIn(cwd);
     await run(['payments', 'create', '--identifier', "it's 1", '--ipn-url', `${receiver.url}/ipn`], { cwd });
     await run(['pay', '--approve'], { cwd });
     return { cwd };

@@ -1,12 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startSim } from '../helpers/sim.ts';
 
 it('wait returns at once with the URL of an emulator that is ready, found by folder or URL', async () => {
   const cwd = await temporaryFolder();
-  const { ready } = await startBinary(['--quiet'], { cwd });
+  const ready = await startIn(cwd);
   expect(await run(['wait'], { cwd })).toMatchObject({ code: 0, stdout: `${ready.url}\n`, stderr: '' });
   const elsewhere = { cwd: await temporaryFolder() };
   const { body } = await runJson(['wait', '--url', `${ready.url}/`], elsewhere);
@@ -14,16 +15,14 @@ it('wait returns at once with the URL of an emulator that is ready, found by fol
 });
 
 it('wait needs no control token', async () => {
-  const { ready } = await startBinary(['--quiet', '--in-memory', '--host', '0.0.0.0'], {
-    cwd: await temporaryFolder(),
-  });
+  const ready = await startSim({ host: '0.0.0.0' });
   expect((await run(['wait', '--url', ready.url], { cwd: await temporaryFolder() })).code).toBe(0);
 });
 
 it('wait takes an emulator that comes later, in a folder that was not there before', async () => {
   const cwd = await temporaryFolder();
   const waiting = launch(['wait', '--timeout', '60s', '--data-dir', '.gateway-sim'], { cwd });
-  const { ready } = await startBinary(['--quiet'], { cwd });
+  const ready = await startIn(cwd);
   expect(await waiting.ended).toMatchObject({ code: 0, stdout: `${ready.url}\n` });
 });
 

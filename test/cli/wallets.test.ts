@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('wallets', () => {
   it('fund adds to the balance, and refuses what is no amount or no wallet', async () => {
     const cwd = await temporaryFolder();
-    await startBinary(['--quiet'], { cwd });
+    await startIn(cwd);
     const { body } = await runJson<{ balance: string }>(
       ['wallets', 'fund', 'wal_rich_usd', '--amount', '0.10'],
       { cwd },

@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
+export const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
 
 /** What a finished process left behind. */
 export interface Finished {

@@ -164,7 +164,7 @@ describe('payments', () => {
 
   it('are as cheap to list when a hundred thousand are stored', async () => {
     await sim.initiate(fields());
-    const { state } = sim.server.parts.gateway;
+    const { current: state } = sim.server.parts.state;
     const [one] = state.payments.values();
     if (!one) throw new Error('there is no payment');
     const payments = Array.from({ length: 100_000 }, (_, number) => ({ ...one, id: `pay_${number}` }));

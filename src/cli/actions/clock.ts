@@ -1,43 +1,39 @@
-import type { ClockView } from '../../library/control-client.ts';
-import { connect, type ServerChoice } from '../connect.ts';
-import { type CommandResult, pairs } from '../output.ts';
-import type { CommandContext } from '../program.ts';
+import type { Clock } from '../../contract/clock.ts';
+import type { ContextOf } from '../command.ts';
+import type { COMMANDS } from '../commands/clock.ts';
+import type { Server } from '../connect.ts';
+import { pairs } from '../layout.ts';
+import type { CommandResult } from '../output.ts';
 
-/** `gateway-sim clock show` */
-export async function show({ options }: CommandContext): Promise<CommandResult> {
-  const server = await connect(options as ServerChoice);
-  return shown(await server.ask(server.client.clock.$get()));
-}
-
-/** `gateway-sim clock advance` */
-export function advance({ args: [duration = ''], options }: CommandContext): Promise<CommandResult> {
-  return move(options, { advance: duration });
-}
-
-/** `gateway-sim clock freeze` */
-export function freeze({ args: [time = 'now'], options }: CommandContext): Promise<CommandResult> {
-  return move(options, { freeze: time });
-}
-
-/** `gateway-sim clock resume` */
-export function resume({ options }: CommandContext): Promise<CommandResult> {
-  return move(options, { resume: true });
-}
-
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 type Move = { advance: string } | { freeze: string } | { resume: true };
 
-async function move(options: CommandContext['options'], json: Move): Promise<CommandResult> {
-  const server = await connect(options as ServerChoice);
-  return shown(await server.ask(server.client.clock.$post({ json })));
+export async function show({ connect }: Context<'show'>) {
+  const server = await connect();
+  return shown(await server.call('GET /clock'));
 }
 
-function shown(clock: ClockView): CommandResult {
-  return {
-    json: clock,
-    text: pairs([
-      ['Time', `${clock.now}${clock.frozen ? '  (frozen)' : ''}`],
-      ['Ahead', `${Math.round(clock.aheadMs / 1_000)} s of real time`],
-      ['Next due', clock.nextDue ?? 'nothing waits'],
-    ]),
-  };
+export async function advance({ args: [duration], connect }: Context<'advance'>) {
+  return move(await connect(), { advance: duration });
+}
+
+export async function freeze({ args: [time = 'now'], connect }: Context<'freeze'>) {
+  return move(await connect(), { freeze: time });
+}
+
+export async function resume({ connect }: Context<'resume'>) {
+  return move(await connect(), { resume: true });
+}
+
+async function move(server: Server, json: Move): Promise<CommandResult> {
+  return shown(await server.call('POST /clock', { json }));
+}
+
+function shown(clock: Clock): CommandResult {
+  const text = pairs({
+    Time: `${clock.now}${clock.frozen ? '  (frozen)' : ''}`,
+    Ahead: `${Math.round(clock.aheadMs / 1_000)} s of real time`,
+    'Next due': clock.nextDue ?? 'nothing scheduled',
+  });
+  return { json: clock, text };
 }

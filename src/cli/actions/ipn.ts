@@ -1,192 +1,106 @@
-import { readFile } from 'node:fs/promises';
-import { GatewayError } from '../../contract/error.ts';
+import type { Delivery } from '../../contract/delivery.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { type DeliveryView, reference } from '../../library/control-client.ts';
-import type { VerifyKeys } from '../../wire/signature-mistakes.ts';
-import { type Verdict, verify as verifyIpn } from '../../wire/verify.ts';
-import { connect, type Server, type ServerChoice } from '../connect.ts';
-import { type FiredIpn, fireWithoutServer } from '../fire.ts';
-import { bothSides } from '../format-attempt.ts';
-import { type CommandResult, pairs, table } from '../output.ts';
-import { onOneLine } from '../printable.ts';
-import type { CommandContext } from '../program.ts';
+import { verify as verifyIpn } from '../../wire/verify.ts';
+import type { ContextOf } from '../command.ts';
+import type { COMMANDS } from '../commands/ipn.ts';
+import type { FiredIpn } from '../fire.ts';
+import { attemptText, describeLastAttempt } from '../format-attempt.ts';
+import { listed, moment, pairs } from '../layout.ts';
+import type { CommandResult } from '../output.ts';
+import { bodyToVerify, verdictText, verifyKeys } from '../verify-input.ts';
 
-/** `gateway-sim ipn list` */
-export async function list({ options }: CommandContext): Promise<CommandResult> {
-  const server = await connect(options as ServerChoice);
-  const query: Record<string, string> = {};
-  for (const name of ['payment', 'state', 'limit', 'cursor']) {
-    if (typeof options[name] === 'string') query[name] = options[name];
-  }
-  const page = await server.ask(server.client.ipns.$get({ query }));
-  const rows = page.data.map(({ id, createdAt, identifier, status, state, attempts, url }) => [
-    createdAt.slice(0, 19).replace('T', ' '),
-    identifier,
-    status,
-    state,
-    `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
-    id,
-    url,
-  ]);
-  return {
-    json: page,
-    text: table(['Created (UTC)', 'Identifier', 'Status', 'State', 'Attempts', 'IPN', 'To'], rows),
-    notices: [
-      ...(page.data.length ? [] : ['No IPNs. Settling a payment sends one: gateway-sim pay --approve']),
-      ...(page.nextCursor ? [`More with: --cursor ${page.nextCursor}`] : []),
-    ],
-  };
-}
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
-/** `gateway-sim ipn show` */
-export async function show({ args: [id = ''], options }: CommandContext): Promise<CommandResult> {
-  const server = await connect(options as ServerChoice);
-  const delivery = await server.ask(server.client.ipns[':id'].$get({ param: { id: reference(id) } }));
-  return { json: delivery, text: [deliveryText(delivery), ...delivery.attempts.map(bothSides)].join('\n\n') };
-}
-
-/** `gateway-sim ipn resend`: returns after the attempt. */
-export async function resend({ args: [id = ''], options }: CommandContext): Promise<CommandResult> {
-  const server = await connect(options as ServerChoice);
-  const json = typeof options['to'] === 'string' ? { to: options['to'] } : {};
-  const delivery = await server.ask(
-    server.client.ipns[':id'].resend.$post({ param: { id: reference(id) }, json }),
+export async function list({ fields: query, connect }: Context<'list'>) {
+  const server = await connect();
+  const page = await server.call('GET /ipns', { query });
+  return listed(
+    page,
+    {
+      'Created (UTC)': ({ createdAt }) => moment(createdAt),
+      Identifier: ({ identifier }) => identifier,
+      Status: ({ status }) => status,
+      State: ({ state }) => state,
+      Attempts: ({ attempts }) => `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
+      IPN: ({ id }) => id,
+      To: ({ url }) => url,
+    },
+    hint`No IPNs. Settling a payment sends one: ${command('pay', '--approve')}`,
   );
-  return { json: delivery, text: deliveryText(delivery), ...undelivered([delivery], options) };
 }
 
-/** `gateway-sim ipn fire`: through the server, or with --secret without any. */
-export async function fire({ options }: CommandContext): Promise<CommandResult> {
-  const fired =
-    options['secret'] === undefined ? await fireByServer(options) : await fireWithoutServer(options);
+export async function show({ args: [id], connect }: Context<'show'>): Promise<CommandResult> {
+  const server = await connect();
+  const delivery = await server.call('GET /ipns/:id', { param: { id } });
   return {
-    json: fired.length === 1 ? fired[0] : { data: fired, nextCursor: null },
-    text: fired.map(deliveryText).join('\n\n'),
-    ...undelivered(fired, options),
+    json: delivery,
+    text: [deliveryText(delivery), ...delivery.attempts.map(attemptText)].join('\n\n'),
   };
 }
 
-async function fireByServer(options: CommandContext['options']): Promise<DeliveryView[]> {
-  const server = await connect(options as ServerChoice);
-  const json: Record<string, unknown> = {};
-  const names = ['payment', 'to', 'identifier', 'amount', 'currency', 'status', 'format', 'set', 'tamper'];
-  for (const name of [...names, 'times', 'delay']) {
-    if (options[name] !== undefined) json[name] = options[name];
-  }
-  const answer = await server.ask(server.client.ipns.$post({ json }));
+export async function resend(call: Context<'resend'>): Promise<CommandResult> {
+  const server = await call.connect();
+  const param = { id: call.args[0] };
+  const delivery = await server.call('POST /ipns/:id/resend', { param, json: call.fields });
+  return { json: delivery, ...fired([delivery], call.options) };
+}
+
+/** Through the server, or with --secret without any. */
+export async function fire(call: Context<'fire'>): Promise<CommandResult> {
+  const { secret } = call.options;
+  const ipns =
+    secret === undefined
+      ? await fireByServer(call)
+      : await (await import('../fire.ts')).fireWithoutServer(call.fields, secret);
+  return {
+    json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
+    ...fired(ipns, call.options),
+  };
+}
+
+async function fireByServer({ fields, connect }: Context<'fire'>): Promise<Delivery[]> {
+  const server = await connect();
+  const answer = await server.call('POST /ipns', { json: fields });
   return 'data' in answer ? answer.data : [answer];
 }
 
-function undelivered(
-  fired: readonly FiredIpn[],
-  options: CommandContext['options'],
-): Pick<CommandResult, 'failure'> {
-  const failed = fired.filter(({ state }) => state !== 'delivered').length;
-  if (!failed || options['requireDelivery'] !== true) return {};
-  return { failure: `gateway-sim: ${failed} of ${fired.length} IPNs not delivered` };
+function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery: true | undefined }) {
+  const undelivered = ipns.filter(({ state }) => state !== 'delivered').length;
+  const failure = `${undelivered} of ${ipns.length} IPNs not delivered`;
+  return {
+    text: ipns.map(deliveryText).join('\n\n'),
+    ...(requireDelivery && undelivered > 0 && { failure }),
+  };
 }
 
 function deliveryText(delivery: FiredIpn): string {
   const { id, identifier, status, state, url, attempts, note, nextAttemptAt } = delivery;
   const last = attempts.at(-1);
-  const outcome = last?.error ?? (last ? `answered ${last.responseStatus}` : 'no attempt yet');
-  return pairs([
-    ['IPN', id ?? 'sent without a server'],
-    ['Identifier', identifier],
-    ['Status', status],
-    ['To', last && last.url !== url ? `${url}, forwarded to ${last.url}` : url],
-    ['State', state],
-    [`Attempt ${last?.number ?? '-'}`, outcome],
-    ...(nextAttemptAt ? [['Next', nextAttemptAt] as const] : []),
-    ...(note && note !== last?.error ? [['Note', note] as const] : []),
-  ]);
-}
-
-/** `gateway-sim ipn verify`: exit code 1 when the IPN is not valid. */
-export async function verify({ args: [argument], options }: CommandContext): Promise<CommandResult> {
-  const body = await bodyOf(argument, options['body']);
-  const verdict = verifyIpn(body, await verifyKeys(options));
-  return {
-    json: verdict,
-    text: verdictText(verdict),
-    ...(!verdict.valid && { failure: 'gateway-sim: the IPN is not valid' }),
-  };
-}
-
-/** A verdict for people. */
-export function verdictText({ valid, reasons, identifier, amount, status, expected }: Verdict): string {
-  return [
-    valid ? 'valid' : 'not valid',
-    ...reasons.map((reason) => `  ${onOneLine(reason)}`),
-    ...(identifier === null
-      ? []
-      : [`  ${onOneLine(`identifier ${identifier}, amount ${amount}, status ${status}`)}`]),
-    ...(valid || expected === null ? [] : [`  the signature must be ${expected}`]),
-  ].join('\n');
-}
-
-async function bodyOf(argument: string | undefined, option: unknown): Promise<string> {
-  if (argument !== undefined && option !== undefined) {
-    throw new GatewayError('usage', 'verify takes the body once: as its argument or with --body');
-  }
-  const given = argument ?? (typeof option === 'string' ? option : '-');
-  if (argument === undefined && option === undefined && process.stdin.isTTY) {
-    throw new GatewayError('usage', 'verify needs the body of an IPN: as argument, @file, or on stdin', {
-      hint: hint`For example: ${command('ipn verify')} 'status=success&…' --secret sec_sim_…`,
-    });
-  }
-  const body = given === '-' ? await readStdin() : given.startsWith('@') ? await read(given.slice(1)) : given;
-  if (body.trim()) return body;
-  throw new GatewayError('usage', 'the body to verify is empty');
-}
-
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function read(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new GatewayError('usage', `${path} cannot be read: ${error.message}`, { cause: error });
+  return pairs({
+    IPN: id ?? 'sent without a server',
+    Identifier: identifier,
+    Status: status,
+    To: last && last.url !== url ? `${url}, forwarded to ${last.url}` : url,
+    State: state,
+    [`Attempt ${last?.number ?? '-'}`]: describeLastAttempt(delivery),
+    Next: nextAttemptAt ?? undefined,
+    Note: note && note !== last?.error ? note : undefined,
   });
 }
 
-/**
- * The keys to check with: the secret that was given, else the server's, which knows what else may have signed.
- *
- * @throws GatewayError `no_server` when there is neither
- */
-export async function verifyKeys(options: CommandContext['options']): Promise<VerifyKeys> {
-  const { secret, publicKey, merchant: name } = options;
-  const named: [string, string][] = typeof publicKey === 'string' ? [['the public key', publicKey]] : [];
-  if (typeof secret === 'string') {
-    if (secret) return { secretKey: secret, others: new Map(named) };
-    throw new GatewayError('usage', '--secret must not be empty');
-  }
-  const { data } = await merchantsOf(options as ServerChoice);
-  const merchant = data.find((one) => (name === undefined ? one.isDefault : one.name === name));
-  if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
-  const others = data
-    .filter((one) => one !== merchant)
-    .flatMap((one): [string, string][] => [
-      [`the secret key of the merchant "${one.name}"`, one.secretKey],
-      [`the public key of the merchant "${one.name}"`, one.publicKey],
-    ]);
+export async function verify(call: Context<'verify'>): Promise<CommandResult> {
+  const body = await bodyToVerify(call.args[0], call.options.body, call.io);
+  const verdict = verifyIpn(body, await verifyKeys(call.options, call.connect));
   return {
-    secretKey: merchant.secretKey,
-    others: new Map([['the public key', merchant.publicKey], ...named, ...others]),
+    json: verdict,
+    text: verdictText(verdict),
+    ...(!verdict.valid && { failure: 'the IPN is not valid' }),
   };
 }
 
-async function merchantsOf(choice: ServerChoice) {
-  try {
-    const server: Server = await connect(choice);
-    return await server.ask(server.client.merchants.$get());
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== 'no_server') throw error;
-    throw new GatewayError('no_server', error.message, {
-      hint: hint`Give the secret key with --secret, or start the emulator that knows it: ${command('start')}.`,
-    });
-  }
+/** A receiver that verifies and prints what comes, until it is stopped. */
+export async function listen(call: Context<'listen'>): Promise<undefined> {
+  const { listenForIpns } = await import('../ipn-receiver.ts');
+  const readKeys = () => verifyKeys(call.options, call.connect);
+  await listenForIpns(call.options, readKeys, call.output);
 }

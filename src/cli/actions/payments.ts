@@ -1,83 +1,84 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Delivery } from '../../contract/delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
-import { command, hint } from '../../contract/hint.ts';
-import { type DeliveryView, type PaymentView, reference } from '../../library/control-client.ts';
+import { command, hint, kebab } from '../../contract/hint.ts';
+import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
+import { OUTCOMES } from '../../contract/vocabulary.ts';
 import { initiatePayment, paymentIdOf } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { curlCommand } from '../../wire/curl.ts';
-import { connect, type Server, type ServerChoice } from '../connect.ts';
-import { storyText } from '../format-timeline.ts';
+import type { ContextOf } from '../command.ts';
+import type { COMMANDS } from '../commands/payments.ts';
+import type { Server } from '../connect.ts';
+import { describeLastAttempt } from '../format-attempt.ts';
+import { timelineText } from '../format-timeline.ts';
 import { harOf } from '../har.ts';
-import { type CommandResult, pairs, table } from '../output.ts';
-import type { CommandContext } from '../program.ts';
+import { fieldsOf, listed, moment, pairs } from '../layout.ts';
+import { openInBrowser } from '../open-in-browser.ts';
+import type { CommandResult } from '../output.ts';
 
-const OUTCOMES = ['approve', 'cancel', 'fail', 'expire'] as const;
-type SettleInput = Parameters<Server['client']['payments'][':ref']['settle']['$post']>[0]['json'];
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
+
 /** How often `--wait` looks, in real time. */
 const POLL_MS = 100;
 
-/** `gateway-sim pay`: settles one pending payment, or all of them. */
-export async function pay({ args: [ref], options }: CommandContext): Promise<CommandResult> {
-  const chosen = OUTCOMES.filter((outcome) => options[outcome] === true);
-  const [outcome] = chosen;
-  if (!outcome || chosen.length > 1) {
-    const count = outcome ? 'only one' : 'one';
-    throw new GatewayError('usage', `pay takes ${count} of --approve, --cancel, --fail or --expire`);
-  }
-  if (ref !== undefined && options['all'])
-    throw new GatewayError('usage', 'pay takes either a payment or --all');
-  const awaitDelivery = options['requireDelivery'] === true;
+export async function pay(call: Context<'pay'>): Promise<CommandResult> {
+  const { all, delivery, requireDelivery } = call.options;
   const input: SettleInput = {
-    outcome,
-    ...(options['delivery'] !== undefined && { delivery: options['delivery'] as SettleInput['delivery'] }),
-    ...(awaitDelivery && { awaitDelivery }),
+    outcome: outcomeOf(call),
+    ...(delivery && { delivery }),
+    ...(requireDelivery && { awaitDelivery: true }),
   };
-  const { server, payments } = await choosePayments(ref, options);
+  const { server, payments } = await choosePayments(call);
   const settled = [];
-  for (const { id } of payments) {
-    settled.push(
-      await server.ask(server.client.payments[':ref'].settle.$post({ param: { ref: id }, json: input })),
-    );
-  }
-  const undelivered = awaitDelivery ? settled.filter(({ delivery }) => delivery?.state !== 'delivered') : [];
+  for (const { id } of payments) settled.push(await settle(server, id, input));
+  const undelivered = settled.filter((one) => one.delivery?.state !== 'delivered').length;
   return {
-    json: options['all'] ? { data: settled } : settled[0],
+    json: all ? { data: settled } : settled[0],
     text: settled.map(settledText).join('\n\n') || 'No payment is pending.',
-    ...(undelivered.length && {
-      failure: `gateway-sim: ${undelivered.length} of ${settled.length} IPNs not delivered at the first attempt`,
-    }),
+    ...(requireDelivery &&
+      undelivered > 0 && {
+        failure: `${undelivered} of ${settled.length} IPNs not delivered at the first attempt`,
+      }),
   };
 }
 
-type Settled = Awaited<ReturnType<typeof settleOne>>;
-function settleOne(server: Server, ref: string, json: SettleInput) {
-  return server.ask(server.client.payments[':ref'].settle.$post({ param: { ref }, json }));
+function outcomeOf({ args: [ref], options }: Context<'pay'>) {
+  const [outcome, another] = OUTCOMES.filter((name) => options[name]);
+  if (!outcome || another) {
+    const count = outcome ? 'only one' : 'one';
+    const flags = OUTCOMES.map((name) => `--${name}`)
+      .join(', ')
+      .replace(/, (?=[^,]*$)/, ' or ');
+    throw new GatewayError('usage', `pay takes ${count} of ${flags}`);
+  }
+  if (ref !== undefined && options.all)
+    throw new GatewayError('usage', 'pay takes either a payment or --all');
+  return outcome;
+}
+
+function settle(server: Server, ref: string, json: SettleInput) {
+  return server.call('POST /payments/:ref/settle', { param: { ref }, json });
 }
 
 function settledText({ payment, delivery, redirectUrl }: Settled): string {
-  const attempt = delivery?.attempts.at(-1);
-  const outcome = attempt?.error ?? (attempt ? `answered ${attempt.responseStatus}` : 'no attempt yet');
-  return pairs([
-    ['Payment', `${payment.id}  (${payment.identifier})`],
-    ['Status', payment.status],
-    ['Amount', `${payment.amount} ${payment.currency}  ${payment.mode}`],
-    ['IPN', delivery ? `${delivery.state}: POST ${delivery.url}: ${outcome}` : 'none sent'],
-    ['Redirect', redirectUrl ?? 'none: the browser stays'],
-  ]);
+  return pairs({
+    Payment: `${payment.id}  (${payment.identifier})`,
+    Status: payment.status,
+    Amount: `${payment.amount} ${payment.currency}  ${payment.mode}`,
+    IPN: delivery ? `${delivery.state}: POST ${delivery.url}: ${describeLastAttempt(delivery)}` : 'none sent',
+    Redirect: redirectUrl ?? 'none: the browser stays',
+  });
 }
 
 /** The payments to settle; with --wait this goes on looking for server and payment until the time is up. */
-async function choosePayments(
-  ref: string | undefined,
-  options: CommandContext['options'],
-): Promise<{ server: Server; payments: PaymentView[] }> {
-  const wait = options['wait'] as number | undefined;
+async function choosePayments({ args: [ref], options: { all, wait }, connect }: Context<'pay'>) {
   const deadline = performance.now() + (wait ?? 0);
   for (;;) {
     try {
-      const server = await connect(options as ServerChoice);
-      const payments = await pendingPayments(server, ref, options['all'] === true);
-      if (payments.length || options['all']) return { server, payments };
+      const server = await connect();
+      const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
+      if (payments.length || all) return { server, payments };
       throw new GatewayError('not_found', 'no payment is pending', {
         hint: hint`${command('payments create')} makes one; --wait waits for one.`,
       });
@@ -90,77 +91,63 @@ async function choosePayments(
   }
 }
 
-async function pendingPayments(
-  server: Server,
-  ref: string | undefined,
-  all: boolean,
-): Promise<PaymentView[]> {
-  if (ref !== undefined) {
-    return [await server.ask(server.client.payments[':ref'].$get({ param: { ref: reference(ref) } }))];
-  }
-  const pending: PaymentView[] = [];
-  let cursor: string | null = null;
+async function pendingPayments(server: Server, all = false): Promise<Payment[]> {
+  const pending: Payment[] = [];
+  let cursor: string | undefined;
   do {
-    const query: Record<string, string> = { status: 'pending', limit: all ? '1000' : '1' };
-    if (cursor) query['cursor'] = cursor;
-    const page: { data: PaymentView[]; nextCursor: string | null } = await server.ask(
-      server.client.payments.$get({ query }),
-    );
+    const query: PaymentFilter = { status: 'pending', limit: all ? 1_000 : 1, cursor };
+    const page = await server.call('GET /payments', { query });
     pending.push(...page.data);
-    cursor = all ? page.nextCursor : null;
+    cursor = (all && page.nextCursor) || undefined;
   } while (cursor);
   return pending;
 }
 
-/** `gateway-sim payments list` */
-export async function list({ options }: CommandContext): Promise<CommandResult> {
-  const server = await connect(options as ServerChoice);
-  const query: Record<string, string> = {};
-  for (const name of ['status', 'mode', 'identifier', 'limit', 'cursor']) {
-    if (typeof options[name] === 'string') query[name] = options[name];
-  }
-  const page = await server.ask(server.client.payments.$get({ query }));
-  const rows = page.data.map(({ id, identifier, mode, status, amount, currency, createdAt }) => [
-    createdAt.slice(0, 19).replace('T', ' '),
-    identifier,
-    `${amount} ${currency}`,
-    mode,
-    status,
-    id,
-  ]);
-  return {
-    json: page,
-    text: table(['Created (UTC)', 'Identifier', 'Amount', 'Mode', 'Status', 'Payment'], rows),
-    notices: [
-      ...(page.data.length ? [] : ['No payments. Make one with: gateway-sim payments create']),
-      ...(page.nextCursor ? [`More with: --cursor ${page.nextCursor}`] : []),
-    ],
-  };
+function find(server: Server, ref: string) {
+  return server.call('GET /payments/:ref', { param: { ref } });
 }
 
-/** `gateway-sim payments show`: the record and its story, or its deliveries for other tools. */
-export async function show({ args: [ref = ''], options }: CommandContext): Promise<CommandResult> {
-  if (options['curl'] && options['har'])
-    throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
-  const server = await connect(options as ServerChoice);
-  const payment = await server.ask(server.client.payments[':ref'].$get({ param: { ref: reference(ref) } }));
-  if (options['curl']) return shownAsCurl(await deliveriesOf(server, payment.id));
-  if (options['har']) {
-    const har = harOf(await deliveriesOf(server, payment.id), VERSION);
-    return { json: har, text: JSON.stringify(har, undefined, 2) };
+export async function list({ fields: query, connect }: Context<'list'>) {
+  const server = await connect();
+  const page = await server.call('GET /payments', { query });
+  return listed(
+    page,
+    {
+      'Created (UTC)': ({ createdAt }) => moment(createdAt),
+      Identifier: ({ identifier }) => identifier,
+      Amount: ({ amount, currency }) => `${amount} ${currency}`,
+      Mode: ({ mode }) => mode,
+      Status: ({ status }) => status,
+      Payment: ({ id }) => id,
+    },
+    hint`No payments. Make one with: ${command('payments create')}`,
+  );
+}
+
+/** The record and its story, or its deliveries for other tools. */
+export async function show({
+  args: [ref],
+  options: { curl, har },
+  connect,
+}: Context<'show'>): Promise<CommandResult> {
+  if (curl && har) throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
+  const server = await connect();
+  const payment = await find(server, ref);
+  if (curl) return shownAsCurl(await deliveriesOf(server, payment.id));
+  if (har) {
+    const document = harOf(await deliveriesOf(server, payment.id), VERSION);
+    return { json: document, text: JSON.stringify(document, undefined, 2) };
   }
   const { timeline, warnings: _, ...record } = payment;
-  const facts = Object.entries(record).map(([name, value]): [string, string] => [name, String(value ?? '-')]);
-  return { json: payment, text: [pairs(facts), '', storyText(timeline)].join('\n') };
+  return { json: payment, text: `${fieldsOf(record)}\n\n${timelineText(timeline)}` };
 }
 
-/** The deliveries of a payment, oldest first. */
-async function deliveriesOf(server: Server, payment: string): Promise<DeliveryView[]> {
-  const page = await server.ask(server.client.ipns.$get({ query: { payment, limit: '1000' } }));
+async function deliveriesOf(server: Server, payment: string): Promise<Delivery[]> {
+  const page = await server.call('GET /ipns', { query: { payment, limit: '1000' } });
   return page.data.toReversed();
 }
 
-function shownAsCurl(deliveries: readonly DeliveryView[]): CommandResult {
+function shownAsCurl(deliveries: readonly Delivery[]): CommandResult {
   const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
   return {
     json: { data: commands, nextCursor: null },
@@ -169,36 +156,29 @@ function shownAsCurl(deliveries: readonly DeliveryView[]): CommandResult {
   };
 }
 
-/** `gateway-sim payments create`: initiates as a merchant would, over the service's own route. */
-export async function create({ options, output }: CommandContext): Promise<CommandResult> {
-  const server = await connect(options as ServerChoice);
-  const given = (name: string) => (options[name] === undefined ? undefined : String(options[name]));
-  const url = await initiatePayment(server, options['live'] === true ? 'live' : 'sandbox', {
-    identifier: given('identifier'),
-    currency: given('currency'),
-    amount: given('amount'),
-    details: given('details'),
-    ipn_url: given('ipnUrl'),
-    success_url: given('successUrl'),
-    cancel_url: given('cancelUrl'),
-    site_logo: given('siteLogo'),
-    customer_name: given('customerName'),
-    customer_email: given('customerEmail'),
-    checkout_theme: given('theme'),
+/** Initiates as a merchant would, over the service's own route. */
+export async function create({
+  fields,
+  options,
+  output,
+  connect,
+}: Context<'create'>): Promise<CommandResult> {
+  const server = await connect();
+  const { theme, ...others } = fields;
+  const named = Object.entries(others).map(([name, value]) => [kebab(name).replaceAll('-', '_'), value]);
+  const url = await initiatePayment(server, options.live ? 'live' : 'sandbox', {
+    ...Object.fromEntries(named),
+    checkout_theme: theme,
   });
-  if (options['open'] === true) {
-    const { default: open } = await import('open');
-    await open(url).catch(() => output.notice(`No browser could be opened: go to ${url}`));
-  }
+  if (options.open) await openInBrowser(url, output);
   const id = paymentIdOf(url);
-  const payment = await server.ask(server.client.payments[':ref'].$get({ param: { ref: id } }));
-  const { timeline: _, ...record } = payment;
+  const { timeline: _, ...record } = await find(server, id);
   return {
     json: record,
     text: url,
     notices: [
-      ...payment.warnings.map((warning) => `! ${warning}`),
-      `Pay it there, or with: gateway-sim pay ${id} --approve`,
+      ...record.warnings.map((warning) => `! ${warning}`),
+      hint`Pay it there, or with: ${command('pay', id, '--approve')}`,
     ],
   };
 }

@@ -1,27 +1,32 @@
 import { readFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
-import { noServer, type TypedResponse } from '../../library/control-client.ts';
+import { noServer } from '../../library/control-client.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
+import type { ContextOf } from '../command.ts';
+import type { COMMANDS } from '../commands/state.ts';
 import { confirm } from '../confirm.ts';
-import { connect, type Server, type ServerChoice } from '../connect.ts';
+import { connect, type Server } from '../connect.ts';
+import { type Io, readAll } from '../io.ts';
 import type { CommandResult } from '../output.ts';
 import { requireEmulator } from '../probe.ts';
-import type { CommandContext } from '../program.ts';
 import { replaceFile } from '../write-state-file.ts';
 
-/** `gateway-sim state reset`: by the running emulator, or, where none runs, on the data folder itself. */
-export async function resetState(call: CommandContext): Promise<CommandResult> {
-  const choice = call.options as ServerChoice;
-  const folder = choice.url === undefined ? await folderOf(choice) : undefined;
-  if (folder === undefined) return resetByServer(await serverToChange(choice), call);
-  if (!(await readServerInfo(folder))) return resetFolder(folder, call);
+type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
+
+/** Resets by the running emulator, or, where none runs, on the data folder itself. */
+export async function reset(call: Context<'reset'>): Promise<CommandResult> {
+  const { choice, io } = call;
+  const folder = choice.url === undefined ? await folderOf(choice.dataDir, io) : undefined;
+  if (folder === undefined) return resetByServer(await serverToChange(call.connect), call);
+  if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, call);
   try {
-    return await resetByServer(await serverToChange({ ...choice, dataDir: folder }), call);
+    const find = () => connect({ ...choice, dataDir: folder }, io.cwd, false);
+    return await resetByServer(await serverToChange(find), call);
   } catch (error) {
-    // What server.json tells of is not there: the lock of the folder shows whether somebody has it.
+    // What server.json names is not there: the lock of the folder shows whether another process has it.
     if (error instanceof GatewayError && error.code === 'no_server') return resetFolder(folder, call);
     throw error;
   }
@@ -32,9 +37,9 @@ export async function resetState(call: CommandContext): Promise<CommandResult> {
  *
  * @throws GatewayError `not_found` when the one that was named is none
  */
-async function folderOf({ dataDir }: ServerChoice): Promise<string | undefined> {
+async function folderOf(dataDir: string | undefined, { cwd }: Io): Promise<string | undefined> {
   const folder = dataDir ?? DEFAULT_DATA_DIR;
-  if (await isDataFolder(folder)) return folder;
+  if (await isDataFolder(resolve(cwd, folder))) return folder;
   if (dataDir === undefined) return undefined;
   throw new GatewayError('not_found', `${dataDir} is no data folder of gateway-sim: it was left alone`, {
     hint: hint`Name the folder that holds db.json with ${option('dataDir')}.`,
@@ -42,24 +47,28 @@ async function folderOf({ dataDir }: ServerChoice): Promise<string | undefined> 
 }
 
 /** Never one that was neither named nor found: what these commands do cannot be undone. */
-async function serverToChange(choice: ServerChoice): Promise<Server> {
-  const server = await connect(choice, { guess: false });
+async function serverToChange(find: Context<'reset'>['connect']): Promise<Server> {
+  const server = await find({ guess: false });
   await requireEmulator(server.url);
   return server;
 }
 
-async function resetByServer(server: Server, { options }: CommandContext): Promise<CommandResult> {
-  await confirm(`Reset the emulator at ${server.url}? Its payments, cards and IPNs are gone then.`, options);
-  const { counts } = await server.ask(server.client.reset.$post());
+async function resetByServer(server: Server, { options, io }: Context<'reset'>): Promise<CommandResult> {
+  await confirm(
+    `Reset the emulator at ${server.url}? Its payments, cards and IPNs are gone then.`,
+    options,
+    io,
+  );
+  const { counts } = await server.call('POST /reset');
   return {
     json: { reset: true, url: server.url, counts },
-    text: `Reset ${server.url}: ${shownCounts(counts)}. Merchants kept their keys.`,
+    text: `Reset ${server.url}: ${describeCounts(counts)}. Merchants kept their keys.`,
   };
 }
 
-async function resetFolder(path: string, { options }: CommandContext): Promise<CommandResult> {
-  await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, options);
-  const folder = await DataFolder.take(path);
+async function resetFolder(path: string, { options, io }: Context<'reset'>): Promise<CommandResult> {
+  await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, options, io);
+  const folder = await DataFolder.take(resolve(io.cwd, path));
   let backup: string | null;
   try {
     backup = await folder.setStateAside(new Date());
@@ -67,22 +76,20 @@ async function resetFolder(path: string, { options }: CommandContext): Promise<C
     await folder.release();
   }
   const text = backup
-    ? `No emulator runs. The state, keys included, was moved to ${relative('', backup)}; the next start makes a new one.`
+    ? `No emulator runs. The state, keys included, was moved to ${relative(io.cwd, backup)}; the next start makes a new one.`
     : `No emulator runs, and ${path} holds no state: the next start makes one.`;
   return { json: { reset: true, dataDir: folder.path, backup }, text };
 }
 
-/** `gateway-sim state export` */
-export async function exportState({
-  args: [file = '-'],
+async function exportState({
+  args: [file],
   options,
+  connect: find,
+  io: { cwd },
   output,
-}: CommandContext): Promise<CommandResult | undefined> {
-  const server = await connect(options as ServerChoice);
-  const response = await server.client.snapshot.$get().catch((error: unknown) => {
-    throw noServer(server.url, error);
-  });
-  if (!response.ok) await server.ask(Promise.resolve(response as TypedResponse<unknown>));
+}: Context<'export'>): Promise<CommandResult | undefined> {
+  const server = await find();
+  const response = await server.open('GET /snapshot');
   // As text: the layout, one record a line, is worth keeping.
   const text = await response.text().catch((error: unknown) => {
     throw noServer(server.url, error);
@@ -93,10 +100,10 @@ export async function exportState({
     output.line(text.trimEnd());
     return undefined;
   }
-  const path = await replaceFile(file, text, { force: options['force'] === true });
+  const path = await replaceFile(file, text, { force: options.force === true, cwd });
   return {
     json: { file: path, counts },
-    text: `Wrote ${relative('', path) || path}: ${shownCounts(counts)}`,
+    text: `Wrote ${relative(cwd, path) || path}: ${describeCounts(counts)}`,
     notices: ["It holds the merchants' keys."],
   };
 }
@@ -106,54 +113,51 @@ function countsIn(text: string): Record<string, number> | undefined {
   try {
     const state = JSON.parse(text) as Record<string, unknown>;
     if (typeof state['version'] !== 'number') return undefined;
-    const lists = Object.entries(state).filter(([, records]) => Array.isArray(records));
-    return Object.fromEntries(lists.map(([name, records]) => [name, (records as unknown[]).length]));
+    return Object.fromEntries(
+      Object.entries(state).flatMap(([name, records]) =>
+        Array.isArray(records) ? [[name, records.length]] : [],
+      ),
+    );
   } catch {
     return undefined;
   }
 }
 
-function shownCounts(counts: Readonly<Record<string, number>>): string {
+function describeCounts(counts: Readonly<Record<string, number>>): string {
   return ['payment', 'card', 'merchant', 'wallet']
     .map((name) => ({ name, count: counts[`${name}s`] ?? 0 }))
     .map(({ name, count }) => `${count} ${name}${count === 1 ? '' : 's'}`)
     .join(', ');
 }
 
-/** `gateway-sim state import`: all or nothing; the emulator migrates an older state and refuses a newer one. */
-export async function importState({ args: [file = '-'], options }: CommandContext): Promise<CommandResult> {
+/** All or nothing; the emulator migrates an older state and rejects a newer one. */
+async function importState({
+  args: [file],
+  options,
+  connect: find,
+  io,
+}: Context<'import'>): Promise<CommandResult> {
   const name = file === '-' ? 'stdin' : file;
-  const json = parsed(await textOf(file), name);
-  const server = await serverToChange(options as ServerChoice);
-  const question = `Put ${name} in the place of the state at ${server.url}?`;
+  const json = parsed(await textOf(file, io), name);
+  const server = await serverToChange(find);
   // Where the state comes by stdin nobody can answer there.
-  if (file !== '-') await confirm(question, options);
-  const { counts } = await server.ask(server.client.snapshot.$put({ json }));
+  if (file !== '-') await confirm(`Put ${name} in the place of the state at ${server.url}?`, options, io);
+  const { counts } = await server.call('PUT /snapshot', { json });
   return {
     json: { imported: true, url: server.url, counts },
-    text: `Imported ${name}: ${shownCounts(counts)}`,
-    notices: ['The keys are those of the imported merchants now: gateway-sim keys env'],
+    text: `Imported ${name}: ${describeCounts(counts)}`,
+    notices: [hint`The keys are those of the imported merchants now: ${command('keys env')}`],
   };
 }
 
-async function textOf(file: string): Promise<string> {
-  if (file === '-') {
-    let text = '';
-    for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
-    return text;
-  }
+async function textOf(file: string, { stdin, cwd }: Io): Promise<string> {
+  if (file === '-') return readAll(stdin);
   try {
-    return await readFile(file, 'utf8');
+    return await readFile(resolve(cwd, file), 'utf8');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const missing = code === 'ENOENT';
-    throw new GatewayError(
-      'not_found',
-      `${file} ${missing ? 'does not exist' : `cannot be read: ${message}`}`,
-      {
-        cause: error,
-      },
-    );
+    const problem = code === 'ENOENT' ? 'does not exist' : `cannot be read: ${message}`;
+    throw new GatewayError('not_found', `${file} ${problem}`, { cause: error });
   }
 }
 
@@ -168,3 +172,5 @@ function parsed(text: string, name: string): { version: number } {
     });
   }
 }
+
+export { exportState as export, importState as import };

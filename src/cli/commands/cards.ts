@@ -1,53 +1,60 @@
-import type { Command } from 'commander';
-import { command, option } from '../../contract/hint.ts';
-import type { Add } from '../program.ts';
-import { examples } from './examples.ts';
-import { oneOf } from './values.ts';
+import { CARD_STATUSES } from '../../contract/vocabulary.ts';
+import { choice, command, group, pagedBy, requiredText, text, textOr } from '../command.ts';
 
-/** The commands of `cards`. */
-export function addCards(add: Add, program: Command): void {
-  const cards = async () => import('../actions/cards.ts');
-  const group = program.command('cards').description('virtual cards');
-  add(group, 'list', 'cards, newest first', async () => (await cards()).list)
-    .addOption(oneOf('--status <status>', 'only those of this status', ['active', 'inactive', 'canceled']))
-    .option('--merchant <name>', 'only those of this merchant')
-    .option('--limit <number>', 'at most so many (default: 50)')
-    .option('--cursor <cursor>', 'go on where the last list ended')
-    .addHelpText(...examples('gateway-sim cards list --status active'));
-  add(group, 'show <id>', 'one card and its transactions', async () => (await cards()).show).addHelpText(
-    ...examples('gateway-sim cards show card_1'),
-  );
-  add(group, 'create', 'create a card as a merchant would', async () => (await cards()).create)
-    .option('--amount <amount>', 'card total amount as decimal text', '100.00')
-    .option('--currency <code>', 'currency code', 'USD')
-    .option('--title <text>', 'title of the card', 'Test card')
-    .option('--name-on-card <text>', 'name printed on it', 'Ada Example')
-    .option('--email <e-mail>', 'e-mail of the holder', 'ada@example.com')
-    .option('--merchant <name>', 'of this merchant (default: the first one)')
-    .addHelpText(...examples('gateway-sim cards create --amount 250 --title Travel'));
-  for (const [name, summary] of [
-    ['activate', 'activate an inactive card'],
-    ['block', 'block an active card'],
-    ['cancel', 'cancel a card: that is final'],
-  ] as const) {
-    add(group, `${name} <id>`, summary, async () => (await cards())[name]).addHelpText(
-      ...examples(`gateway-sim cards ${name} card_1`),
-    );
-  }
-  for (const [name, summary] of [
-    ['charge', 'pay something with a card'],
-    ['fund', 'add money to a card'],
-  ] as const) {
-    add(group, `${name} <id>`, summary, async () => (await cards())[name])
-      .requiredOption('--amount <amount>', 'amount as decimal text')
-      .option('--details <text>', 'what it is for')
-      .option('--currency <code>', "must be the card's own where it is given")
-      .addHelpText(...examples(`gateway-sim cards ${name} card_1 --amount 12.50 --details Coffee`));
-  }
-  group.addHelpText(
-    ...examples(
-      'gateway-sim cards create --amount 250 --title Travel',
-      'gateway-sim cards charge card_1 --amount 12.50 --details Coffee',
-    ),
-  );
-}
+const movement = (name: string, summary: string) =>
+  command({
+    args: ['<id>'],
+    summary,
+    fields: {
+      amount: requiredText('amount', 'amount as decimal text'),
+      details: text('text', 'what it is for'),
+      currency: text('code', "must be the card's own where it is given"),
+    },
+    examples: [`cards ${name} card_1 --amount 12.50 --details Coffee`],
+  });
+const change = (name: string, summary: string) =>
+  command({ args: ['<id>'], summary, examples: [`cards ${name} card_1`] });
+
+export const COMMANDS = {
+  list: command({
+    summary: 'cards, newest first',
+    fields: pagedBy({
+      status: choice('status', 'only those of this status', CARD_STATUSES),
+      merchant: text('name', 'only those of this merchant'),
+    }),
+    examples: ['cards list --status active'],
+  }),
+  show: command({
+    args: ['<id>'],
+    summary: 'one card and its transactions',
+    examples: ['cards show card_1'],
+  }),
+  create: command({
+    summary: 'create a card as a merchant would',
+    options: {
+      amount: textOr('100.00', 'amount', 'card total amount as decimal text'),
+      currency: textOr('USD', 'code', 'currency code'),
+      title: textOr('Test card', 'text', 'title of the card'),
+      nameOnCard: textOr('Ada Example', 'text', 'name printed on it'),
+      email: textOr('ada@example.com', 'e-mail', 'e-mail of the holder'),
+      merchant: text('name', 'of this merchant (default: the first one)'),
+    },
+    examples: ['cards create --amount 250 --title Travel'],
+  }),
+  activate: change('activate', 'activate an inactive card'),
+  block: change('block', 'block an active card'),
+  cancel: change('cancel', 'cancel a card: that is final'),
+  charge: movement('charge', 'pay something with a card'),
+  fund: movement('fund', 'add money to a card'),
+};
+
+export const cards = group({
+  name: 'cards',
+  summary: 'virtual cards',
+  examples: [
+    'cards create --amount 250 --title Travel',
+    'cards charge card_1 --amount 12.50 --details Coffee',
+  ],
+  commands: COMMANDS,
+  load: () => import('../actions/cards.ts'),
+});

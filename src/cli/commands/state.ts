@@ -1,48 +1,33 @@
-import type { Command } from 'commander';
-import { command, option } from '../../contract/hint.ts';
-import type { Add } from '../program.ts';
-import { examples } from './examples.ts';
+import { command, flag, group } from '../command.ts';
 
-/** The commands of `state`. */
-export function addState(add: Add, program: Command): void {
-  const state = async () => import('../actions/state.ts');
-  const group = program
-    .command('state')
-    .description('the whole state: reset, out and in')
-    .addHelpText(...examples('gateway-sim state export paid-orders.json', 'gateway-sim state reset'));
-  add(
-    group,
-    'reset',
-    'back to the fixtures; merchants keep their keys',
-    async () => (await state()).resetState,
-  )
-    .option('--yes', 'do not ask')
-    .addHelpText(
-      'after',
+const YES = { yes: flag('do not ask') };
+
+export const COMMANDS = {
+  reset: command({
+    summary: 'reset to the fixtures; merchants keep their keys',
+    options: YES,
+    about:
       '\nWhere no emulator runs, the state of the data folder is put aside, in a folder inside it, and the next start\nmakes a new one. This also helps when the state is damaged.',
-    )
-    .addHelpText(
-      ...examples('gateway-sim state reset', 'gateway-sim state reset --yes --data-dir .gateway-sim'),
-    );
-  add(
-    group,
-    'export <file>',
-    'write the whole state to a file; - is stdout',
-    async () => (await state()).exportState,
-  )
-    .option('--force', 'write over a file that is no state')
-    .addHelpText(
-      ...examples(
-        'gateway-sim state export paid-orders.json',
-        'gateway-sim state export - >paid-orders.json',
-      ),
-    );
-  add(
-    group,
-    'import <file>',
-    'put the state of a file in the place of the present one; - is stdin',
-    async () => (await state()).importState,
-  )
-    .option('--yes', 'do not ask')
-    .addHelpText(...examples('gateway-sim state import paid-orders.json'));
-}
+    examples: ['state reset', 'state reset --yes --data-dir .gateway-sim'],
+  }),
+  export: command({
+    args: ['<file>'],
+    summary: 'write the whole state to a file; - is stdout',
+    options: { force: flag('write over a file that is no state') },
+    examples: ['state export paid-orders.json', 'state export - >paid-orders.json'],
+  }),
+  import: command({
+    args: ['<file>'],
+    summary: 'replace the present state with that of a file; - is stdin',
+    options: YES,
+    examples: ['state import paid-orders.json'],
+  }),
+};
+
+export const state = group({
+  name: 'state',
+  summary: 'the whole state: reset, out and in',
+  examples: ['state export paid-orders.json', 'state reset'],
+  commands: COMMANDS,
+  load: () => import('../actions/state.ts'),
+});

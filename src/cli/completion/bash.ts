@@ -1,4 +1,4 @@
-import { type Place, quoted, type Values, valueTable } from './command-tree.ts';
+import { offers, type Place, quoted, valueTable } from './command-tree.ts';
 
 /**
  * The completion script of bash, for 3.2 (which macOS has) and newer. It holds the whole tree, so that nothing has
@@ -86,15 +86,11 @@ function placeCase({ path, commands, options }: Place): string {
       ;;`;
 }
 
-function offer(values: NonNullable<Values>): string {
-  switch (values) {
-    case 'file':
-      return '_gateway_sim_files -f';
-    case 'folder':
-      return '_gateway_sim_files -d';
-    case 'command':
-      return 'COMPREPLY=($(compgen -c -- "$cur"))';
-    default:
-      return `COMPREPLY=($(compgen -W ${quoted(values.join(' '))} -- "$cur"))`;
-  }
-}
+const offer = offers(
+  {
+    file: '_gateway_sim_files -f',
+    folder: '_gateway_sim_files -d',
+    command: 'COMPREPLY=($(compgen -c -- "$cur"))',
+  },
+  (words) => `COMPREPLY=($(compgen -W ${quoted(words.join(' '))} -- "$cur"))`,
+);

@@ -1,10 +1,12 @@
 import type { Command, Option } from 'commander';
 import { type OptionSpec, START_OPTIONS } from '../../options.ts';
 
-/** What a value can be: one of these words, a file, a folder, a command line; anything for null. */
-export type Values = readonly string[] | 'file' | 'folder' | 'command' | null;
+const KINDS = ['file', 'folder', 'command'] as const;
+export type Kind = (typeof KINDS)[number];
 
-/** An option as a shell offers it. */
+/** What a value can be: one of these words, a file, a folder, a command line; anything for null. */
+export type Values = readonly string[] | Kind | null;
+
 export interface CompletedOption {
   /** `--port`, `-h`: every way to write it. */
   flags: readonly string[];
@@ -19,31 +21,25 @@ export interface Place {
   path: string;
   commands: readonly { name: string; description: string }[];
   options: readonly CompletedOption[];
-  /** The positional arguments in their order. */
   positions: readonly Values[];
 }
 
-const HELP: CompletedOption = {
-  flags: ['-h', '--help'],
-  description: 'what there is, with examples',
-  values: undefined,
-};
+const HELP = { flags: ['-h', '--help'], description: 'what there is, with examples', values: undefined };
 
 /** Every place of a command tree, the beginning first. */
 export function placesOf(command: Command, path: readonly string[] = []): Place[] {
-  const commands = command.commands.map((sub) => ({ name: sub.name(), description: sub.description() }));
   const here: Place = {
     path: path.join(' '),
-    commands,
+    commands: command.commands.map((sub) => ({ name: sub.name(), description: sub.description() })),
     options: [...optionsOf(command), HELP],
     positions: command.registeredArguments.map((argument) => argument.argChoices ?? kindOf(argument.name())),
   };
   return [here, ...command.commands.flatMap((sub) => placesOf(sub, [...path, sub.name()]))];
 }
 
-/** A group takes the options of the command that it stands for when none is named: its first, `list` or `show`. */
+/** A group takes the options of the command that its name alone stands for, too. */
 function optionsOf(command: Command): CompletedOption[] {
-  const standsFor = command.parent ? command.commands.find((sub) => isDefault(sub)) : undefined;
+  const standsFor = command.parent ? command.commands.find(isDefault) : undefined;
   const all = [...command.options, ...(standsFor?.options ?? [])];
   const byFlag = new Map(all.toReversed().map((option) => [option.long ?? option.flags, option]));
   return [...byFlag.values()].toReversed().map((option) => ({
@@ -54,39 +50,46 @@ function optionsOf(command: Command): CompletedOption[] {
 }
 
 function isDefault(command: Command): boolean {
-  return (
-    ['list', 'show'].includes(command.name()) && !command.registeredArguments.some(({ required }) => required)
-  );
+  return ['list', 'show'].includes(command.name()) && !command.registeredArguments.length;
 }
 
 function valuesOf(option: Option): Values {
   const specs: Record<string, OptionSpec> = START_OPTIONS;
-  return (
-    option.argChoices ?? specs[option.attributeName()]?.choices ?? kindOf(/<(.*)>/.exec(option.flags)?.[1])
-  );
+  const choices = option.argChoices ?? specs[option.attributeName()]?.choices;
+  return choices ?? kindOf(/<(.*)>/.exec(option.flags)?.[1]);
 }
 
 /** The placeholders that the help shows say what belongs there. */
 function kindOf(placeholder: string | undefined): Values {
-  if (placeholder === 'file' || placeholder === 'folder' || placeholder === 'command') return placeholder;
-  return null;
+  return KINDS.find((kind) => kind === placeholder) ?? null;
 }
 
 /** The values of all options (`pay --delivery`) and positions (`completion 0`), those that are alike together. */
-export function valueTable(places: readonly Place[]): { values: NonNullable<Values>; keys: string[] }[] {
-  const table = new Map<string, { values: NonNullable<Values>; keys: string[] }>();
-  const put = (key: string, values: Values | undefined) => {
-    if (!values) return;
-    const id = String(values);
-    const row = table.get(id) ?? { values, keys: [] };
-    row.keys.push(key.trim());
-    table.set(id, row);
-  };
-  for (const { path, options, positions } of places) {
-    for (const { flags, values } of options) for (const flag of flags) put(`${path} ${flag}`, values);
-    for (const [index, values] of positions.entries()) put(`${path} ${index}`, values);
+export function valueTable(places: readonly Place[]) {
+  return alike(
+    places.flatMap(({ path, options, positions }) => [
+      ...options.flatMap(({ flags, values }) =>
+        flags.map((flag) => [`${path} ${flag}`.trim(), values] as const),
+      ),
+      ...positions.map((values, index) => [`${path} ${index}`.trim(), values] as const),
+    ]),
+  ).flatMap(({ value, keys }) => (value ? [{ values: value, keys }] : []));
+}
+
+/** The keys of each value, those of equal values together. */
+export function alike<Value>(entries: readonly (readonly [key: string, value: Value])[]) {
+  const rows = new Map<string, { value: Value; keys: string[] }>();
+  for (const [key, value] of entries) {
+    const id = JSON.stringify(value) ?? '';
+    const row = rows.get(id) ?? { value, keys: [] };
+    rows.set(id, row);
+    row.keys.push(key);
   }
-  return [...table.values()];
+  return [...rows.values()];
+}
+
+export function offers(kinds: Readonly<Record<Kind, string>>, words: (list: readonly string[]) => string) {
+  return (values: NonNullable<Values>) => (typeof values === 'string' ? kinds[values] : words(values));
 }
 
 /** A text as one word of bash and zsh. */

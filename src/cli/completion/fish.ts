@@ -1,4 +1,4 @@
-import type { CompletedOption, Place, Values } from './command-tree.ts';
+import { alike, offers, type Place } from './command-tree.ts';
 
 const FUNCTIONS = `# Where on the command line we are: the commands so far in one line, then how many arguments stand behind them.
 function __gateway_sim_where
@@ -41,7 +41,6 @@ function __gateway_sim_position
 end
 `;
 
-/** The completion script of fish. It holds the whole tree. */
 export function fishScript(places: readonly Place[]): string {
   const valued = places.flatMap(({ path, options }) =>
     options
@@ -64,59 +63,45 @@ export function fishScript(places: readonly Place[]): string {
 }
 
 function commandLines({ path, commands }: Place): string[] {
-  return commands.map(
-    ({ name, description }) =>
-      `complete -c gateway-sim -n ${condition('at', path)} -a ${name} -d ${quoted(description)}`,
+  return commands.map(({ name, description }) =>
+    completed(condition('at', path), `-a ${name} -d ${quoted(description)}`),
   );
 }
 
 function positionLines({ path, positions }: Place): string[] {
   return positions.flatMap((values, index) =>
-    values
-      ? [
-          `complete -c gateway-sim -n ${quoted(`__gateway_sim_position ${quoted(path)} ${index}`)} ${offer(values)}`,
-        ]
-      : [],
+    values ? [completed(quoted(`__gateway_sim_position ${quoted(path)} ${index}`), offer(values))] : [],
   );
 }
 
 /** One line for each option, however many commands have it. */
 function optionLines(places: readonly Place[]): string[] {
-  const table = new Map<string, { option: CompletedOption; paths: string[] }>();
-  for (const { path, options } of places) {
-    for (const option of options) {
-      const id = JSON.stringify(option);
-      const row = table.get(id) ?? { option, paths: [] };
-      row.paths.push(path);
-      table.set(id, row);
-    }
-  }
-  return [...table.values()].map(({ option: { flags, description, values }, paths }) => {
+  const rows = alike(places.flatMap(({ path, options }) => options.map((option) => [path, option] as const)));
+  return rows.map(({ value: { flags, description, values }, keys }) => {
     const names = flags.map((flag) =>
       flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
     );
-    const where = `-n ${condition('at', ...paths)} `;
     const value = values === undefined ? '' : ` ${values === null ? '-x' : offer(values)}`;
-    return `complete -c gateway-sim ${where}${names.join(' ')}${value} -d ${quoted(description)}`;
+    return completed(condition('at', ...keys), `${names.join(' ')}${value} -d ${quoted(description)}`);
   });
+}
+
+function completed(where: string, what: string): string {
+  return `complete -c gateway-sim -n ${where} ${what}`;
 }
 
 function condition(name: string, ...paths: readonly string[]): string {
   return quoted(`__gateway_sim_${name} ${paths.map(quoted).join(' ')}`);
 }
 
-function offer(values: NonNullable<Values>): string {
-  switch (values) {
-    case 'file':
-      return '-r -F';
-    case 'folder':
-      return "-x -a '(__fish_complete_directories)'";
-    case 'command':
-      return "-x -a '(__fish_complete_command)'";
-    default:
-      return `-x -a ${quoted(values.join(' '))}`;
-  }
-}
+const offer = offers(
+  {
+    file: '-r -F',
+    folder: "-x -a '(__fish_complete_directories)'",
+    command: "-x -a '(__fish_complete_command)'",
+  },
+  (words) => `-x -a ${quoted(words.join(' '))}`,
+);
 
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

@@ -1,4 +1,4 @@
-import { type Place, quoted, type Values, valueTable } from './command-tree.ts';
+import { offers, type Place, quoted, valueTable } from './command-tree.ts';
 
 /** The completion script of zsh, to be sourced or to lie as \`_gateway-sim\` in a folder of fpath. It holds the whole tree. */
 export function zshScript(places: readonly Place[]): string {
@@ -87,15 +87,7 @@ function placeCase({ path, commands, options }: Place): string {
       ;;`;
 }
 
-function offer(values: NonNullable<Values>): string {
-  switch (values) {
-    case 'file':
-      return '_files';
-    case 'folder':
-      return '_files -/';
-    case 'command':
-      return '_command_names -e';
-    default:
-      return `compadd -- ${values.map(quoted).join(' ')}`;
-  }
-}
+const offer = offers(
+  { file: '_files', folder: '_files -/', command: '_command_names -e' },
+  (words) => `compadd -- ${words.map(quoted).join(' ')}`,
+);

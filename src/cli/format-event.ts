@@ -1,15 +1,15 @@
 import type { ChalkInstance } from 'chalk';
-import type { SimEventView } from '../library/control-client.ts';
+import type { SimEvent } from '../contract/event.ts';
 
-type RecordedRequest = Extract<SimEventView, { type: 'request' }>['request'];
+type RecordedRequest = Extract<SimEvent, { type: 'request' }>['request'];
 
-/** The lines that tell of one happening: `-->` arrives, `<--` leaves. Empty where there is nothing to tell. */
-export function eventLines(activity: SimEventView, colour: ChalkInstance): string[] {
+/** The lines that describe an event: `-->` arrives, `<--` leaves. Empty where there is nothing to say. */
+export function eventLines(activity: SimEvent, colour: ChalkInstance): string[] {
   // No line of a value can pass for one of ours.
   return linesOf(activity, colour).map((line) => line.replaceAll('\n', '\\u000a'));
 }
 
-function linesOf(activity: SimEventView, colour: ChalkInstance): string[] {
+function linesOf(activity: SimEvent, colour: ChalkInstance): string[] {
   switch (activity.type) {
     case 'request': {
       const { at, method, target, status, durationMs, notes } = activity.request;

@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError } from '../../contract/error.ts';
-import { hint, option } from '../../contract/hint.ts';
-import type { VerifyKeys } from '../../wire/signature-mistakes.ts';
-import { verify } from '../../wire/verify.ts';
-import type { Output } from '../output.ts';
-import { type Answer, headerPairs, send } from '../post.ts';
-import type { CommandContext } from '../program.ts';
-import { verdictText, verifyKeys } from './ipn.ts';
+import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
+import type { VerifyKeys } from '../wire/signature-mistakes.ts';
+import { verify } from '../wire/verify.ts';
+import { type Answer, exchange, headerPairs } from './exchange.ts';
+import type { Output } from './output.ts';
+import { verdictText } from './verify-input.ts';
 
 /** Where the examples of this tool send their IPNs. */
 const DEFAULT_PORT = 3000;
@@ -27,16 +26,31 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** `gateway-sim ipn listen`: a receiver that verifies and prints what comes, until it is stopped. */
-export async function listen({ options, output }: CommandContext): Promise<undefined> {
-  const forwardTo = forwardAddress(options['forwardTo']);
-  const keys = await verifyKeys(options);
-  // Keys of a running emulator can be replaced while this listens.
-  const renewKeys = () => verifyKeys(options).catch(() => keys);
-  const server = createServer((request, response) => {
-    void receive(request, response, { keys, renewKeys, forwardTo, output });
-  });
-  const port = await bind(server, portOf(options['port']));
+const PER_CONNECTION: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'content-length']);
+
+interface Listening {
+  keys: VerifyKeys;
+  renewKeys: () => Promise<VerifyKeys>;
+  forwardTo: string | undefined;
+  output: Output;
+}
+
+/**
+ * Receives, verifies and prints what comes until SIGINT or SIGTERM.
+ *
+ * @param readKeys those of a running emulator can be replaced while this listens
+ * @throws GatewayError `usage`, `port_in_use`, or what `readKeys` throws at first
+ */
+export async function listenForIpns(
+  options: { port: string | undefined; forwardTo: string | undefined },
+  readKeys: () => Promise<VerifyKeys>,
+  output: Output,
+): Promise<void> {
+  const forwardTo = forwardAddress(options.forwardTo);
+  const keys = await readKeys();
+  const listening = { keys, renewKeys: () => readKeys().catch(() => keys), forwardTo, output };
+  const server = createServer((request, response) => void receive(request, response, listening));
+  const port = await bind(server, portOf(options.port));
   const url = `http://127.0.0.1:${port}`;
   const target = forwardTo === undefined ? '' : `, passing them on to ${forwardTo}`;
   output.line(
@@ -49,18 +63,16 @@ export async function listen({ options, output }: CommandContext): Promise<undef
   });
   server.close();
   server.closeAllConnections();
-  return undefined;
 }
 
-function portOf(text: unknown): number {
+function portOf(text: string | undefined): number {
   const port = text === undefined ? DEFAULT_PORT : Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text !== '') return port;
   throw new GatewayError('usage', `--port must be a whole number from 0 to 65535 (got "${text}")`);
 }
 
-function forwardAddress(text: unknown): string | undefined {
-  if (typeof text !== 'string') return undefined;
-  if (/^https?:\/\/[^/]/i.test(text) && URL.canParse(text)) return text;
+function forwardAddress(text: string | undefined): string | undefined {
+  if (text === undefined || (/^https?:\/\/[^/]/i.test(text) && URL.canParse(text))) return text;
   throw new GatewayError('usage', `--forward-to must be an absolute http or https address (got "${text}")`);
 }
 
@@ -77,13 +89,6 @@ function bind(server: Server, port: number): Promise<number> {
     });
     server.listen({ port, host: '127.0.0.1' }, () => resolve((server.address() as AddressInfo).port));
   });
-}
-
-interface Listening {
-  keys: VerifyKeys;
-  renewKeys: () => Promise<VerifyKeys>;
-  forwardTo: string | undefined;
-  output: Output;
 }
 
 async function receive(
@@ -143,21 +148,19 @@ async function passOn(request: IncomingMessage, body: Buffer, forwardTo: string)
   const target = new URL(forwardTo);
   const query = /\?(.*)$/s.exec(request.url ?? '')?.[1];
   if (query) target.search += `${target.search ? '&' : '?'}${query}`;
-  const headers = headerPairs(request.rawHeaders)
-    .filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()) && name.toLowerCase() !== 'content-length')
-    .map(([name, value]): [string, string] => [name, name.toLowerCase() === 'host' ? target.host : value]);
-  headers.push(['Content-Length', String(body.length)]);
-  try {
-    const answer = await send({
-      ...{ url: target.href, method: request.method ?? 'POST', headers, body },
-      timeoutMs: FORWARD_TIMEOUT_MS,
-    });
-    const kept = answer.headers.filter(
-      ([name]) => !HOP_BY_HOP.has(name.toLowerCase()) && name.toLowerCase() !== 'content-length',
-    );
-    return { ...answer, headers: [...kept, ['Content-Length', String(answer.body.length)]] };
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return plain(502, `not passed on: ${error.message}`);
-  }
+  const headers = throughHeaders(headerPairs(request.rawHeaders), body).map(
+    ([name, value]): [string, string] => [name, name.toLowerCase() === 'host' ? target.host : value],
+  );
+  const { answer, error } = await exchange({
+    ...{ url: target.href, method: request.method ?? 'POST', headers, body },
+    timeoutMs: FORWARD_TIMEOUT_MS,
+  });
+  if (!answer) return plain(502, `not passed on: ${error}`);
+  return { ...answer, headers: throughHeaders(answer.headers, answer.body) };
+}
+
+/** The headers that go through, with the length that the body has here. */
+function throughHeaders(headers: Answer['headers'], body: Buffer): Answer['headers'] {
+  const kept = headers.filter(([name]) => !PER_CONNECTION.has(name.toLowerCase()));
+  return [...kept, ['Content-Length', String(body.length)]];
 }

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
+import { packagedFixtures } from '../../system/package-info.ts';
+import type { ContextOf } from '../command.ts';
+import type { COMMANDS } from '../commands/init.ts';
+import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
+import type { CommandResult } from '../output.ts';
+import { orStorageFailed, shownFrom } from '../storage-failed.ts';
+
+/**
+ * A commented configuration and fixtures to edit, both or neither.
+ *
+ * @throws GatewayError `usage` when one of them exists already and --force was not given
+ */
+export async function init({
+  options: { dir = '.', force },
+  io: { cwd },
+}: ContextOf<typeof COMMANDS.init>): Promise<CommandResult> {
+  const folder = resolve(cwd, dir);
+  const files: [path: string, text: string][] = [
+    [join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder))],
+    [join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8')],
+  ];
+  const shown = (path: string) => shownFrom(cwd, path);
+  const existing = files.filter(([path]) => existsSync(path)).map(([path]) => shown(path));
+  if (existing.length && !force) {
+    throw new GatewayError('usage', `nothing was written: there is already ${existing.join(' and ')}`, {
+      hint: hint`Take --force to write over what is there, or --dir for another folder.`,
+    });
+  }
+  await orStorageFailed(mkdir(folder, { recursive: true }), shown(folder));
+  for (const [path, text] of files) await orStorageFailed(writeFile(path, text), shown(path));
+  const elsewhere = relative(cwd, folder);
+  return {
+    json: { files: files.map(([path]) => path) },
+    text: files.map(([path]) => `wrote ${shown(path)}`).join('\n'),
+    notices: [
+      `Every option stands in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
+      hint`Edit them, then run: ${elsewhere && `cd ${elsewhere} && `}${command('start')}`,
+    ],
+  };
+}
+
+/** The way from a folder to the JSON schema of the installed package, as editors follow it. */
+function schemaFrom(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const schema = join(at, 'node_modules', 'gateway-sim', 'fixtures', 'config.schema.json');
+    if (existsSync(schema))
+      return relative(folder, schema)
+        .replaceAll('\\', '/')
+        .replace(/^(?!\.)/, './');
+    if (at === dirname(at)) return undefined;
+  }
+}

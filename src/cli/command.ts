@@ -1,0 +1,211 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseDuration } from '../contract/duration.ts';
+import type { Hint } from '../contract/hint.ts';
+import type { Server } from './connect.ts';
+import type { Io } from './io.ts';
+import type { CommandResult, Output } from './output.ts';
+
+/*
+ * A command is declared once, as data: what commander offers, the types of its options, the names in a query or a body
+ * and the completion scripts are all made of its declaration.
+ */
+
+/** An option. Its key in the declaration is its name: `ipnUrl` is `--ipn-url`. */
+export interface OptionDeclaration<Value = unknown> {
+  /** Its flag where that is not made of the name. */
+  flag?: string;
+  /** What stands behind the flag in the help; a switch has none. */
+  placeholder?: string;
+  description: string;
+  /** What help and shell offer. Any other value goes on to the server, which says best what is wrong with it. */
+  choices?: readonly string[];
+  default?: string;
+  required?: true;
+  parse?(text: string, before: Value): Value;
+}
+
+export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>;
+
+type ValueOf<Option> = Option extends OptionDeclaration<infer Value> ? Value : never;
+
+export type OptionValues<All extends OptionDeclarations> = {
+  readonly [Name in keyof All]: ValueOf<All[Name]>;
+};
+
+/** Options of which those that were not given are left out, as a query or a body takes them. */
+export type GivenValues<All extends OptionDeclarations> = {
+  [Name in keyof All as undefined extends ValueOf<All[Name]> ? never : Name]: ValueOf<All[Name]>;
+} & {
+  [Name in keyof All as undefined extends ValueOf<All[Name]> ? Name : never]?: Exclude<
+    ValueOf<All[Name]>,
+    undefined
+  >;
+};
+
+type ArgumentValues<Args extends readonly string[]> = {
+  readonly [Index in keyof Args]: Args[Index] extends `${string}...]`
+    ? readonly string[]
+    : Args[Index] extends `<${string}`
+      ? string
+      : string | undefined;
+};
+
+export interface Declaration<
+  Args extends readonly string[] = readonly string[],
+  Options extends OptionDeclarations = OptionDeclarations,
+  Fields extends OptionDeclarations = OptionDeclarations,
+> {
+  summary: string;
+  /** `<ref>` is required, `[ref]` is not, `[word...]` takes all that follow. */
+  args?: Args;
+  /** The values of the first argument, where they are a closed set. */
+  choices?: readonly string[];
+  /** Options that go into a query or a body under their own names. */
+  fields?: Fields;
+  options?: Options;
+  /** Command lines without the name of the program. Default: the name of the command. */
+  examples?: readonly string[];
+  /** What the help says before the examples. */
+  about?: string;
+  usage?: string;
+  /** Said after a mistake on the command line. */
+  advice?: Hint;
+  /** An argument may begin with a dash: that is a mistake which the server explains. */
+  allowUnknown?: true;
+}
+
+export interface CommandContext<
+  Args extends readonly string[],
+  Options extends OptionDeclarations,
+  Fields extends OptionDeclarations,
+> {
+  args: ArgumentValues<Args>;
+  options: OptionValues<Options>;
+  fields: GivenValues<Fields>;
+  /** All that stands on the command line itself, without what the environment says. */
+  flags: Readonly<Record<string, unknown>>;
+  /** How the server was named, on the command line or by the environment. */
+  choice: ServerChoice;
+  /**
+   * Finds the server.
+   *
+   * @param rules `guess: false` for what cannot be undone: no server is taken that was neither named nor found
+   */
+  connect: (rules?: { guess: boolean }) => Promise<Server>;
+  io: Io;
+  output: Output;
+  /** The whole command line, for what is made of it. */
+  program: Command;
+}
+
+export type AnyContext = CommandContext<readonly string[], OptionDeclarations, OptionDeclarations>;
+
+export interface ServerChoice {
+  url: string | undefined;
+  dataDir: string | undefined;
+  controlToken: string | undefined;
+}
+
+export type ContextOf<Declared> =
+  Declared extends Declaration<infer Args, infer Options, infer Fields>
+    ? CommandContext<Args, Options, Fields>
+    : never;
+
+/** The commands of a noun: below its name, or, without one, directly below the program. */
+interface Group<Commands, Actions> {
+  name?: string;
+  summary?: string;
+  examples?: readonly string[];
+  commands: Commands;
+  /** Their actions, by the names of the commands; loaded only when one of them runs. */
+  load: () => Promise<Actions>;
+}
+
+/** What a command does. It hands back what is to be shown, or the exit code of what it ran. */
+type Action<ItsCall> = (call: ItsCall) => Promise<CommandResult | number | undefined>;
+
+/** An action whose call fits: that was checked where its group is declared. */
+export type Run = Action<never>;
+export type AnyGroup = Group<Readonly<Record<string, Declaration>>, Readonly<Record<string, Run>>>;
+
+type None = Record<never, never>;
+
+export function command<
+  const Args extends readonly string[] = readonly [],
+  Options extends OptionDeclarations = None,
+  Fields extends OptionDeclarations = None,
+>(declaration: Declaration<Args, Options, Fields>): Declaration<Args, Options, Fields> {
+  return declaration;
+}
+
+export function group<const Commands extends Readonly<Record<string, Declaration>>>(
+  declared: Group<Commands, { [Name in keyof Commands]: Action<ContextOf<Commands[Name]>> }>,
+): AnyGroup {
+  return declared;
+}
+
+/** The filters of a list, and what pages it. */
+export function pagedBy<Filters extends OptionDeclarations>(filters: Filters) {
+  return {
+    ...filters,
+    limit: text('number', 'maximum number of them (default: 50)'),
+    cursor: text('cursor', 'go on where the last list ended'),
+  };
+}
+
+export function flag(description: string): OptionDeclaration<true | undefined> {
+  return { description };
+}
+
+export function text(placeholder: string, description: string): OptionDeclaration<string | undefined> {
+  return { placeholder, description };
+}
+
+export function requiredText(placeholder: string, description: string): OptionDeclaration<string> {
+  return { placeholder, description, required: true };
+}
+
+export function textOr(
+  fallback: string,
+  placeholder: string,
+  description: string,
+): OptionDeclaration<string> {
+  return { placeholder, description, default: fallback };
+}
+
+export function choice<const Values extends readonly string[]>(
+  placeholder: string,
+  description: string,
+  choices: Values,
+): OptionDeclaration<Values[number] | undefined> {
+  return { placeholder, description, choices };
+}
+
+/** A duration, in milliseconds. */
+export function duration(placeholder: string, description: string): OptionDeclaration<number | undefined> {
+  return {
+    placeholder,
+    description,
+    parse: (written) => {
+      const milliseconds = parseDuration(written);
+      if (milliseconds !== undefined) return milliseconds;
+      throw new InvalidArgumentError('Durations are written as 500ms, 2s, 1m or 1h.');
+    },
+  };
+}
+
+/** Fields such as `data.charge=1`; repeatable. */
+export function assignments(
+  placeholder: string,
+  description: string,
+): OptionDeclaration<Readonly<Record<string, string>> | undefined> {
+  return {
+    placeholder,
+    description,
+    parse: (written, before = {}) => {
+      const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];
+      if (name !== undefined && value !== undefined) return { ...before, [name]: value };
+      throw new InvalidArgumentError('Fields are set as name=value, such as data.charge=1.');
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { command, group } from '../command.ts';
+
+export const COMMANDS = {
+  show: command({ summary: 'what time it is, and what is due next' }),
+  advance: command({
+    args: ['<duration>'],
+    summary: 'move forward and run what falls due',
+    // A negative duration is a mistake to be explained, not an unknown option.
+    allowUnknown: true,
+    examples: ['clock advance 2h'],
+  }),
+  freeze: command({
+    args: ['[time]'],
+    summary: 'pause, now or at a time to come',
+    examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
+  }),
+  resume: command({ summary: 'go on from there' }),
+};
+
+export const clock = group({
+  name: 'clock',
+  summary: 'the time of the emulator',
+  examples: ['clock', 'clock advance 2h'],
+  commands: COMMANDS,
+  load: () => import('../actions/clock.ts'),
+});

@@ -1,0 +1,27 @@
+import { command, group, text } from '../command.ts';
+
+const MERCHANT = { merchant: text('name', 'of this merchant (default: the first one)') };
+
+export const COMMANDS = {
+  show: command({ summary: 'the pair of keys', options: MERCHANT }),
+  generate: command({
+    summary: 'a new pair; the old one stops working',
+    options: {
+      merchant: text('name', 'of this merchant; a new name makes one (default: the first one)'),
+    },
+    examples: ['keys generate', 'keys generate --merchant "Second Shop"'],
+  }),
+  env: command({
+    summary: 'the keys as lines of a .env file',
+    options: MERCHANT,
+    examples: ['keys env >>.env'],
+  }),
+};
+
+export const keys = group({
+  name: 'keys',
+  summary: "the merchant's keys",
+  examples: ['keys', 'keys env'],
+  commands: COMMANDS,
+  load: () => import('../actions/keys.ts'),
+});

@@ -1,0 +1,19 @@
+import { command, group, requiredText } from '../command.ts';
+
+export const COMMANDS = {
+  list: command({ summary: 'all wallets' }),
+  fund: command({
+    args: ['<id>'],
+    summary: 'put money into a wallet',
+    fields: { amount: requiredText('amount', 'amount as decimal text') },
+    examples: ['wallets fund wal_poor_usd --amount 100'],
+  }),
+};
+
+export const wallets = group({
+  name: 'wallets',
+  summary: 'the wallets of live mode',
+  examples: ['wallets', 'wallets fund wal_poor_usd --amount 100'],
+  commands: COMMANDS,
+  load: () => import('../actions/wallets.ts'),
+});

@@ -1,0 +1,55 @@
+import type { Hint } from '../contract/hint.ts';
+import type { CommandResult } from './output.ts';
+import { onOneLine } from './printable.ts';
+
+/** The columns of a table: each heading with the cell that a row has below it. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+/** Rows under their headings, in columns; empty text where there are none. */
+export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
+  if (!rows.length) return '';
+  const cells = Object.values(columns);
+  const all = [Object.keys(columns), ...rows.map((row) => cells.map((cell) => onOneLine(cell(row))))];
+  const widths = cells.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export function listed<Row>(
+  page: { data: readonly Row[]; nextCursor: string | null },
+  columns: Columns<Row>,
+  empty?: Hint,
+): CommandResult {
+  return {
+    json: page,
+    text: table(columns, page.data),
+    notices: [
+      ...(page.data.length || !empty ? [] : [empty]),
+      ...(page.nextCursor ? [`More with: --cursor ${page.nextCursor}`] : []),
+    ],
+  };
+}
+
+/** Names and values, one pair a line; what is undefined is left out. */
+export function pairs(facts: Readonly<Record<string, string | undefined>>): string {
+  const entries = Object.entries(facts).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${onOneLine(value)}`).join('\n');
+}
+
+export function fieldsOf(record: object): string {
+  return pairs(
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, String(value ?? '-')])),
+  );
+}
+
+/** An ISO time to the second, as tables have it. */
+export function moment(at: string): string {
+  return at.slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,104 @@
+import { type Command, CommanderError } from 'commander';
+import { GatewayError, nearestName } from '../contract/error.ts';
+import { command as commandHint, hint } from '../contract/hint.ts';
+import { environmentName } from '../options.ts';
+import type { AnyContext, Declaration, Run } from './command.ts';
+import { connect } from './connect.ts';
+import { invocationOf } from './invocation.ts';
+import type { Io } from './io.ts';
+import { connectionFlags, Output } from './output.ts';
+import { buildProgram } from './program.ts';
+
+/**
+ * Runs a command line. Never throws.
+ *
+ * @param argv as process.argv: two words, then those of the user
+ * @returns the exit code
+ */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const invocation = invocationOf(argv, io.env, io.cwd);
+  let exitCode = 0;
+  const program = buildProgram(
+    async (command, declared, load) => {
+      exitCode = await act(command, declared, load, { io, invocation, program });
+    },
+    { io, invocation, first: argv[2] },
+  );
+  try {
+    await program.parseAsync(argv);
+    return exitCode;
+  } catch (error) {
+    // Commander has said what is wrong; help and version are no errors.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    return new Output(io, { json: false, quiet: false, color: true, invocation }).fail(error);
+  }
+}
+
+interface Session {
+  io: Io;
+  invocation: string;
+  program: Command;
+}
+
+/** Runs a command with its options, those given before its name, and those of the environment. @returns the exit code */
+async function act(
+  command: Command,
+  { fields = {} }: Declaration,
+  load: () => Promise<Run | undefined>,
+  { io, invocation, program }: Session,
+): Promise<number> {
+  const options: Record<string, unknown> = {};
+  const flags: Record<string, unknown> = {};
+  for (let at: Command | null = command; at; at = at.parent) {
+    for (const [name, value] of Object.entries(at.opts())) {
+      options[name] ??= value;
+      if (at.getOptionValueSource(name) === 'cli') flags[name] ??= value;
+    }
+  }
+  const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
+  const color = flags['color'] !== false;
+  const [url, dataDir] = [text('url'), text('dataDir')];
+  const variable = (name: string) => io.env[environmentName(name)] || undefined;
+  const json = flags['json'] === true || /^(1|true)$/.test(variable('json') ?? '');
+  const output = new Output(io, { json, quiet: flags['quiet'] === true, color, invocation });
+  output.connection = connectionFlags(url, url === undefined ? (dataDir ?? null) : null, io.cwd);
+  const choice = {
+    // A folder on the command line is meant instead of an address of the environment.
+    url: url ?? (dataDir === undefined ? variable('url') : undefined),
+    dataDir: dataDir ?? variable('dataDir'),
+    controlToken: text('controlToken') ?? variable('controlToken'),
+  };
+  try {
+    requireNoExcess(command);
+    const run = await load();
+    const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
+    const call: AnyContext = {
+      args: command.processedArgs,
+      options,
+      fields: Object.fromEntries(given),
+      flags,
+      choice,
+      connect: ({ guess } = { guess: true }) => connect(choice, io.cwd, guess),
+      io,
+      output,
+      program,
+    };
+    const result = await run?.(call as never);
+    return typeof result === 'object' ? output.show(result) : (result ?? 0);
+  } catch (error) {
+    return output.fail(error);
+  }
+}
+
+/** What is behind the name of a group is a command of it, or a mistake. */
+function requireNoExcess({ args, registeredArguments, parent }: Command): void {
+  const [excess] = args.slice(registeredArguments.length);
+  if (excess === undefined || !parent || registeredArguments.at(-1)?.variadic) return;
+  const names = parent.commands.map((command) => command.name());
+  const meant = nearestName(excess, names);
+  throw new GatewayError('usage', `unknown command '${parent.name()} ${excess}'`, {
+    hint: meant
+      ? hint`Did you mean: ${commandHint(`${parent.name()} ${meant}`)}?`
+      : hint`There are: ${names.join(', ')}`,
+  });
+}

@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
+import type { VerifyKeys } from '../wire/signature-mistakes.ts';
+import type { Verdict } from '../wire/verify.ts';
+import type { Server } from './connect.ts';
+import { type Io, readAll } from './io.ts';
+import { onOneLine } from './printable.ts';
+
+/**
+ * The body of `ipn verify`: its argument or --body, else what comes on stdin.
+ *
+ * @throws GatewayError `usage`
+ */
+export async function bodyToVerify(
+  argument: string | undefined,
+  option: string | undefined,
+  io: Io,
+): Promise<string> {
+  if (argument !== undefined && option !== undefined) {
+    throw new GatewayError('usage', 'verify takes the body once: as its argument or with --body');
+  }
+  const given = argument ?? option;
+  if (given === undefined && io.stdin.isTTY) {
+    throw new GatewayError('usage', 'verify needs the body of an IPN: as argument, @file, or on stdin', {
+      hint: hint`For example: ${command('ipn verify', "'status=success&…'", '--secret', 'sec_sim_…')}`,
+    });
+  }
+  const body = await textOf(given ?? '-', io);
+  if (body.trim()) return body;
+  throw new GatewayError('usage', 'the body to verify is empty');
+}
+
+async function textOf(given: string, { stdin, cwd }: Io): Promise<string> {
+  if (given === '-') return readAll(stdin);
+  if (!given.startsWith('@')) return given;
+  const path = given.slice(1);
+  return readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new GatewayError('usage', `${path} cannot be read: ${error.message}`, { cause: error });
+  });
+}
+
+interface KeyOptions {
+  secret: string | undefined;
+  merchant: string | undefined;
+  publicKey?: string | undefined;
+}
+
+/**
+ * The keys to check with: the secret that was given, else the server's, which knows what else may have signed.
+ *
+ * @throws GatewayError `no_server` when there is neither
+ */
+export async function verifyKeys(
+  { secret, publicKey, merchant: name }: KeyOptions,
+  connect: () => Promise<Server>,
+): Promise<VerifyKeys> {
+  const named: [string, string][] = publicKey === undefined ? [] : [['the public key', publicKey]];
+  if (secret) return { secretKey: secret, others: new Map(named) };
+  if (secret === '') throw new GatewayError('usage', '--secret must not be empty');
+  const { data } = await merchantsOf(connect);
+  const merchant = data.find((one) => (name === undefined ? one.isDefault : one.name === name));
+  if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
+  const others = data
+    .filter((one) => one !== merchant)
+    .flatMap((one): [string, string][] => [
+      [`the secret key of the merchant "${one.name}"`, one.secretKey],
+      [`the public key of the merchant "${one.name}"`, one.publicKey],
+    ]);
+  return {
+    secretKey: merchant.secretKey,
+    others: new Map([['the public key', merchant.publicKey], ...named, ...others]),
+  };
+}
+
+async function merchantsOf(connect: () => Promise<Server>) {
+  try {
+    const server = await connect();
+    return await server.call('GET /merchants');
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'no_server') throw error;
+    throw new GatewayError('no_server', error.message, {
+      hint: hint`Give the secret key with --secret, or start the emulator that knows it: ${command('start')}.`,
+    });
+  }
+}
+
+export function verdictText({ valid, reasons, identifier, amount, status, expected }: Verdict): string {
+  return [
+    valid ? 'valid' : 'not valid',
+    ...reasons.map((reason) => `  ${onOneLine(reason)}`),
+    ...(identifier === null
+      ? []
+      : [`  ${onOneLine(`identifier ${identifier}, amount ${amount}, status ${status}`)}`]),
+    ...(valid || expected === null ? [] : [`  the signature must be ${expected}`]),
+  ].join('\n');
+}
