@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { SimEvent } from './contract/event.ts';
 import { type Fault, FaultRules } from './contract/fault.ts';
-import { type HintStyle, PLAIN } from './contract/hint.ts';
+import { type HintStyle, NPX } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
+import { timestamp } from './contract/timestamp.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
@@ -12,13 +13,13 @@ import { readTerms } from './domain/configuration.ts';
 import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
-import { type Context, timestamp } from './domain/settings.ts';
+import type { Context } from './domain/settings.ts';
 import { createApp } from './http/app.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
 import { close, listen, portOf } from './http/listener.ts';
-import type { ResolvedOptions } from './options.ts';
+import type { OptionName, ResolvedOptions } from './options.ts';
 import { settingsOf } from './settings.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
@@ -107,12 +108,14 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const clock = new Clock();
   const terms = readTerms(options);
   const listening: { port?: number } = {};
+  const style = surroundings.style ?? NPX;
+  const label = (name: OptionName) => style.option({ option: name });
   const egress = new Egress(allowedHosts(options), () =>
     listening.port ? { port: listening.port } : undefined,
   );
   return {
-    ...{ options, surroundings, clock, listening, egress },
-    settings: settingsOf(options, terms, egress),
+    ...{ options, surroundings, style, label, clock, listening, egress },
+    settings: settingsOf(options, terms, egress, label),
     preparation: { ...options, wallets: terms.wallets },
     firstFaults: options.faults === undefined ? [] : readFaults(options.faults),
     initial: initialSnapshots(surroundings.fixtures, options.fixtures),
@@ -125,7 +128,7 @@ type Plan = ReturnType<typeof planOf>;
 
 /** Takes the folder and reads the state. */
 async function openState(plan: Plan, shutdown: Shutdown) {
-  const { options, surroundings, initial, controlToken } = plan;
+  const { options, surroundings, label, initial, controlToken } = plan;
   const folder = options.inMemory ? null : await DataFolder.take(options.dataDir);
   shutdown.add(() => folder?.release());
   const store = folder
@@ -134,12 +137,12 @@ async function openState(plan: Plan, shutdown: Shutdown) {
   shutdown.add(() => store.close());
   if (store.found && options.fixtures !== undefined && !surroundings.standingFixtures) {
     store.notices.push(
-      `--fixtures is ignored: ${folder?.path} has a state already (state reset goes back to them)`,
+      `${label('fixtures')} is ignored: ${folder?.path} has a state already (state reset goes back to them)`,
     );
   }
   if (controlToken === null && options.publicUrl && !isLoopback(new URL(options.publicUrl).hostname)) {
     store.notices.push(
-      `anyone who reaches ${options.publicUrl} can read the keys and settle payments: --control-token asks for a token there`,
+      `anyone who reaches ${options.publicUrl} can read the keys and settle payments: ${label('controlToken')} asks for a token there`,
     );
   }
   return { folder, store };
@@ -233,7 +236,7 @@ function runtimeOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutd
     startedAt: timestamp(clock.now()),
     baseUrl: () =>
       options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
-    style: surroundings.style ?? NPX,
+    style: plan.style,
     stopped: stopping.signal,
   };
 }
@@ -242,9 +245,6 @@ function runtimeOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutd
 function allowedHosts({ allowIpnHost, forwardIpn }: ResolvedOptions): string[] {
   return [...allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
 }
-
-/** As typed where the package is installed, but not globally. */
-const NPX: HintStyle = { ...PLAIN, command: (hint) => `npx ${PLAIN.command(hint)}` };
 
 function readFaults(rules: unknown) {
   return parseInput(FaultRules, { faults: rules }).faults;

@@ -4,15 +4,21 @@ import type { Egress } from './delivery/egress.ts';
 import type { Terms } from './domain/configuration.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
 import type { Settings } from './domain/settings.ts';
-import type { ResolvedOptions } from './options.ts';
+import type { OptionName, ResolvedOptions } from './options.ts';
 
 /**
  * How the gateway behaves under these options.
  *
  * @param terms what their structures say, as read by `readTerms`
+ * @param label what to call an option in an error
  * @throws GatewayError `usage`, naming the option whose value makes no sense
  */
-export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egress): Settings {
+export function settingsOf(
+  options: ResolvedOptions,
+  terms: Terms,
+  egress: Egress,
+  label: (name: OptionName) => string,
+): Settings {
   const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
   return {
     currencies: new Map(currencies.map((currency) => [currency.code, currency])),
@@ -20,17 +26,22 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
     loose: options.loose,
     sandboxEmail: options.sandboxEmail,
     sandboxCode: options.sandboxCode,
-    ipn: ipnSettings(options),
+    ipn: ipnSettings(options, label),
     delivery: options.delivery,
     auto: {
       rules: terms.outcomes,
       outcome: options.auto ?? null,
-      delayMs: within(options.autoDelay, 0, LONGEST_WAIT_MS, '--auto-delay must be at most 720h'),
+      delayMs: within(options.autoDelay, 0, LONGEST_WAIT_MS, `${label('autoDelay')} must be at most 720h`),
     },
     paymentExpiresMs:
       options.paymentExpires === undefined
         ? null
-        : within(options.paymentExpires, 1, LONGEST_WAIT_MS, '--payment-expires must be from 1ms to 720h'),
+        : within(
+            options.paymentExpires,
+            1,
+            LONGEST_WAIT_MS,
+            `${label('paymentExpires')} must be from 1ms to 720h`,
+          ),
     unreachable: (url) => (options.forwardIpn === undefined ? egress.unreachable(url) : null),
   };
 }
@@ -45,12 +56,12 @@ function within(milliseconds: number, minimum: number, maximum: number, problem:
   throw new GatewayError('usage', problem);
 }
 
-function ipnSettings(options: ResolvedOptions): Settings['ipn'] {
+function ipnSettings(options: ResolvedOptions, label: (name: OptionName) => string): Settings['ipn'] {
   const amountFormat = parseAmountFormat(options.amountFormat);
   if (!amountFormat) {
     throw new GatewayError(
       'usage',
-      `--amount-format must be sent, stored or fixed:N with N from 0 to 8 (got "${options.amountFormat}")`,
+      `${label('amountFormat')} must be sent, stored or fixed:N with N from 0 to 8 (got "${options.amountFormat}")`,
     );
   }
   const alsoOn = options.ipnOn.map((text) => {
@@ -59,26 +70,31 @@ function ipnSettings(options: ResolvedOptions): Settings['ipn'] {
     const meant = nearestName(text, SENT_ON_REQUEST);
     throw new GatewayError(
       'usage',
-      `--ipn-on takes ${SENT_ON_REQUEST.join(', ')} (got "${text}")${meant ? `: did you mean ${meant}?` : ''}`,
+      `${label('ipnOn')} takes ${SENT_ON_REQUEST.join(', ')} (got "${text}")${meant ? `: did you mean ${meant}?` : ''}`,
     );
   });
   return {
     format: options.ipnFormat,
     amountFormat,
     on: new Set(['succeeded', ...alsoOn]),
-    schedule: scheduleOf(options),
-    timeoutMs: within(options.ipnTimeout, 1, LONGEST_TIMEOUT_MS, '--ipn-timeout must be from 1ms to 10m'),
+    schedule: scheduleOf(options, label('ipnSchedule')),
+    timeoutMs: within(
+      options.ipnTimeout,
+      1,
+      LONGEST_TIMEOUT_MS,
+      `${label('ipnTimeout')} must be from 1ms to 10m`,
+    ),
     forwardTo: options.forwardIpn ?? null,
   };
 }
 
-function scheduleOf({ ipnSchedule, ipnRetries }: ResolvedOptions): number[] {
+function scheduleOf({ ipnSchedule, ipnRetries }: ResolvedOptions, label: string): number[] {
   const waits = ipnSchedule.map((text) => {
     const wait = parseDuration(text);
     if (wait !== undefined && wait <= LONGEST_WAIT_MS) return wait;
     throw new GatewayError(
       'usage',
-      `--ipn-schedule must be durations such as 1s,5s,30s, each at most 720h (got "${text}")`,
+      `${label} must be durations such as 1s,5s,30s, each at most 720h (got "${text}")`,
     );
   });
   const last = waits.length - 1;

@@ -7,7 +7,7 @@ interface Lane {
 }
 
 /** They open sockets. */
-const OVER_SOCKETS = ['clock', 'courier', 'post'].map((name) => `test/delivery/${name}.test.ts`);
+const OVER_SOCKETS = ['clock', 'courier', 'poster'].map((name) => `test/delivery/${name}.test.ts`);
 const IN_A_BROWSER = ['test/http/reference.test.ts'];
 /** They kill processes, or fill disks. */
 const WITH_PROCESSES = ['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`);

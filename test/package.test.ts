@@ -37,13 +37,13 @@ test('nothing of the inside is packed', async () => {
     .split('\n')
     .map((path) => path.replace('node_modules/gateway-sim/', ''));
   const expected =
-    /^(bin\/gateway-sim\.js|dist\/(chunks\/[\w-]+\.js|main\.js|index\.(js|cjs|d\.ts|d\.cts)|(api|error)\.d\.c?ts)|fixtures\/(default|config\.schema)\.json|src\/docs\/(reference\/)?[\w-]+\.md|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    /^(bin\/gateway-sim\.js|dist\/(chunks\/[\w-]+\.js|main\.js|index\.(js|cjs|d\.ts|d\.cts)|(api|records|error|hint)\.d\.c?ts)|fixtures\/(default|config\.schema)\.json|src\/docs\/(reference\/)?[\w-]+\.md|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
   expect(files.filter((file) => !expected.test(file))).toEqual([]);
   expect(files).toEqual(expect.arrayContaining(Object.keys(PAGES)));
-  for (const name of ['index', 'api', 'error']) {
+  for (const name of ['index', 'api', 'records', 'error', 'hint']) {
     const text = await readFile(join(project.folder, `node_modules/gateway-sim/dist/${name}.d.ts`), 'utf8');
     const types = text.replace(/\/\*[\s\S]*?\*\//g, '');
-    expect(types).not.toMatch(/\bany\b|from '(?!\.\/(api|error)\.js')/);
+    expect(types).not.toMatch(/\bany\b|from '(?!\.\/(api|records|error|hint)\.js')/);
   }
 });
 
@@ -87,7 +87,8 @@ describe('the types compile without skipLibCheck', () => {
 test('import and require give the same library', async () => {
   await project.write(
     'both.mjs',
-    `     import * as imported from 'gateway-sim';
+    `import { createRequire } from 'node:module';
+     import * as imported from 'gateway-sim';
      const required = createRequire(import.meta.url)('gateway-sim');
      console.log(JSON.stringify([Object.keys(imported), Object.keys(required)].map((names) => names.sort())));
      for (const { startGatewaySim } of [imported, required]) {

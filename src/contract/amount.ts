@@ -1,7 +1,34 @@
+/** A currency of this installation. `decimals` only governs how an amount is shown, never what is accepted. */
+export interface Currency {
+  /** Upper-case code, two to four letters or digits. */
+  code: string;
+  name: string;
+  symbol: string;
+  /** How many decimals a page shows at least. */
+  decimals: number;
+}
+
 /** Up to 20 digits, then optionally a point and up to 8 more (chosen: decimal(28,8) is what deployments store). */
 export const AMOUNT_PATTERN = /^\d{1,20}(\.\d{1,8})?$/;
 
 /** Whether a text is an amount that the service accepts: plain decimal text, greater than zero. */
 export function isAmount(text: string): boolean {
   return AMOUNT_PATTERN.test(text) && /[1-9]/.test(text);
+}
+
+/**
+ * An amount for people: grouped digits with the currency's documented symbol. Digits are never dropped.
+ *
+ * @param language `fr` writes `1 234,50 €`, `en` writes `$1,234.50` (a symbol of letters follows the number)
+ */
+export function formatAmount(amount: string, currency: Currency, language: 'en' | 'fr' = 'en'): string {
+  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
+  const trimmed = fraction.replace(/0+$/, '');
+  const decimals = trimmed.padEnd(currency.decimals, '0');
+  const digits = whole.replace(/^0+(?=\d)/, '');
+  const grouped = digits.replace(/\B(?=(\d{3})+$)/g, language === 'fr' ? '\u202f' : ',');
+  const number = decimals ? `${grouped}${language === 'fr' ? ',' : '.'}${decimals}` : grouped;
+  const sign = amount.startsWith('-') ? '-' : '';
+  const symbolFirst = language === 'en' && /^[^\p{L}]{1,2}$/u.test(currency.symbol);
+  return symbolFirst ? `${sign}${currency.symbol}${number}` : `${sign}${number}\u00a0${currency.symbol}`;
 }

@@ -86,3 +86,8 @@ export const CardTransactionInput = request(
   { type: 'charge', amount: '12.50', details: 'Coffee' },
 );
 export type CardTransactionInput = z.input<typeof CardTransactionInput>;
+
+/** A card number of which only the last four digits are left (documented). */
+export function maskedCardNumber(number: string): string {
+  return number.slice(-4).padStart(number.length, '*');
+}

@@ -54,6 +54,9 @@ export const PLAIN: HintStyle = {
   option: ({ option: name, value }) => `--${kebab(name)}${value === undefined ? '' : ` ${value}`}`,
 };
 
+/** As typed where the package is installed, but not globally. */
+export const NPX: HintStyle = { ...PLAIN, command: (hint) => `npx ${PLAIN.command(hint)}` };
+
 /** A hint as text. */
 export function renderHint(parts: Hint, style: HintStyle = PLAIN): string {
   return parts

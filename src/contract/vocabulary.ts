@@ -12,13 +12,54 @@ export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', '
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export type FinalStatus = Exclude<PaymentStatus, 'pending'>;
 
-/** What can happen to a pending payment, and how a command line and a page put it (chosen). */
+/** What can happen to a pending payment. */
+interface OutcomeMember {
+  /** As a command line puts it. */
+  description: string;
+  /** As a button puts it. */
+  label: string;
+  /** The status that the payment ends in. */
+  status: FinalStatus;
+  /** The `status` that its IPN carries: `success` is documented, the others are chosen. */
+  ipnStatus: string;
+  /** Which address the browser goes to; null where it stays. */
+  redirect: 'successUrl' | 'cancelUrl' | null;
+}
+
+/**
+ * Every outcome. success_url and cancel_url: documented. A failed payment goes to cancel_url, the only address for
+ * "not paid"; an expired one stays on its page (chosen).
+ */
 export const PAYMENT_OUTCOMES = {
-  approve: { description: 'the customer pays', label: 'Approve' },
-  cancel: { description: 'the customer cancels', label: 'Cancel' },
-  fail: { description: 'the payment fails', label: 'Fail' },
-  expire: { description: 'the payment expires', label: 'Expire' },
-} as const;
+  approve: {
+    description: 'the customer pays',
+    label: 'Approve',
+    status: 'succeeded',
+    ipnStatus: 'success',
+    redirect: 'successUrl',
+  },
+  cancel: {
+    description: 'the customer cancels',
+    label: 'Cancel',
+    status: 'canceled',
+    ipnStatus: 'canceled',
+    redirect: 'cancelUrl',
+  },
+  fail: {
+    description: 'the payment fails',
+    label: 'Fail',
+    status: 'failed',
+    ipnStatus: 'failed',
+    redirect: 'cancelUrl',
+  },
+  expire: {
+    description: 'the payment expires',
+    label: 'Expire',
+    status: 'expired',
+    ipnStatus: 'expired',
+    redirect: null,
+  },
+} as const satisfies Record<string, OutcomeMember>;
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOMES;
 export const OUTCOMES = Object.keys(PAYMENT_OUTCOMES) as [PaymentOutcome, ...PaymentOutcome[]];
 
@@ -91,6 +132,13 @@ export type CardStatus = (typeof CARD_STATUSES)[number];
 /** What a merchant can do to a card (documented). */
 export const CARD_ACTIONS = ['activate', 'block', 'cancel'] as const;
 export type CardAction = (typeof CARD_ACTIONS)[number];
+
+/** The status that each action leads to; null where it is refused. `canceled`: documented; the rest: chosen. */
+export const CARD_TRANSITIONS = {
+  active: { activate: 'active', block: 'inactive', cancel: 'canceled' },
+  inactive: { activate: 'active', block: 'inactive', cancel: 'canceled' },
+  canceled: { activate: null, block: null, cancel: null },
+} as const satisfies Record<CardStatus, Record<CardAction, CardStatus | null>>;
 
 /** What the simulator can do to the money on a card (chosen). */
 export const CARD_MOVEMENTS = ['charge', 'fund'] as const;

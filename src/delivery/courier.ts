@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
+import { describeEffects } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import { describeEffects } from '../domain/fault.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import { Faults } from '../domain/faults.ts';
 import { postpone, recordAttempt, recordExtraAttempt } from '../domain/ipn.ts';
-import { type Context, timestamp } from '../domain/settings.ts';
+import type { Context } from '../domain/settings.ts';
 import type { Change, Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueSource } from '../system/clock.ts';

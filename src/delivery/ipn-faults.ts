@@ -1,6 +1,6 @@
+import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import { parseDuration } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { Delivery } from '../domain/state.ts';
 import { realPause } from '../system/clock.ts';

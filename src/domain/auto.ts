@@ -2,9 +2,9 @@ import type { OutcomeRule } from '../contract/configuration.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { nearestName } from '../contract/error.ts';
 import type { AutoSettling } from '../contract/payment.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import { OUTCOMES, type PaymentOutcome } from '../contract/vocabulary.ts';
 import { globMatches } from './faults.ts';
-import { timestamp } from './settings.ts';
 
 /*
  * Payments that settle themselves, so that a headless suite gets every outcome without touching the CLI. All of it

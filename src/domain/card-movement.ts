@@ -1,9 +1,10 @@
 import type { CardTransaction } from '../contract/card.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import { CARD_MONEY, cardAmountProblem } from './card.ts';
 import { add, chargeOn, compare, subtract } from './money.ts';
-import { type Context, timestamp } from './settings.ts';
+import type { Context } from './settings.ts';
 import type { Card, Change, Outcome } from './state.ts';
 
 /** What moved on a card. */

@@ -2,18 +2,12 @@ import { isAmount } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import type { CardAction, CardStatus } from '../contract/vocabulary.ts';
+import { timestamp } from '../contract/timestamp.ts';
+import { CARD_TRANSITIONS, type CardAction } from '../contract/vocabulary.ts';
 import { chargeOn, compare, subtract } from './money.ts';
 import { unique } from './payment.ts';
-import { type Context, timestamp } from './settings.ts';
+import type { Context } from './settings.ts';
 import type { Card, Outcome, State } from './state.ts';
-
-/** The status that each action leads to; null where it is refused. `canceled`: documented; the rest: chosen. */
-export const CARD_TRANSITIONS = {
-  active: { activate: 'active', block: 'inactive', cancel: 'canceled' },
-  inactive: { activate: 'active', block: 'inactive', cancel: 'canceled' },
-  canceled: { activate: null, block: null, cancel: null },
-} as const satisfies Record<CardStatus, Record<CardAction, CardStatus | null>>;
 
 /** Money of cards goes out as JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */
 export const CARD_MONEY = /^\d{1,10}(\.\d{1,4})?$/;
@@ -41,11 +35,6 @@ export function testCardNumber(nineDigits: string): string {
     return total + (doubled > 9 ? doubled - 9 : doubled);
   }, 0);
   return body + String((10 - (sum % 10)) % 10);
-}
-
-/** A card number of which only the last four digits are left (documented). */
-export function maskedCardNumber(number: string): string {
-  return number.slice(-4).padStart(number.length, '*');
 }
 
 const LIFE_IN_YEARS = 3;

@@ -1,30 +1,11 @@
+import { type CheckoutProblem, CODE_LIFETIME_MS } from '../contract/checkout.ts';
 import { isEmail } from '../contract/email.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import { findWallet } from './merchant.ts';
 import { compare } from './money.ts';
 import { withEvent } from './payment.ts';
-import { type Context, timestamp } from './settings.ts';
+import type { Context } from './settings.ts';
 import type { Message, Outcome, Payment, State } from './state.ts';
-
-/** A verification code of a live checkout is valid this long (chosen). */
-export const CODE_LIFETIME_MS = 10 * 60_000;
-
-/** What the hosted checkout asks for next. */
-export type CheckoutStep = 'email' | 'code' | 'closed';
-
-/** Why a step did not pass; the page puts it into words in the customer's language. */
-export type CheckoutProblem =
-  | 'email_invalid'
-  | 'email_not_test'
-  | 'wallet_unknown'
-  | 'balance_too_small'
-  | 'code_wrong'
-  | 'code_expired';
-
-/** The step that a payment is on. */
-export function stepOf(payment: Payment): CheckoutStep {
-  if (payment.status !== 'pending') return 'closed';
-  return payment.payerEmail === null ? 'email' : 'code';
-}
 
 /** Rule: the customer enters an e-mail. In live mode a fresh code is sent to it. The result is null when it passed. */
 export function enterEmail(

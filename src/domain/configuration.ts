@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { Currency } from '../contract/amount.ts';
 import {
   type ChargeRate,
   CurrencyEntry,
@@ -7,7 +8,7 @@ import {
   WalletEntry,
 } from '../contract/configuration.ts';
 import { GatewayError, nearestName } from '../contract/error.ts';
-import type { Currency, Rate } from './money.ts';
+import type { Rate } from './money.ts';
 
 /** What is taken from payments, from a new card, and from what a card pays. */
 export interface Charges {

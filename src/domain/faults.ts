@@ -1,9 +1,9 @@
+import { type ActiveFault, isSpent } from '../contract/active-fault.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { type FaultRule, MAX_RULES } from '../contract/fault.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { FaultRoute } from '../contract/vocabulary.ts';
-import { type ActiveFault, isSpent } from './fault.ts';
 
 /** What a rule may act on: a request to the service, or an IPN. */
 export interface FaultSubject {

@@ -1,6 +1,7 @@
 import type { Merchant } from '../contract/merchant.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import type { IpnFormat, Tampering } from '../contract/vocabulary.ts';
-import { type Context, type Settings, timestamp } from './settings.ts';
+import type { Context, Settings } from './settings.ts';
 import type { Attempt, Delivery, Outcome, Payment, State } from './state.ts';
 
 /** What an IPN is about, and the key that signs it. */

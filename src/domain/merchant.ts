@@ -3,10 +3,11 @@ import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { sameSecret } from '../contract/secret.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import { type RandomBytes, randomText } from './ids.ts';
-import { add, subtract } from './money.ts';
-import { type Context, timestamp } from './settings.ts';
+import { add, compare, subtract } from './money.ts';
+import type { Context } from './settings.ts';
 import type { Outcome, State } from './state.ts';
 
 /** The merchant whose current public key this is. */
@@ -115,6 +116,20 @@ export function findWallet(state: State, email: string, currency: string): Walle
     if (wallet.currency === currency && wallet.email.toLowerCase() === wanted) return wallet;
   }
   return undefined;
+}
+
+/** The first wallet that could pay an amount; else the first of its currency, which could not. */
+export function payerOf(
+  state: State,
+  { amount, currency }: { amount: string; currency: string },
+): { wallet: Wallet; canPay: boolean } | undefined {
+  let first: Wallet | undefined;
+  for (const wallet of state.wallets.values()) {
+    if (wallet.currency !== currency) continue;
+    if (compare(wallet.balance, amount) >= 0) return { wallet, canPay: true };
+    first ??= wallet;
+  }
+  return first && { wallet: first, canPay: false };
 }
 
 /** The first wallet in a currency, for settling from outside when no e-mail leads to one. */

@@ -1,16 +1,7 @@
 import Big from 'big.js';
+import type { Currency } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
-
-/** A currency of this installation. `decimals` only governs how an amount is shown, never what is accepted. */
-export interface Currency {
-  /** Upper-case code, two to four letters or digits. */
-  code: string;
-  name: string;
-  symbol: string;
-  /** How many decimals a page shows at least. */
-  decimals: number;
-}
 
 /** The four currencies of the service. Codes, names and symbols: documented; decimals: chosen. */
 export const DOCUMENTED_CURRENCIES: readonly Currency[] = [
@@ -75,23 +66,6 @@ export function renderAmount(amount: string, format: AmountFormat): string {
   if (format === 'sent') return amount;
   const decimals = format === 'stored' ? 8 : Number(format.slice('fixed:'.length));
   return new Big(amount).toFixed(decimals, Big.roundHalfUp);
-}
-
-/**
- * An amount for people: grouped digits with the currency's documented symbol. Digits are never dropped.
- *
- * @param language `fr` writes `1 234,50 €`, `en` writes `$1,234.50` (a symbol of letters follows the number)
- */
-export function formatAmount(amount: string, currency: Currency, language: 'en' | 'fr' = 'en'): string {
-  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
-  const trimmed = fraction.replace(/0+$/, '');
-  const decimals = trimmed.padEnd(currency.decimals, '0');
-  const digits = whole.replace(/^0+(?=\d)/, '');
-  const grouped = digits.replace(/\B(?=(\d{3})+$)/g, language === 'fr' ? '\u202f' : ',');
-  const number = decimals ? `${grouped}${language === 'fr' ? ',' : '.'}${decimals}` : grouped;
-  const sign = amount.startsWith('-') ? '-' : '';
-  const symbolFirst = language === 'en' && /^[^\p{L}]{1,2}$/u.test(currency.symbol);
-  return symbolFirst ? `${sign}${currency.symbol}${number}` : `${sign}${number}\u00a0${currency.symbol}`;
 }
 
 /**

@@ -3,11 +3,12 @@ import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import type { PaymentEvent } from '../contract/payment.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';
 import { findByPublicKey, findBySecretKey } from './merchant.ts';
 import { chargeOn } from './money.ts';
-import { type Context, type Settings, timestamp } from './settings.ts';
+import type { Context, Settings } from './settings.ts';
 import type { Outcome, Payment, State } from './state.ts';
 
 /** What a merchant asks for by initiating a payment, checked field by field. */

@@ -1,10 +1,11 @@
 import { requireAddress } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import { type ChosenFields, type Composition, newDelivery, SIGNED_ANEW } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
 import { requirePayment } from './payment.ts';
-import { type Context, timestamp } from './settings.ts';
+import type { Context } from './settings.ts';
 import type { Delivery, Outcome, Payment, State } from './state.ts';
 
 /** An IPN to be made by hand, through a running gateway. */

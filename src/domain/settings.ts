@@ -1,9 +1,10 @@
+import type { Currency } from '../contract/amount.ts';
 import type { DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
 import type { AutoSettings } from './auto.ts';
 import type { Charges } from './configuration.ts';
 import type { Ids } from './ids.ts';
 import type { IpnComposer } from './ipn.ts';
-import type { AmountFormat, Currency } from './money.ts';
+import type { AmountFormat } from './money.ts';
 
 /** How one running gateway behaves where the service interface leaves a choice. */
 export interface Settings {
@@ -43,12 +44,3 @@ export interface Context {
   settings: Settings;
   ipn: IpnComposer;
 }
-
-/** A moment of the emulator's clock as it is stored: ISO 8601 UTC with milliseconds. */
-export function timestamp(now: number): string {
-  // Under load much happens in one millisecond.
-  if (now !== newest.now) newest = { now, text: new Date(now).toISOString() };
-  return newest.text;
-}
-
-let newest = { now: 0, text: new Date(0).toISOString() };

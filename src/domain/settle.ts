@@ -1,10 +1,12 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import {
   type DeliveryOrder,
   type FinalStatus,
   OUTCOMES,
+  PAYMENT_OUTCOMES,
   type PaymentOutcome,
   type SettledBy,
 } from '../contract/vocabulary.ts';
@@ -13,28 +15,8 @@ import { deliveryOf } from './ipn.ts';
 import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
-import { type Context, timestamp } from './settings.ts';
+import type { Context } from './settings.ts';
 import type { Change, Delivery, Outcome, Payment, State } from './state.ts';
-
-/** What an outcome does to a payment. */
-interface PaymentTransition {
-  status: FinalStatus;
-  /** The `status` that the IPN carries: `success` is documented, the others are chosen. */
-  ipnStatus: string;
-  /** Which address the browser goes to; null where it stays. */
-  redirect: 'successUrl' | 'cancelUrl' | null;
-}
-
-/**
- * What each outcome does to a pending payment. success_url and cancel_url: documented. A failed payment goes to
- * cancel_url, the only address for "not paid"; an expired one stays on its page (chosen).
- */
-export const PAYMENT_TRANSITIONS = {
-  approve: { status: 'succeeded', ipnStatus: 'success', redirect: 'successUrl' },
-  cancel: { status: 'canceled', ipnStatus: 'canceled', redirect: 'cancelUrl' },
-  fail: { status: 'failed', ipnStatus: 'failed', redirect: 'cancelUrl' },
-  expire: { status: 'expired', ipnStatus: 'expired', redirect: null },
-} as const satisfies Record<PaymentOutcome, PaymentTransition>;
 
 /** Milliseconds of the emulator's clock by which `redirect-then-ipn` delays the IPN (chosen). */
 export const REDIRECT_HEAD_START_MS = 500;
@@ -68,7 +50,7 @@ export function settle(
   context: Context,
 ): Outcome<Settlement> {
   requirePending(payment);
-  const { status, ipnStatus } = PAYMENT_TRANSITIONS[request.outcome];
+  const { status, ipnStatus } = PAYMENT_OUTCOMES[request.outcome];
   const merchant = state.merchants.get(payment.merchantId);
   if (!merchant)
     throw new GatewayError('state_damaged', `payment ${payment.id} names a merchant that does not exist`);
@@ -159,12 +141,12 @@ function dueDeliveries(
  */
 export function selfSettledAddress(payment: Payment, order: DeliveryOrder): string | null {
   if (payment.settledBy !== 'auto' || (payment.auto?.delivery ?? order) === 'ipn-only') return null;
-  const outcome = OUTCOMES.find((one) => PAYMENT_TRANSITIONS[one].status === payment.status);
+  const outcome = OUTCOMES.find((one) => PAYMENT_OUTCOMES[one].status === payment.status);
   return outcome === undefined ? null : redirectOf(payment, outcome);
 }
 
 /** Where the browser goes after an outcome; null where it stays. */
 export function redirectOf(payment: Payment, outcome: PaymentOutcome): string | null {
-  const { redirect } = PAYMENT_TRANSITIONS[outcome];
+  const { redirect } = PAYMENT_OUTCOMES[outcome];
   return redirect === null ? null : payment[redirect];
 }

@@ -1,8 +1,8 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
+import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { MODES } from '../contract/vocabulary.ts';
-import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../domain/fault.ts';
 import type { FaultSubject } from '../domain/faults.ts';
 import { realPause } from '../system/clock.ts';
 import { CHECKOUT_PATHS, INITIATE_PATHS } from '../wire/paths.ts';

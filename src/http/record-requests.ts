@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import { timestamp } from '../domain/settings.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import type { AppContext, AppEnvironment, AppParts, RequestNotes } from './environment.ts';
 
 /** So much of a request body is kept in the request log. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../contract/error.ts';
-import { hint, kebab } from '../contract/hint.ts';
+import { type HintStyle, hint, NPX } from '../contract/hint.ts';
 import { EMULATOR_OPTIONS, resolveOptions } from '../options.ts';
 import { startServer } from '../server.ts';
 import { packagedFixtures, VERSION } from '../system/package-info.ts';
@@ -7,6 +7,12 @@ import type { GatewaySim, StartGatewaySimOptions } from './api.ts';
 import { requireObject } from './arguments.ts';
 import { clientOf } from './connect.ts';
 import { type ControlServer, controlServer } from './control-client.ts';
+
+/** Options are called as they are here: `autoDelay`, not `--auto-delay`. */
+const STYLE: HintStyle = {
+  ...NPX,
+  option: ({ option: name, value }) => (value === undefined ? name : `${name} (${value})`),
+};
 
 /**
  * Runs an emulator in this process; resolves when it answers.
@@ -22,6 +28,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     version: VERSION,
     fixtures: packagedFixtures(),
     sharesProcess: true,
+    style: STYLE,
     report: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
   }).catch((error: unknown) => {
     throw inOptionNames(error);
@@ -42,7 +49,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     ...Object.getOwnPropertyDescriptors({
       port: server.port,
       dataDir: server.dataDir,
-      notices: server.notices.map(withoutFlags),
+      notices: server.notices,
       stop: server.stop,
       [Symbol.asyncDispose]: server.stop,
     }),
@@ -63,18 +70,12 @@ function given(options: StartGatewaySimOptions): Record<string, unknown> {
   );
 }
 
-/** The same error with the options called as they are here: `autoDelay`, not `--auto-delay`. */
+/** The same error with its hint in the words of this edge. */
 function inOptionNames(error: unknown): unknown {
   if (!(error instanceof GatewayError)) return error;
-  const { code, message, problems, remedy, cause } = error;
-  return new GatewayError(code, withoutFlags(message), {
-    problems: problems.map(withoutFlags),
-    ...(remedy !== undefined && { remedy: withoutFlags(remedy) }),
-    cause,
-  });
-}
-
-function withoutFlags(text: string): string {
-  const names = new Map(EMULATOR_OPTIONS.map((name) => [`--${kebab(name)}`, name]));
-  return text.replace(/--[a-z-]+/g, (flag) => names.get(flag) ?? flag);
+  const { code, message, problems, hint: advice = [], cause } = error;
+  const named = advice.map((part) =>
+    typeof part !== 'string' && 'option' in part ? STYLE.option(part) : part,
+  );
+  return new GatewayError(code, message, { problems, ...(advice.length && { hint: named }), cause });
 }

@@ -45,7 +45,7 @@ async function readOwn(path: string, packaged: string): Promise<Snapshot> {
     return whole;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    throw new GatewayError('usage', `--fixtures: ${error.message}`, {
+    throw new GatewayError('usage', `fixtures: ${error.message}`, {
       hint: hint`${command('init')} writes a fixtures file to start from.`,
       cause: error,
     });

@@ -1,13 +1,6 @@
+import { type CheckoutProblem, stepOf } from '../contract/checkout.ts';
 import { GatewayError } from '../contract/error.ts';
-import {
-  type CheckoutProblem,
-  changeEmail,
-  codeProblem,
-  enterEmail,
-  refuseCode,
-  sendCode,
-  stepOf,
-} from '../domain/checkout.ts';
+import { changeEmail, codeProblem, enterEmail, refuseCode, sendCode } from '../domain/checkout.ts';
 import { requirePayment } from '../domain/payment.ts';
 import { requirePending, type Settlement, settle } from '../domain/settle.ts';
 import type { Outcome, Payment, State } from '../domain/state.ts';

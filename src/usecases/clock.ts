@@ -2,7 +2,7 @@ import { type ClockInput, parseInstant } from '../contract/clock.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { timestamp } from '../domain/settings.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import type { ClockReading, MoveResult } from '../system/clock.ts';
 import type { UseCaseParts } from './parts.ts';
 

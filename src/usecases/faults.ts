@@ -1,5 +1,5 @@
+import { type ActiveFault, describeFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import { type ActiveFault, describeFault } from '../domain/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import { notice, type UseCaseParts } from './parts.ts';
 

@@ -1,6 +1,7 @@
+import { timestamp } from '../contract/timestamp.ts';
 import type { Courier } from '../delivery/courier.ts';
 import type { RandomBytes } from '../domain/ids.ts';
-import { type Context, type Settings, timestamp } from '../domain/settings.ts';
+import type { Context, Settings } from '../domain/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 import type { EventLog } from './event-log.ts';

@@ -1,5 +1,5 @@
 import type { Wallet } from '../contract/wallet.ts';
-import { fundWallet } from '../domain/merchant.ts';
+import { fundWallet, payerOf } from '../domain/merchant.ts';
 import type { UseCaseParts } from './parts.ts';
 
 /** The use cases of wallets. */
@@ -8,6 +8,11 @@ export class Wallets {
 
   constructor({ store }: UseCaseParts) {
     this.#store = store;
+  }
+
+  /** The first wallet that could pay an amount; else the first of its currency, which could not. */
+  payerOf(amount: { amount: string; currency: string }): { wallet: Wallet; canPay: boolean } | undefined {
+    return payerOf(this.#store.state, amount);
   }
 
   /** Adds money to a wallet. */

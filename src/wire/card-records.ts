@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
-import type { CardTransaction } from '../contract/card.ts';
+import { type CardTransaction, maskedCardNumber } from '../contract/card.ts';
 import { count, field, type JsonSchema, record, text } from '../contract/field.ts';
 import { CARD_STATUSES } from '../contract/vocabulary.ts';
-import { maskedCardNumber } from '../domain/card.ts';
 import type { Card } from '../domain/state.ts';
 import { MAX_CARD_ID } from './cards.ts';
 

@@ -1,9 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { timestamp } from '../../src/contract/timestamp.ts';
 import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';
 import { createIds } from '../../src/domain/ids.ts';
-import { type Context, timestamp } from '../../src/domain/settings.ts';
+import type { Context } from '../../src/domain/settings.ts';
 import type { Delivery } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';

@@ -3,8 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { kebab } from '../../src/contract/hint.ts';
-import { CARD_ACTIONS } from '../../src/contract/vocabulary.ts';
-import { CARD_TRANSITIONS } from '../../src/domain/card.ts';
+import { CARD_ACTIONS, CARD_TRANSITIONS } from '../../src/contract/vocabulary.ts';
 import { START_OPTIONS } from '../../src/options.ts';
 import { FENCES, isGenerated, PAGES, page, ROOT } from './pages.ts';
 

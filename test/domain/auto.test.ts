@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
+import { timestamp } from '../../src/contract/timestamp.ts';
 import { OUTCOMES } from '../../src/contract/vocabulary.ts';
 import { type AutoSettings, autoSettling, MAGIC_EMAILS, mistypedMagic } from '../../src/domain/auto.ts';
 import { readTerms } from '../../src/domain/configuration.ts';
 import { initiate } from '../../src/domain/payment.ts';
-import { timestamp } from '../../src/domain/settings.ts';
 import { selfSettledAddress, settle } from '../../src/domain/settle.ts';
 import type { Payment } from '../../src/domain/state.ts';
 import { applied, context, input, NOW, state } from '../helpers/records.ts';

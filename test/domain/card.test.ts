@@ -1,15 +1,9 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CARD_ACTIONS, CARD_STATUSES } from '../../src/contract/vocabulary.ts';
-import {
-  applyCardAction,
-  CARD_TRANSITIONS,
-  issueCard,
-  maskedCardNumber,
-  requireCard,
-  testCardNumber,
-} from '../../src/domain/card.ts';
+import { maskedCardNumber } from '../../src/contract/card.ts';
+import { CARD_ACTIONS, CARD_STATUSES, CARD_TRANSITIONS } from '../../src/contract/vocabulary.ts';
+import { applyCardAction, issueCard, requireCard, testCardNumber } from '../../src/domain/card.ts';
 import { chargeCard, fundCard } from '../../src/domain/card-movement.ts';
 import type { Card } from '../../src/domain/state.ts';
 import { readCard, readToggle } from '../../src/wire/cards.ts';

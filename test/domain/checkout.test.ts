@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { CODE_LIFETIME_MS, stepOf } from '../../src/contract/checkout.ts';
 import { PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
-import {
-  CODE_LIFETIME_MS,
-  changeEmail,
-  codeProblem,
-  enterEmail,
-  refuseCode,
-  sendCode,
-  stepOf,
-} from '../../src/domain/checkout.ts';
+import { changeEmail, codeProblem, enterEmail, refuseCode, sendCode } from '../../src/domain/checkout.ts';
 import type { Message, Payment, State } from '../../src/domain/state.ts';
 import { applied, context, NOW, pendingPayment, state } from '../helpers/records.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { FaultRule, FaultRules, MAX_RULES } from '../../src/contract/fault.ts';
 import {
   corrupted,
   describeEffects,
   describeFault,
   retryAfterSeconds,
   statusOfFault,
-} from '../../src/domain/fault.ts';
+} from '../../src/contract/active-fault.ts';
+import { FaultRule, FaultRules, MAX_RULES } from '../../src/contract/fault.ts';
 import { type FaultSubject, Faults, globMatches } from '../../src/domain/faults.ts';
 import { corruptSignature } from '../../src/wire/ipn.ts';
 

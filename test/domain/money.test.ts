@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAmount } from '../../src/contract/amount.ts';
+import { formatAmount, isAmount } from '../../src/contract/amount.ts';
 import { GatewayError } from '../../src/contract/error.ts';
 import {
   add,
@@ -9,7 +9,6 @@ import {
   chargeOn,
   compare,
   DOCUMENTED_CURRENCIES,
-  formatAmount,
   parseAmountFormat,
   parseCurrency,
   renderAmount,

@@ -5,12 +5,13 @@ import {
   type DeliveryOrder,
   type Mode,
   OUTCOMES,
+  PAYMENT_OUTCOMES,
   PAYMENT_STATUSES,
   type PaymentStatus,
   SETTLED_BY,
 } from '../../src/contract/vocabulary.ts';
 import { add, compare, subtract } from '../../src/domain/money.ts';
-import { PAYMENT_TRANSITIONS, redirectOf, settle } from '../../src/domain/settle.ts';
+import { redirectOf, settle } from '../../src/domain/settle.ts';
 import { type Payment, State } from '../../src/domain/state.ts';
 import {
   applied,
@@ -274,7 +275,7 @@ describe('the IPN', () => {
     'for $outcome with ipn.on = $status is sent only if that is the state it leads to',
     ({ outcome, status }) => {
       const { deliveries } = settled({}, { outcome }, on(status));
-      expect(deliveries).toHaveLength(PAYMENT_TRANSITIONS[outcome].status === status ? 1 : 0);
+      expect(deliveries).toHaveLength(PAYMENT_OUTCOMES[outcome].status === status ? 1 : 0);
     },
   );
 
@@ -344,7 +345,7 @@ describe('every combination', () => {
             on(...statuses),
           );
           expect(change.payments).toEqual([payment]);
-          expect(payment.status).toBe(PAYMENT_TRANSITIONS[outcome].status);
+          expect(payment.status).toBe(PAYMENT_OUTCOMES[outcome].status);
           expect(Boolean(change.merchants)).toBe(mode === 'live' && outcome === 'approve');
           expect(
             deliveries.every(({ state, paymentId }) => state === 'pending' && paymentId === payment.id),
@@ -357,7 +358,7 @@ describe('every combination', () => {
 });
 
 it('an IPN says success for a payment that succeeded, as documented', () => {
-  const said = Object.values(PAYMENT_TRANSITIONS).map(({ status, ipnStatus }) => [status, ipnStatus]);
+  const said = Object.values(PAYMENT_OUTCOMES).map(({ status, ipnStatus }) => [status, ipnStatus]);
   expect(Object.fromEntries(said)).toEqual({
     succeeded: 'success',
     canceled: 'canceled',

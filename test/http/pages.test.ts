@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { CheckoutProblem } from '../../src/contract/checkout.ts';
 import { DELIVERY_ORDERS, OUTCOMES, PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
-import type { CheckoutProblem } from '../../src/domain/checkout.ts';
 import { checkoutPage, closedPage, refusedPage } from '../../src/http/pages/checkout.tsx';
 import { tokenPage } from '../../src/http/pages/token.tsx';
 import type { CheckoutView, ClosedView, LiveTip, PaymentSummary } from '../../src/http/pages/views.ts';

@@ -140,7 +140,8 @@ test('the command of the Dockerfile, with the variables of the compose file', as
 
   await project.write(
     'compose.mjs',
-    `     const sim = await connectGatewaySim();
+    `import { connectGatewaySim } from 'gateway-sim';
+     const sim = await connectGatewaySim();
      console.log((await sim.payments.create()).checkoutUrl);`,
   );
   const env = { ...tests, GATEWAY_SIM_URL: url };

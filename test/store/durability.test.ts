@@ -36,7 +36,9 @@ const COMMITTER = `
 
 /** Runs on a disk that takes files of 64 KiB only, and reports what happened as JSON. */
 const FULL_DISK = `
-      const [folder] = process.argv.slice(2);
+  import { Store } from './src/store/store.ts';
+  import { records, wallet } from './test/helpers/records.ts';
+  const [folder] = process.argv.slice(2);
   const store = await Store.open({ folder, fsync: false }, async () => records());
   const told = [];
   store.onChange((change) => told.push(change.wallets[0].id));
@@ -57,7 +59,9 @@ const FULL_DISK = `
 
 /** Opens a folder and says what came of it. */
 const OPENER = `
-      const [folder] = process.argv.slice(2);
+  import { Store } from './src/store/store.ts';
+  import { records } from './test/helpers/records.ts';
+  const [folder] = process.argv.slice(2);
   const { code, message, remedy } = await Store.open({ folder, fsync: false }, async () => records()).catch((error) => error);
   process.stdout.write(JSON.stringify({ code, message, remedy }));
 `;

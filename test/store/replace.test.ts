@@ -31,7 +31,9 @@ const REPLACER = `
 
 /** Replaces the state on a disk that takes files of 64 KiB only, and reports what happened as JSON. */
 const FULL_DISK = `
-      const [folder] = process.argv.slice(2);
+  import { Store } from './src/store/store.ts';
+  import { records, wallet } from './test/helpers/records.ts';
+  const [folder] = process.argv.slice(2);
   const store = await Store.open({ folder, fsync: false }, async () => records());
   const put = (id) => store.commit(() => ({ change: { wallets: [wallet({ id })] }, result: null }));
   await put('before');

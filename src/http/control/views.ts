@@ -1,13 +1,12 @@
-import type { Card } from '../../contract/card.ts';
+import { type ActiveFault, describeFault, isSpent } from '../../contract/active-fault.ts';
+import { type Card, maskedCardNumber } from '../../contract/card.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
 import type { Payment, Settled } from '../../contract/payment.ts';
-import { maskedCardNumber } from '../../domain/card.ts';
-import { type ActiveFault, describeFault, isSpent } from '../../domain/fault.ts';
-import { timestamp } from '../../domain/settings.ts';
+import { timestamp } from '../../contract/timestamp.ts';
 import type * as stored from '../../domain/state.ts';
 import type { State } from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';

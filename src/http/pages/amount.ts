@@ -1,4 +1,4 @@
-import { formatAmount } from '../../domain/money.ts';
+import { formatAmount } from '../../contract/amount.ts';
 import type { AppParts } from '../environment.ts';
 import type { Language } from '../language.ts';
 

@@ -1,5 +1,9 @@
-import { DELIVERY_ORDERS, type DeliveryOrder, OUTCOMES } from '../../contract/vocabulary.ts';
-import { PAYMENT_TRANSITIONS } from '../../domain/settle.ts';
+import {
+  DELIVERY_ORDERS,
+  type DeliveryOrder,
+  OUTCOMES,
+  PAYMENT_OUTCOMES,
+} from '../../contract/vocabulary.ts';
 import { fill, type Wording } from './messages.ts';
 import { Tip } from './tip.tsx';
 import type { LiveTip } from './views.ts';
@@ -44,7 +48,7 @@ export function SimulatorPanel(props: {
                   name="outcome"
                   value={outcome}
                   title={fill(words.panel.result, {
-                    status: words.status[PAYMENT_TRANSITIONS[outcome].status].toLowerCase(),
+                    status: words.status[PAYMENT_OUTCOMES[outcome].status].toLowerCase(),
                   })}
                 >
                   {words.panel.outcomes[outcome]}

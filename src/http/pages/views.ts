@@ -1,5 +1,5 @@
+import type { CheckoutProblem } from '../../contract/checkout.ts';
 import type { DeliveryOrder, Mode, PaymentStatus } from '../../contract/vocabulary.ts';
-import type { CheckoutProblem } from '../../domain/checkout.ts';
 import type { Language } from '../language.ts';
 
 /** What every page is made with. */

@@ -1,6 +1,6 @@
+import { CODE_LIFETIME_MS } from '../../contract/checkout.ts';
 import { field, query, text } from '../../contract/field.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
-import { CODE_LIFETIME_MS } from '../../domain/checkout.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { type Answer, FORM_TYPE, HTML_TYPE, type Operation } from '../operation.ts';
 import { MODE_WORDS } from './initiate.ts';

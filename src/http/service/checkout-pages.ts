@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { type CheckoutProblem, stepOf } from '../../contract/checkout.ts';
 import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
-import { type CheckoutProblem, stepOf } from '../../domain/checkout.ts';
-import { compare } from '../../domain/money.ts';
 import type { Payment } from '../../domain/state.ts';
 import { quoted } from '../../wire/curl.ts';
 import { CHECKOUT_PATHS, checkoutUrl } from '../../wire/paths.ts';
@@ -88,18 +87,15 @@ export class CheckoutPages {
 
   /** What a developer need not look for: a wallet that could pay, or how to fill one, and then the code. */
   #tipFor(payment: Payment): LiveTip {
-    const { state, runtime } = this.#parts;
+    const { wallets, runtime } = this.#parts;
     const shown = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
     if (stepOf(payment) === 'code') return { about: 'code', command: shown('inbox') };
-    let empty: string | null = null;
-    for (const { id, email, currency, balance } of state.current.wallets.values()) {
-      if (currency !== payment.currency) continue;
-      if (compare(balance, payment.amount) >= 0) return { about: 'wallet', email, command: shown('wallets') };
-      empty ??= id;
-    }
-    if (empty === null) return { about: 'no_wallet', command: shown('wallets fund') };
+    const found = wallets.payerOf(payment);
+    if (!found) return { about: 'no_wallet', command: shown('wallets fund') };
+    const { id: walletId, email } = found.wallet;
+    if (found.canPay) return { about: 'wallet', email, command: shown('wallets') };
     // A state from outside may name its wallets as it likes.
-    const id = /^\w[\w-]*$/.test(empty) ? empty : quoted(empty);
+    const id = /^\w[\w-]*$/.test(walletId) ? walletId : quoted(walletId);
     return { about: 'no_wallet', command: shown('wallets fund', id, '--amount', payment.amount) };
   }
 

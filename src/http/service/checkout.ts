@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
+import { stepOf } from '../../contract/checkout.ts';
 import { type ErrorCode, GatewayError } from '../../contract/error.ts';
 import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
-import { stepOf } from '../../domain/checkout.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';

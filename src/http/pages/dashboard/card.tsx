@@ -1,7 +1,11 @@
-import type { CardTransaction } from '../../../contract/card.ts';
+import { type CardTransaction, maskedCardNumber } from '../../../contract/card.ts';
 import { command } from '../../../contract/hint.ts';
-import { CARD_ACTIONS, CARD_MOVEMENTS, type CardAction } from '../../../contract/vocabulary.ts';
-import { CARD_TRANSITIONS, maskedCardNumber } from '../../../domain/card.ts';
+import {
+  CARD_ACTIONS,
+  CARD_MOVEMENTS,
+  CARD_TRANSITIONS,
+  type CardAction,
+} from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';

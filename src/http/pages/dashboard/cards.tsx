@@ -1,5 +1,4 @@
-import { maskedCardNumber } from '../../../domain/card.ts';
-import { defaultMerchant } from '../../../domain/merchant.ts';
+import { maskedCardNumber } from '../../../contract/card.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
@@ -25,7 +24,7 @@ export const cardsPage: PageRenderer = ({ parts, c, given }) => {
         <p>Create one below, or as a merchant's code does, with the secret key as bearer:</p>
         <Code
           id="sample"
-          text={sampleCard(parts.runtime.baseUrl(), defaultMerchant(state).secretKey)}
+          text={sampleCard(parts.runtime.baseUrl(), parts.merchants.default.secretKey)}
           what="The command that creates a card"
         />
       </Empty>

@@ -1,4 +1,4 @@
-import { timestamp } from '../../../domain/settings.ts';
+import { timestamp } from '../../../contract/timestamp.ts';
 import type { AppParts } from '../../environment.ts';
 import { FactsBox, Section, Time } from './blocks.tsx';
 import { Action, ButtonForm, Field, Hidden, Submit } from './forms.tsx';

@@ -1,7 +1,7 @@
+import { describeFault, isSpent } from '../../../contract/active-fault.ts';
 import type { GatewayError } from '../../../contract/error.ts';
 import { renderHint } from '../../../contract/hint.ts';
-import { describeFault, isSpent } from '../../../domain/fault.ts';
-import { timestamp } from '../../../domain/settings.ts';
+import { timestamp } from '../../../contract/timestamp.ts';
 import type { AppParts } from '../../environment.ts';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import { renderDocument } from '../layout.tsx';

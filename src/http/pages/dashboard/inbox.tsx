@@ -1,5 +1,5 @@
 import { command } from '../../../contract/hint.ts';
-import { timestamp } from '../../../domain/settings.ts';
+import { timestamp } from '../../../contract/timestamp.ts';
 import type { Message } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { CommandCode, Copyable, Status, Time } from './blocks.tsx';

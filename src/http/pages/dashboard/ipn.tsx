@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/vocabulary.ts';
-import { requireDelivery } from '../../../domain/resend.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { curlCommand } from '../../../wire/curl.ts';
 import { deliveryView } from '../../control/views.ts';
@@ -21,7 +20,7 @@ const SHOWN = 10;
 /** The page of one delivery: its signature explained, and both sides of every attempt. */
 export const ipnPage: PageRenderer = ({ parts, c, given }) => {
   const { current: state } = parts.state;
-  const delivery = requireDelivery(state, c.req.param('id') ?? '');
+  const delivery = parts.ipns.require(c.req.param('id') ?? '');
   const attempts = state.attemptsOf(delivery.id).toReversed();
   return recordPage({
     place: 'ipns',

@@ -1,7 +1,6 @@
 import { command } from '../../../contract/hint.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
-import { defaultMerchant } from '../../../domain/merchant.ts';
 import { INITIATE_PATHS } from '../../../wire/paths.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
@@ -16,7 +15,7 @@ import { column, Table } from './table.tsx';
 export const keysPage: PageRenderer = ({ parts, given }) => {
   const { current: state } = parts.state;
   const merchants = [...state.merchants.values()];
-  const first = defaultMerchant(state);
+  const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` as ${first.name}` : '';
   const environment = environmentLines(parts.runtime.baseUrl(), first);
   return pageAt(

@@ -1,7 +1,5 @@
 import { DELIVERY_ORDERS, OUTCOMES, PAYMENT_OUTCOMES, SETTLERS } from '../../../contract/vocabulary.ts';
-import { defaultMerchant } from '../../../domain/merchant.ts';
 import type { Payment } from '../../../domain/state.ts';
-import { timeline } from '../../../domain/timeline.ts';
 import { checkoutUrl } from '../../../wire/paths.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
@@ -36,7 +34,7 @@ interface PaymentProps {
 /** What matters next comes first: to settle it, or what became of its IPN. */
 function Sections({ parts, payment }: PaymentProps) {
   const { current: state } = parts.state;
-  const merchant = state.merchants.get(payment.merchantId) ?? defaultMerchant(state);
+  const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
   const isPending = payment.status === 'pending';
   const ipns = <Ipns parts={parts} payment={payment} />;
   return (
@@ -47,7 +45,7 @@ function Sections({ parts, payment }: PaymentProps) {
         <div class="stack">
           {isPending && <Settle parts={parts} payment={payment} />}
           <Timeline
-            steps={timeline(payment, state)}
+            steps={parts.payments.timeline(payment)}
             hasOneIpn={state.deliveriesOf(payment.id).length === 1}
           />
           <Section id="again" title="Copy as curl">

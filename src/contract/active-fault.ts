@@ -1,6 +1,6 @@
-import { parseDuration } from '../contract/duration.ts';
-import type { FaultRule } from '../contract/fault.ts';
-import { FAULT_EFFECTS, type FaultEffect, type FaultMember } from '../contract/fault-effects.ts';
+import { parseDuration } from './duration.ts';
+import type { FaultRule } from './fault.ts';
+import { FAULT_EFFECTS, type FaultEffect, type FaultMember } from './fault-effects.ts';
 
 /** A rule and how often it has acted. */
 export interface ActiveFault {

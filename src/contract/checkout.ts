@@ -1,0 +1,22 @@
+import type { StoredPayment } from './payment.ts';
+
+/** A verification code of a live checkout is valid this long (chosen). */
+export const CODE_LIFETIME_MS = 10 * 60_000;
+
+/** What the hosted checkout asks for next. */
+export type CheckoutStep = 'email' | 'code' | 'closed';
+
+/** Why a step did not pass; the page puts it into words in the customer's language. */
+export type CheckoutProblem =
+  | 'email_invalid'
+  | 'email_not_test'
+  | 'wallet_unknown'
+  | 'balance_too_small'
+  | 'code_wrong'
+  | 'code_expired';
+
+/** The step that a payment is on. */
+export function stepOf({ status, payerEmail }: Pick<StoredPayment, 'status' | 'payerEmail'>): CheckoutStep {
+  if (status !== 'pending') return 'closed';
+  return payerEmail === null ? 'email' : 'code';
+}
