@@ -59,7 +59,8 @@ async function loadSources() {
         contents: `
           export { EXIT_CODES } from './src/cli/output.ts';
           export { buildProgram } from './src/cli/program.ts';
-          export { environmentName, START_OPTIONS } from './src/options.ts';`,
+          export { environmentName } from './src/options/resolve.ts';
+          export { START_OPTIONS } from './src/options/table.ts';`,
         resolveDir: ROOT,
       },
       bundle: true,

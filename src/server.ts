@@ -19,7 +19,7 @@ import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
 import { close, listen, portOf } from './http/listener.ts';
-import type { OptionName, ResolvedOptions } from './options.ts';
+import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { settingsOf } from './settings.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';

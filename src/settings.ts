@@ -4,7 +4,7 @@ import type { Egress } from './delivery/egress.ts';
 import type { Terms } from './domain/configuration.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
 import type { Settings } from './domain/settings.ts';
-import type { OptionName, ResolvedOptions } from './options.ts';
+import type { OptionName, ResolvedOptions } from './options/table.ts';
 
 /**
  * How the gateway behaves under these options.

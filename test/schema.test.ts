@@ -7,7 +7,8 @@ import { FaultRules } from '../src/contract/fault.ts';
 import type { JsonSchema } from '../src/contract/field.ts';
 import { readTerms } from '../src/domain/configuration.ts';
 import { configurationSchema } from '../src/options/json-schema.ts';
-import { type OptionName, resolveOptions, START_OPTIONS } from '../src/options.ts';
+import { resolveOptions } from '../src/options/resolve.ts';
+import { type OptionName, START_OPTIONS } from '../src/options/table.ts';
 
 const PUBLISHED = new URL('../fixtures/config.schema.json', import.meta.url);
 const NAMES = Object.keys(START_OPTIONS) as OptionName[];

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { command, hint } from '../contract/hint.ts';
-import type { ResolvedOptions } from '../options.ts';
+import type { ResolvedOptions } from '../options/table.ts';
 import { VERSION } from '../system/package-info.ts';
 import { pairs } from './layout.ts';
 import type { Output } from './output.ts';

@@ -1,4 +1,4 @@
-import { type OptionName, type OptionSpec, START_OPTIONS } from '../options.ts';
+import { type OptionName, type OptionSpec, START_OPTIONS } from '../options/table.ts';
 
 export const CONFIGURATION_FILE = 'gateway-sim.config.json';
 export const FIXTURES_FILE = 'gateway-sim.fixtures.json';

@@ -3,14 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
-import {
-  environmentSource,
-  type OptionSource,
-  type OptionSpec,
-  type ResolvedOptions,
-  resolveOptions,
-  START_OPTIONS,
-} from '../options.ts';
+import { environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
+import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
 import { parseJsonc } from './jsonc.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { type Hint, hint } from '../contract/hint.ts';
-import type { ResolvedOptions } from '../options.ts';
+import type { ResolvedOptions } from '../options/table.ts';
 import { LOG_FILE, unwritableFolder } from '../store/folder.ts';
 import type { ReadyEvent } from './banner.ts';
 

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
-import { environmentName } from '../options.ts';
+import { environmentName } from '../options/resolve.ts';
 import type { AnyContext, Declaration, Run } from './command.ts';
 import { connect } from './connect.ts';
 import { invocationOf } from './invocation.ts';

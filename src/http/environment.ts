@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { HintStyle } from '../contract/hint.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { ResolvedOptions } from '../options.ts';
+import type { ResolvedOptions } from '../options/table.ts';
 import type { Cards } from '../usecases/cards.ts';
 import type { Checkout } from '../usecases/checkout.ts';
 import type { ClockUseCases } from '../usecases/clock.ts';

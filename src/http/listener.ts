@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
-import type { ResolvedOptions } from '../options.ts';
+import type { ResolvedOptions } from '../options/table.ts';
 import { asGatewayError, errorBody, statusOf } from './errors.ts';
 
 /** Receivers' answers and open pages get this long to end on a stop, in real time. */

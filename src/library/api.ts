@@ -30,7 +30,7 @@ import type {
   PaymentStatus,
 } from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
-import type { StartOptions } from '../options.ts';
+import type { StartOptions } from '../options/table.ts';
 
 /*
  * What the library does. The records are those of the control API: their types are made from their schemas, so that

@@ -1,6 +1,7 @@
 import { GatewayError } from '../contract/error.ts';
 import { type HintStyle, hint, NPX } from '../contract/hint.ts';
-import { EMULATOR_OPTIONS, resolveOptions } from '../options.ts';
+import { resolveOptions } from '../options/resolve.ts';
+import { EMULATOR_OPTIONS } from '../options/table.ts';
 import { startServer } from '../server.ts';
 import { packagedFixtures, VERSION } from '../system/package-info.ts';
 import type { GatewaySim, StartGatewaySimOptions } from './api.ts';

@@ -3,7 +3,7 @@ import { DURATION_PATTERN } from '../contract/duration.ts';
 import { FaultRules } from '../contract/fault.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { inlineSchema } from '../contract/json-schema.ts';
-import { type OptionSpec, START_OPTIONS } from '../options.ts';
+import { type OptionSpec, START_OPTIONS } from './table.ts';
 
 const SCHEMAS = { ...STRUCTURES, faults: FaultRules.shape.faults };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StartOptions } from '../../src/options.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';

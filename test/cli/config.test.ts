@@ -6,11 +6,10 @@ import {
   environmentName,
   environmentSource,
   type OptionSource,
-  type OptionSpec,
   readValue,
   resolveOptions,
-  START_OPTIONS,
-} from '../../src/options.ts';
+} from '../../src/options/resolve.ts';
+import { type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';
 import { startBinary } from '../helpers/binary.ts';
 import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

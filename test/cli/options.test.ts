@@ -4,13 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { kebab } from '../../src/contract/hint.ts';
-import {
-  environmentName,
-  type OptionName,
-  type OptionSpec,
-  readValue,
-  START_OPTIONS,
-} from '../../src/options.ts';
+import { environmentName, readValue } from '../../src/options/resolve.ts';
+import { type OptionName, type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { launch, type Ready, run, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

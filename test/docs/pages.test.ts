@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { kebab } from '../../src/contract/hint.ts';
 import { CARD_ACTIONS, CARD_TRANSITIONS } from '../../src/contract/vocabulary.ts';
-import { START_OPTIONS } from '../../src/options.ts';
+import { START_OPTIONS } from '../../src/options/table.ts';
 import { FENCES, isGenerated, PAGES, page, ROOT } from './pages.ts';
 
 /** As GitHub makes them. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { run as runCommandLine } from '../../src/cli/run.ts';
-import type { StartOptions } from '../../src/options.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { BINARY, type RunOptions } from './binary.ts';
 import { type Sim, startSim } from './sim.ts';
 

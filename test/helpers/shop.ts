@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import type { StartOptions } from '../../src/options.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { launchBrowser, openPage, type TestBrowser, type TestPage } from './browser.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 import { type Sim, startSim } from './sim.ts';

@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import type { AppParts } from '../../src/http/environment.ts';
-import { resolveOptions, type StartOptions } from '../../src/options.ts';
+import { resolveOptions } from '../../src/options/resolve.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 
 /** An emulator in this process, in memory and on a free port, spoken to over HTTP like any other. */

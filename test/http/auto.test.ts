@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
-import type { StartOptions } from '../../src/options.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StartOptions } from '../../src/options.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { rawExchange } from '../helpers/raw.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';

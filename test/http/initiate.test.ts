@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { StartOptions } from '../../src/options.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';

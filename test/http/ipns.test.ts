@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { ControlError as ErrorBody } from '../../src/contract/error-body.ts';
-import type { StartOptions } from '../../src/options.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';

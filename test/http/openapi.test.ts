@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
-import { resolveOptions } from '../../src/options.ts';
+import { resolveOptions } from '../../src/options/resolve.ts';
 import { startServer } from '../../src/server.ts';
 import { Contract, type Document, type Schema } from '../helpers/contract.ts';
 import { startSim } from '../helpers/sim.ts';

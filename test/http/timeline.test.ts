@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TimelineEntry } from '../../src/contract/payment.ts';
-import type { StartOptions } from '../../src/options.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';

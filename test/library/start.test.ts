@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
 import { connectGatewaySim, GatewayError, startGatewaySim } from '../../src/index.ts';
 import type { StartGatewaySimOptions } from '../../src/library/api.ts';
-import type { StartOptions } from '../../src/options.ts';
+import type { StartOptions } from '../../src/options/table.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startLibrary } from '../helpers/library.ts';
 import { startReceiver } from '../helpers/receiver.ts';

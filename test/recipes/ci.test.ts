@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { environmentName, START_OPTIONS } from '../../src/options.ts';
+import { environmentName } from '../../src/options/resolve.ts';
+import { START_OPTIONS } from '../../src/options/table.ts';
 import { createProject, type Ended, type Project, recipe } from './project.ts';
 
 let project: Project;

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { controlServer } from '../../library/control-client.ts';
-import { resolveOptions } from '../../options.ts';
+import { resolveOptions } from '../../options/resolve.ts';
 import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/openapi.ts';
 import { addressOf, DEFAULT_URL } from '../connect.ts';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
-import type { ResolvedOptions } from '../../options.ts';
+import type { ResolvedOptions } from '../../options/table.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';
 import { bannerText, detachedBannerText, type ReadyEvent } from '../banner.ts';

@@ -1,5 +1,5 @@
 import { kebab } from '../../contract/hint.ts';
-import { type OptionSpec, START_OPTIONS } from '../../options.ts';
+import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
 import { command, group, type OptionDeclaration, text } from '../command.ts';
 
 /** The flags of `start`, made of the options table, and the one for its file. */

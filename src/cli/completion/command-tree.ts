@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { type OptionSpec, START_OPTIONS } from '../../options.ts';
+import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
 
 const KINDS = ['file', 'folder', 'command'] as const;
 export type Kind = (typeof KINDS)[number];

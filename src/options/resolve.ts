@@ -1,0 +1,146 @@
+import { parseDuration } from '../contract/duration.ts';
+import { type ErrorDetails, GatewayError, nearestName } from '../contract/error.ts';
+import { kebab } from '../contract/hint.ts';
+import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from './table.ts';
+
+/** Where values come from, the strongest first. Keys are option names; texts are read by the option's kind. */
+export interface OptionSource {
+  /** What to call a value of it in an error: the flag, the variable, the file and key. */
+  label: (name: string) => string;
+  values: Readonly<Record<string, unknown>>;
+}
+
+/** `dataDir` → `GATEWAY_SIM_DATA_DIR`. */
+export function environmentName(name: string): string {
+  return `GATEWAY_SIM_${kebab(name).replaceAll('-', '_').toUpperCase()}`;
+}
+
+/** Variables of ours that are no options of `start`. */
+const OTHER_VARIABLES = ['GATEWAY_SIM_URL', 'GATEWAY_SIM_JSON', 'GATEWAY_SIM_INITIATE_URL'];
+
+/**
+ * The option values that an environment holds, by option name. Empty ones count as unset.
+ *
+ * @throws GatewayError `usage` for a variable that nearly has the name of an option. Others are left alone: what is
+ *   called GATEWAY_SIM_VERSION in somebody's pipeline is not ours (chosen)
+ */
+export function environmentSource(environment: Readonly<Record<string, string | undefined>>): OptionSource {
+  const values: Record<string, string> = {};
+  for (const [variable, value] of Object.entries(environment)) if (value) requireNoSlip(variable);
+  for (const [name, spec] of Object.entries(START_OPTIONS)) {
+    const value = spec.kind === 'structure' ? undefined : environment[environmentName(name)];
+    if (value) values[name] = value;
+  }
+  return { label: environmentName, values };
+}
+
+function requireNoSlip(variable: string): void {
+  const [, written] = /^GATEWAY_SIM_(\w+)$/.exec(variable) ?? [];
+  if (written === undefined || OTHER_VARIABLES.includes(variable)) return;
+  // Short names are near to much: TOKEN is no slip of OPEN. Hardly a slip changes the first letter.
+  const names = (Object.keys(START_OPTIONS) as OptionName[]).filter(
+    (name) => name[0] === written[0]?.toLowerCase(),
+  );
+  const meant = nearestName(written.replaceAll('_', '-'), names.map(kebab));
+  const name = names.find((one) => kebab(one) === meant);
+  if (name === undefined) return;
+  const isStructure = START_OPTIONS[name].kind === 'structure';
+  if (variable === environmentName(name) && !isStructure) return;
+  const hint = isStructure
+    ? `: "${name}" stands in the configuration file only`
+    : `: did you mean ${environmentName(name)}?`;
+  throw usage(`unknown variable ${variable}${hint}`);
+}
+
+/**
+ * One value for every option: flag beats environment beats file beats default, whatever the order of strength given.
+ *
+ * @param sources the strongest first
+ * @param known the names that a source may have; every other option takes its default
+ * @throws GatewayError `usage` for an unknown name (with the nearest known one) or a value that its option cannot take
+ */
+export function resolveOptions(
+  sources: readonly OptionSource[],
+  known: readonly string[] = Object.keys(START_OPTIONS),
+): ResolvedOptions {
+  for (const { values, label } of sources)
+    for (const name of Object.keys(values)) requireKnown(name, known, label);
+  const resolved: Record<string, unknown> = {};
+  for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
+    const source = sources.find(({ values }) => values[name] !== undefined);
+    const fallback = spec.default ?? (spec.kind === 'list' ? [] : undefined);
+    const value = source?.values[name] ?? fallback;
+    resolved[name] = value === undefined ? undefined : readValue(spec, value, source?.label(name) ?? name);
+  }
+  return resolved as ResolvedOptions;
+}
+
+function requireKnown(name: string, known: readonly string[], label: (name: string) => string): void {
+  if (known.includes(name)) return;
+  const meant = nearestName(name, known);
+  throw usage(`unknown option ${label(name)}${meant ? `: did you mean ${label(meant)}?` : ''}`);
+}
+
+function usage(message: string, details?: ErrorDetails): GatewayError {
+  return new GatewayError('usage', message, details);
+}
+
+/**
+ * A value as its option wants it, read from text where it is text.
+ *
+ * @param label what to call it in an error
+ * @throws GatewayError `usage`
+ */
+export function readValue(spec: OptionSpec, value: unknown, label: string): unknown {
+  const got = JSON.stringify(value);
+  switch (spec.kind) {
+    case 'integer': {
+      const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+      const { min = 0, max = Number.MAX_SAFE_INTEGER } = spec;
+      if (Number.isInteger(number) && Number(number) >= min && Number(number) <= max) return number;
+      throw usage(`${label} must be a whole number from ${min} to ${max} (got ${got})`);
+    }
+    case 'boolean':
+      if (value === true || value === 'true' || value === '1') return true;
+      if (value === false || value === 'false' || value === '0') return false;
+      throw usage(`${label} must be true or false (got ${got})`);
+    case 'list': {
+      const list = typeof value === 'string' ? value.split(',') : value;
+      if (Array.isArray(list) && list.every((item) => typeof item === 'string' && item.trim())) {
+        return list.map((item: string) => item.trim());
+      }
+      throw usage(`${label} must be a list of texts (got ${got})`);
+    }
+    case 'duration': {
+      const milliseconds =
+        typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : parseDuration(value);
+      if (milliseconds !== undefined) return milliseconds;
+      throw usage(`${label} must be a duration such as 500ms, 2s, 1m or 1h (got ${got})`);
+    }
+    case 'structure':
+      // Only the configuration file holds these; the server checks them against their schema.
+      return value;
+    case 'choice':
+      if (typeof value === 'string' && spec.choices?.includes(value)) return value;
+      throw usage(`${label} must be one of ${spec.choices?.join(', ')} (got ${got})`);
+    case 'url':
+      if (isAddress(value)) return value;
+      throw usage(`${label} must be an absolute http or https address (got ${got})`);
+    case 'baseUrl':
+      if (isAddress(value) && !/[?#@]/.test(value)) return value;
+      throw usage(
+        `${label} must be an absolute http or https address without user name, query and fragment (got ${got})`,
+      );
+    case 'secret':
+      if (typeof value === 'string' && /^[!-~]+$/.test(value) && value.length <= (spec.max ?? 0))
+        return value;
+      throw usage(`${label} must have 1 to ${spec.max} letters, digits and signs of ASCII, and no space`);
+    case 'text':
+      if (typeof value === 'string' && value) return value;
+      throw usage(`${label} must be text (got ${got})`);
+  }
+}
+
+function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value);
+}
