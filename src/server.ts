@@ -18,7 +18,7 @@ import { createApp } from './http/app.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
-import { close, listen, portOf } from './http/listener.ts';
+import { close, listen, portOf, urlOf } from './http/listener.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { settingsOf } from './settings.ts';
 import { initialSnapshots } from './store/fixtures.ts';
@@ -195,10 +195,7 @@ async function serve(
   const { sharesProcess = false, report } = surroundings;
   const dataDir = folder?.path ?? null;
   const runtime = runtimeOf(plan, dataDir, shutdown);
-  const parts: AppParts = {
-    ...useCases,
-    ...{ runtime, dialect },
-  };
+  const parts: AppParts = { ...useCases, runtime, dialect };
   const app = createApp(parts, report);
   const servers = await listen(
     { ...options, replaceGlobals: !sharesProcess },
@@ -248,9 +245,4 @@ function allowedHosts({ allowIpnHost, forwardIpn }: ResolvedOptions): string[] {
 
 function readFaults(rules: unknown) {
   return parseInput(FaultRules, { faults: rules }).faults;
-}
-
-function urlOf(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

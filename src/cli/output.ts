@@ -1,9 +1,9 @@
 import { relative, resolve } from 'node:path';
 import { Chalk, type ChalkInstance } from 'chalk';
+import { quoted } from '../contract/curl.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { type CommandHint, type Hint, type HintStyle, PLAIN, renderHint } from '../contract/hint.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
-import { quoted } from '../wire/curl.ts';
 import type { Io } from './io.ts';
 import { printable } from './printable.ts';
 

@@ -1,4 +1,4 @@
-import { OBEYED_BY_TERMINALS } from '../wire/curl.ts';
+import { OBEYED_BY_TERMINALS } from '../contract/curl.ts';
 
 /*
  * What merchants and receivers send may hold what a terminal obeys: escape sequences, and characters that turn the

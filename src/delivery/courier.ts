@@ -8,11 +8,11 @@ import type { Context } from '../domain/settings.ts';
 import type { Change, Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueSource } from '../system/clock.ts';
+import { Schedule } from './due-queue.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
 import type { Poster, PostResult } from './poster.ts';
-import { Schedule } from './schedule.ts';
 
 /** When an attempt cannot be stored (a full disk), it is made again after this long. */
 const STORE_RETRY_MS = 1_000;
@@ -50,7 +50,7 @@ export class Courier implements DueSource {
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
-    this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0));
+    this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0), parts.context);
   }
 
   /** Takes up what the last run left due, and listens for more. */

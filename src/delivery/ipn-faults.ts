@@ -2,9 +2,10 @@ import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '..
 import { parseDuration } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { Faults } from '../domain/faults.ts';
+import type { IpnComposer } from '../domain/ipn.ts';
+import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import { realPause } from '../system/clock.ts';
-import { corruptSignature } from '../wire/ipn.ts';
 import { type Poster, type PostRequest, type PostResult, sentReport } from './poster.ts';
 import { describeAnswer } from './sender.ts';
 
@@ -14,6 +15,7 @@ const REORDER_LIMIT_MS = 10_000;
 /** Carries out the fault rules for IPNs: each attempt asks here what is to go wrong with it. */
 export class IpnFaults {
   readonly #faults: Faults;
+  readonly #context: () => Context;
   /** Rules of postponed deliveries: they act when their time has come, and are not drawn again. */
   readonly #kept = new Map<string, FaultRule>();
   /** The delivery that waits for the next one to overtake it. */
@@ -21,7 +23,8 @@ export class IpnFaults {
   /** Postponed deliveries that are on their way now: what is late overtakes nobody. */
   readonly #late = new Set<string>();
 
-  constructor(faults: Faults) {
+  constructor(faults: Faults, context: () => Context) {
+    this.#context = context;
     this.#faults = faults;
   }
 
@@ -63,7 +66,7 @@ export class IpnFaults {
 
   /** Makes one attempt the way a rule wants it. */
   async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<PostResult> {
-    const faulty = corruptedRequest(request, rule);
+    const faulty = corruptedRequest(request, rule, this.#context().ipn);
     // Stopping ends the wait; the caller looks at the signal.
     await realPause(this.#faults.latencyOf(rule), request.signal);
     if (rule.drop) return notSent(faulty, null, rule, 'it was lost on the way');
@@ -73,9 +76,9 @@ export class IpnFaults {
   }
 }
 
-function corruptedRequest(request: PostRequest, rule: FaultRule): PostRequest {
+function corruptedRequest(request: PostRequest, rule: FaultRule, ipn: IpnComposer): PostRequest {
   const isJson = request.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'));
-  const signed = rule.corruptSignature ? corruptSignature(request.body) : request.body;
+  const signed = rule.corruptSignature ? ipn.corruptSignature(request.body) : request.body;
   const body = corrupted(signed, rule, isJson);
   const headers = request.headers.map(([name, value]) =>
     name === 'Content-Length' ? ([name, String(Buffer.byteLength(body))] as const) : ([name, value] as const),

@@ -114,3 +114,12 @@ export function applyCardAction(card: Card, action: CardAction, now: number): Ou
   const changed = { ...card, status, updatedAt: timestamp(now) };
   return { change: { cards: [changed] }, result: changed };
 }
+
+/** One page of a merchant's cards. */
+export interface CardPage {
+  cards: readonly Card[];
+  page: number;
+  perPage: number;
+  lastPage: number;
+  total: number;
+}

@@ -55,6 +55,8 @@ export interface IpnComposer {
   ): ComposedIpn;
   /** The body signed with another key; undefined where it carries that signature already. */
   resigned(body: string, signedText: string, secretKey: string): string | undefined;
+  /** The body with another first digit in its signature. */
+  corruptSignature(body: string): string;
 }
 
 /** What a delivery is made of beside its bytes. */

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import type { HintStyle } from '../contract/hint.ts';
 import { probeRoutes } from './control/emulator.ts';
-import { mountOpenPages } from './control/pages.ts';
 import { mountControl } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
@@ -10,6 +9,7 @@ import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import { mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
+import { mountOpenPages } from './pages/open-pages.ts';
 import { recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
@@ -31,7 +31,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.runtime));
   // Only when it is asked for: making the schemas of all messages takes longer than the start may.
-  const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts.runtime);
+  const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts, document);
   mountControl(app, '/_sim', controlRoutes(parts, document));
   app.notFound((c) => {

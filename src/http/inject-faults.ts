@@ -5,7 +5,6 @@ import type { FaultRule } from '../contract/fault.ts';
 import { MODES } from '../contract/vocabulary.ts';
 import type { FaultSubject } from '../domain/faults.ts';
 import { realPause } from '../system/clock.ts';
-import { CHECKOUT_PATHS, INITIATE_PATHS } from '../wire/paths.ts';
 import { keepBody, readFields } from './body.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 
@@ -24,9 +23,9 @@ export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment>
 async function inject(
   c: AppContext,
   next: () => Promise<void>,
-  { faults, state, runtime }: AppParts,
+  { faults, state, runtime, dialect }: AppParts,
 ): Promise<Response | undefined> {
-  const subject = subjectOf(c.req.path);
+  const subject = subjectOf(c.req.path, dialect.paths);
   if (faults.rules.needsIdentifier(subject)) subject.identifier = await identifierOf(c, state.current);
   const rule = faults.rules.take(subject);
   if (!rule) {
@@ -48,11 +47,11 @@ async function inject(
 }
 
 /** The service route that a path belongs to. */
-function subjectOf(path: string): FaultSubject {
+function subjectOf(path: string, paths: AppParts['dialect']['paths']): FaultSubject {
   const isBelow = (base: string) => path === base || path.startsWith(`${base}/`);
-  if (MODES.some((mode) => path === INITIATE_PATHS[mode])) return { route: 'initiate', path };
-  if (MODES.some((mode) => isBelow(CHECKOUT_PATHS[mode]))) return { route: 'checkout', path };
-  return { route: isBelow('/api/cards') ? 'cards' : null, path };
+  if (MODES.some((mode) => path === paths.initiate[mode])) return { route: 'initiate', path };
+  if (MODES.some((mode) => isBelow(paths.checkout[mode]))) return { route: 'checkout', path };
+  return { route: isBelow(paths.cards.list) ? 'cards' : null, path };
 }
 
 /** The merchant's identifier that a request is about, or the id of its card; undefined when it names none. */

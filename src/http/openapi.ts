@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/field.ts';
 import { componentSchemas } from '../contract/json-schema.ts';
 import { optionsSchema } from '../options/json-schema.ts';
-import type { ServerRuntime } from './environment.ts';
+import type { AppParts } from './environment.ts';
 import {
   describeOperation,
   EMULATOR_HEADER,
@@ -9,7 +9,7 @@ import {
   type OperationObject,
 } from './openapi-operation.ts';
 import { operationOf, TAGS } from './operation.ts';
-import { IPN_OPERATION } from './service/ipn.ts';
+import { ipnOperation } from './service/ipn-operation.ts';
 
 const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-card service. No real money moves.
 
@@ -28,7 +28,7 @@ interface MountedRoute {
  */
 export function openApiDocument(
   routes: readonly MountedRoute[],
-  facts: Pick<ServerRuntime, 'version' | 'baseUrl'>,
+  { runtime: facts, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
 ) {
   return {
     openapi: '3.1.0',
@@ -41,7 +41,7 @@ export function openApiDocument(
     servers: [{ url: facts.baseUrl() }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathsOf(routes),
-    webhooks: { ipn: { post: IPN_OPERATION } },
+    webhooks: { ipn: { post: ipnOperation(dialect) } },
     components: {
       schemas: { ...componentSchemas(), Options: optionsSchema() } as Record<string, JsonSchema>,
       responses: ERROR_RESPONSES,

@@ -75,24 +75,8 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
     },
     inbox: inboxOf(server),
     requests: requestsOf(server),
-    faults: {
-      list: () => server.call('GET /faults'),
-      set: async (rule) => {
-        requireObject('the fault rule', rule);
-        return server.call('POST /faults', { json: rule });
-      },
-      clear: async (route) => {
-        await server.call('DELETE /faults', { query: { route } });
-      },
-    },
-    clock: {
-      now: () => server.call('GET /clock'),
-      advance: async (duration) =>
-        server.call('POST /clock', { json: { advance: `${milliseconds('advance', duration)}ms` } }),
-      freeze: async (at = 'now') =>
-        server.call('POST /clock', { json: { freeze: at instanceof Date ? instant(at) : at } }),
-      resume: () => server.call('POST /clock', { json: { resume: true } }),
-    },
+    faults: faultsOf(server),
+    clock: clockOf(server),
     reset: async () => {
       await server.call('POST /reset');
     },
@@ -102,6 +86,30 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
       await server.call('PUT /snapshot', { json: snapshot });
       await readKeys();
     },
+  };
+}
+
+function faultsOf(server: ControlServer): GatewaySimClient['faults'] {
+  return {
+    list: () => server.call('GET /faults'),
+    set: async (rule) => {
+      requireObject('the fault rule', rule);
+      return server.call('POST /faults', { json: rule });
+    },
+    clear: async (route) => {
+      await server.call('DELETE /faults', { query: { route } });
+    },
+  };
+}
+
+function clockOf(server: ControlServer): GatewaySimClient['clock'] {
+  return {
+    now: () => server.call('GET /clock'),
+    advance: async (duration) =>
+      server.call('POST /clock', { json: { advance: `${milliseconds('advance', duration)}ms` } }),
+    freeze: async (at = 'now') =>
+      server.call('POST /clock', { json: { freeze: at instanceof Date ? instant(at) : at } }),
+    resume: () => server.call('POST /clock', { json: { resume: true } }),
   };
 }
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { quoted } from '../wire/curl.ts';
 import { isThere } from './file-error.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';

@@ -4,10 +4,15 @@ import type { RecordedRequest } from '../contract/event.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
-import { applyCardAction, type IssueCardCommand, issueCard, requireCard } from '../domain/card.ts';
+import {
+  applyCardAction,
+  type CardPage,
+  type IssueCardCommand,
+  issueCard,
+  requireCard,
+} from '../domain/card.ts';
 import { type CardMovement, chargeCard, fundCard, type MovementInput } from '../domain/card-movement.ts';
 import type { Card } from '../domain/state.ts';
-import type { CardPage } from '../wire/card-records.ts';
 import type { UseCaseParts } from './parts.ts';
 
 /** Cards on a page of the merchant's list (chosen). */

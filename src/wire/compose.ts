@@ -1,8 +1,8 @@
 import { isAmount } from '../contract/amount.ts';
-import { GatewayError, nearestName } from '../contract/error.ts';
+import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import { TAMPERINGS, type Tampering } from '../contract/vocabulary.ts';
+import type { Tampering } from '../contract/vocabulary.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnSubject } from '../domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../domain/money.ts';
 import type { Settings } from '../domain/settings.ts';
@@ -133,18 +133,3 @@ const TAMPERERS = {
   // Done when it was signed.
   secret: () => {},
 } as const satisfies Record<Tampering, (ipn: IpnFields) => void>;
-
-/**
- * The tampering of this name.
- *
- * @throws GatewayError `invalid_fields`, with the nearest known name
- */
-export function requireTampering(name: string): Tampering {
-  const known = TAMPERINGS.find((tampering) => tampering === name);
-  if (known) return known;
-  const meant = nearestName(name, TAMPERINGS);
-  throw new GatewayError(
-    'invalid_fields',
-    `tamper must be one of ${TAMPERINGS.join(', ')} (got "${name}")${meant ? `: did you mean ${meant}?` : ''}`,
-  );
-}

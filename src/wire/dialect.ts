@@ -1,29 +1,29 @@
 import type { CardTransaction } from '../contract/card.ts';
 import type { GatewayError } from '../contract/error.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
-import type { IssueCardCommand } from '../domain/card.ts';
+import type { CardPage, IssueCardCommand } from '../domain/card.ts';
 import type { IpnComposer } from '../domain/ipn.ts';
 import type { InitiateCommand } from '../domain/payment.ts';
 import type { Card, Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 import {
   type CardNews,
-  type CardPage,
   cardAnswer,
   cardDetails,
   cardList,
   VirtualCardAnswer,
   VirtualCardDetails,
   VirtualCardList,
-} from './card-records.ts';
-import { CardRequest, readCard, readCardId, readPage, readToggle, ToggleRequest } from './cards.ts';
+} from './card-answers.ts';
+import { CardRequest, readCard, readCardId, readPage, readToggle, ToggleRequest } from './card-requests.ts';
 import { CodeForm, EmailForm, PanelForm } from './checkout.ts';
 import { chosenFields, composeIpn, inventedFields } from './compose.ts';
 import { serviceError } from './errors.ts';
 import { EXAMPLES } from './examples.ts';
 import { InitiateAnswer, InitiateRequest, initiateAnswer, readInitiate } from './initiate.ts';
-import { encodeIpn, ipnFields, resigned } from './ipn.ts';
+import { corruptSignature, encodeIpn, Ipn, ipnFields, resigned } from './ipn.ts';
 import { CARD_PATHS, CHECKOUT_PATHS, checkoutUrl, INITIATE_PATHS } from './paths.ts';
+import { verify } from './verify.ts';
 
 const ipn: IpnComposer = {
   compose: (subject, settings) => {
@@ -38,11 +38,12 @@ const ipn: IpnComposer = {
     return composeIpn(fields, subject.secretKey, composition);
   },
   resigned,
+  corruptSignature,
 };
 
 const MESSAGES = {
   ...{ InitiateRequest, InitiateAnswer, CardRequest, ToggleRequest, EmailForm, CodeForm, PanelForm },
-  ...{ VirtualCardAnswer, VirtualCardDetails, VirtualCardList },
+  ...{ VirtualCardAnswer, VirtualCardDetails, VirtualCardList, Ipn },
   examples: EXAMPLES,
 } as const;
 
@@ -65,6 +66,7 @@ export interface Dialect {
   cardList(page: CardPage): object;
   serviceError(error: GatewayError): object;
   ipn: IpnComposer;
+  verify: typeof verify;
   /** What the document says of its messages. */
   messages: typeof MESSAGES;
 }
@@ -84,5 +86,6 @@ export const dialect: Dialect = {
   cardList,
   serviceError,
   ipn,
+  verify,
   messages: MESSAGES,
 };

@@ -1,4 +1,4 @@
-import { CARD_REQUEST_EXAMPLE } from './cards.ts';
+import { CARD_REQUEST_EXAMPLE } from './card-requests.ts';
 import { INITIATE_EXAMPLE } from './initiate.ts';
 import { IPN_EXAMPLE } from './ipn.ts';
 import { CHECKOUT_PATHS } from './paths.ts';

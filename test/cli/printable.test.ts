@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eventLines } from '../../src/cli/format-event.ts';
 import { pairs, table } from '../../src/cli/layout.ts';
 import { onOneLine, printable } from '../../src/cli/printable.ts';
-import { OBEYED_BY_TERMINALS } from '../../src/wire/curl.ts';
+import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import { launch } from '../helpers/binary.ts';
 import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

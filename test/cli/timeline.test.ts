@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { harOf } from '../../src/cli/har.ts';
+import { curlCommand, OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
-import { curlCommand, OBEYED_BY_TERMINALS } from '../../src/wire/curl.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, kebab } from '../../contract/hint.ts';
@@ -6,7 +7,6 @@ import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contrac
 import { OUTCOMES } from '../../contract/vocabulary.ts';
 import { initiatePayment, paymentIdOf } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
-import { curlCommand } from '../../wire/curl.ts';
 import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/payments.ts';
 import type { Server } from '../connect.ts';

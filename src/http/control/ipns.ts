@@ -6,8 +6,8 @@ import {
   FireInput,
   ResendInput,
 } from '../../contract/delivery.ts';
+import { requireTampering } from '../../contract/tampering.ts';
 import type { Delivery as StoredDelivery } from '../../domain/state.ts';
-import { requireTampering } from '../../wire/compose.ts';
 import type { AppParts } from '../environment.ts';
 import { listPage } from './list.ts';
 import { control } from './route.ts';

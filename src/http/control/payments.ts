@@ -20,8 +20,8 @@ const REFERENCE = {
 
 /** Routes of `/_sim/payments`. */
 export function paymentRoutes(parts: AppParts) {
-  const { payments, state, runtime } = parts;
-  const view = (payment: Payment) => paymentView(payment, runtime.baseUrl());
+  const { payments, state } = parts;
+  const view = (payment: Payment) => paymentView(payment, parts);
   return [
     control(
       'GET /payments',

@@ -12,16 +12,15 @@ import type { State } from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
-import { checkoutUrl } from '../../wire/paths.ts';
 import type { AppParts } from '../environment.ts';
 
 /*
  * Stored records as the control API shows them.
  */
 
-export function paymentView(payment: stored.Payment, baseUrl: string): Payment {
+export function paymentView(payment: stored.Payment, { runtime, dialect }: AppParts): Payment {
   const { history: _history, messageId: _messageId, ...record } = payment;
-  return { ...record, checkoutUrl: checkoutUrl(payment, baseUrl) };
+  return { ...record, checkoutUrl: dialect.checkoutUrl(payment, runtime.baseUrl()) };
 }
 
 export function deliveryView(delivery: stored.Delivery, state: State): Delivery {
@@ -34,9 +33,10 @@ export function deliveryView(delivery: stored.Delivery, state: State): Delivery 
   return { ...record, attempts };
 }
 
-export function settledView(settled: SettledPayment, { state, runtime }: AppParts): Settled {
+export function settledView(settled: SettledPayment, parts: AppParts): Settled {
+  const { state } = parts;
   return {
-    payment: paymentView(settled.payment, runtime.baseUrl()),
+    payment: paymentView(settled.payment, parts),
     delivery: settled.delivery && deliveryView(settled.delivery, state.current),
     redirectUrl: settled.redirectUrl,
   };
@@ -64,13 +64,14 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
 }
 
 /** An event with the records as the control API shows them, secrets masked. */
-export function simEventView(event: happened.SimEvent, { state, runtime }: AppParts): SimEvent {
+export function simEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
   const { seq } = event;
+  const { state } = parts;
   switch (event.type) {
     case 'request':
       return { seq, type: 'request', request: maskedRequest(event.exchange, state.current) };
     case 'payment':
-      return { seq, type: 'payment', payment: paymentView(event.payment, runtime.baseUrl()) };
+      return { seq, type: 'payment', payment: paymentView(event.payment, parts) };
     case 'delivery':
       return { seq, type: 'delivery', delivery: deliveryView(event.delivery, state.current) };
     case 'message':

@@ -1,4 +1,4 @@
-import { quoted } from '../../wire/curl.ts';
+import { quoted } from '../../contract/curl.ts';
 import type { OperationObject } from '../openapi-operation.ts';
 
 /** What a command is filled in with. */

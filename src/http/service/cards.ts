@@ -18,12 +18,15 @@ const RESERVED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Mounts the five card endpoints. */
-export function mountCards(app: Hono<AppEnvironment>, { cards, merchants, dialect }: AppParts): void {
+export function mountCards(app: Hono<AppEnvironment>, parts: AppParts): void {
+  mountReads(app, parts);
+  mountChanges(app, parts);
+}
+
+function mountReads(app: Hono<AppEnvironment>, parts: AppParts): void {
+  const { cards, dialect } = parts;
   const { paths, messages } = dialect;
   const { examples } = messages;
-  /** The merchant whose secret key the request carries; checked before anything else of it is read. */
-  const merchantOf = (c: AppContext): Merchant => merchants.requireBySecretKey(bearer(c));
-  const cardId = (c: AppContext) => dialect.readCardId(c.req.param('id') ?? '');
   app.get(
     paths.cards.list,
     described(
@@ -36,12 +39,36 @@ export function mountCards(app: Hono<AppEnvironment>, { cards, merchants, dialec
         errors: [422],
       }),
       (c: AppContext) => {
-        const merchant = merchantOf(c);
+        const merchant = merchantOf(c, parts);
         const page = dialect.readPage(c.req.queries('page')?.at(-1));
         return answer(c, dialect.cardList(cards.page(merchant, page)));
       },
     ),
   );
+  app.get(
+    paths.cards.read,
+    described(
+      operation({
+        summary: 'Get a virtual card with its transactions',
+        description: "Another merchant's card does not exist (chosen).",
+        answer: messages.VirtualCardDetails,
+        examples: examples.cardDetails,
+        errors: [404, 405, 422],
+      }),
+      (c: AppContext) => {
+        refuseReserved(c);
+        const merchant = merchantOf(c, parts);
+        const card = cards.require(cardId(c, parts), merchant);
+        return answer(c, dialect.cardDetails(card, cards.transactions(card)));
+      },
+    ),
+  );
+}
+
+function mountChanges(app: Hono<AppEnvironment>, parts: AppParts): void {
+  const { cards, dialect } = parts;
+  const { paths, messages } = dialect;
+  const { examples } = messages;
   app.post(
     paths.cards.create,
     described(
@@ -54,7 +81,7 @@ export function mountCards(app: Hono<AppEnvironment>, { cards, merchants, dialec
         errors: [422],
       }),
       async (c: AppContext) => {
-        const merchant = merchantOf(c);
+        const merchant = merchantOf(c, parts);
         const card = await cards.issue(merchant, dialect.readCard(await postedFields(c)));
         return answer(c, dialect.cardAnswer('created', card));
       },
@@ -73,7 +100,7 @@ export function mountCards(app: Hono<AppEnvironment>, { cards, merchants, dialec
         errors: [404, 409, 422],
       }),
       async (c: AppContext) => {
-        const merchant = merchantOf(c);
+        const merchant = merchantOf(c, parts);
         const { cardId: id, action } = dialect.readToggle(await postedFields(c));
         const card = await cards.apply(merchant, id, action);
         return answer(c, dialect.cardAnswer(action === 'activate' ? 'activated' : 'blocked', card));
@@ -91,29 +118,20 @@ export function mountCards(app: Hono<AppEnvironment>, { cards, merchants, dialec
         errors: [404, 409, 422],
       }),
       async (c: AppContext) => {
-        const card = await cards.apply(merchantOf(c), cardId(c), 'cancel');
+        const card = await cards.apply(merchantOf(c, parts), cardId(c, parts), 'cancel');
         return answer(c, dialect.cardAnswer('canceled', card));
       },
     ),
   );
-  app.get(
-    paths.cards.read,
-    described(
-      operation({
-        summary: 'Get a virtual card with its transactions',
-        description: "Another merchant's card does not exist (chosen).",
-        answer: messages.VirtualCardDetails,
-        examples: examples.cardDetails,
-        errors: [404, 405, 422],
-      }),
-      (c: AppContext) => {
-        refuseReserved(c);
-        const merchant = merchantOf(c);
-        const card = cards.require(cardId(c), merchant);
-        return answer(c, dialect.cardDetails(card, cards.transactions(card)));
-      },
-    ),
-  );
+}
+
+/** The merchant whose secret key the request carries; checked before anything else of it is read. */
+function merchantOf(c: AppContext, { merchants }: AppParts): Merchant {
+  return merchants.requireBySecretKey(bearer(c));
+}
+
+function cardId(c: AppContext, { dialect }: AppParts): string {
+  return dialect.readCardId(c.req.param('id') ?? '');
 }
 
 const CardListQuery = query('CardListQuery', 'Which page.', {

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type CheckoutProblem, stepOf } from '../../contract/checkout.ts';
+import { quoted } from '../../contract/curl.ts';
 import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
-import { quoted } from '../../wire/curl.ts';
-import { CHECKOUT_PATHS, checkoutUrl } from '../../wire/paths.ts';
 import type { AppContext, AppParts } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
 import { shownAmount } from '../pages/amount.ts';
@@ -32,7 +31,7 @@ export class CheckoutPages {
 
   /** The page of the step that the payment is on by now. The status tells a script whether an entry was refused. */
   step(c: AppContext, before: Payment, { value, problem }: Entry): Promise<Response> | Response {
-    const { state, runtime } = this.#parts;
+    const { state, runtime, dialect } = this.#parts;
     const { settings } = runtime;
     const payment = state.current.payments.get(before.id) ?? before;
     const page = this.#pageView(c, payment.checkoutTheme, 'http: https: data:');
@@ -40,7 +39,7 @@ export class CheckoutPages {
       ...page,
       step: stepOf(payment) === 'code' ? 'code' : 'email',
       payment: this.#summary(payment, page.language),
-      path: CHECKOUT_PATHS[this.#mode],
+      path: dialect.paths.checkout[this.#mode],
       page: randomBytes(16).toString('base64url'),
       value,
       email: payment.payerEmail ?? '',
@@ -74,7 +73,7 @@ export class CheckoutPages {
   /** The page for a request that was refused before it could do anything. */
   refused(c: AppContext, payment: Payment | undefined, error: GatewayError): Promise<Response> | Response {
     const page = this.#pageView(c, payment?.checkoutTheme ?? 'system');
-    const backUrl = payment ? checkoutUrl(payment, '') : null;
+    const backUrl = payment ? this.#parts.dialect.checkoutUrl(payment, '') : null;
     c.get('exchange').notes = notesOf(error, this.#parts.runtime.style);
     return c.html(refusedPage({ ...page, message: error.message, backUrl }), statusOf(error));
   }

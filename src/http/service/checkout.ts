@@ -5,7 +5,6 @@ import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/voca
 import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';
-import { CHECKOUT_PATHS } from '../../wire/paths.ts';
 import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
@@ -18,7 +17,7 @@ import { CheckoutPages, type Entry } from './checkout-pages.ts';
 /** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed). */
 export function mountCheckout(app: Hono<AppEnvironment>, parts: AppParts): void {
   for (const mode of MODES) {
-    const path = CHECKOUT_PATHS[mode];
+    const path = parts.dialect.paths.checkout[mode];
     const steps = new Checkout(parts, mode);
     const show = (c: AppContext) => steps.guarded(c, () => steps.show(c));
     app.get(path, described(showOperation(mode, 'GET'), show));
@@ -223,7 +222,7 @@ class Checkout {
   /** Leads to the page of the step that the payment is on. */
   backToPage(c: AppContext, more = ''): Response {
     const id = encodeURIComponent(c.req.query('payment_id') ?? '');
-    return seeOther(c, `${CHECKOUT_PATHS[this.#mode]}?payment_id=${id}${more}`);
+    return seeOther(c, `${this.#parts.dialect.paths.checkout[this.#mode]}?payment_id=${id}${more}`);
   }
 }
 

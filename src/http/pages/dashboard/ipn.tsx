@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
+import { curlCommand } from '../../../contract/curl.ts';
 import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
-import { curlCommand } from '../../../wire/curl.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { Code, CopyButton, FactsBox, More, Section, Status, Time } from './blocks.tsx';
@@ -34,7 +34,7 @@ export const ipnPage: PageRenderer = ({ parts, c, given }) => {
           <DeliveryFacts delivery={delivery} lastError={attempts[0]?.error ?? null} />
         </div>
         <Attempts parts={parts} id={delivery.id} attempts={attempts} />
-        <Signature delivery={delivery} sent={attempts[0]?.requestBody ?? delivery.body} state={state} />
+        <Signature parts={parts} delivery={delivery} sent={attempts[0]?.requestBody ?? delivery.body} />
       </>
     ),
   });

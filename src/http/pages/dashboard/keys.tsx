@@ -1,7 +1,6 @@
 import { command } from '../../../contract/hint.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
-import { INITIATE_PATHS } from '../../../wire/paths.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
@@ -17,7 +16,7 @@ export const keysPage: PageRenderer = ({ parts, given }) => {
   const merchants = [...state.merchants.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` as ${first.name}` : '';
-  const environment = environmentLines(parts.runtime.baseUrl(), first);
+  const environment = environmentLines(parts, first);
   return pageAt(
     'keys',
     <>
@@ -109,11 +108,12 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
 }
 
 /** The variables that `gateway-sim keys env` prints. */
-function environmentLines(baseUrl: string, { publicKey, secretKey }: Merchant): string {
+function environmentLines({ runtime, dialect }: AppParts, { publicKey, secretKey }: Merchant): string {
+  const baseUrl = runtime.baseUrl();
   return [
     `GATEWAY_SIM_URL=${baseUrl}`,
     `GATEWAY_SIM_PUBLIC_KEY=${publicKey}`,
     `GATEWAY_SIM_SECRET_KEY=${secretKey}`,
-    `GATEWAY_SIM_INITIATE_URL=${baseUrl}${INITIATE_PATHS.sandbox}`,
+    `GATEWAY_SIM_INITIATE_URL=${baseUrl}${dialect.paths.initiate.sandbox}`,
   ].join('\n');
 }

@@ -1,6 +1,5 @@
 import { DELIVERY_ORDERS, OUTCOMES, PAYMENT_OUTCOMES, SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
-import { checkoutUrl } from '../../../wire/paths.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, FactsBox, Section, Status, Time, Warnings } from './blocks.tsx';
@@ -53,7 +52,7 @@ function Sections({ parts, payment }: PaymentProps) {
               <summary>Initiate this payment again</summary>
               <Code
                 id="curl"
-                text={initiateAgain(parts.runtime.baseUrl(), payment, merchant)}
+                text={initiateAgain(parts, payment, merchant)}
                 what="The command that initiates it"
               />
             </details>
@@ -123,7 +122,7 @@ function Settle({ parts, payment }: PaymentProps) {
       <p class="inline">
         <a
           class="button plain"
-          href={checkoutUrl(payment, parts.runtime.baseUrl())}
+          href={parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl())}
           target="_blank"
           rel="noopener"
         >

@@ -1,14 +1,13 @@
+import { quoted } from '../../../contract/curl.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { Payment } from '../../../domain/state.ts';
-import { quoted } from '../../../wire/curl.ts';
-import { INITIATE_PATHS } from '../../../wire/paths.ts';
 import type { AppParts } from '../../environment.ts';
 import { Code } from './blocks.tsx';
 
 /** A command that initiates a sandbox payment as a merchant would, ready to paste. */
 export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant: Merchant }) {
   const baseUrl = parts.runtime.baseUrl();
-  const text = curl(`${baseUrl}${INITIATE_PATHS.sandbox}`, {
+  const text = curl(`${baseUrl}${parts.dialect.paths.initiate.sandbox}`, {
     public_key: merchant.publicKey,
     identifier: 'order-1',
     currency: 'USD',
@@ -25,8 +24,8 @@ export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant:
 }
 
 /** The command that initiates the same payment again. */
-export function initiateAgain(baseUrl: string, payment: Payment, merchant: Merchant): string {
-  return curl(`${baseUrl}${INITIATE_PATHS[payment.mode]}`, {
+export function initiateAgain({ runtime, dialect }: AppParts, payment: Payment, merchant: Merchant): string {
+  return curl(`${runtime.baseUrl()}${dialect.paths.initiate[payment.mode]}`, {
     public_key: merchant.publicKey,
     identifier: payment.identifier,
     currency: payment.currency,

@@ -1,13 +1,17 @@
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { Delivery, State } from '../../../domain/state.ts';
-import { verify } from '../../../wire/verify.ts';
+import type { AppParts } from '../../environment.ts';
 import { Facts, Section, Warnings } from './blocks.tsx';
 
 /** Checks what was sent as a careful receiver does, and shows the working. */
-export function Signature({ delivery, sent, state }: { delivery: Delivery; sent: string; state: State }) {
+export function Signature({ parts, delivery, sent }: { parts: AppParts; delivery: Delivery; sent: string }) {
+  const { current: state } = parts.state;
   const merchant = state.merchants.get(delivery.merchantId);
   if (!merchant) return null;
-  const verdict = verify(sent, { secretKey: merchant.secretKey, others: otherKeys(merchant, state) });
+  const verdict = parts.dialect.verify(sent, {
+    secretKey: merchant.secretKey,
+    others: otherKeys(merchant, state),
+  });
   const isOldPair = delivery.signedWith !== '' && delivery.signedWith !== merchant.publicKey;
   return (
     <Section id="signature" title="Signature">

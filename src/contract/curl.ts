@@ -1,4 +1,4 @@
-import type { Attempt, Delivery } from '../domain/state.ts';
+import type { Attempt, Delivery } from './delivery.ts';
 
 /** What a command needs to know of a delivery. */
 export interface PostedDelivery extends Pick<Delivery, 'url' | 'contentType' | 'body'> {

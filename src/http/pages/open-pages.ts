@@ -6,9 +6,9 @@ import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { described, FORM_TYPE, HTML_TYPE, type Operation } from '../operation.ts';
-import { pageView } from '../pages/page-view.ts';
-import { LOGO_SVG, THANKS, thanksPage } from '../pages/thanks.tsx';
-import { tokenPage } from '../pages/token.tsx';
+import { pageView } from './page-view.ts';
+import { LOGO_SVG, THANKS, thanksPage } from './thanks.tsx';
+import { tokenPage } from './token.tsx';
 
 /** Where the dashboard's form for the control token posts to. */
 const TOKEN_PATH = '/_sim/ui/token';

@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { type CardTransaction, maskedCardNumber } from '../contract/card.ts';
 import { count, field, type JsonSchema, record, text } from '../contract/field.ts';
 import { CARD_STATUSES } from '../contract/vocabulary.ts';
+import type { CardPage } from '../domain/card.ts';
 import type { Card } from '../domain/state.ts';
-import { MAX_CARD_ID } from './cards.ts';
+import { MAX_CARD_ID } from './card-requests.ts';
 
 const MESSAGES = {
   created: 'Virtual card created.',
@@ -162,15 +163,6 @@ export function cardAnswer(news: CardNews, card: Card): VirtualCardAnswer {
 export function cardDetails(card: Card, transactions: readonly CardTransaction[]): VirtualCardDetails {
   const data = { ...cardRecord(card), transactions: transactions.map(transactionRecord) };
   return { success: 'ok', message: MESSAGES.found, data };
-}
-
-/** One page of a merchant's cards. */
-export interface CardPage {
-  cards: readonly Card[];
-  page: number;
-  perPage: number;
-  lastPage: number;
-  total: number;
 }
 
 /** The answer of the list of cards. */

@@ -1,5 +1,5 @@
 import { ref } from '../../contract/json-schema.ts';
-import { Ipn } from '../../wire/ipn.ts';
+import type { Dialect } from '../../wire/dialect.ts';
 import type { OperationObject } from '../openapi-operation.ts';
 import { FORM_TYPE, JSON_TYPE } from '../operation.ts';
 
@@ -12,7 +12,7 @@ const header = (name: string, description: string, required = true) => ({
 });
 
 /** What the service posts to a merchant. */
-export const IPN_OPERATION: OperationObject = {
+export const ipnOperation = ({ messages }: Dialect): OperationObject => ({
   operationId: 'ipn',
   tags: ['Service: payments'],
   summary: 'Instant payment notification',
@@ -28,10 +28,10 @@ export const IPN_OPERATION: OperationObject = {
   ],
   requestBody: {
     required: true,
-    content: { [FORM_TYPE]: { schema: ref(Ipn) }, [JSON_TYPE]: { schema: ref(Ipn) } },
+    content: { [FORM_TYPE]: { schema: ref(messages.Ipn) }, [JSON_TYPE]: { schema: ref(messages.Ipn) } },
   },
   responses: {
     '2XX': { description: 'Delivered (chosen).' },
     default: { description: 'Anything else, or nothing within 10 s: retried by the schedule (chosen).' },
   },
-};
+});
