@@ -3,12 +3,12 @@ import { describeEffects } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { Faults } from '../domain/faults.ts';
-import { postpone, recordAttempt, recordExtraAttempt } from '../domain/ipn.ts';
+import { postpone, recordAttempt, recordExtraAttempt } from '../domain/retry.ts';
 import type { Context } from '../domain/settings.ts';
 import type { Change, Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueSource } from '../system/clock.ts';
-import { Schedule } from './due-queue.ts';
+import { DueQueue } from './due-queue.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
@@ -36,7 +36,7 @@ export interface CourierParts {
 export class Courier implements DueSource {
   readonly #parts: CourierParts;
   readonly #faults: IpnFaults;
-  readonly #schedule = new Schedule((deliveryId) => this.#find(deliveryId));
+  readonly #due = new DueQueue((deliveryId) => this.#find(deliveryId));
   readonly #lanes = new Lanes(
     (deliveryId) => this.#attempt(deliveryId),
     (deliveryId) => this.#ended(deliveryId),
@@ -56,7 +56,7 @@ export class Courier implements DueSource {
   /** Takes up what the last run left due, and listens for more. */
   start(): void {
     const { store, clock } = this.#parts;
-    for (const delivery of store.state.deliveries.values()) this.#schedule.plan(delivery);
+    for (const delivery of store.state.deliveries.values()) this.#due.plan(delivery);
     store.onChange((change, replaced) => {
       if (replaced) this.#forget();
       this.#onChange(change);
@@ -65,13 +65,13 @@ export class Courier implements DueSource {
   }
 
   nextDue(): number | undefined {
-    return this.#stopped ? undefined : this.#schedule.next();
+    return this.#stopped ? undefined : this.#due.next();
   }
 
   async runDue(now: number): Promise<void> {
     if (this.#stopped) return;
     const attempts: Promise<void>[] = [];
-    for (let next = this.#schedule.take(now); next; next = this.#schedule.take(now)) {
+    for (let next = this.#due.take(now); next; next = this.#due.take(now)) {
       if (this.#lanes.isRunning(next.id)) {
         this.#cameTooSoon.add(next.id);
         continue;
@@ -126,7 +126,7 @@ export class Courier implements DueSource {
   }
 
   #onChange({ deliveries = [] }: Change): void {
-    for (const delivery of deliveries) this.#schedule.plan(delivery);
+    for (const delivery of deliveries) this.#due.plan(delivery);
     if (deliveries.length) this.#parts.clock.wake();
   }
 
@@ -169,7 +169,7 @@ export class Courier implements DueSource {
       const held = this.#faults.heldBehind(delivery);
       if (held !== undefined) await this.#moveDue(held, 0, 'a fault rule let another IPN go first');
     } catch {
-      this.#schedule.planAt(deliveryId, context().now + STORE_RETRY_MS);
+      this.#due.planAt(deliveryId, context().now + STORE_RETRY_MS);
       clock.wake();
     }
   }

@@ -9,7 +9,7 @@ interface Due {
 }
 
 /** Which delivery is due when. The record decides, not the queue: a resend or a reset may have changed it since. */
-export class Schedule {
+export class DueQueue {
   readonly #queue = new TinyQueue<Due>([], (a, b) => a.at - b.at || a.turn - b.turn);
   readonly #find: (deliveryId: string) => Delivery | undefined;
   #turns = 0;

@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { GatewayError } from '../contract/error.ts';
-import type { AttemptReport } from '../domain/ipn.ts';
+import type { AttemptReport } from '../domain/retry.ts';
 import { type Egress, endpointOf } from './egress.ts';
 import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from './sender.ts';
 

@@ -2,9 +2,10 @@ import { requireAddress } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import { type ChosenFields, type Composition, newDelivery, SIGNED_ANEW } from './ipn.ts';
+import { type ChosenFields, type Composition, newDelivery } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
 import { requirePayment } from './payment.ts';
+import { SIGNED_ANEW } from './retry.ts';
 import type { Context } from './settings.ts';
 import type { Delivery, Outcome, Payment, State } from './state.ts';
 

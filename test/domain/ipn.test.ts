@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AttemptReport, deliveryOf, recordAttempt, SIGNED_ANEW } from '../../src/domain/ipn.ts';
+import { deliveryOf } from '../../src/domain/ipn.ts';
+import { type AttemptReport, recordAttempt, SIGNED_ANEW } from '../../src/domain/retry.ts';
 import { encodeIpn, ipnFields } from '../../src/wire/ipn.ts';
 import {
   applied,
