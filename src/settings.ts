@@ -1,5 +1,6 @@
 import { parseDuration } from './contract/duration.ts';
 import { GatewayError, nearestName } from './contract/error.ts';
+import { SENT_ON_REQUEST } from './contract/vocabulary.ts';
 import type { Egress } from './delivery/egress.ts';
 import type { Terms } from './domain/configuration.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
@@ -49,7 +50,6 @@ export function settingsOf(
 /** Maximum wait of the schedule or for a payment. */
 const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 const LONGEST_TIMEOUT_MS = 10 * 60_000;
-const SENT_ON_REQUEST = ['canceled', 'failed', 'expired'] as const;
 
 function within(milliseconds: number, minimum: number, maximum: number, problem: string): number {
   if (milliseconds >= minimum && milliseconds <= maximum) return milliseconds;

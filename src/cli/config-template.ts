@@ -1,3 +1,4 @@
+import { SENT_ON_REQUEST } from '../contract/vocabulary.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../options/table.ts';
 
 export const CONFIGURATION_FILE = 'gateway-sim.config.json';
@@ -14,7 +15,7 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   seed: 'any text',
   paymentExpires: '30m',
   ipnRetries: 3,
-  ipnOn: ['canceled', 'failed', 'expired'],
+  ipnOn: SENT_ON_REQUEST,
   forwardIpn: 'http://localhost:3000/ipn',
   allowIpnHost: ['shop.example.com'],
   allowHost: ['pay.example.test'],

@@ -63,6 +63,11 @@ export const PAYMENT_OUTCOMES = {
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOMES;
 export const OUTCOMES = Object.keys(PAYMENT_OUTCOMES) as [PaymentOutcome, ...PaymentOutcome[]];
 
+/** The ends of a payment that send an IPN only where somebody asks for it (chosen). */
+export const SENT_ON_REQUEST = OUTCOMES.map((outcome) => PAYMENT_OUTCOMES[outcome].status).filter(
+  (status) => status !== 'succeeded',
+);
+
 /** Who settled a payment (chosen), for people. */
 export const SETTLERS = {
   customer: 'the customer',

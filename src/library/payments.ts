@@ -1,3 +1,4 @@
+import { OUTCOMES } from '../contract/vocabulary.ts';
 import type {
   InitiateFields,
   Payment,
@@ -40,10 +41,10 @@ export function paymentsOf(server: ControlServer): Payments {
         },
         options,
       ),
-    approve: settle('approve'),
-    cancel: settle('cancel'),
-    fail: settle('fail'),
-    expire: settle('expire'),
+    ...(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, settle(outcome)])) as Pick<
+      Payments,
+      PaymentOutcome
+    >),
   };
 }
 

@@ -1,6 +1,6 @@
 import { DURATION_PATTERN } from '../contract/duration.ts';
 import type { JsonSchema } from '../contract/field.ts';
-import { DELIVERY_ORDERS, IPN_FORMATS } from '../contract/vocabulary.ts';
+import { DELIVERY_ORDERS, IPN_FORMATS, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
 
 /** What a value of an option looks like, and so how its text is read. */
 export type OptionKind =
@@ -186,9 +186,9 @@ export const START_OPTIONS = {
   },
   ipnOn: {
     kind: 'list',
-    placeholder: 'canceled,failed,expired',
+    placeholder: SENT_ON_REQUEST.join(','),
     description: 'send an IPN for these too, not only on success',
-    json: { items: { enum: ['canceled', 'failed', 'expired'] } },
+    json: { items: { enum: SENT_ON_REQUEST } },
   },
   forwardIpn: {
     kind: 'url',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type * as z from 'zod/mini';
 import { field, record, text } from '../contract/field.ts';
-import type { IpnFormat } from '../contract/vocabulary.ts';
+import { type IpnFormat, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
 import type { IpnSubject } from '../domain/ipn.ts';
 import { renderAmount } from '../domain/money.ts';
 import type { Settings } from '../domain/settings.ts';
@@ -57,7 +57,10 @@ export const Ipn = record(
   'Ipn',
   'What a merchant receives (documented); the names inside data beyond amount, charges, currency and the transaction id are (observed). As a form, nested names are written data[amount] (observed).',
   {
-    status: field(text, '`success` (documented); `canceled`, `failed`, `expired` with --ipn-on (chosen).'),
+    status: field(
+      text,
+      `\`success\` (documented); ${SENT_ON_REQUEST.map((status) => `\`${status}\``).join(', ')} with --ipn-on (chosen).`,
+    ),
     signature: field(
       text,
       'Upper-case hex HMAC-SHA256 over data.amount followed by identifier, keyed with the secret key (documented).',
