@@ -5,8 +5,13 @@ import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract
 /** Every collection of a state as plain records. */
 export type WholeState = { [Name in CollectionName]: readonly Records[Name][] };
 
+/** Every collection with each of its fields: a field that is renamed does not compile here. */
+type CollectionField = {
+  [Name in CollectionName]: [collection: Name, field: keyof Records[Name] & string];
+}[CollectionName];
+
 /** Which collection the record that a field names is in. A null names none. */
-const REFERENCES: readonly [from: CollectionName, field: string, to: CollectionName][] = [
+const REFERENCES: readonly [...from: CollectionField, to: CollectionName][] = [
   ['payments', 'merchantId', 'merchants'],
   ['payments', 'walletId', 'wallets'],
   ['payments', 'messageId', 'messages'],
@@ -19,14 +24,20 @@ const REFERENCES: readonly [from: CollectionName, field: string, to: CollectionN
 ];
 
 /** Fields that find a record and so must be its own. */
-const UNIQUE: readonly [collection: CollectionName, field: string][] = [
+const UNIQUE: readonly CollectionField[] = [
   ['merchants', 'publicKey'],
   ['merchants', 'secretKey'],
   ['cards', 'number'],
 ];
 
 /** Fields whose addresses are called, or that browsers are led to. */
-const ADDRESSES: ReadonlySet<string> = new Set(['ipnUrl', 'successUrl', 'cancelUrl', 'siteLogo', 'url']);
+const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
+  'ipnUrl',
+  'successUrl',
+  'cancelUrl',
+  'siteLogo',
+  'url',
+]);
 
 /**
  * Makes sure that a state from outside is consistent: a merchant at least, no id, key or card number twice, no
