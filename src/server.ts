@@ -118,7 +118,7 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
     settings: settingsOf(options, terms, egress, label),
     preparation: { ...options, wallets: terms.wallets },
     firstFaults: options.faults === undefined ? [] : readFaults(options.faults),
-    initial: initialSnapshots(surroundings.fixtures, options.fixtures),
+    initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures')),
     random: systemRandom(),
     controlToken:
       options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url')),

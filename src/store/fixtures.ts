@@ -8,17 +8,24 @@ import { readSnapshotFile, type Snapshot } from './snapshot.ts';
  *
  * @param packaged the fixtures that come with the package
  * @param own a file that the user names; what it says nothing about, a merchant at least, comes from the packaged one
+ * @param label what to call the option in an error
  * @returns reads each file once: a reset goes back to what this server started with, whatever became of the file
  * @throws (what is returned) GatewayError `usage` when the user's file is missing or not valid
  */
-export function initialSnapshots(packaged: string, own: string | undefined): () => Promise<Snapshot> {
+export function initialSnapshots(
+  packaged: string,
+  own: string | undefined,
+  label = '--fixtures',
+): () => Promise<Snapshot> {
   let snapshot: Promise<Snapshot> | undefined;
   return () => {
-    snapshot ??= (own === undefined ? readPackaged(packaged) : readOwn(own, packaged)).catch((error) => {
-      // The user may fix the file meanwhile.
-      snapshot = undefined;
-      throw error;
-    });
+    snapshot ??= (own === undefined ? readPackaged(packaged) : readOwn(own, packaged, label)).catch(
+      (error) => {
+        // The user may fix the file meanwhile.
+        snapshot = undefined;
+        throw error;
+      },
+    );
     return snapshot;
   };
 }
@@ -31,7 +38,7 @@ async function readPackaged(path: string): Promise<Snapshot> {
   });
 }
 
-async function readOwn(path: string, packaged: string): Promise<Snapshot> {
+async function readOwn(path: string, packaged: string, label: string): Promise<Snapshot> {
   try {
     const snapshot = await readSnapshotFile(path, { knownKeysOnly: true });
     if (!snapshot) throw new GatewayError('usage', `${path} does not exist`);
@@ -45,7 +52,7 @@ async function readOwn(path: string, packaged: string): Promise<Snapshot> {
     return whole;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    throw new GatewayError('usage', `fixtures: ${error.message}`, {
+    throw new GatewayError('usage', `${label}: ${error.message}`, {
       hint: hint`${command('init')} writes a fixtures file to start from.`,
       cause: error,
     });

@@ -216,7 +216,7 @@ describe('own fixtures', () => {
     const before = await exported(sim);
     expect(await ask(sim, 'POST', '/reset')).toMatchObject({
       status: 422,
-      body: { code: 'usage', message: `fixtures: ${join(dataDir, 'none.json')} does not exist` },
+      body: { code: 'usage', message: `--fixtures: ${join(dataDir, 'none.json')} does not exist` },
     });
     expect(await exported(sim)).toEqual(before);
   });
@@ -501,7 +501,7 @@ describe('a start that fails', () => {
   });
 
   it.each<[StartOptions, string]>([
-    [{ fixtures: '/nowhere/mine.json' }, 'fixtures: /nowhere/mine.json does not exist'],
+    [{ fixtures: '/nowhere/mine.json' }, '--fixtures: /nowhere/mine.json does not exist'],
     [
       { wallets: [{ email: 'a@example.com', holder: 'A', currency: 'XYZ', balance: '1' }] },
       'wallets: the currency XYZ of a@example.com is unknown',

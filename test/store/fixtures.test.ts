@@ -85,7 +85,7 @@ describe("a user's own fixtures", () => {
     await expect(act).rejects.toMatchObject({
       name: 'GatewayError',
       code: 'usage',
-      message: expect.stringContaining(`fixtures: ${path}${problem}`),
+      message: expect.stringContaining(`--fixtures: ${path}${problem}`),
       remedy: 'gateway-sim init writes a fixtures file to start from.',
     });
   });
@@ -94,7 +94,7 @@ describe("a user's own fixtures", () => {
     const path = join(await temporaryFolder(), 'none.json');
     await expect(initialSnapshots(PACKAGED, path)()).rejects.toMatchObject({
       code: 'usage',
-      message: `fixtures: ${path} does not exist`,
+      message: `--fixtures: ${path} does not exist`,
     });
   });
 
