@@ -22,10 +22,18 @@ export function statOf(pid: number): string[] {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return statOf(pid)[0] !== 'Z';
+    return !hasEnded(statOf(pid));
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/**
+ * Whether a process with this `statOf` has ended. Its first thread may end before the others, which still hold its
+ * port and may still write: the 20th field counts them.
+ */
+export function hasEnded(stat: readonly string[]): boolean {
+  return stat[0] === 'Z' && Number(stat[17]) <= 1;
 }
 
 export function identityOf(pid: number): ProcessIdentity {
