@@ -32,18 +32,20 @@ const DOORS: Record<string, Doors> = {
   },
   wire: { rooms: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:crypto'] },
   store: {
-    rooms: ['contract', 'domain', 'wire'],
+    rooms: ['contract', 'domain'],
     packages: ['lowdb', 'zod/mini'],
     node: ['node:fs', 'node:fs/promises', 'node:path', 'node:crypto'],
   },
   delivery: {
-    rooms: ['contract', 'domain', 'store', 'system', 'wire'],
+    rooms: ['contract', 'domain', 'system'],
+    types: ['store'],
     packages: ['tinyqueue'],
     node: ['*'],
   },
   settings: { rooms: ['contract', 'domain'], types: ['delivery', 'options'] },
   usecases: {
-    rooms: ['contract', 'domain', 'wire', 'store', 'delivery', 'system'],
+    rooms: ['contract', 'domain', 'store'],
+    types: ['delivery', 'system'],
     packages: ['tinyqueue'],
   },
   http: {
@@ -257,6 +259,9 @@ describe('this test', () => {
     ['delivery/poster.ts', value('../usecases/ipns.ts')],
     ['delivery/poster.ts', value('undici')],
     ['usecases/ipns.ts', type('../http/app.ts')],
+    ['usecases/cards.ts', type('../wire/card-answers.ts')],
+    ['delivery/ipn-faults.ts', value('../wire/ipn.ts')],
+    ['store/lock.ts', value('../wire/body.ts')],
     ['http/control/ipns.ts', value('../../domain/resend.ts')],
     ['http/control/ipns.ts', value('../../store/store.ts')],
     ['http/control/ipns.ts', type('../../delivery/courier.ts')],
