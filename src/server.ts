@@ -39,7 +39,7 @@ import type { UseCaseParts } from './usecases/parts.ts';
 import { Payments } from './usecases/payments.ts';
 import { StateUseCases } from './usecases/state.ts';
 import { Wallets } from './usecases/wallets.ts';
-import { dialect } from './wire/dialect.ts';
+import { dialect } from './wire/documented/service.ts';
 
 /** What comes from outside the options. */
 export interface ServerSurroundings {
@@ -201,6 +201,7 @@ async function serve(
     { ...options, replaceGlobals: !sharesProcess },
     (request, env) => app.fetch(request, env),
     report,
+    dialect,
   );
   shutdown.add(() => Promise.all(servers.map(close)));
   shutdown.add(() => {

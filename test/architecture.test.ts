@@ -49,8 +49,8 @@ const DOORS: Record<string, Doors> = {
     packages: ['tinyqueue'],
   },
   http: {
-    rooms: ['contract', 'options', 'usecases', 'wire', 'system'],
-    types: ['domain'],
+    rooms: ['contract', 'options', 'usecases', 'wire/body.ts', 'system'],
+    types: ['domain', 'wire'],
     packages: ['*'],
     node: ['*'],
   },
@@ -71,12 +71,13 @@ const DOORS: Record<string, Doors> = {
     node: ['*'],
   },
   library: {
-    rooms: ['contract', 'options', 'system', 'server'],
+    rooms: ['contract', 'options', 'system', 'server', 'wire'],
     types: ['http'],
     node: ['node:timers/promises'],
   },
   cli: {
-    rooms: ['contract', 'options', 'system', 'library', 'wire', 'delivery/sender.ts', 'store'],
+    rooms: ['contract', 'options', 'system', 'library', 'delivery/sender.ts', 'store'],
+    types: ['wire'],
     packages: ['*'],
     node: ['*'],
   },
@@ -190,6 +191,19 @@ describe('the rooms of src/', () => {
     expect(cycle(graph)).toBeUndefined();
   });
 
+  it('know a dialect by its interface: its folder is entered where one is chosen', () => {
+    const folder = (path: string) => /^wire\/[^/]+\//.exec(path)?.[0];
+    const choosers = [...imports].flatMap(([file, list]) =>
+      list.some(({ from }) => {
+        const entered = from.startsWith('.') ? folder(target(file, from)) : undefined;
+        return entered !== undefined && entered !== folder(file);
+      })
+        ? [file]
+        : [],
+    );
+    expect(choosers).toEqual(['library/merchant-client.ts', 'server.ts']);
+  });
+
   it('import files by the name they have on disk', () => {
     const missing = [...imports].flatMap(([file, list]) =>
       list
@@ -266,6 +280,8 @@ describe('this test', () => {
     ['http/control/ipns.ts', value('../../store/store.ts')],
     ['http/control/ipns.ts', type('../../delivery/courier.ts')],
     ['http/app.ts', value('../cli/output.ts')],
+    ['http/errors.ts', value('../wire/documented/service.ts')],
+    ['cli/fire.ts', value('../wire/documented/compose.ts')],
     ['library/connect.ts', value('../http/app.ts')],
     ['cli/actions/ipn.ts', value('../../domain/resend.ts')],
     ['cli/actions/ipn.ts', value('../../server.ts')],

@@ -5,8 +5,9 @@ import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { requireTampering } from '../contract/tampering.ts';
 import { IPN_FORMATS, type IpnFormat } from '../contract/vocabulary.ts';
+import { dialect } from '../library/merchant-client.ts';
 import { VERSION } from '../system/package-info.ts';
-import { composeIpn, inventedFields } from '../wire/compose.ts';
+import type { IpnTools } from '../wire/dialect.ts';
 import type { GivenValues } from './command.ts';
 import type { COMMANDS } from './commands/ipn.ts';
 import { exchange } from './exchange.ts';
@@ -37,8 +38,9 @@ export async function fireWithoutServer(chosen: Fields, secret: string): Promise
   }
   const { to, set, tamper } = chosen;
   const url = requireAddress(to);
-  const fields = inventedFields(chosen, { trx: madeUpTrx(), now: Date.now() });
-  const composed = composeIpn(fields, requireSecret(secret), {
+  const { invent } = await dialect.ipn();
+  const made = { trx: madeUpTrx(), now: Date.now(), secretKey: requireSecret(secret) };
+  const composed = invent(chosen, made, {
     format: formatOf(chosen.format),
     set,
     tamper: tamper === undefined ? undefined : requireTampering(tamper),
@@ -82,7 +84,7 @@ function madeUpTrx(): string {
 
 async function attempt(
   url: string,
-  { contentType, body, signedText, identifier, status }: ReturnType<typeof composeIpn>,
+  { contentType, body, signedText, identifier, status }: ReturnType<IpnTools['invent']>,
 ): Promise<FiredIpn> {
   const bytes = Buffer.from(body);
   const requestHeaders: [string, string][] = [

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
-import type { VerifyKeys } from '../wire/signature-mistakes.ts';
-import { verify } from '../wire/verify.ts';
+import { dialect } from '../library/merchant-client.ts';
+import type { IpnTools, VerifyKeys } from '../wire/dialect.ts';
 import { type Answer, exchange, headerPairs } from './exchange.ts';
 import type { Output } from './output.ts';
 import { verdictText } from './verify-input.ts';
@@ -28,7 +28,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 const PER_CONNECTION: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'content-length']);
 
-interface Listening {
+interface Listening extends Pick<IpnTools, 'verify'> {
   keys: VerifyKeys;
   renewKeys: () => Promise<VerifyKeys>;
   forwardTo: string | undefined;
@@ -48,7 +48,8 @@ export async function listenForIpns(
 ): Promise<void> {
   const forwardTo = forwardAddress(options.forwardTo);
   const keys = await readKeys();
-  const listening = { keys, renewKeys: () => readKeys().catch(() => keys), forwardTo, output };
+  const { verify } = await dialect.ipn();
+  const listening = { verify, keys, renewKeys: () => readKeys().catch(() => keys), forwardTo, output };
   const server = createServer((request, response) => void receive(request, response, listening));
   const port = await bind(server, portOf(options.port));
   const url = `http://127.0.0.1:${port}`;
@@ -94,7 +95,7 @@ function bind(server: Server, port: number): Promise<number> {
 async function receive(
   request: IncomingMessage,
   response: ServerResponse,
-  { keys, renewKeys, forwardTo, output }: Listening,
+  { verify, keys, renewKeys, forwardTo, output }: Listening,
 ): Promise<void> {
   const body = await readBody(request).catch(() => null);
   if (body === null) {

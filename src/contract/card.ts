@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { CARD_DEFAULTS } from './defaults.ts';
 import { count, field, money, page, query, record, request, text, time } from './field.ts';
 import { optionalText, PAGING } from './input.ts';
 import { CARD_MOVEMENTS, CARD_STATUSES } from './vocabulary.ts';
@@ -64,6 +65,19 @@ export const CardMovement = record('CardMovement', 'What a charge or a fund led 
   transaction: field(CardTransaction, 'The movement.'),
 });
 export type CardMovement = z.output<typeof CardMovement>;
+
+export const CardFields = query(
+  'CardFields',
+  'What a merchant sends to create a card. Default of each field: something that works.',
+  {
+    amount: optionalText(`Decimal text; default \`${CARD_DEFAULTS.amount}\`.`),
+    currency: optionalText(`Default: \`${CARD_DEFAULTS.currency}\`.`),
+    title: optionalText(cardFields.title.description),
+    nameOnCard: optionalText(cardFields.nameOnCard.description),
+    email: optionalText(cardFields.email.description),
+  },
+);
+export type CardFields = z.input<typeof CardFields>;
 
 /** Filters of the list of cards. */
 export const CardQuery = query('CardFilter', 'Which cards; all that is given must match.', {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { AMOUNT_PATTERN } from './amount.ts';
+import { PAYMENT_DEFAULTS } from './defaults.ts';
 import { Attempt, Delivery, IDENTIFIER } from './delivery.ts';
 import {
   dueTime,
@@ -7,6 +8,7 @@ import {
   LINK,
   money,
   nullableText,
+  optional,
   page,
   query,
   record,
@@ -51,12 +53,8 @@ export type AutoSettling = z.output<typeof AutoSettling>;
 
 const AUTO = 'How and when it settles itself; null when it waits for somebody.';
 
-const beginning = {
-  id: field(text, 'Its id: `payment_id` of its checkout URL.'),
-  trx: field(text, '`data[payment_trx]` of its IPN: 12 upper-case letters and digits.'),
-  mode: field(z.enum(MODES), 'Chosen by the path of initiate (documented).'),
-  status: field(z.enum(PAYMENT_STATUSES), 'Every one but `pending` is final (chosen).'),
-  merchantId: field(text, 'The merchant whose public key initiated it.'),
+/** What the merchant gave. */
+const asked = {
   identifier: IDENTIFIER,
   currency: field(text, 'Currency code.'),
   amount: field(
@@ -64,7 +62,6 @@ const beginning = {
     'Decimal text exactly as it was sent to initiate: the signature of the IPN depends on every character.',
     { pattern: AMOUNT_PATTERN.source },
   ),
-  charge: field(money, 'What the merchant pays for it, as decimal text.'),
   details: field(text, 'What it is for.'),
   ipnUrl: field(text, 'Where its IPN goes.'),
   successUrl: field(text, 'Where the browser goes on success, byte for byte as given.'),
@@ -73,6 +70,16 @@ const beginning = {
   checkoutTheme: field(z.enum(CHECKOUT_THEMES), 'How its checkout looks.'),
   customerName: field(text, "The customer's name."),
   customerEmail: field(text, "The customer's e-mail, as the merchant gave it."),
+};
+
+const beginning = {
+  id: field(text, 'Its id: `payment_id` of its checkout URL.'),
+  trx: field(text, '`data[payment_trx]` of its IPN: 12 upper-case letters and digits.'),
+  mode: field(z.enum(MODES), 'Chosen by the path of initiate (documented).'),
+  status: field(z.enum(PAYMENT_STATUSES), 'Every one but `pending` is final (chosen).'),
+  merchantId: field(text, 'The merchant whose public key initiated it.'),
+  ...asked,
+  charge: field(money, 'What the merchant pays for it, as decimal text.'),
   createdAt: time('When it was initiated.'),
   expiresAt: field(z.nullable(dueTime), 'When it expires unless it is settled before; null: never.', TIME),
 };
@@ -95,6 +102,8 @@ export const StoredPayment = record('StoredPayment', 'A payment as it is stored.
   history: field(z.array(PaymentEvent), 'What happened to it after its initiation.'),
 });
 export type StoredPayment = z.output<typeof StoredPayment>;
+/** What a merchant asks for by initiating a payment. */
+export type AskedPayment = Pick<StoredPayment, keyof typeof asked>;
 
 const shown = {
   ...beginning,
@@ -127,6 +136,29 @@ export const PaymentWithTimeline = record('PaymentWithTimeline', 'A payment with
   timeline: field(z.array(TimelineEntry), 'Everything that happened to it, in order.'),
 });
 export type PaymentWithTimeline = z.output<typeof PaymentWithTimeline>;
+
+export const InitiateFields = query(
+  'InitiateFields',
+  'What a merchant sends to initiate. Default of each field: something that works.',
+  {
+    identifier: optionalText('At most 20 characters (documented). Default: made up.'),
+    amount: optionalText(`Default: \`${PAYMENT_DEFAULTS.amount}\`.`),
+    currency: optionalText(`Default: \`${PAYMENT_DEFAULTS.currency}\`.`),
+    details: optionalText('What it is for.'),
+    ipnUrl: optionalText(`Default: \`${PAYMENT_DEFAULTS.ipnUrl}\`.`),
+    successUrl: optionalText('Default: a thank-you page of the emulator.'),
+    cancelUrl: optionalText('Default: a page of the emulator.'),
+    siteLogo: optionalText('Default: one of the emulator.'),
+    checkoutTheme: optional(asked.checkoutTheme),
+    customerName: optionalText(`Default: \`${PAYMENT_DEFAULTS.customerName}\`.`),
+    customerEmail: optionalText(
+      '`approve@gateway-sim.test`, `cancel@…`, `fail@…` and `expire@…` settle the payment by themselves.',
+    ),
+    publicKey: optionalText('Default: that of the first merchant.'),
+    mode: field(z.optional(z.enum(MODES)), 'Default: `sandbox`.'),
+  },
+);
+export type InitiateFields = z.input<typeof InitiateFields>;
 
 /** Filters of the list of payments. */
 export const PaymentQuery = query('PaymentFilter', 'Which payments; all that is given must match.', {

@@ -2,7 +2,7 @@ import { shorten } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import type { PaymentEvent } from '../contract/payment.ts';
+import type { AskedPayment, PaymentEvent } from '../contract/payment.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';
@@ -12,21 +12,7 @@ import type { Context, Settings } from './settings.ts';
 import type { Outcome, Payment, State } from './state.ts';
 
 /** What a merchant asks for by initiating a payment, checked field by field. */
-export interface InitiateCommand
-  extends Pick<
-    Payment,
-    | 'identifier'
-    | 'currency'
-    | 'amount'
-    | 'details'
-    | 'ipnUrl'
-    | 'successUrl'
-    | 'cancelUrl'
-    | 'siteLogo'
-    | 'checkoutTheme'
-    | 'customerName'
-    | 'customerEmail'
-  > {
+export interface InitiateCommand extends AskedPayment {
   publicKey: string;
   /** What its reader noticed. */
   notes: readonly InitiateNote[];
@@ -52,27 +38,19 @@ export function initiate(
   context: Context,
 ): Outcome<Payment> {
   const { settings, ids, now } = context;
-  const { identifier, amount, customerEmail } = asked;
-  const currency = requireCurrency(asked.currency, settings);
-  const merchant = requirePublicKey(state, asked.publicKey);
+  const { publicKey, notes: _, ...given } = asked;
+  const { identifier, amount, customerEmail } = given;
+  const currency = requireCurrency(given.currency, settings);
+  const merchant = requirePublicKey(state, publicKey);
   const payment: Payment = {
     id: unique(ids.payment, (id) => state.payments.get(id) === undefined),
     trx: ids.trx(),
     mode,
     status: 'pending',
     merchantId: merchant.id,
-    identifier,
+    ...given,
     currency,
-    amount,
     charge: chargeOn(amount, settings.charges.payment),
-    details: asked.details,
-    ipnUrl: asked.ipnUrl,
-    successUrl: asked.successUrl,
-    cancelUrl: asked.cancelUrl,
-    siteLogo: asked.siteLogo,
-    checkoutTheme: asked.checkoutTheme,
-    customerName: asked.customerName,
-    customerEmail,
     createdAt: timestamp(now),
     auto: autoSettling({ identifier, email: customerEmail, amount }, settings.auto, now),
     expiresAt: settings.paymentExpiresMs === null ? null : timestamp(now + settings.paymentExpiresMs),

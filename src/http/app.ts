@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
-import type { HintStyle } from '../contract/hint.ts';
+import type { GatewayError } from '../contract/error.ts';
 import { probeRoutes } from './control/emulator.ts';
 import { mountControl } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
-import { answerError, asGatewayError, errorBody, notesOf, unknownRoute } from './errors.ts';
+import { answerError, asGatewayError, notesOf, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import { mountDashboard } from './pages/dashboard/routes.tsx';
@@ -36,22 +36,21 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
   mountControl(app, '/_sim', controlRoutes(parts, document));
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
-    return explain(c, unknownRoute(c.req.method, c.req.path, routes), parts.runtime.style);
+    return explain(c, unknownRoute(c.req.method, c.req.path, routes, parts.dialect), parts);
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
     if (error.code === 'internal') report(error.cause);
-    return explain(c, error, parts.runtime.style);
+    return explain(c, error, parts);
   });
   return app;
 }
 
-function explain(c: AppContext, thrown: unknown, style: HintStyle): Response {
-  const error = asGatewayError(thrown);
+function explain(c: AppContext, error: GatewayError, { dialect, runtime }: AppParts): Response {
   const exchange = c.get('exchange');
   if (exchange) {
-    exchange.notes = notesOf(error, style);
-    exchange.responseBody = JSON.stringify(errorBody(error, false));
+    exchange.notes = notesOf(error, runtime.style);
+    exchange.responseBody = JSON.stringify(dialect.serviceError(error));
   }
-  return answerError(c, error);
+  return answerError(c, error, dialect);
 }

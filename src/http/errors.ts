@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { GatewayError, nearestName } from '../contract/error.ts';
-import { type ControlError, type ServiceError, STATUS } from '../contract/error-body.ts';
+import { type ControlError, STATUS } from '../contract/error-body.ts';
 import { command, type HintStyle, hint, renderHint } from '../contract/hint.ts';
-import { REFUSALS, serviceError } from '../wire/errors.ts';
+import type { Dialect } from '../wire/dialect.ts';
 
 /** The error that anything thrown stands for: a fault of ours is `internal`, and its details stay in the log. */
 export function asGatewayError(thrown: unknown): GatewayError {
@@ -27,32 +27,44 @@ export function notesOf({ problems, hint: advice }: GatewayError, style: HintSty
   ];
 }
 
-/** The body of an error. The service's own routes get the documented keys only, `/_sim` also code and remedy. */
-export function errorBody(error: GatewayError, forControl: boolean): ServiceError | ControlError {
-  const body = serviceError(error);
-  if (!forControl) return body;
-  const { code, remedy, hint: advice } = error;
+/** The body of an error under `/_sim`: beside what every error says, its code and what to do. */
+export function controlError({ code, message, problems, remedy, hint: advice }: GatewayError): ControlError {
   return {
-    ...body,
+    error: 'true',
+    message,
+    errors: [...problems],
     code,
     ...(remedy !== undefined && { remedy }),
     ...(advice && { hint: [...advice] as ControlError['hint'] }),
   };
 }
 
-/** The status of an error; `refusalStatus: 'ok'` is for initiate. */
-export function statusOf(error: GatewayError, refusalStatus: 'ok' | 'http' = 'http'): ContentfulStatusCode {
-  return refusalStatus === 'ok' && REFUSALS.has(error.code) ? 200 : STATUS[error.code];
+/** The status of an error. */
+export function statusOf({ code }: GatewayError): ContentfulStatusCode {
+  return STATUS[code];
 }
 
-/** Answers with an error: the only place where one is made. */
-export function answerError(c: Context, thrown: unknown, refusalStatus: 'ok' | 'http' = 'http'): Response {
+/**
+ * Answers with an error: the only place where one is made.
+ *
+ * @param refusalStatus `ok` is for initiate
+ */
+export function answerError(
+  c: Context,
+  thrown: unknown,
+  dialect: Pick<Dialect, 'serviceError' | 'refusals'>,
+  refusalStatus: 'ok' | 'http' = 'http',
+): Response {
   const error = asGatewayError(thrown);
   const { path } = c.req;
-  const forControl = path === '/_sim' || path.startsWith('/_sim/');
   if (error.allow) c.header('Allow', error.allow.join(', '));
   if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
-  return c.json(errorBody(error, forControl), statusOf(error, refusalStatus));
+  const isControl = path === '/_sim' || path.startsWith('/_sim/');
+  const isRefusal = refusalStatus === 'ok' && dialect.refusals.has(error.code);
+  return c.json(
+    isControl ? controlError(error) : dialect.serviceError(error),
+    isRefusal ? 200 : statusOf(error),
+  );
 }
 
 /** A route as hono lists it. */
@@ -62,7 +74,12 @@ interface KnownRoute {
 }
 
 /** The error for a path or method that no route answers: 405 where the path is known, else 404 naming the nearest. */
-export function unknownRoute(method: string, path: string, routes: readonly KnownRoute[]): GatewayError {
+export function unknownRoute(
+  method: string,
+  path: string,
+  routes: readonly KnownRoute[],
+  dialect: Pick<Dialect, 'missingPath'>,
+): GatewayError {
   const literal = routes.filter((route) => route.path === path);
   // A path that only lacks its last part is no value of another route's parameter.
   const incomplete = routes.find((route) => route.path.startsWith(`${path}/:`));
@@ -77,12 +94,8 @@ export function unknownRoute(method: string, path: string, routes: readonly Know
       { allow },
     );
   }
-  if (/^\/sandbox\/api\/cards(\/|$)/.test(path)) {
-    return new GatewayError(
-      'not_found',
-      `${path} does not exist: cards exist in live mode only, under /api/cards`,
-    );
-  }
+  const missing = dialect.missingPath(path);
+  if (missing !== undefined) return new GatewayError('not_found', missing);
   const nearest = incomplete?.path ?? nearestName(path, new Set(routes.map((route) => route.path)));
   const hint = nearest ? `; the nearest route is ${methodsOf(nearest, routes)} ${nearest}` : '';
   return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${hint}`);

@@ -5,6 +5,7 @@ import type { FaultRule } from '../contract/fault.ts';
 import { MODES } from '../contract/vocabulary.ts';
 import type { FaultSubject } from '../domain/faults.ts';
 import { realPause } from '../system/clock.ts';
+import type { Dialect } from '../wire/dialect.ts';
 import { keepBody, readFields } from './body.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 
@@ -23,10 +24,11 @@ export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment>
 async function inject(
   c: AppContext,
   next: () => Promise<void>,
-  { faults, state, runtime, dialect }: AppParts,
+  parts: AppParts,
 ): Promise<Response | undefined> {
-  const subject = subjectOf(c.req.path, dialect.paths);
-  if (faults.rules.needsIdentifier(subject)) subject.identifier = await identifierOf(c, state.current);
+  const { faults, runtime, dialect } = parts;
+  const subject = subjectOf(c.req.path, dialect);
+  if (faults.rules.needsIdentifier(subject)) subject.identifier = await identifierOf(c, parts);
   const rule = faults.rules.take(subject);
   if (!rule) {
     await next();
@@ -38,7 +40,7 @@ async function inject(
   // A stop does not wait for a latency.
   await realPause(faults.rules.latencyOf(rule), runtime.stopped);
   if (rule.drop) return drop(c);
-  if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject);
+  if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject, dialect);
   await next();
   exchange.notes = [words, ...(exchange.notes ?? []).filter((note) => note !== words)];
   if (rule.truncate) await truncate(c);
@@ -47,7 +49,7 @@ async function inject(
 }
 
 /** The service route that a path belongs to. */
-function subjectOf(path: string, paths: AppParts['dialect']['paths']): FaultSubject {
+function subjectOf(path: string, { paths }: Dialect): FaultSubject {
   const isBelow = (base: string) => path === base || path.startsWith(`${base}/`);
   if (MODES.some((mode) => path === paths.initiate[mode])) return { route: 'initiate', path };
   if (MODES.some((mode) => isBelow(paths.checkout[mode]))) return { route: 'checkout', path };
@@ -55,17 +57,16 @@ function subjectOf(path: string, paths: AppParts['dialect']['paths']): FaultSubj
 }
 
 /** The merchant's identifier that a request is about, or the id of its card; undefined when it names none. */
-async function identifierOf(c: AppContext, state: AppParts['state']['current']): Promise<string | undefined> {
-  const payment = state.payments.get(c.req.query('payment_id') ?? '');
+async function identifierOf(c: AppContext, { state, dialect }: AppParts): Promise<string | undefined> {
+  const payment = state.current.payments.get(c.req.query(dialect.paymentParameter) ?? '');
   if (payment) return payment.identifier;
-  const card = /^\/api\/cards\/(?:cancel\/)?([^/]+)$/.exec(c.req.path)?.[1];
-  if (card !== undefined && !['save', 'toggle'].includes(card)) return card;
+  const card = dialect.cardIdIn(c.req.path);
+  if (card !== undefined) return card;
   if (c.req.method === 'GET') return undefined;
   keepBody(c);
   // A body that cannot be read is the handler's to refuse.
-  const { fields } = await readFields(c).catch(() => ({ fields: {} as Record<string, unknown> }));
-  const named = fields['identifier'] ?? fields['card_id'];
-  return typeof named === 'string' ? named : undefined;
+  const { fields } = await readFields(c).catch(() => ({ fields: {} }));
+  return dialect.identifierIn(fields);
 }
 
 /** Closes the connection without an answer. */
@@ -77,7 +78,7 @@ function drop(c: AppContext): Response {
   return RESPONSE_ALREADY_SENT;
 }
 
-function answerWithFault(rule: FaultRule, { route }: FaultSubject): Response {
+function answerWithFault(rule: FaultRule, { route }: FaultSubject, { serviceError }: Dialect): Response {
   const status = statusOfFault(rule) ?? 500;
   const headers = new Headers({ 'X-Gateway-Sim-Fault': '1' });
   const seconds = retryAfterSeconds(rule);
@@ -86,7 +87,7 @@ function answerWithFault(rule: FaultRule, { route }: FaultSubject): Response {
   if (route === 'initiate') headers.set('Access-Control-Allow-Origin', '*');
   if (BODILESS.has(status)) return new Response(null, { status, headers });
   const message = `a fault rule of gateway-sim answers ${status} here on purpose`;
-  return Response.json({ error: 'true', message, errors: [message] }, { status, headers });
+  return Response.json(serviceError({ message, problems: [message] }), { status, headers });
 }
 
 /** Announces the whole body, sends half of it and closes the connection. */

@@ -5,7 +5,8 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
-import { asGatewayError, errorBody, statusOf } from './errors.ts';
+import type { Dialect } from '../wire/dialect.ts';
+import { asGatewayError, statusOf } from './errors.ts';
 
 /** Receivers' answers and open pages get this long to end on a stop, in real time. */
 const DRAIN_MS = 1_500;
@@ -32,7 +33,11 @@ export async function listen(
   options: Pick<ResolvedOptions, 'host' | 'port'> & { replaceGlobals: boolean },
   fetch: Fetch,
   report: (error: unknown) => void,
+  { serviceError }: Dialect,
 ): Promise<Server[]> {
+  /** What hono never sees is refused in the one error shape too. */
+  const bodyOf = (reason: string) =>
+    JSON.stringify(serviceError(new GatewayError('unparseable_body', reason)));
   const answer = async (request: Request, env: HttpBindings) => {
     const response = await fetch(request, env);
     if (!env.incoming.complete) await discardRest(env.incoming);
@@ -41,7 +46,11 @@ export async function listen(
   const listener = getRequestListener((request, env) => answer(request, env as HttpBindings), {
     hostname: options.host,
     overrideGlobalObjects: options.replaceGlobals,
-    errorHandler: (thrown) => refuseRequest(thrown, report),
+    errorHandler: (thrown) => {
+      const { error, isOurs } = requestError(thrown);
+      if (isOurs) report(thrown);
+      return Response.json(serviceError(error), { status: statusOf(error) });
+    },
   });
   const make = () => {
     const server = createServer(
@@ -51,20 +60,20 @@ export async function listen(
         // Here and not in the app: on a finished answer a header more is many times as expensive.
         outgoing.setHeader('X-Gateway-Sim', '1');
         if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
-          refuse(outgoing, 400, 'the request has no Host header');
+          refuse(outgoing, 400, bodyOf('the request has no Host header'));
         else void listener(incoming, outgoing);
       },
     );
     server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-      answerMalformed(error, socket as Socket),
+      answerMalformed(error, socket as Socket, bodyOf),
     );
     // Node would close the connection of the one and refuse the other without a word of who did.
     server.on('connect', (_, socket) => {
       socket.on('error', () => socket.destroy());
-      endRaw(socket, '405 Method Not Allowed', 'gateway-sim is no proxy: it takes no CONNECT');
+      endRaw(socket, '405 Method Not Allowed', bodyOf('gateway-sim is no proxy: it takes no CONNECT'));
     });
     server.on('checkExpectation', (_, outgoing) =>
-      refuse(outgoing, 417, 'the Expect header is not understood'),
+      refuse(outgoing, 417, bodyOf('the Expect header is not understood')),
     );
     return server;
   };
@@ -135,18 +144,22 @@ function bindError(error: NodeJS.ErrnoException, port: number, host: string): Ga
   });
 }
 
-/** What hono never sees: a request whose address or Host header makes no sense. */
-function refuseRequest(thrown: unknown, report: (error: unknown) => void): Response {
-  const isMalformed = thrown instanceof Error && thrown.name === 'RequestError';
-  const error = isMalformed
-    ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
-    : asGatewayError(thrown);
-  if (!isMalformed) report(thrown);
-  return Response.json(errorBody(error, false), { status: statusOf(error) });
+/** A request whose address or Host header makes no sense, or a failure of ours. */
+function requestError(thrown: unknown): { error: GatewayError; isOurs: boolean } {
+  const isOurs = !(thrown instanceof Error && thrown.name === 'RequestError');
+  if (isOurs) return { error: asGatewayError(thrown), isOurs };
+  return {
+    error: new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`),
+    isOurs,
+  };
 }
 
-/** What Node's parser refuses still gets an answer in the one error shape before the connection closes. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+/** What Node's parser refuses still gets an answer before the connection closes. */
+function answerMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  bodyOf: (reason: string) => string,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -157,12 +170,11 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'the request was not complete in time']
         : ['400 Bad Request', 'the request is not valid HTTP'];
-  endRaw(socket, status, reason);
+  endRaw(socket, status, bodyOf(reason));
 }
 
 /** Refuses a request that does not go as far as hono, and closes the connection. */
-function refuse(outgoing: ServerResponse, status: number, reason: string): void {
-  const body = JSON.stringify(errorBody(new GatewayError('unparseable_body', reason), false));
+function refuse(outgoing: ServerResponse, status: number, body: string): void {
   outgoing.writeHead(status, {
     'X-Gateway-Sim': '1',
     'Content-Type': 'application/json',
@@ -173,8 +185,7 @@ function refuse(outgoing: ServerResponse, status: number, reason: string): void 
 }
 
 /** Answers where there is no response to write to, and closes the connection. */
-function endRaw(socket: Duplex, status: string, reason: string): void {
-  const body = JSON.stringify(errorBody(new GatewayError('unparseable_body', reason), false));
+function endRaw(socket: Duplex, status: string, body: string): void {
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Gateway-Sim: 1\r\nConnection: close\r\n\r\n${body}`,
   );

@@ -1,5 +1,6 @@
 import type {
   Card,
+  CardFields,
   CardFilter,
   CardMovement,
   CardTransaction,
@@ -13,6 +14,7 @@ import type { Fault, FaultRule } from '../contract/fault.ts';
 import type { ListedMerchant, Merchant } from '../contract/merchant.ts';
 import type { InboxMessage } from '../contract/message.ts';
 import type {
+  InitiateFields,
   Payment,
   PaymentFilter,
   PaymentWithTimeline,
@@ -22,7 +24,6 @@ import type {
 } from '../contract/payment.ts';
 import type { StateSnapshot } from '../contract/state.ts';
 import type {
-  CheckoutTheme,
   DeliveryOrder,
   DeliveryState,
   Mode,
@@ -41,6 +42,7 @@ import type { StartOptions } from '../options/table.ts';
 export type {
   Attempt,
   Card,
+  CardFields,
   CardFilter,
   CardTransaction,
   Delivery,
@@ -50,6 +52,7 @@ export type {
   Fault,
   FaultRule,
   InboxMessage,
+  InitiateFields,
   Merchant,
   Mode,
   Payment,
@@ -90,32 +93,6 @@ export interface Page<Item> {
 export interface WaitOptions {
   /** Real time; default 4 s, so that it comes before the time-out of most test runners (5 s). */
   timeout?: Duration | undefined;
-}
-
-/** What a merchant sends to initiate. Default of each field: something that works. */
-export interface InitiateFields {
-  /** At most 20 characters (documented). Default: made up. */
-  identifier?: string | undefined;
-  /** Default: `100.00`. */
-  amount?: string | undefined;
-  /** Default: `USD`. */
-  currency?: string | undefined;
-  details?: string | undefined;
-  /** Default: `http://localhost:3000/ipn`. */
-  ipnUrl?: string | undefined;
-  /** Default: a thank-you page of the emulator. */
-  successUrl?: string | undefined;
-  /** Default: a page of the emulator. */
-  cancelUrl?: string | undefined;
-  siteLogo?: string | undefined;
-  checkoutTheme?: CheckoutTheme | undefined;
-  customerName?: string | undefined;
-  /** `approve@gateway-sim.test`, `cancel@…`, `fail@…` and `expire@…` settle the payment by themselves. */
-  customerEmail?: string | undefined;
-  /** Default: that of the first merchant. */
-  publicKey?: string | undefined;
-  /** Default: `sandbox`. */
-  mode?: Mode | undefined;
 }
 
 /** Payments of all merchants. A reference is an id, or an identifier: its newest pending payment, else its newest. */
@@ -161,17 +138,6 @@ export interface Ipns {
   resend(id: string, options?: ResendInput): Promise<Delivery>;
   /** Makes IPNs by hand and waits for their attempts. */
   fire(options: FireOptions): Promise<Delivery[]>;
-}
-
-/** What a merchant sends to create a card. Default of each field: something that works. */
-export interface CardFields {
-  /** Decimal text; default `100.00`. */
-  amount?: string | undefined;
-  /** Default: `USD`. */
-  currency?: string | undefined;
-  title?: string | undefined;
-  nameOnCard?: string | undefined;
-  email?: string | undefined;
 }
 
 /** Virtual cards: the merchant's side (over the service's own routes) and the simulator's. */

@@ -4,7 +4,7 @@ import { requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
 import { type Connection, type ControlServer, controlServer } from './control-client.ts';
 import { ipnsOf } from './ipns.ts';
-import { merchantEnvironment, requireMerchant } from './merchant-client.ts';
+import { initiateUrl, merchantEnvironment, requireMerchant } from './merchant-client.ts';
 import { paymentsOf } from './payments.ts';
 import { describeFilter, milliseconds, requireFilter, waitFor } from './wait.ts';
 
@@ -42,7 +42,7 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
   };
   return {
     url: server.url,
-    initiateUrl: `${server.url}/sandbox/payment/initiate`,
+    initiateUrl: initiateUrl(server.url),
     controlToken,
     get publicKey() {
       return publicKey;

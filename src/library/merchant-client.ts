@@ -1,27 +1,17 @@
+import { CARD_DEFAULTS, PAYMENT_DEFAULTS } from '../contract/defaults.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
-import { type ControlServer, noServer, segment } from './control-client.ts';
+import type { CardAction, Mode } from '../contract/vocabulary.ts';
+import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
+import { merchantDialect } from '../wire/documented/merchant.ts';
+import { type ControlServer, noServer } from './control-client.ts';
+
+/** How commands and library speak to the service. */
+export const dialect = merchantDialect;
 
 /*
  * The service's own routes, called as a merchant calls them, for commands and tests that stand in for one.
  */
-
-/** Values of the fields of initiate, by wire name; what is left out takes a value that works. */
-export type InitiateValues = Readonly<Partial<Record<InitiateField, string | undefined>>>;
-
-type InitiateField =
-  | 'public_key'
-  | 'identifier'
-  | 'currency'
-  | 'amount'
-  | 'details'
-  | 'ipn_url'
-  | 'success_url'
-  | 'cancel_url'
-  | 'site_logo'
-  | 'checkout_theme'
-  | 'customer_name'
-  | 'customer_email';
 
 /** A merchant of the running emulator. */
 type MerchantRecord = Awaited<ReturnType<typeof allMerchants>>[number];
@@ -58,49 +48,39 @@ export async function findMerchant(
 }
 
 /**
- * Initiates a payment as a merchant would.
+ * Initiates a payment as a merchant would; what is left out takes a value that works.
  *
- * @returns its checkout URL
+ * @returns its id and its checkout URL
  * @throws GatewayError `invalid_fields` with every problem, `timed_out` when there is no whole answer
  */
-export async function initiatePayment(
-  server: ControlServer,
-  mode: 'sandbox' | 'live',
-  values: InitiateValues,
-): Promise<string> {
+export async function initiatePayment(server: ControlServer, mode: Mode, values: InitiateValues) {
   const { url: publicUrl } = await server.call('GET /status');
-  const defaults = {
-    public_key: values.public_key ?? (await requireMerchant(server, undefined)).publicKey,
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  const call = dialect.initiate(mode, {
+    ...PAYMENT_DEFAULTS,
+    publicKey: values.publicKey ?? (await requireMerchant(server, undefined)).publicKey,
     identifier: `sim-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 6)}`,
-    currency: 'USD',
-    amount: '100.00',
-    details: 'Test payment',
-    ipn_url: 'http://localhost:3000/ipn',
-    success_url: `${publicUrl}/_sim/ui/paid`,
-    cancel_url: `${publicUrl}/_sim/ui/canceled`,
-    site_logo: `${publicUrl}/_sim/ui/logo.svg`,
-    customer_name: 'Ada Example',
-    customer_email: 'wallet@example.com',
-  };
-  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const address = `${server.url}${mode === 'live' ? '' : '/sandbox'}/payment/initiate`;
-  const body = new URLSearchParams({ ...defaults, ...Object.fromEntries(given) });
-  const answer = await fetch(address, { method: 'POST', body })
-    .then((response) => response.json() as Promise<Partial<{ success: string; url: string } & Refusal>>)
+    successUrl: `${publicUrl}/_sim/ui/paid`,
+    cancelUrl: `${publicUrl}/_sim/ui/canceled`,
+    siteLogo: `${publicUrl}/_sim/ui/logo.svg`,
+    ...given,
+  });
+  const address = `${server.url}${call.path}`;
+  const body = await fetch(address, { method: call.method, body: new URLSearchParams(call.form) })
+    .then((response) => response.json())
     .catch((error: unknown) => {
       throw new GatewayError('timed_out', `there is no whole answer from ${address}`, {
         hint: hint`${command('status')} tells whether it runs, and which faults are on.`,
         cause: error,
       });
     });
-  if (answer.success === 'ok' && answer.url !== undefined) return answer.url;
-  const { message = `${address} did not answer as it should`, errors = [message] } = answer;
-  throw new GatewayError('invalid_fields', message, { problems: errors });
-}
-
-interface Refusal {
-  message: string;
-  errors: string[];
+  const {
+    checkoutUrl,
+    message = `${address} did not answer as it should`,
+    problems,
+  } = dialect.readAnswer(body);
+  if (checkoutUrl !== undefined) return { checkoutUrl, id: dialect.paymentIdOf(checkoutUrl) };
+  throw new GatewayError('invalid_fields', message, { problems: problems ?? [message] });
 }
 
 /** The variables that `keys env` prints and that `exec` and the library hand on. */
@@ -112,13 +92,13 @@ export function merchantEnvironment(
     GATEWAY_SIM_URL: url,
     GATEWAY_SIM_PUBLIC_KEY: keys.publicKey,
     GATEWAY_SIM_SECRET_KEY: keys.secretKey,
-    GATEWAY_SIM_INITIATE_URL: `${url}/sandbox/payment/initiate`,
+    GATEWAY_SIM_INITIATE_URL: initiateUrl(url),
   };
 }
 
-/** The id of the payment that a checkout URL opens. */
-export function paymentIdOf(checkoutUrl: string): string {
-  return new URL(checkoutUrl).searchParams.get('payment_id') ?? '';
+/** Where a merchant initiates a sandbox payment. */
+export function initiateUrl(baseUrl: string): string {
+  return baseUrl + dialect.initiatePath('sandbox');
 }
 
 /** The service's own routes tell no code; anything else, such as an injected fault, fails the command. */
@@ -129,52 +109,31 @@ const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [422, 'invalid_fields'],
 ]);
 
-/** A call of a card route: its method, its path and its JSON body. */
-export interface CardCall {
-  method: 'POST' | 'PUT';
-  path: string;
-  body?: object;
-}
-
-/** The calls that a merchant can make about a card that it has. */
-export const CARD_CALLS = {
-  activate: (id: string): CardCall => toggle(id, true),
-  block: (id: string): CardCall => toggle(id, false),
-  cancel: (id: string): CardCall => ({ method: 'PUT', path: `/api/cards/cancel/${segment(id)}` }),
-} as const;
-
-function toggle(id: string, active: boolean): CardCall {
-  return { method: 'PUT', path: '/api/cards/toggle', body: { card_id: id, active } };
-}
-
 /**
  * Calls a card route with a merchant's secret key.
  *
  * @returns the card of the answer, with its transactions
  * @throws GatewayError with the code that the status stands for
  */
-export async function callCards(server: ControlServer, secretKey: string, call: CardCall) {
-  const { method, path, body } = call;
+async function callCards(server: ControlServer, secretKey: string, { method, path, json }: ServiceCall) {
   const response = await fetch(`${server.url}${path}`, {
     method,
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
+    ...(json && { body: JSON.stringify(json) }),
   }).catch((error: unknown) => {
     throw noServer(server.url, error);
   });
-  const answer = (await response.json().catch(() => ({}))) as Partial<Refusal & { data: { id: string } }>;
-  if (response.ok && answer.data) return readCard(server, answer.data.id);
-  const { message = `${method} ${path} was answered ${response.status}`, errors = [message] } = answer;
-  throw new GatewayError(CODE_OF_STATUS.get(response.status) ?? 'check_failed', message, {
-    problems: errors,
-  });
+  const answer = dialect.readAnswer(await response.json().catch(() => ({})));
+  if (response.ok && answer.cardId !== undefined) return readCard(server, answer.cardId);
+  const { message = `${method} ${path} was answered ${response.status}`, problems = [message] } = answer;
+  throw new GatewayError(CODE_OF_STATUS.get(response.status) ?? 'check_failed', message, { problems });
 }
 
-/** Calls a card route with the secret key of the card's own merchant. */
-export async function callCard(server: ControlServer, id: string, call: (id: string) => CardCall) {
+/** Activates, blocks or cancels a card as its own merchant would. */
+export async function changeCard(server: ControlServer, id: string, action: CardAction) {
   const { merchantId } = await readCard(server, id);
   const { secretKey } = await requireMerchant(server, merchantId);
-  return callCards(server, secretKey, call(id));
+  return callCards(server, secretKey, dialect.changeCard(action, id));
 }
 
 /** A card with its transactions, as the simulator sees it. */
@@ -182,29 +141,14 @@ export function readCard(server: ControlServer, id: string) {
   return server.call('GET /cards/:id', { param: { id } });
 }
 
-/** What a merchant sends to create a card; what is left out takes a value that works. */
-export interface CardValues {
-  amount?: string | undefined;
-  currency?: string | undefined;
-  title?: string | undefined;
-  nameOnCard?: string | undefined;
-  email?: string | undefined;
-}
-
 /**
- * Creates a card as a merchant would.
+ * Creates a card as a merchant would; what is left out takes a value that works.
  *
  * @param named the merchant; default: the first
  * @throws GatewayError `not_found`, `invalid_fields`
  */
 export async function createCard(server: ControlServer, values: CardValues, named?: string) {
   const { secretKey } = await requireMerchant(server, named);
-  const body = {
-    currency_code: values.currency ?? 'USD',
-    title: values.title ?? 'Test card',
-    name_on_card: values.nameOnCard ?? 'Ada Example',
-    email: values.email ?? 'ada@example.com',
-    amount: values.amount ?? '100.00',
-  };
-  return callCards(server, secretKey, { method: 'POST', path: '/api/cards/save', body });
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return callCards(server, secretKey, dialect.createCard({ ...CARD_DEFAULTS, ...given }));
 }

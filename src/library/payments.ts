@@ -1,6 +1,5 @@
-import { OUTCOMES } from '../contract/vocabulary.ts';
+import { MODES, OUTCOMES } from '../contract/vocabulary.ts';
 import type {
-  InitiateFields,
   Payment,
   PaymentFilter,
   PaymentOutcome,
@@ -10,7 +9,7 @@ import type {
 } from './api.ts';
 import { requireFields, requireReference } from './arguments.ts';
 import type { ControlServer } from './control-client.ts';
-import { initiatePayment, paymentIdOf } from './merchant-client.ts';
+import { dialect, initiatePayment } from './merchant-client.ts';
 import { describeFilter, requireFilter, waitFor } from './wait.ts';
 
 /** The payments of an emulator. */
@@ -27,9 +26,10 @@ export function paymentsOf(server: ControlServer): Payments {
     list,
     get,
     create: async (fields = {}) => {
-      const values = wireFields(fields);
-      const url = await initiatePayment(server, fields.mode ?? 'sandbox', values);
-      const { timeline: _, ...payment } = await get(paymentIdOf(url));
+      requireFields('the payment', fields, [...dialect.initiateFields, 'mode']);
+      const { mode = 'sandbox', ...values } = fields;
+      const { id } = await initiatePayment(server, mode, values);
+      const { timeline: _, ...payment } = await get(id);
       return payment;
     },
     waitFor: async (filter = {}, options) =>
@@ -46,30 +46,6 @@ export function paymentsOf(server: ControlServer): Payments {
       PaymentOutcome
     >),
   };
-}
-
-/** Each field by its name on the wire; `mode` is told by the path. */
-const WIRE_NAMES = {
-  publicKey: 'public_key',
-  identifier: 'identifier',
-  currency: 'currency',
-  amount: 'amount',
-  details: 'details',
-  ipnUrl: 'ipn_url',
-  successUrl: 'success_url',
-  cancelUrl: 'cancel_url',
-  siteLogo: 'site_logo',
-  checkoutTheme: 'checkout_theme',
-  customerName: 'customer_name',
-  customerEmail: 'customer_email',
-} as const satisfies Record<Exclude<keyof InitiateFields, 'mode'>, string>;
-
-function wireFields(fields: InitiateFields): Record<string, string | undefined> {
-  requireFields('the payment', fields, [...Object.keys(WIRE_NAMES), 'mode']);
-  const { mode: _, ...sent } = fields;
-  return Object.fromEntries(
-    Object.entries(sent).map(([name, value]) => [WIRE_NAMES[name as keyof typeof sent], value]),
-  );
 }
 
 /** So much is told of what happened instead. */
@@ -93,7 +69,9 @@ async function whatHappened(server: ControlServer, { identifier }: PaymentFilter
 }
 
 function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
-  return method !== 'OPTIONS' && /\/payment\/initiate(\?|$)/.test(target) && paymentId === null;
+  const [path] = target.split('?', 1);
+  const isInitiate = MODES.some((mode) => path === dialect.initiatePath(mode));
+  return method !== 'OPTIONS' && isInitiate && paymentId === null;
 }
 
 /** Where a merchant's code that has the path wrong ends. */

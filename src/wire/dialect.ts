@@ -1,60 +1,37 @@
+import type * as z from 'zod/mini';
 import type { CardTransaction } from '../contract/card.ts';
-import type { GatewayError } from '../contract/error.ts';
+import type { ErrorCode, GatewayError } from '../contract/error.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
-import type { IpnComposer } from '../domain/ipn.ts';
+import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../domain/ipn.ts';
 import type { InitiateCommand } from '../domain/payment.ts';
 import type { Card, Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
-import {
-  type CardNews,
-  cardAnswer,
-  cardDetails,
-  cardList,
-  VirtualCardAnswer,
-  VirtualCardDetails,
-  VirtualCardList,
-} from './card-answers.ts';
-import { CardRequest, readCard, readCardId, readPage, readToggle, ToggleRequest } from './card-requests.ts';
-import { CodeForm, EmailForm, PanelForm } from './checkout.ts';
-import { chosenFields, composeIpn, inventedFields } from './compose.ts';
-import { serviceError } from './errors.ts';
-import { EXAMPLES } from './examples.ts';
-import { InitiateAnswer, InitiateRequest, initiateAnswer, readInitiate } from './initiate.ts';
-import { corruptSignature, encodeIpn, Ipn, ipnFields, resigned } from './ipn.ts';
-import { CARD_PATHS, CHECKOUT_PATHS, checkoutUrl, INITIATE_PATHS } from './paths.ts';
-import { verify } from './verify.ts';
 
-const ipn: IpnComposer = {
-  compose: (subject, settings) => {
-    const fields = ipnFields(subject, settings);
-    const { identifier, status, data } = fields;
-    const signedText = data.amount + identifier;
-    return { ...encodeIpn(fields, settings.ipn.format), signedText, identifier, status };
-  },
-  composeChosen: (chosen, subject, composition, settings) => {
-    const fields =
-      'payment' in subject ? chosenFields(chosen, subject, settings) : inventedFields(chosen, subject);
-    return composeIpn(fields, subject.secretKey, composition);
-  },
-  resigned,
-  corruptSignature,
-};
+/*
+ * What a dialect of the service interface is made of. Each has a folder of its own. The service's side is chosen in
+ * server.ts, the merchant's in library/merchant-client.ts; nobody else knows which one is spoken.
+ */
 
-const MESSAGES = {
-  ...{ InitiateRequest, InitiateAnswer, CardRequest, ToggleRequest, EmailForm, CodeForm, PanelForm },
-  ...{ VirtualCardAnswer, VirtualCardDetails, VirtualCardList, Ipn },
-  examples: EXAMPLES,
-} as const;
+/** What happened to a card, or that it was found. */
+export type CardNews = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
 
-/** An interface that this emulator speaks: what HTTP, use cases and rules are given of it. */
+/** The service's side: what HTTP, use cases and rules are given. */
 export interface Dialect {
   paths: {
     initiate: Readonly<Record<Mode, string>>;
     checkout: Readonly<Record<Mode, string>>;
-    cards: Readonly<Record<keyof typeof CARD_PATHS, string>>;
+    cards: Readonly<Record<'list' | 'create' | 'read' | 'toggle' | 'cancel', string>>;
   };
+  /** The parameter by which the address of a checkout names its payment. */
+  paymentParameter: string;
   checkoutUrl(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): string;
+  /** The id of the card that a path names; undefined where it names none. */
+  cardIdIn(path: string): string | undefined;
+  /** The identifier, or the id of the card, that posted fields name; undefined where they name none. */
+  identifierIn(fields: PostedFields['fields']): string | undefined;
+  /** Why a path that looks right does not exist; undefined for any other. */
+  missingPath(path: string): string | undefined;
   readInitiate(posted: PostedFields, loose: boolean): InitiateCommand;
   initiateAnswer(payment: Payment, baseUrl: string): object;
   readCard(posted: PostedFields): IssueCardCommand;
@@ -64,28 +41,124 @@ export interface Dialect {
   cardAnswer(news: CardNews, card: Card): object;
   cardDetails(card: Card, transactions: readonly CardTransaction[]): object;
   cardList(page: CardPage): object;
-  serviceError(error: GatewayError): object;
+  serviceError(error: Pick<GatewayError, 'message' | 'problems'>): object;
+  /** What initiate answers with 200 when deployments do. */
+  refusals: ReadonlySet<ErrorCode>;
+  /** A response without the card numbers and card codes in it. */
+  maskCards(responseBody: string): string;
   ipn: IpnComposer;
-  verify: typeof verify;
+  verify: IpnTools['verify'];
   /** What the document says of its messages. */
-  messages: typeof MESSAGES;
+  messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
+    /** By message and name. */
+    examples: Readonly<Record<ExampleName, Examples>> & { initiated: Readonly<Record<Mode, Examples>> };
+  };
+  /** The same dialect as a merchant speaks it. */
+  merchant: MerchantDialect;
 }
 
-/** The dialect of the service interface. */
-export const dialect: Dialect = {
-  paths: { initiate: INITIATE_PATHS, checkout: CHECKOUT_PATHS, cards: CARD_PATHS },
-  checkoutUrl,
-  readInitiate,
-  initiateAnswer,
-  readCard,
-  readToggle,
-  readCardId,
-  readPage,
-  cardAnswer,
-  cardDetails,
-  cardList,
-  serviceError,
-  ipn,
-  verify,
-  messages: MESSAGES,
+type Examples = Readonly<Record<string, unknown>>;
+type ExampleName =
+  | 'initiate'
+  | 'cardRequest'
+  | 'cardCreated'
+  | 'cardList'
+  | 'cardDetails'
+  | 'toggleRequest'
+  | 'cardToggled'
+  | 'cardCanceled';
+type MessageName =
+  | 'InitiateRequest'
+  | 'InitiateAnswer'
+  | 'CardRequest'
+  | 'ToggleRequest'
+  | 'EmailForm'
+  | 'CodeForm'
+  | 'PanelForm'
+  | 'VirtualCardAnswer'
+  | 'VirtualCardDetails'
+  | 'VirtualCardList'
+  | 'Ipn';
+
+/** The merchant's side: what commands, library and samples send and check. It loads no schema. */
+export interface MerchantDialect {
+  /** The names of the fields that `initiate` takes. */
+  initiateFields: readonly string[];
+  initiatePath(mode: Mode): string;
+  initiate(mode: Mode, fields: InitiateValues): ServiceCall;
+  /** The id of the payment that a checkout URL opens. */
+  paymentIdOf(checkoutUrl: string): string;
+  /** The names of the fields that `createCard` takes. */
+  cardFields: readonly string[];
+  createCard(fields: CardValues): ServiceCall;
+  changeCard(action: CardAction, id: string): ServiceCall;
+  readAnswer(body: unknown): ServiceAnswer;
+  /** Loaded only when an IPN is to be made or checked. */
+  ipn(): Promise<IpnTools>;
+}
+
+/** Values of the fields of initiate; what is undefined is not sent. */
+export type InitiateValues = {
+  [Name in keyof Omit<InitiateCommand, 'notes'>]?: string | null | undefined;
 };
+
+/** Values of the fields of a card to create; what is undefined is not sent. */
+export type CardValues = { [Name in keyof IssueCardCommand]?: string | undefined };
+
+/** A request to the service, with a form, a JSON body or none. */
+export interface ServiceCall {
+  method: 'POST' | 'PUT';
+  path: string;
+  form?: Readonly<Record<string, string>>;
+  json?: Readonly<Record<string, unknown>>;
+}
+
+/** What there is of these in the body of a response. */
+export interface ServiceAnswer {
+  checkoutUrl?: string | undefined;
+  cardId?: string | undefined;
+  /** Why it was refused. */
+  message?: string | undefined;
+  problems?: readonly string[] | undefined;
+}
+
+/** Makes and checks IPNs without a server. */
+export interface IpnTools {
+  /** An IPN for a payment that never was. @throws GatewayError `invalid_fields` */
+  invent(
+    chosen: ChosenFields,
+    made: { trx: string; now: number; secretKey: string },
+    composition: Composition,
+  ): ComposedIpn;
+  /**
+   * Checks an IPN as a careful receiver does, and says of a wrong signature which mistake made it, where one of the
+   * usual ones did.
+   *
+   * @param body the raw text of the body, form or JSON
+   */
+  verify(body: string, keys: VerifyKeys): Verdict;
+}
+
+/** What an IPN is checked with. */
+export interface VerifyKeys {
+  secretKey: string;
+  /** Keys that somebody may have signed with by mistake, by what to call them: `the public key`. */
+  others?: ReadonlyMap<string, string> | undefined;
+}
+
+/** What came of checking an IPN. */
+export interface Verdict {
+  /** Authentic, and it says that the payment succeeded. */
+  valid: boolean;
+  /** The signature alone is right, whatever the status says. */
+  authentic: boolean;
+  /** Every reason why it is not valid, one sentence each; empty when it is. */
+  reasons: readonly string[];
+  status: string | null;
+  identifier: string | null;
+  amount: string | null;
+  signature: string | null;
+  /** The signature that the secret key gives over `signedText`; null where a field is missing. */
+  expected: string | null;
+  signedText: string | null;
+}

@@ -8,7 +8,7 @@ import type { Context } from '../../src/domain/settings.ts';
 import type { Delivery } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
-import { dialect } from '../../src/wire/dialect.ts';
+import { dialect } from '../../src/wire/documented/service.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, gate, startReceiver } from '../helpers/receiver.ts';
 import {

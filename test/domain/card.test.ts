@@ -6,7 +6,7 @@ import { CARD_ACTIONS, CARD_STATUSES, CARD_TRANSITIONS } from '../../src/contrac
 import { applyCardAction, issueCard, requireCard, testCardNumber } from '../../src/domain/card.ts';
 import { chargeCard, fundCard } from '../../src/domain/card-movement.ts';
 import type { Card } from '../../src/domain/state.ts';
-import { readCard, readToggle } from '../../src/wire/card-requests.ts';
+import { readCard, readToggle } from '../../src/wire/documented/card-requests.ts';
 import { context, merchant, NOW, state } from '../helpers/records.ts';
 
 const FIELDS = {

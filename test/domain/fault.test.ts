@@ -8,7 +8,7 @@ import {
 } from '../../src/contract/active-fault.ts';
 import { FaultRule, FaultRules, MAX_RULES } from '../../src/contract/fault.ts';
 import { type FaultSubject, Faults, globMatches } from '../../src/domain/faults.ts';
-import { corruptSignature } from '../../src/wire/ipn.ts';
+import { corruptSignature } from '../../src/wire/documented/ipn.ts';
 
 const INITIATE: FaultSubject = { route: 'initiate', path: '/payment/initiate' };
 const IPN: FaultSubject = { route: 'ipn', path: null };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deliveryOf } from '../../src/domain/ipn.ts';
 import { type AttemptReport, recordAttempt, SIGNED_ANEW } from '../../src/domain/retry.ts';
-import { encodeIpn, ipnFields } from '../../src/wire/ipn.ts';
+import { encodeIpn, ipnFields } from '../../src/wire/documented/ipn.ts';
 import {
   applied,
   context,

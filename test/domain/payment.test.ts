@@ -7,7 +7,7 @@ import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate, requirePayment, unique, withEvent } from '../../src/domain/payment.ts';
 import { State } from '../../src/domain/state.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
-import { readInitiate } from '../../src/wire/initiate.ts';
+import { readInitiate } from '../../src/wire/documented/initiate.ts';
 import {
   applied,
   context,

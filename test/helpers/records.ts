@@ -9,7 +9,7 @@ import type { Context, Settings } from '../../src/domain/settings.ts';
 import { type Delivery, type Outcome, type Payment, State } from '../../src/domain/state.ts';
 import { emptySnapshot, type Snapshot } from '../../src/store/snapshot.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
-import { dialect } from '../../src/wire/dialect.ts';
+import { dialect } from '../../src/wire/documented/service.ts';
 
 /** 15 January 2026, 10:30:00.123 UTC: the moment at which every test happens. */
 export const NOW = Date.UTC(2026, 0, 15, 10, 30, 0, 123);

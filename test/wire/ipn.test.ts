@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeIpn, ipnFields, sign } from '../../src/wire/ipn.ts';
+import { encodeIpn, ipnFields, sign } from '../../src/wire/documented/ipn.ts';
 import { pendingPayment, SECRET_KEY, type SettingsChanges, settings, state } from '../helpers/records.ts';
 
 interface Vector {

@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TAMPERINGS } from '../../src/contract/vocabulary.ts';
-import { composeIpn, inventedFields } from '../../src/wire/compose.ts';
-import { sign } from '../../src/wire/ipn.ts';
-import { type Verdict, verify } from '../../src/wire/verify.ts';
+import type { Verdict } from '../../src/wire/dialect.ts';
+import { composeIpn, inventedFields } from '../../src/wire/documented/compose.ts';
+import { sign } from '../../src/wire/documented/ipn.ts';
+import { verify } from '../../src/wire/documented/verify.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 
 const KEYS = {

@@ -1,12 +1,7 @@
 import type { Card, CardWithTransactions } from '../../contract/card.ts';
 import { command, hint } from '../../contract/hint.ts';
-import {
-  CARD_CALLS,
-  callCard,
-  createCard,
-  readCard,
-  requireMerchant,
-} from '../../library/merchant-client.ts';
+import type { CardAction } from '../../contract/vocabulary.ts';
+import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/cards.ts';
 import { type Columns, fieldsOf, listed, moment, pairs, table } from '../layout.ts';
@@ -55,9 +50,9 @@ export const activate = change('activate');
 export const block = change('block');
 export const cancel = change('cancel');
 
-function change(what: keyof typeof CARD_CALLS) {
+function change(action: CardAction) {
   return async ({ args: [id], connect }: Context<'activate'>) =>
-    shownCard(await callCard(await connect(), id, CARD_CALLS[what]));
+    shownCard(await changeCard(await connect(), id, action));
 }
 
 export const charge = move('charge');

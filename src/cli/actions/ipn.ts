@@ -1,6 +1,6 @@
 import type { Delivery } from '../../contract/delivery.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { verify as verifyIpn } from '../../wire/verify.ts';
+import { dialect } from '../../library/merchant-client.ts';
 import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/ipn.ts';
 import type { FiredIpn } from '../fire.ts';
@@ -90,7 +90,8 @@ function deliveryText(delivery: FiredIpn): string {
 
 export async function verify(call: Context<'verify'>): Promise<CommandResult> {
   const body = await bodyToVerify(call.args[0], call.options.body, call.io);
-  const verdict = verifyIpn(body, await verifyKeys(call.options, call.connect));
+  const keys = await verifyKeys(call.options, call.connect);
+  const verdict = (await dialect.ipn()).verify(body, keys);
   return {
     json: verdict,
     text: verdictText(verdict),

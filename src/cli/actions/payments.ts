@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
-import { command, hint, kebab } from '../../contract/hint.ts';
+import { command, hint } from '../../contract/hint.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
 import { OUTCOMES } from '../../contract/vocabulary.ts';
-import { initiatePayment, paymentIdOf } from '../../library/merchant-client.ts';
+import { initiatePayment } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
 import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/payments.ts';
@@ -164,18 +164,16 @@ export async function create({
   connect,
 }: Context<'create'>): Promise<CommandResult> {
   const server = await connect();
-  const { theme, ...others } = fields;
-  const named = Object.entries(others).map(([name, value]) => [kebab(name).replaceAll('-', '_'), value]);
-  const url = await initiatePayment(server, options.live ? 'live' : 'sandbox', {
-    ...Object.fromEntries(named),
-    checkout_theme: theme,
+  const { theme, ...values } = fields;
+  const { checkoutUrl, id } = await initiatePayment(server, options.live ? 'live' : 'sandbox', {
+    ...values,
+    checkoutTheme: theme,
   });
-  if (options.open) await openInBrowser(url, output);
-  const id = paymentIdOf(url);
+  if (options.open) await openInBrowser(checkoutUrl, output);
   const { timeline: _, ...record } = await find(server, id);
   return {
     json: record,
-    text: url,
+    text: checkoutUrl,
     notices: [
       ...record.warnings.map((warning) => `! ${warning}`),
       hint`Pay it there, or with: ${command('pay', id, '--approve')}`,

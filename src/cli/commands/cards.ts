@@ -1,3 +1,4 @@
+import { CARD_DEFAULTS } from '../../contract/defaults.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
 import { choice, command, group, pagedBy, requiredText, text, textOr } from '../command.ts';
 
@@ -32,11 +33,11 @@ export const COMMANDS = {
   create: command({
     summary: 'create a card as a merchant would',
     options: {
-      amount: textOr('100.00', 'amount', 'card total amount as decimal text'),
-      currency: textOr('USD', 'code', 'currency code'),
-      title: textOr('Test card', 'text', 'title of the card'),
-      nameOnCard: textOr('Ada Example', 'text', 'name printed on it'),
-      email: textOr('ada@example.com', 'e-mail', 'e-mail of the holder'),
+      amount: textOr(CARD_DEFAULTS.amount, 'amount', 'card total amount as decimal text'),
+      currency: textOr(CARD_DEFAULTS.currency, 'code', 'currency code'),
+      title: textOr(CARD_DEFAULTS.title, 'text', 'title of the card'),
+      nameOnCard: textOr(CARD_DEFAULTS.nameOnCard, 'text', 'name printed on it'),
+      email: textOr(CARD_DEFAULTS.email, 'e-mail', 'e-mail of the holder'),
       merchant: text('name', 'of this merchant (default: the first one)'),
     },
     examples: ['cards create --amount 250 --title Travel'],

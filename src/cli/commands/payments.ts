@@ -1,3 +1,4 @@
+import { PAYMENT_DEFAULTS } from '../../contract/defaults.ts';
 import {
   CHECKOUT_THEMES,
   DELIVERY_ORDERS,
@@ -57,11 +58,11 @@ export const COMMANDS = {
   create: command({
     summary: 'initiate a payment as a merchant would',
     fields: {
-      amount: textOr('100.00', 'amount', 'amount as decimal text'),
-      currency: textOr('USD', 'code', 'currency code'),
+      amount: textOr(PAYMENT_DEFAULTS.amount, 'amount', 'amount as decimal text'),
+      currency: textOr(PAYMENT_DEFAULTS.currency, 'code', 'currency code'),
       identifier: text('text', 'identifier of the merchant (default: made up)'),
-      details: textOr('Test payment', 'text', 'what it is for'),
-      ipnUrl: textOr('http://localhost:3000/ipn', 'url', 'receiver of the IPN'),
+      details: textOr(PAYMENT_DEFAULTS.details, 'text', 'what it is for'),
+      ipnUrl: textOr(PAYMENT_DEFAULTS.ipnUrl, 'url', 'receiver of the IPN'),
       successUrl: text(
         'url',
         'where the browser goes on success (default: a thank-you page of the emulator)',
@@ -69,8 +70,8 @@ export const COMMANDS = {
       cancelUrl: text('url', 'where the browser goes on cancellation (default: a page of the emulator)'),
       siteLogo: text('url', 'logo of the merchant (default: one of the emulator)'),
       theme: choice('theme', 'theme of the checkout', CHECKOUT_THEMES),
-      customerName: textOr('Ada Example', 'text', 'name of the customer'),
-      customerEmail: textOr('wallet@example.com', 'e-mail', 'e-mail of the customer'),
+      customerName: textOr(PAYMENT_DEFAULTS.customerName, 'text', 'name of the customer'),
+      customerEmail: textOr(PAYMENT_DEFAULTS.customerEmail, 'e-mail', 'e-mail of the customer'),
     },
     options: {
       live: flag('in live mode (default: sandbox)'),

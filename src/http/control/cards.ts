@@ -8,7 +8,7 @@ import {
 import type { GatewayError } from '../../contract/error.ts';
 import type { DeclinedRequest } from '../../usecases/cards.ts';
 import type { AppParts } from '../environment.ts';
-import { errorBody, statusOf } from '../errors.ts';
+import { controlError, statusOf } from '../errors.ts';
 import { listPage } from './list.ts';
 import { control } from './route.ts';
 import { cardView } from './views.ts';
@@ -59,6 +59,6 @@ function declinedRequest(id: string, input: object, error: GatewayError): Declin
     target: `/_sim/cards/${encodeURIComponent(id)}/transactions`,
     requestBody: JSON.stringify(input),
     status: statusOf(error),
-    responseBody: JSON.stringify(errorBody(error, true)),
+    responseBody: JSON.stringify(controlError(error)),
   };
 }

@@ -30,7 +30,7 @@ export function eventRoutes(parts: AppParts) {
               (id === undefined || request.paymentId === id),
           )
           .slice(0, limit);
-        return { data: data.map((request) => maskedRequest(request, state.current)), nextCursor: null };
+        return { data: data.map((request) => maskedRequest(request, parts)), nextCursor: null };
       },
     ),
     control(

@@ -69,7 +69,7 @@ export function simEventView(event: happened.SimEvent, parts: AppParts): SimEven
   const { state } = parts;
   switch (event.type) {
     case 'request':
-      return { seq, type: 'request', request: maskedRequest(event.exchange, state.current) };
+      return { seq, type: 'request', request: maskedRequest(event.exchange, parts) };
     case 'payment':
       return { seq, type: 'payment', payment: paymentView(event.payment, parts) };
     case 'delivery':
@@ -88,19 +88,16 @@ export function masked(secret: string): string {
 }
 
 /** A request without any merchant's secret key, bearer token, cookie, card number or card code in it. */
-export function maskedRequest(request: RecordedRequest, state: State): RecordedRequest {
+export function maskedRequest(request: RecordedRequest, { state, dialect }: AppParts): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) =>
     ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
   );
   let body = request.requestBody;
-  for (const { secretKey } of state.merchants.values()) {
+  for (const { secretKey } of state.current.merchants.values()) {
     // As it is written in a form and in JSON too.
     for (const written of [secretKey, encodeURIComponent(secretKey), JSON.stringify(secretKey).slice(1, -1)])
       body = body?.replaceAll(written, masked(secretKey)) ?? null;
   }
-  const responseBody =
-    request.responseBody
-      ?.replace(/"card_number":"\d*(\d{4})"/g, '"card_number":"…$1"')
-      .replace(/"cvc":"\d+"/g, '"cvc":"…"') ?? null;
+  const responseBody = request.responseBody && dialect.maskCards(request.responseBody);
   return { ...request, requestBody: body, responseBody, requestHeaders: Object.fromEntries(headers) };
 }

@@ -4,7 +4,7 @@ import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
-import { answerError, asGatewayError, errorBody, notesOf } from '../errors.ts';
+import { answerError, asGatewayError, notesOf } from '../errors.ts';
 import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
 
 /** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed). */
@@ -74,8 +74,8 @@ async function answerInitiate(c: AppContext, parts: AppParts, mode: Mode): Promi
     c.header('Access-Control-Allow-Origin', '*');
     const error = asGatewayError(thrown);
     exchange.notes = notesOf(error, runtime.style);
-    exchange.responseBody = JSON.stringify(errorBody(error, false));
+    exchange.responseBody = JSON.stringify(dialect.serviceError(error));
     if (error.code === 'internal') throw thrown;
-    return answerError(c, error, runtime.options.errorStatus);
+    return answerError(c, error, dialect, runtime.options.errorStatus);
   }
 }

@@ -24,7 +24,7 @@ export const cardsPage: PageRenderer = ({ parts, c, given }) => {
         <p>Create one below, or as a merchant's code does, with the secret key as bearer:</p>
         <Code
           id="sample"
-          text={sampleCard(parts.runtime.baseUrl(), parts.merchants.default.secretKey)}
+          text={sampleCard(parts, parts.merchants.default)}
           what="The command that creates a card"
         />
       </Empty>

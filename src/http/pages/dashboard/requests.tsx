@@ -87,7 +87,7 @@ export const requestPage: PageRenderer = ({ parts, c }) => {
     id: request.id,
     title: titleOf(request),
     status: <ResponseStatus of={request} />,
-    sections: <RequestSections request={maskedRequest(request, parts.state.current)} />,
+    sections: <RequestSections request={maskedRequest(request, parts)} />,
   });
 };
 

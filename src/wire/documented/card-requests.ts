@@ -1,11 +1,12 @@
 import * as z from 'zod/mini';
-import { GatewayError } from '../contract/error.ts';
-import { field, named, shapeOf } from '../contract/field.ts';
-import type { CardAction } from '../contract/vocabulary.ts';
-import { CARD_MONEY, cardAmountProblem, type IssueCardCommand } from '../domain/card.ts';
-import { amountFromNumber } from '../domain/money.ts';
-import { amountSource, type PostedFields } from './body.ts';
-import { amountJson, email, required, text } from './fields.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { field, named, shapeOf } from '../../contract/field.ts';
+import type { CardAction } from '../../contract/vocabulary.ts';
+import { CARD_MONEY, cardAmountProblem, type IssueCardCommand } from '../../domain/card.ts';
+import { amountFromNumber } from '../../domain/money.ts';
+import { amountSource, type PostedFields } from '../body.ts';
+import { amountJson, email, required, text } from '../fields.ts';
+import { CARD_NAMES, fromWire } from './names.ts';
 
 /** A card to create, as a merchant sends it. */
 export const CARD_REQUEST_EXAMPLE = {
@@ -16,7 +17,7 @@ export const CARD_REQUEST_EXAMPLE = {
   amount: '250',
 };
 
-const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
+export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
 
 const requestFields = {
   currency_code: text('currency_code', 3, 'Card currency; one of the active currencies (documented).'),
@@ -76,8 +77,7 @@ export const ToggleRequest = named(
  * @throws GatewayError `invalid_fields` with every problem
  */
 export function readCard(posted: PostedFields): IssueCardCommand {
-  const { currency_code, name_on_card, ...others } = read(CardRequest, posted);
-  return { ...others, currency: currency_code, nameOnCard: name_on_card };
+  return fromWire(CARD_NAMES, read(CardRequest, posted));
 }
 
 /**

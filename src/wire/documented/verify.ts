@@ -1,40 +1,15 @@
+import type { IpnTools, Verdict } from '../dialect.ts';
 import { sign } from './ipn.ts';
-import { mistakesIn, type VerifyKeys } from './signature-mistakes.ts';
-
-/** What came of checking an IPN. */
-export interface Verdict {
-  /** Authentic, and it says that the payment succeeded. */
-  valid: boolean;
-  /** The signature alone is right, whatever the status says. */
-  authentic: boolean;
-  /** Every reason why it is not valid, one sentence each; empty when it is. */
-  reasons: readonly string[];
-  status: string | null;
-  identifier: string | null;
-  amount: string | null;
-  signature: string | null;
-  /** The signature that the secret key gives over `signedText`; null where a field is missing. */
-  expected: string | null;
-  signedText: string | null;
-}
+import { mistakesIn } from './signature-mistakes.ts';
 
 /** The fields of an IPN that its validity depends on. */
-interface Fields {
-  status: string | null;
-  identifier: string | null;
-  amount: string | null;
-  signature: string | null;
+interface Fields extends Pick<Verdict, 'status' | 'identifier' | 'amount' | 'signature'> {
   /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
   parsedAmount?: string;
 }
 
-/**
- * Checks an IPN as a careful receiver does (documented: status, signature over `data.amount` + `identifier`), and
- * says of a wrong signature which mistake made it, where one of the usual ones did.
- *
- * @param body the raw text of the body, form or JSON
- */
-export function verify(body: string, keys: VerifyKeys): Verdict {
+/** Checks status and signature over `data.amount` + `identifier` (documented). */
+export const verify: IpnTools['verify'] = (body, keys) => {
   const read = readFields(body.replace(/\r?\n$/, ''));
   if (typeof read === 'string') return rejected(NO_FIELDS, [read]);
   const { status, identifier, amount, signature } = read;
@@ -53,7 +28,7 @@ export function verify(body: string, keys: VerifyKeys): Verdict {
     expected: sign(parsed, identifier, keys.secretKey),
     signedText: parsed + identifier,
   };
-}
+};
 
 const NO_FIELDS: Fields = { status: null, identifier: null, amount: null, signature: null };
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { field, named, shapeOf, text } from '../contract/field.ts';
-import { DELIVERY_ORDERS, OUTCOMES } from '../contract/vocabulary.ts';
+import { field, named, shapeOf, text } from '../../contract/field.ts';
+import { DELIVERY_ORDERS, OUTCOMES } from '../../contract/vocabulary.ts';
 
 /** A form of the checkout: fields that it does not know are ignored. */
 function form<All extends Parameters<typeof shapeOf>[0]>(name: string, description: string, fields: All) {

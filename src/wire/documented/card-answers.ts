@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
-import { type CardTransaction, maskedCardNumber } from '../contract/card.ts';
-import { count, field, type JsonSchema, record, text } from '../contract/field.ts';
-import { CARD_STATUSES } from '../contract/vocabulary.ts';
-import type { CardPage } from '../domain/card.ts';
-import type { Card } from '../domain/state.ts';
+import { type CardTransaction, maskedCardNumber } from '../../contract/card.ts';
+import { count, field, type JsonSchema, record, text } from '../../contract/field.ts';
+import { CARD_STATUSES } from '../../contract/vocabulary.ts';
+import type { CardPage } from '../../domain/card.ts';
+import type { Card } from '../../domain/state.ts';
+import type { CardNews } from '../dialect.ts';
 import { MAX_CARD_ID } from './card-requests.ts';
 
 const MESSAGES = {
@@ -12,10 +13,7 @@ const MESSAGES = {
   blocked: 'Virtual card blocked.',
   canceled: 'Virtual card canceled.',
   found: 'Virtual card found.',
-} as const;
-
-/** What happened to a card. */
-export type CardNews = keyof typeof MESSAGES;
+} as const satisfies Record<CardNews, string>;
 
 /** ISO 8601 UTC with microseconds and Z (documented); our clock counts milliseconds. */
 function microseconds(at: string): string {
@@ -175,4 +173,11 @@ export function cardList({ cards, page, perPage, lastPage, total }: CardPage) {
     last_page: lastPage,
     total,
   };
+}
+
+/** A response without the numbers and codes of its cards. */
+export function maskCards(responseBody: string): string {
+  return responseBody
+    .replace(/"card_number":"\d*(\d{4})"/g, '"card_number":"…$1"')
+    .replace(/"cvc":"\d+"/g, '"cvc":"…"');
 }

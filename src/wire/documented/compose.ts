@@ -1,11 +1,11 @@
-import { isAmount } from '../contract/amount.ts';
-import { GatewayError } from '../contract/error.ts';
-import { hint } from '../contract/hint.ts';
-import { timestamp } from '../contract/timestamp.ts';
-import type { Tampering } from '../contract/vocabulary.ts';
-import type { ChosenFields, ComposedIpn, Composition, IpnSubject } from '../domain/ipn.ts';
-import { DOCUMENTED_CURRENCIES } from '../domain/money.ts';
-import type { Settings } from '../domain/settings.ts';
+import { isAmount } from '../../contract/amount.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { hint } from '../../contract/hint.ts';
+import { timestamp } from '../../contract/timestamp.ts';
+import type { Tampering } from '../../contract/vocabulary.ts';
+import type { ChosenFields, ComposedIpn, Composition, IpnSubject } from '../../domain/ipn.ts';
+import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
+import type { Settings } from '../../domain/settings.ts';
 import { encodeIpn, type IpnFields, ipnFields, ipnTime, otherDigit, sign } from './ipn.ts';
 
 /** The fields of an IPN for a payment that never was. */

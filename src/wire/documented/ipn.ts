@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type * as z from 'zod/mini';
-import { field, record, text } from '../contract/field.ts';
-import { type IpnFormat, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
-import type { IpnSubject } from '../domain/ipn.ts';
-import { renderAmount } from '../domain/money.ts';
-import type { Settings } from '../domain/settings.ts';
+import { field, record, text } from '../../contract/field.ts';
+import { type IpnFormat, SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
+import type { IpnSubject } from '../../domain/ipn.ts';
+import { renderAmount } from '../../domain/money.ts';
+import type { Settings } from '../../domain/settings.ts';
 
 /**
  * The signature of an IPN (documented): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed

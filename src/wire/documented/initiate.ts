@@ -1,16 +1,17 @@
 import * as z from 'zod/mini';
-import { shorten } from '../contract/address.ts';
-import { AMOUNT_PATTERN, isAmount } from '../contract/amount.ts';
-import { GatewayError, nearestName } from '../contract/error.ts';
-import { field, LINK, named, optional, record, shapeOf, text as string } from '../contract/field.ts';
-import { command, hint, option } from '../contract/hint.ts';
-import { CHECKOUT_THEMES } from '../contract/vocabulary.ts';
-import { mistypedMagic } from '../domain/auto.ts';
-import { amountFromNumber } from '../domain/money.ts';
-import type { InitiateCommand, InitiateNote } from '../domain/payment.ts';
-import type { Payment } from '../domain/state.ts';
-import { amountSource, type PostedFields } from './body.ts';
-import { address, amountJson, email, required, text } from './fields.ts';
+import { shorten } from '../../contract/address.ts';
+import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
+import { GatewayError, nearestName } from '../../contract/error.ts';
+import { field, LINK, named, optional, record, shapeOf, text as string } from '../../contract/field.ts';
+import { command, hint, option } from '../../contract/hint.ts';
+import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
+import { mistypedMagic } from '../../domain/auto.ts';
+import { amountFromNumber } from '../../domain/money.ts';
+import type { InitiateCommand, InitiateNote } from '../../domain/payment.ts';
+import type { Payment } from '../../domain/state.ts';
+import { amountSource, type PostedFields } from '../body.ts';
+import { address, amountJson, email, required, text } from '../fields.ts';
+import { fromWire, INITIATE_NAMES } from './names.ts';
 import { checkoutUrl } from './paths.ts';
 
 function amountProblem(value: string): string | undefined {
@@ -132,19 +133,11 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
  */
 export function readInitiate(posted: PostedFields, loose: boolean): InitiateCommand {
   const fields = checked(posted, loose ? 'loose' : 'strict');
+  const asked = fromWire(INITIATE_NAMES, fields);
   return {
-    publicKey: fields.public_key,
-    identifier: fields.identifier,
-    currency: fields.currency,
-    amount: fields.amount,
-    details: fields.details,
-    ipnUrl: fields.ipn_url,
-    successUrl: fields.success_url,
-    cancelUrl: fields.cancel_url,
-    siteLogo: fields.site_logo ?? null,
-    checkoutTheme: fields.checkout_theme ?? 'light',
-    customerName: fields.customer_name,
-    customerEmail: fields.customer_email,
+    ...asked,
+    siteLogo: asked.siteLogo ?? null,
+    checkoutTheme: asked.checkoutTheme ?? 'light',
     notes: [...notesOnValues(posted, fields), ...notesOnNames(posted)],
   };
 }

@@ -1,13 +1,7 @@
-import { isAmount } from '../contract/amount.ts';
-import { renderAmount } from '../domain/money.ts';
+import { isAmount } from '../../contract/amount.ts';
+import { renderAmount } from '../../domain/money.ts';
+import type { VerifyKeys } from '../dialect.ts';
 import { sign } from './ipn.ts';
-
-/** What an IPN is checked with. */
-export interface VerifyKeys {
-  secretKey: string;
-  /** Keys that somebody may have signed with by mistake, by what to call them: `the public key`. */
-  others?: ReadonlyMap<string, string> | undefined;
-}
 
 /** What a signature is over. */
 export interface SignedFields {

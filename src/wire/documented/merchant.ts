@@ -1,0 +1,50 @@
+import type { CardAction } from '../../contract/vocabulary.ts';
+import type { MerchantDialect, ServiceCall } from '../dialect.ts';
+import { CARD_NAMES, INITIATE_NAMES, toWire } from './names.ts';
+import { CARD_PATHS, INITIATE_PATHS, PAYMENT_PARAMETER } from './paths.ts';
+
+const toggled = (id: string, active: boolean): ServiceCall => ({
+  method: 'PUT',
+  path: CARD_PATHS.toggle,
+  json: { card_id: id, active },
+});
+
+const CARD_CHANGES = {
+  activate: (id) => toggled(id, true),
+  block: (id) => toggled(id, false),
+  cancel: (id) => ({ method: 'PUT', path: CARD_PATHS.cancel.replace(':id', encodeURIComponent(id)) }),
+} as const satisfies Record<CardAction, (id: string) => ServiceCall>;
+
+/** The documented dialect, as a merchant speaks it. */
+export const merchantDialect: MerchantDialect = {
+  initiateFields: Object.keys(INITIATE_NAMES),
+  initiatePath: (mode) => INITIATE_PATHS[mode],
+  initiate: (mode, fields) => ({
+    method: 'POST',
+    path: INITIATE_PATHS[mode],
+    form: toWire(INITIATE_NAMES, fields),
+  }),
+  paymentIdOf: (checkoutUrl) => new URL(checkoutUrl).searchParams.get(PAYMENT_PARAMETER) ?? '',
+  cardFields: Object.keys(CARD_NAMES),
+  createCard: (fields) => ({ method: 'POST', path: CARD_PATHS.create, json: toWire(CARD_NAMES, fields) }),
+  changeCard: (action, id) => CARD_CHANGES[action](id),
+  readAnswer: (body) => {
+    const answer = (body ?? {}) as Partial<Answer>;
+    return {
+      checkoutUrl: answer.success === 'ok' ? answer.url : undefined,
+      cardId: answer.data?.id,
+      message: answer.message,
+      problems: answer.errors,
+    };
+  },
+  ipn: () => import('./ipn-tools.ts'),
+};
+
+/** Every body that the service answers with, success or not. */
+interface Answer {
+  success: string;
+  url: string;
+  data: { id: string };
+  message: string;
+  errors: string[];
+}

@@ -1,0 +1,47 @@
+import type { CardValues, InitiateValues } from '../dialect.ts';
+
+/*
+ * Each field of a request by our name: its name on the wire (documented). Both sides translate by these, in this order.
+ */
+
+export const INITIATE_NAMES = {
+  publicKey: 'public_key',
+  identifier: 'identifier',
+  currency: 'currency',
+  amount: 'amount',
+  details: 'details',
+  ipnUrl: 'ipn_url',
+  successUrl: 'success_url',
+  cancelUrl: 'cancel_url',
+  siteLogo: 'site_logo',
+  checkoutTheme: 'checkout_theme',
+  customerName: 'customer_name',
+  customerEmail: 'customer_email',
+} as const satisfies Record<keyof InitiateValues, string>;
+
+export const CARD_NAMES = {
+  currency: 'currency_code',
+  title: 'title',
+  nameOnCard: 'name_on_card',
+  email: 'email',
+  amount: 'amount',
+} as const satisfies Record<keyof CardValues, string>;
+
+type Names = Readonly<Record<string, string>>;
+
+/** What came, by our names. */
+export function fromWire<Ours extends Names, Values extends object>(names: Ours, values: Values) {
+  const read: Record<string, unknown> = {};
+  for (const name in names) read[name] = values[names[name] as unknown as keyof Values];
+  return read as { -readonly [Name in keyof Ours]: Values[Ours[Name] & keyof Values] };
+}
+
+/** What goes out, by the names on the wire. */
+export function toWire(names: Names, values: Readonly<Record<string, string | null | undefined>>) {
+  const sent: Record<string, string> = {};
+  for (const [name, wireName] of Object.entries(names)) {
+    const value = values[name];
+    if (value !== undefined && value !== null) sent[wireName] = value;
+  }
+  return sent;
+}
