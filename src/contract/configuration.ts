@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { AMOUNT_PATTERN, isAmount } from './amount.ts';
 import { DURATION_PATTERN, isDuration } from './duration.ts';
 import { isEmail } from './email.ts';
-import { type Field, type Fields, field, type JsonSchema, named, shapeOf } from './field.ts';
+import { type Field, field, type JsonSchema, named, request, shapeOf } from './field.ts';
 import { DELIVERY_ORDERS, OUTCOMES } from './vocabulary.ts';
 
 /*
@@ -44,11 +44,6 @@ function textUpTo(max: number) {
   );
 }
 
-/** A structure of the configuration: unknown keys are refused. */
-function structure<All extends Fields>(name: string, description: string, fields: All) {
-  return named({ name, description, fields, io: 'input' }, z.strictObject(shapeOf(fields)));
-}
-
 const percent = decimal(
   (value) => /^\d{1,3}(\.\d{1,4})?$/.test(value) && Number(value) <= 100,
   'must be a percentage from 0 to 100 as decimal text, such as "2.5"',
@@ -63,19 +58,19 @@ const code = z
 const decimals = 'must be a whole number from 0 to 8';
 
 /** Percent and fixed part. */
-export const ChargeRate = structure('ChargeRate', 'Percent + fixed, as decimal text.', {
+export const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal text.', {
   percent: field(z.optional(percent), 'from 0 to 100, such as "2.5"', PERCENT),
   fixed: field(z.optional(balance), 'added to it, such as "0.30"', DECIMAL),
 });
 export type ChargeRate = z.output<typeof ChargeRate>;
 
-export const Charges = structure('Charges', 'What is taken from payments and cards.', {
+export const Charges = request('Charges', 'What is taken from payments and cards.', {
   payment: field(z.optional(ChargeRate), 'taken from a payment; 2 % unless configured'),
   card: field(z.optional(ChargeRate), 'taken from a new card; 1 % unless configured'),
   cardTransaction: field(z.optional(ChargeRate), 'taken from what a card pays; nothing unless configured'),
 });
 
-export const CurrencyEntry = structure('CurrencyEntry', 'One more currency.', {
+export const CurrencyEntry = request('CurrencyEntry', 'One more currency.', {
   code: field(code, 'two to four upper-case letters or digits'),
   name: field(z.optional(textUpTo(60)), 'its name (default: the code)'),
   symbol: field(z.optional(textUpTo(8)), 'its symbol (default: the code)', { minLength: 1, maxLength: 8 }),
@@ -88,7 +83,7 @@ export const CurrencyEntry = structure('CurrencyEntry', 'One more currency.', {
   ),
 });
 
-export const WalletEntry = structure('WalletEntry', 'One more wallet of live mode.', {
+export const WalletEntry = request('WalletEntry', 'One more wallet of live mode.', {
   email: field(textThat(isEmail, 'must be an e-mail address'), 'what its owner enters on the checkout', {
     format: 'email',
   }),

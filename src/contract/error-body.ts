@@ -1,32 +1,6 @@
 import * as z from 'zod/mini';
-import type { ErrorCode } from './error.ts';
+import { type ErrorCode, STATUS } from './error.ts';
 import { field, record, text } from './field.ts';
-
-/** HTTP status of each error. Refused initiates are answered 200 unless `--error-status http` (observed). */
-export const STATUS = {
-  invalid_fields: 422,
-  unsupported_currency: 422,
-  invalid_api_key: 401,
-  unparseable_body: 400,
-  unsupported_media_type: 415,
-  body_too_large: 413,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  wrong_state: 409,
-  expired: 410,
-  insufficient_funds: 409,
-  storage_failed: 507,
-  state_damaged: 500,
-  folder_in_use: 500,
-  port_in_use: 500,
-  no_server: 500,
-  timed_out: 504,
-  usage: 422,
-  check_failed: 422,
-  internal: 500,
-} as const satisfies Record<ErrorCode, number>;
 
 const errorFields = {
   error: field(z.literal('true'), 'Always the text "true" (documented).'),

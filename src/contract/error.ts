@@ -1,32 +1,34 @@
 import { type Hint, renderHint } from './hint.ts';
 
 /**
- * Everything that can go wrong and be explained to a user, as a closed set.
- * Each edge maps it to its own language: `http/errors.ts` to a status, `cli/output.ts` to an exit code.
+ * Everything that can go wrong and be explained to a user, as a closed set with the HTTP status of each. Refused
+ * initiates are answered 200 unless `--error-status http` (observed). `cli/output.ts` maps each to an exit code.
  */
-export type ErrorCode =
-  | 'invalid_fields'
-  | 'unsupported_currency'
-  | 'invalid_api_key'
-  | 'unparseable_body'
-  | 'unsupported_media_type'
-  | 'body_too_large'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'wrong_state'
-  | 'expired'
-  | 'insufficient_funds'
-  | 'storage_failed'
-  | 'state_damaged'
-  | 'folder_in_use'
-  | 'port_in_use'
-  | 'no_server'
-  | 'timed_out'
-  | 'usage'
-  | 'check_failed'
-  | 'internal';
+export const STATUS = {
+  invalid_fields: 422,
+  unsupported_currency: 422,
+  invalid_api_key: 401,
+  unparseable_body: 400,
+  unsupported_media_type: 415,
+  body_too_large: 413,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  wrong_state: 409,
+  expired: 410,
+  insufficient_funds: 409,
+  storage_failed: 507,
+  state_damaged: 500,
+  folder_in_use: 500,
+  port_in_use: 500,
+  no_server: 500,
+  timed_out: 504,
+  usage: 422,
+  check_failed: 422,
+  internal: 500,
+} as const;
+export type ErrorCode = keyof typeof STATUS;
 
 /** What a `GatewayError` may carry beside its message. */
 export interface ErrorDetails {

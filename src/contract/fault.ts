@@ -15,12 +15,14 @@ import {
   named,
   query,
   record,
+  request,
   shapeOf,
   text,
   wholeList,
   wholeListFields,
   yesOrNo,
 } from './field.ts';
+import { textThat, textWithout } from './input.ts';
 import { FAULT_ROUTES } from './vocabulary.ts';
 
 /*
@@ -28,53 +30,44 @@ import { FAULT_ROUTES } from './vocabulary.ts';
  * and none of it is stored.
  */
 
+const number = (isValid: (value: number) => boolean, error: string) =>
+  z.number().check(z.refine(isValid, { error }));
+
+/** The schema of each kind of member, and what JSON schema can say of it. */
 const KINDS = {
   on: () => field(z.literal(true), ''),
   integer: ({ min = 0, max = 0 }) =>
     field(
-      z.number().check(
-        z.refine((value) => Number.isInteger(value) && value >= min && value <= max, {
-          error: `must be a whole number from ${min} to ${max}`,
-        }),
+      number(
+        (value) => Number.isInteger(value) && value >= min && value <= max,
+        `must be a whole number from ${min} to ${max}`,
       ),
       '',
       { type: 'integer', minimum: min, maximum: max },
     ),
   fraction: ({ min = 0, max = 1 }) =>
     field(
-      z.number().check(
-        z.refine((value) => value > min && value <= max, {
-          error: `must be greater than ${min} and at most ${max}`,
-        }),
-      ),
+      number((value) => value > min && value <= max, `must be greater than ${min} and at most ${max}`),
       '',
       { exclusiveMinimum: min, maximum: max, default: max },
     ),
   duration: ({ longest = '' }) =>
     field(
-      z.string().check(
-        z.refine((value) => isDuration(value, parseDuration(longest) ?? 0), {
-          error: `must be a duration such as 500ms, 2s or 1m, at most ${longest}`,
-        }),
+      textThat(
+        (value) => isDuration(value, parseDuration(longest) ?? 0),
+        `must be a duration such as 500ms, 2s or 1m, at most ${longest}`,
       ),
       '',
       { pattern: DURATION_PATTERN },
     ),
   latency: ({ longest = '' }) =>
     field(
-      z.string().check((checked) => {
-        const message = latencyProblem(checked.value, longest);
-        if (message) checked.issues.push({ code: 'custom', input: checked.value, message });
-      }),
+      textWithout((value) => latencyProblem(value, longest)),
       '',
     ),
   pattern: () =>
     field(
-      z.string().check(
-        z.refine((value) => value !== '' && value.length <= 200, {
-          error: 'must be text of 1 to 200 characters',
-        }),
-      ),
+      textThat((value) => value !== '' && value.length <= 200, 'must be text of 1 to 200 characters'),
       '',
       { minLength: 1, maxLength: 200 },
     ),
@@ -131,23 +124,17 @@ export type FaultRule = z.output<typeof FaultRule>;
 /** Each request is held against every rule (chosen). */
 export const MAX_RULES = 100;
 
-const rulesFields = {
-  faults: field(
-    z.array(FaultRule).check(z.maxLength(MAX_RULES, `there may be at most ${MAX_RULES} rules`)),
-    'The rules, in the order in which they are tried.',
-  ),
-};
-
 /** Every rule at once: the body of a PUT, and what the configuration file says. */
-export const FaultRules = named(
+export const FaultRules = request(
+  'FaultRules',
+  'All rules at once.',
   {
-    name: 'FaultRules',
-    description: 'All rules at once.',
-    fields: rulesFields,
-    io: 'input',
-    example: { faults: [{ route: 'ipn', delay: '30s' }] },
+    faults: field(
+      z.array(FaultRule).check(z.maxLength(MAX_RULES, `there may be at most ${MAX_RULES} rules`)),
+      'The rules, in the order in which they are tried.',
+    ),
   },
-  z.strictObject(shapeOf(rulesFields)),
+  { faults: [{ route: 'ipn', delay: '30s' }] },
 );
 
 const EFFECTS = Object.keys(FAULT_EFFECTS) as FaultEffect[];
@@ -171,10 +158,7 @@ function* contradictions(rule: FaultRule): Generator<[string, string]> {
 }
 
 /** Where a rule acts, as it is written in one. */
-export const FaultRoute = z.string().check((checked) => {
-  const message = routeProblem(checked.value);
-  if (message) checked.issues.push({ code: 'custom', input: checked.value, message });
-});
+export const FaultRoute = textWithout(routeProblem);
 
 function routeProblem(route: string): string | undefined {
   if (route.startsWith('/')) {

@@ -57,6 +57,14 @@ export function textThat(isValid: (value: string) => boolean, expected: string) 
   return z.string().check(z.refine(isValid, { error: expected }));
 }
 
+/** Text in which `problem` finds none. */
+export function textWithout(problem: (value: string) => string | undefined) {
+  return z.string().check((checked) => {
+    const message = problem(checked.value);
+    if (message) checked.issues.push({ code: 'custom', input: checked.value, message });
+  });
+}
+
 /** A whole number in a query or a body, from `min` to `max`; text of digits is read as one. */
 export function wholeNumber(min: number, max: number, description: string) {
   const error = `must be a whole number from ${min} to ${max}`;

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { GatewayError, nearestName } from '../contract/error.ts';
-import { type ControlError, STATUS } from '../contract/error-body.ts';
+import { GatewayError, nearestName, STATUS } from '../contract/error.ts';
+import type { ControlError } from '../contract/error-body.ts';
 import { command, type HintStyle, hint, renderHint } from '../contract/hint.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
