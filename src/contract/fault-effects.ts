@@ -118,7 +118,6 @@ export const FAULT_CONDITIONS = {
     description: 'only for these identifiers, such as order-*',
   },
 } as const satisfies Record<string, FaultMember>;
-export type FaultCondition = keyof typeof FAULT_CONDITIONS;
 
 /** Each of these decides alone what comes back, or when it goes out. */
 export const FAULT_ALTERNATIVES: readonly (readonly FaultEffect[])[] = [

@@ -64,15 +64,6 @@ export function optional<Schema extends z.ZodMiniType>({ schema, ...said }: Fiel
   return { ...said, schema: z.optional(schema) };
 }
 
-/** Every one of some fields, each of which may be left out. */
-export function partial<All extends Fields>(
-  fields: All,
-): { [Name in keyof All]: Field<z.ZodMiniOptional<All[Name]['schema']>> } {
-  return Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, optional(one)])) as ReturnType<
-    typeof partial<All>
-  >;
-}
-
 /** Some fields without those named. */
 export function omit<All extends Fields, Name extends keyof All>(
   fields: All,

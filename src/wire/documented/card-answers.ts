@@ -115,7 +115,7 @@ export const VirtualCardList = record(
 );
 
 /** A card as section 2.1 of the service interface has it. */
-export function cardRecord(card: Card): VirtualCard {
+function cardRecord(card: Card): VirtualCard {
   return {
     id: card.id,
     amount: Number(card.amount),
@@ -137,7 +137,7 @@ export function cardRecord(card: Card): VirtualCard {
 }
 
 /** A transaction as section 2.2 of the service interface has it. */
-export function transactionRecord(transaction: CardTransaction): VirtualCardTransaction {
+function transactionRecord(transaction: CardTransaction): VirtualCardTransaction {
   return {
     id: transaction.id,
     currency_code: transaction.currency,
