@@ -42,7 +42,7 @@ const DOORS: Record<string, Doors> = {
     packages: ['tinyqueue'],
     node: ['*'],
   },
-  settings: { rooms: ['contract', 'domain'], types: ['delivery', 'options'] },
+  'interpret-options': { rooms: ['contract', 'domain'], types: ['delivery', 'options'] },
   usecases: {
     rooms: ['contract', 'domain', 'store'],
     types: ['delivery', 'system'],
@@ -63,7 +63,7 @@ const DOORS: Record<string, Doors> = {
       'wire',
       'store',
       'delivery',
-      'settings',
+      'interpret-options',
       'usecases',
       'http',
     ],

@@ -2,20 +2,32 @@ import { DURATION_PATTERN } from '../contract/duration.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { DELIVERY_ORDERS, IPN_FORMATS, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
 
-/** What a value of an option looks like, and so how its text is read. */
-export type OptionKind =
-  | 'text'
+/** What a value of an option is, by its kind, which also says how its text is read. */
+interface Values {
+  text: string;
   /** A key or token: it goes into a header. */
-  | 'secret'
-  | 'integer'
-  | 'boolean'
-  | 'choice'
-  | 'list'
-  | 'url'
+  secret: string;
+  integer: number;
+  boolean: boolean;
+  choice: string;
+  list: readonly string[];
+  url: string;
   /** An address that paths are put behind. */
-  | 'baseUrl'
-  | 'duration'
-  | 'structure';
+  baseUrl: string;
+  /** Milliseconds; in words until it is read. */
+  duration: number;
+  /** Only the configuration file holds these; the server checks them against their schema. */
+  structure: unknown;
+}
+
+export type OptionKind = keyof Values;
+
+/** What the text of a kind looks like, as a pattern of JSON schema. */
+export const PATTERNS: Partial<Record<OptionKind, string>> = {
+  secret: '^[!-~]+$',
+  url: '^[hH][tT][tT][pP][sS]?://[^/]',
+  baseUrl: '^[hH][tT][tT][pP][sS]?://[^/?#@][^?#@]*$',
+};
 
 /** One option of `start`: a flag, an environment variable and a key of the configuration file in one. */
 export interface OptionSpec {
@@ -23,7 +35,6 @@ export interface OptionSpec {
   /** What stands behind the flag in the help. */
   placeholder?: string;
   choices?: readonly string[];
-  min?: number;
   /** Of a number; of a secret: how many characters it may have. */
   max?: number;
   default?: string | number | boolean | readonly string[];
@@ -34,20 +45,19 @@ export interface OptionSpec {
   json?: JsonSchema;
 }
 
+const FLAG = { kind: 'boolean', default: false } as const;
+const NUMBER = { kind: 'integer', placeholder: 'number' } as const;
+const DURATION = { kind: 'duration', placeholder: 'duration' } as const;
+const KEY = { kind: 'secret', placeholder: 'key' } as const;
+const HOSTS = { kind: 'list', placeholder: 'host' } as const;
+
 /**
  * Every option of `start` by its camelCase name. From this table come the flags and their help, the
  * environment variables, the keys of gateway-sim.config.json and, but for those of the command only, the options of
  * the library.
  */
 export const START_OPTIONS = {
-  port: {
-    kind: 'integer',
-    placeholder: 'number',
-    min: 0,
-    max: 65535,
-    default: 4477,
-    description: 'port to listen on; 0 takes a free one',
-  },
+  port: { ...NUMBER, max: 65535, default: 4477, description: 'port to listen on; 0 takes a free one' },
   host: {
     kind: 'text',
     placeholder: 'address',
@@ -61,12 +71,8 @@ export const START_OPTIONS = {
     default: '.gateway-sim',
     description: 'folder that keeps the state',
   },
-  inMemory: { kind: 'boolean', default: false, description: 'keep nothing on disk' },
-  fsync: {
-    kind: 'boolean',
-    default: false,
-    description: 'wait for the disk itself before answering: survives power loss',
-  },
+  inMemory: { ...FLAG, description: 'keep nothing on disk' },
+  fsync: { ...FLAG, description: 'wait for the disk itself before answering: survives power loss' },
   fixtures: {
     kind: 'text',
     placeholder: 'file',
@@ -79,8 +85,7 @@ export const START_OPTIONS = {
     description: 'address under which browsers reach the emulator, for checkout URLs',
   },
   loose: {
-    kind: 'boolean',
-    default: false,
+    ...FLAG,
     description:
       'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency',
   },
@@ -103,18 +108,8 @@ export const START_OPTIONS = {
     default: '222666',
     description: 'verification code that passes the sandbox checkout',
   },
-  publicKey: {
-    kind: 'secret',
-    placeholder: 'key',
-    max: 50,
-    description: 'public key of the default merchant',
-  },
-  secretKey: {
-    kind: 'secret',
-    placeholder: 'key',
-    max: 200,
-    description: 'secret key of the default merchant',
-  },
+  publicKey: { ...KEY, max: 50, description: 'public key of the default merchant' },
+  secretKey: { ...KEY, max: 200, description: 'secret key of the default merchant' },
   currency: {
     kind: 'list',
     placeholder: 'CODE[:symbol]',
@@ -135,8 +130,7 @@ export const START_OPTIONS = {
     description: 'settle every payment by itself: approve, cancel or fail',
   },
   autoDelay: {
-    kind: 'duration',
-    placeholder: 'duration',
+    ...DURATION,
     default: '500ms',
     description: 'time from initiate until a payment settles itself',
   },
@@ -146,8 +140,7 @@ export const START_OPTIONS = {
     description: 'make ids, codes, card numbers and jitter repeat (never keys and tokens)',
   },
   paymentExpires: {
-    kind: 'duration',
-    placeholder: 'duration',
+    ...DURATION,
     description: 'expire a payment that is still pending after this long (default: never)',
   },
   ipnSchedule: {
@@ -158,19 +151,12 @@ export const START_OPTIONS = {
     json: { items: { type: 'string', pattern: DURATION_PATTERN } },
   },
   ipnRetries: {
-    kind: 'integer',
-    placeholder: 'number',
-    min: 0,
+    ...NUMBER,
     max: 100,
     description:
       'retries of an IPN: the first so many of the schedule, whose last wait repeats (default: all of it)',
   },
-  ipnTimeout: {
-    kind: 'duration',
-    placeholder: 'duration',
-    default: '10s',
-    description: 'time that a receiver has for its answer',
-  },
+  ipnTimeout: { ...DURATION, default: '10s', description: 'time that a receiver has for its answer' },
   ipnFormat: {
     kind: 'choice',
     choices: IPN_FORMATS,
@@ -195,46 +181,22 @@ export const START_OPTIONS = {
     placeholder: 'url',
     description: 'deliver every IPN of a payment here instead of to its ipn_url, which goes into a header',
   },
-  allowIpnHost: {
-    kind: 'list',
-    placeholder: 'host',
-    description: 'let IPNs out to this public host; repeatable',
-  },
-  allowHost: {
-    kind: 'list',
-    placeholder: 'host',
-    description: 'accept this Host header on /_sim; repeatable',
-  },
+  allowIpnHost: { ...HOSTS, description: 'let IPNs out to this public host; repeatable' },
+  allowHost: { ...HOSTS, description: 'accept this Host header on /_sim; repeatable' },
   controlToken: {
     kind: 'secret',
     placeholder: 'token',
     max: 200,
     description: 'token that /_sim asks for (default: none, or a made-up one where --host is not loopback)',
   },
-  open: {
-    kind: 'boolean',
-    default: false,
-    commandOnly: true,
-    description: 'open the dashboard in the browser',
-  },
+  open: { ...FLAG, commandOnly: true, description: 'open the dashboard in the browser' },
   json: {
-    kind: 'boolean',
-    default: false,
+    ...FLAG,
     commandOnly: true,
     description: 'one JSON document a line on stdout, the ready event first',
   },
-  quiet: {
-    kind: 'boolean',
-    default: false,
-    commandOnly: true,
-    description: 'say nothing but the ready line and errors',
-  },
-  detach: {
-    kind: 'boolean',
-    default: false,
-    commandOnly: true,
-    description: 'run in the background; returns once it answers',
-  },
+  quiet: { ...FLAG, commandOnly: true, description: 'say nothing but the ready line and errors' },
+  detach: { ...FLAG, commandOnly: true, description: 'run in the background; returns once it answers' },
   charges: { kind: 'structure', description: 'charges as {"payment": {"percent": "2", "fixed": "0"}}' },
   currencies: {
     kind: 'structure',
@@ -251,29 +213,21 @@ export const START_OPTIONS = {
   wallets: { kind: 'structure', description: 'more wallets as [{"email", "holder", "currency", "balance"}]' },
 } as const satisfies Record<string, OptionSpec>;
 
-export type OptionName = keyof typeof START_OPTIONS;
+type Specs = typeof START_OPTIONS;
+export type OptionName = keyof Specs;
 
-type ValueOf<Spec extends OptionSpec> = Spec['kind'] extends 'integer'
-  ? number
-  : Spec['kind'] extends 'duration'
-    ? number | string
-    : Spec['kind'] extends 'boolean'
-      ? boolean
-      : Spec['kind'] extends 'structure'
-        ? unknown
-        : Spec['kind'] extends 'list'
-          ? readonly string[]
-          : Spec extends { choices: readonly (infer Choice)[] }
-            ? Choice
-            : string;
+type ValueOf<Spec extends OptionSpec> = Spec extends { choices: readonly (infer Choice)[] }
+  ? Choice
+  : Values[Spec['kind']];
 
-type CommandOption = {
-  [Name in OptionName]: (typeof START_OPTIONS)[Name] extends { commandOnly: true } ? Name : never;
-}[OptionName];
+type NamesOf<Part> = { [Name in OptionName]: Specs[Name] extends Part ? Name : never }[OptionName];
 
 /** The options of an emulator as values; what is absent takes its default. */
 export type StartOptions = {
-  -readonly [Name in Exclude<OptionName, CommandOption>]?: ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
+  -readonly [Name in Exclude<OptionName, NamesOf<{ commandOnly: true }>>]?:
+    | ValueOf<Specs[Name]>
+    | (Specs[Name]['kind'] extends 'duration' ? string : never)
+    | undefined;
 };
 
 /** The options that an emulator has wherever it runs: all but those of the command only. */
@@ -281,19 +235,9 @@ export const EMULATOR_OPTIONS: readonly string[] = Object.entries<OptionSpec>(ST
   .filter(([, { commandOnly }]) => !commandOnly)
   .map(([name]) => name);
 
-type Defaulted = {
-  [Name in OptionName]: (typeof START_OPTIONS)[Name] extends { default: unknown } ? Name : never;
-}[OptionName];
-
-/** Every option with its value; those without a default may be undefined. */
+/** Every option with its value; those without a default may be undefined, but for lists, which are empty then. */
 export type ResolvedOptions = {
-  [Name in OptionName]: (typeof START_OPTIONS)[Name]['kind'] extends 'list'
-    ? readonly string[]
-    : (typeof START_OPTIONS)[Name]['kind'] extends 'duration'
-      ? Name extends Defaulted
-        ? number
-        : number | undefined
-      : Name extends Defaulted
-        ? ValueOf<(typeof START_OPTIONS)[Name]>
-        : ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
+  [Name in OptionName]:
+    | ValueOf<Specs[Name]>
+    | (Name extends NamesOf<{ default: unknown } | { kind: 'list' }> ? never : undefined);
 };
