@@ -5,10 +5,10 @@ import { timestamp } from '../contract/timestamp.ts';
 import { Faults } from '../domain/faults.ts';
 import { postpone, recordAttempt, recordExtraAttempt } from '../domain/retry.ts';
 import type { Context } from '../domain/settings.ts';
-import type { Change, Delivery } from '../domain/state.ts';
+import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueSource } from '../system/clock.ts';
-import { DueQueue } from './due-queue.ts';
+import { DueQueue } from '../system/due-queue.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
@@ -36,7 +36,10 @@ export interface CourierParts {
 export class Courier implements DueSource {
   readonly #parts: CourierParts;
   readonly #faults: IpnFaults;
-  readonly #due = new DueQueue((deliveryId) => this.#find(deliveryId));
+  readonly #due = new DueQueue((deliveryId, at) => {
+    const due = dueAt(this.#find(deliveryId));
+    return due !== undefined && due <= at;
+  });
   readonly #lanes = new Lanes(
     (deliveryId) => this.#attempt(deliveryId),
     (deliveryId) => this.#ended(deliveryId),
@@ -56,10 +59,10 @@ export class Courier implements DueSource {
   /** Takes up what the last run left due, and listens for more. */
   start(): void {
     const { store, clock } = this.#parts;
-    for (const delivery of store.state.deliveries.values()) this.#due.plan(delivery);
-    store.onChange((change, replaced) => {
+    for (const delivery of store.state.deliveries.values()) this.#plan(delivery);
+    store.onChange(({ deliveries = [] }, replaced) => {
       if (replaced) this.#forget();
-      this.#onChange(change);
+      for (const delivery of deliveries) this.#plan(delivery);
     });
     clock.add(this);
   }
@@ -71,20 +74,17 @@ export class Courier implements DueSource {
   async runDue(now: number): Promise<void> {
     if (this.#stopped) return;
     const attempts: Promise<void>[] = [];
-    for (let next = this.#due.take(now); next; next = this.#due.take(now)) {
-      if (this.#lanes.isRunning(next.id)) {
-        this.#cameTooSoon.add(next.id);
+    const take = () => this.#find(this.#due.take(now) ?? '');
+    for (let next = take(); next; next = take()) {
+      const { id, paymentId } = next;
+      if (this.#lanes.isRunning(id)) {
+        this.#cameTooSoon.add(id);
         continue;
       }
-      attempts.push(this.#attempted(next.id));
-      this.#lanes.enqueue(addressOf(this.#target(next).url).origin, next.paymentId ?? next.id, next.id);
+      attempts.push(new Promise((resolve) => this.#afterAttempt(id, resolve)));
+      this.#lanes.enqueue(addressOf(this.#target(next).url).origin, paymentId ?? id, id);
     }
     await Promise.all(attempts);
-  }
-
-  /** Resolves after the first attempt of a delivery is stored, or after `limitMs` of real time, whichever comes first. */
-  firstAttempt(deliveryId: string, limitMs: number): Promise<void> {
-    return this.attemptAfter(0, deliveryId, limitMs);
   }
 
   isUnderWay(deliveryId: string): boolean {
@@ -98,12 +98,13 @@ export class Courier implements DueSource {
   async attemptAfter(count: number, deliveryId: string, limitMs: number): Promise<void> {
     const delivery = this.#find(deliveryId);
     if (!delivery || delivery.attemptCount > count || delivery.state !== 'pending') return;
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, limitMs);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, limitMs);
+      this.#afterAttempt(deliveryId, () => {
+        clearTimeout(timer);
+        resolve();
+      });
     });
-    await Promise.race([this.#attempted(deliveryId), limit]);
-    clearTimeout(timer);
   }
 
   /** Aborts what is under way: it stays due. */
@@ -121,33 +122,30 @@ export class Courier implements DueSource {
   #forget(): void {
     this.#ending.abort();
     this.#ending = endOfAttempts();
+    this.#due.clear();
     this.#faults.forget();
     for (const deliveryId of [...this.#waiters.keys()]) this.#announce(deliveryId);
   }
 
-  #onChange({ deliveries = [] }: Change): void {
-    for (const delivery of deliveries) this.#due.plan(delivery);
-    if (deliveries.length) this.#parts.clock.wake();
+  #plan(delivery: Delivery): void {
+    const at = dueAt(delivery);
+    if (at !== undefined && this.#due.plan(delivery.id, at)) this.#parts.clock.wake();
   }
 
   #ended(deliveryId: string): void {
-    if (this.#cameTooSoon.delete(deliveryId)) {
-      const delivery = this.#find(deliveryId);
-      this.#onChange(delivery ? { deliveries: [delivery] } : {});
-    }
+    const delivery = this.#cameTooSoon.delete(deliveryId) && this.#find(deliveryId);
+    if (delivery) this.#plan(delivery);
     this.#announce(deliveryId);
   }
 
-  #attempted(deliveryId: string): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiters.set(deliveryId, [...(this.#waiters.get(deliveryId) ?? []), resolve]);
-    });
+  #afterAttempt(deliveryId: string, listener: () => void): void {
+    this.#waiters.set(deliveryId, [...(this.#waiters.get(deliveryId) ?? []), listener]);
   }
 
   #announce(deliveryId: string): void {
     const waiters = this.#waiters.get(deliveryId) ?? [];
     this.#waiters.delete(deliveryId);
-    for (const resolve of waiters) resolve();
+    for (const listener of waiters) listener();
   }
 
   async #attempt(deliveryId: string): Promise<void> {
@@ -158,7 +156,11 @@ export class Courier implements DueSource {
     const fault = this.#faults.take(delivery);
     const startedAt = timestamp(context().now);
     try {
-      if (fault && (await this.#postpone(delivery, fault))) return;
+      const wait = fault && this.#faults.postponeMs(delivery, fault);
+      if (fault && wait !== undefined) {
+        await this.#moveDue(deliveryId, wait, `put off by a fault rule: ${describeEffects(fault)}`);
+        return;
+      }
       const { report, refused } = await this.#post(delivery, 1, fault, signal);
       // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
       if (signal.aborted) return;
@@ -169,8 +171,7 @@ export class Courier implements DueSource {
       const held = this.#faults.heldBehind(delivery);
       if (held !== undefined) await this.#moveDue(held, 0, 'a fault rule let another IPN go first');
     } catch {
-      this.#due.planAt(deliveryId, context().now + STORE_RETRY_MS);
-      clock.wake();
+      if (this.#due.plan(deliveryId, context().now + STORE_RETRY_MS)) clock.wake();
     }
   }
 
@@ -183,14 +184,6 @@ export class Courier implements DueSource {
     await store.commit((state) =>
       recordExtraAttempt(state, delivery.id, { ...report, startedAt }, context()),
     );
-  }
-
-  /** Whether a fault rule wants the delivery to wait; if so, it is due later. */
-  async #postpone(delivery: Delivery, fault: FaultRule): Promise<boolean> {
-    const wait = this.#faults.postponeMs(delivery, fault);
-    if (wait === undefined) return false;
-    await this.#moveDue(delivery.id, wait, `put off by a fault rule: ${describeEffects(fault)}`);
-    return true;
   }
 
   #moveDue(deliveryId: string, wait: number, why: string): Promise<unknown> {
@@ -234,6 +227,11 @@ function endOfAttempts(): AbortController {
   // Every attempt under way listens; the default limit would warn the user of a leak from the 11th on.
   setMaxListeners(IN_ALL, ending.signal);
   return ending;
+}
+
+function dueAt(delivery: Delivery | undefined): number | undefined {
+  if (delivery?.state !== 'pending' || delivery.nextAttemptAt === null) return undefined;
+  return Date.parse(delivery.nextAttemptAt);
 }
 
 /** The parts of an address. One that is none can only come from an edited state: its attempt will say so. */

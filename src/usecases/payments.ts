@@ -80,7 +80,7 @@ export class Payments {
     const last = settlement.deliveries.at(-1);
     if (last && (awaitDelivery || order !== 'redirect-then-ipn')) {
       const ownTime = settings.ipn.timeoutMs + REDIRECT_HEAD_START_MS;
-      await courier.firstAttempt(last.id, awaitDelivery ? ownTime : REDIRECT_WAIT_MS);
+      await courier.attemptAfter(0, last.id, awaitDelivery ? ownTime : REDIRECT_WAIT_MS);
     }
     return {
       payment: store.state.payments.get(settlement.payment.id) ?? settlement.payment,
@@ -117,7 +117,7 @@ export class Payments {
     const last = store.state.deliveriesOf(payment.id).at(-1);
     const order = payment.auto?.delivery ?? settings.delivery;
     if (address !== null && last && order !== 'redirect-then-ipn') {
-      await courier.firstAttempt(last.id, REDIRECT_WAIT_MS);
+      await courier.attemptAfter(0, last.id, REDIRECT_WAIT_MS);
     }
     return address;
   }

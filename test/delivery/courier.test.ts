@@ -196,7 +196,7 @@ describe('the plan of a delivery', () => {
     const make = deliveries();
     const [lost, fence] = [make(receiver.url), make(receiver.url)];
     const { store, courier, until } = await running([lost]);
-    const ended = courier.firstAttempt(lost.id, 10_000);
+    const ended = courier.attemptAfter(0, lost.id, 10_000);
     await receiver.request(1);
     await store.replace(records());
     held.open();
@@ -308,7 +308,7 @@ describe('a stop', () => {
 
     const store = await open();
     const first = await running([], { store });
-    const ended = first.courier.firstAttempt(delivery.id, 60_000);
+    const ended = first.courier.attemptAfter(0, delivery.id, 60_000);
     const request = await receiver.request(1);
     first.stop();
     await request.closed;
@@ -331,7 +331,7 @@ describe('a stop', () => {
     const all = Array.from({ length: 40 }, () => make(receiver.url));
     const { store, courier, stop } = await running(all);
     const last = all.at(-1)?.id ?? '';
-    const ended = courier.firstAttempt(last, 60_000);
+    const ended = courier.attemptAfter(0, last, 60_000);
     await receiver.request(16);
     stop();
     await ended;
@@ -477,7 +477,7 @@ describe('waiting for the first attempt', () => {
     const receiver = await startReceiver([{ status: 500, after: held.opened }]);
     const delivery = deliveries()(receiver.url);
     const { store, courier } = await running([delivery], { ipn: { schedule: [60_000] } });
-    const waited = courier.firstAttempt(delivery.id, 60_000);
+    const waited = courier.attemptAfter(0, delivery.id, 60_000);
     await receiver.request(1);
     held.open();
     await waited;
@@ -489,7 +489,7 @@ describe('waiting for the first attempt', () => {
     const receiver = await startReceiver([{ after: held.opened }]);
     const delivery = deliveries()(receiver.url);
     const { store, courier, until } = await running([delivery]);
-    await courier.firstAttempt(delivery.id, 30);
+    await courier.attemptAfter(0, delivery.id, 30);
     expect(store.state.deliveries.get(delivery.id)).toMatchObject({ state: 'pending', attemptCount: 0 });
     held.open();
     expect((await until(delivery.id, isDone)).state).toBe('delivered');
@@ -501,7 +501,9 @@ describe('waiting for the first attempt', () => {
     const done = make('http://127.0.0.1:1', { state: 'refused', nextAttemptAt: null });
     const { courier } = await running([attempted, done]);
     // None of these would ever end otherwise.
-    await Promise.all([attempted.id, done.id, 'ipn_none'].map((id) => courier.firstAttempt(id, 2 ** 31 - 1)));
+    await Promise.all(
+      [attempted.id, done.id, 'ipn_none'].map((id) => courier.attemptAfter(0, id, 2 ** 31 - 1)),
+    );
   });
 });
 
