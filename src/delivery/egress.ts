@@ -17,25 +17,20 @@ const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
 
 const MAX_VERDICTS = 1_000;
 
-/** Where the emulator itself listens, once it does. */
-export interface OwnAddress {
-  port: number;
-}
-
 /** Decides which addresses may be reached. */
 export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
-  readonly #own: () => OwnAddress | undefined;
+  readonly #ownPort: () => number | undefined;
   /** Verdicts by address: a merchant sends the same few with every payment. */
   readonly #verdicts = new Map<string, string | null>();
 
   /**
    * @param allowedHosts host names or addresses that the user allows (`--allow-ipn-host`)
-   * @param own where the emulator listens
+   * @param ownPort where the emulator itself listens, once it does
    */
-  constructor(allowedHosts: Iterable<string>, own: () => OwnAddress | undefined) {
+  constructor(allowedHosts: Iterable<string>, ownPort: () => number | undefined) {
     this.#allowedHosts = new Set([...allowedHosts].map((name) => bare(name.toLowerCase())));
-    this.#own = own;
+    this.#ownPort = ownPort;
   }
 
   /** Why an address would probably not be allowed, without resolving its name; null when nothing speaks against it. */
@@ -83,7 +78,7 @@ export class Egress {
 
   #addressProblem(name: string, address: string, port: number): string | null {
     const shown = name === address ? address : `${name} (${address})`;
-    if (port === this.#own()?.port && isOwnInterface(address)) {
+    if (port === this.#ownPort() && isOwnInterface(address)) {
       return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
     }
     if (includes(LOCAL, address) || this.#allowedHosts.has(name.toLowerCase())) return null;

@@ -10,27 +10,30 @@ const STORE_RETRY_MS = 1_000;
 
 /** Settles the pending payments whose time has come: automatic ones and expired ones. */
 export class AutoSettler implements DueSource {
-  readonly #parts: { store: Store; clock: Clock; payments: Payments };
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #payments: Payments;
   readonly #due = new DueQueue((paymentId) => this.#find(paymentId)?.status === 'pending');
   /** Each payment is planned once, however often it changes. */
   readonly #planned = new Set<string>();
 
-  constructor(parts: { store: Store; clock: Clock; payments: Payments }) {
-    this.#parts = parts;
+  constructor(store: Store, clock: Clock, payments: Payments) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#payments = payments;
   }
 
   /** Takes up the payments that the last run left pending, and listens for more. */
   start(): void {
-    const { store, clock } = this.#parts;
-    for (const payment of store.state.payments.values()) this.#plan(payment);
-    store.onChange(({ payments = [] }, replaced) => {
+    for (const payment of this.#store.state.payments.values()) this.#plan(payment);
+    this.#store.onChange(({ payments = [] }, replaced) => {
       if (replaced) {
         this.#due.clear();
         this.#planned.clear();
       }
       for (const payment of payments) this.#plan(payment);
     });
-    clock.add(this);
+    this.#clock.add(this);
   }
 
   nextDue(): number | undefined {
@@ -46,7 +49,7 @@ export class AutoSettler implements DueSource {
   }
 
   #find(paymentId: string): Payment | undefined {
-    return this.#parts.store.state.payments.get(paymentId);
+    return this.#store.state.payments.get(paymentId);
   }
 
   #plan(payment: Payment): void {
@@ -58,20 +61,19 @@ export class AutoSettler implements DueSource {
   #planAt(paymentId: string, at: number): void {
     this.#planned.add(paymentId);
     // The clock sets its timer anew only for what comes before all others: initiating must stay cheap.
-    if (this.#due.plan(paymentId, at)) this.#parts.clock.wake();
+    if (this.#due.plan(paymentId, at)) this.#clock.wake();
   }
 
   async #settle(paymentId: string): Promise<void> {
-    const { payments, clock } = this.#parts;
     const payment = this.#find(paymentId);
     const due = payment && dueOf(payment);
     if (!due) return;
     try {
-      await payments.settle(paymentId, due.command);
+      await this.#payments.settle(paymentId, due.command);
     } catch (error) {
       // Somebody else settled it at the same moment, or a reset removed it: then there is nothing left to do.
       if (!(error instanceof GatewayError) || error.code !== 'storage_failed') return;
-      this.#planAt(paymentId, clock.now() + STORE_RETRY_MS);
+      this.#planAt(paymentId, this.#clock.now() + STORE_RETRY_MS);
     }
   }
 }

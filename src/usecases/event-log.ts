@@ -1,20 +1,21 @@
 import type { CardTransaction } from '../contract/card.ts';
 import type { RecordedRequest } from '../contract/event.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import type { Attempt, Change, Delivery, Message, Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
+import type { Clock } from '../system/clock.ts';
 
 /** Something that happened; records are those of the moment. */
-export type SimEvent =
-  | { seq: number; type: 'request'; exchange: RecordedRequest }
-  | { seq: number; type: 'payment'; payment: Payment }
-  | { seq: number; type: 'delivery'; delivery: Delivery; attempt: Attempt | null }
-  | { seq: number; type: 'message'; message: Message }
-  | { seq: number; type: 'cardTransaction'; cardTransaction: CardTransaction }
+type Happening =
+  | { type: 'request'; exchange: RecordedRequest }
+  | { type: 'payment'; payment: Payment }
+  | { type: 'delivery'; delivery: Delivery; attempt: Attempt | null }
+  | { type: 'message'; message: Message }
+  | { type: 'cardTransaction'; cardTransaction: CardTransaction }
   /** Something about the emulator itself: its clock was moved, a fault was set. */
-  | { seq: number; type: 'notice'; at: string; text: string };
+  | { type: 'notice'; at: string; text: string };
 
-type Unnumbered<T> = T extends unknown ? Omit<T, 'seq'> : never;
-export type SimEventListener = (event: SimEvent) => void;
+export type SimEvent = Happening & { seq: number };
 
 /** Maximum number of events, and of requests, that are kept. */
 const RING_SIZE = 1_000;
@@ -23,12 +24,14 @@ const RING_SIZE = 1_000;
 export class EventLog {
   readonly #ring: SimEvent[] = [];
   readonly #requests: RecordedRequest[] = [];
-  readonly #listeners = new Set<SimEventListener>();
+  readonly #listeners = new Set<(event: SimEvent) => void>();
+  readonly #clock: Clock;
   #seq = 0;
   #requestId = 0;
 
-  /** Turns every stored change into events. */
-  follow(store: Store): void {
+  /** Turns every change that is stored from now on into events. */
+  constructor(store: Store, clock: Clock) {
+    this.#clock = clock;
     store.onChange((change, replaced) => {
       if (!replaced) this.#onChange(change);
     });
@@ -53,14 +56,15 @@ export class EventLog {
   }
 
   /** Reports something about the emulator itself. */
-  notice(at: string, text: string): void {
+  notice(text: string, at = timestamp(this.#clock.now())): void {
     this.#emit({ type: 'notice', at, text });
   }
 
-  /** Forgets everything but the numbers. */
-  forget(): void {
+  /** Forgets everything but the numbers, and reports why. */
+  forget(why: string): void {
     this.#ring.length = 0;
     this.#requests.length = 0;
+    this.notice(why);
   }
 
   /** The requests that are kept, newest first. */
@@ -79,13 +83,13 @@ export class EventLog {
   }
 
   /** Calls the listener for every event from now on, until the returned function is called. */
-  subscribe(listener: SimEventListener): () => void {
+  subscribe(listener: (event: SimEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #emit(unnumbered: Unnumbered<SimEvent>): void {
-    const event = { seq: ++this.#seq, ...unnumbered } as SimEvent;
+  #emit(happening: Happening): void {
+    const event = { seq: ++this.#seq, ...happening };
     remember(this.#ring, event);
     for (const listener of this.#listeners) listener(event);
   }
