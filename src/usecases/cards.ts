@@ -12,7 +12,7 @@ import {
   requireCard,
 } from '../domain/card.ts';
 import { type CardMovement, chargeCard, fundCard, type MovementInput } from '../domain/card-movement.ts';
-import type { Card } from '../domain/state.ts';
+import type { Card, State } from '../domain/state.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** Cards on a page of the merchant's list (chosen). */
@@ -26,34 +26,11 @@ const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_f
 /** How a declined movement is shown in the request log. */
 export type DeclinedRequest = Pick<RecordedRequest, 'target' | 'requestBody' | 'status' | 'responseBody'>;
 
-export function cardUseCases({ store, context, clock, events }: UseCaseParts) {
-  function recordDeclined(request: DeclinedRequest, message: string): void {
-    events.record({
-      ...request,
-      at: timestamp(clock.now()),
-      method: 'POST',
-      requestHeaders: {},
-      durationMs: 0,
-      paymentId: null,
-      notes: [`declined: ${message}`],
-    });
-  }
-
+export function cardUseCases(parts: UseCaseParts) {
+  const { store, context, clock } = parts;
   return {
     /** A merchant's cards, newest first; a page past the end is empty. */
-    page({ id }: Merchant, page: number): CardPage {
-      const { data } = store.state.cards.page(
-        Number.MAX_SAFE_INTEGER,
-        undefined,
-        ({ merchantId }) => merchantId === id,
-      );
-      const total = data.length;
-      return {
-        cards: data.slice((page - 1) * PER_PAGE, page * PER_PAGE),
-        ...{ page, perPage: PER_PAGE, total },
-        lastPage: Math.max(1, Math.ceil(total / PER_PAGE)),
-      };
-    },
+    page: (merchant: Merchant, page: number): CardPage => cardPage(store.state, merchant, page),
 
     /** This merchant's card (any merchant's when none is given). @throws GatewayError `not_found` */
     require: (cardId: string, merchant?: Merchant): Card => requireCard(store.state, cardId, merchant),
@@ -84,10 +61,33 @@ export function cardUseCases({ store, context, clock, events }: UseCaseParts) {
         return await store.commit((state) => RULES[kind](requireCard(state, cardId), input, context()));
       } catch (error) {
         if (declined && error instanceof GatewayError && DECLINED.has(error.code)) {
-          recordDeclined(declined(error), error.message);
+          recordDeclined(parts, declined(error), error.message);
         }
         throw error;
       }
     },
   };
+}
+
+function cardPage({ cards }: State, merchant: Merchant, page: number): CardPage {
+  const all = [...cards.values()].filter(({ merchantId }) => merchantId === merchant.id).reverse();
+  return {
+    cards: all.slice((page - 1) * PER_PAGE, page * PER_PAGE),
+    page,
+    perPage: PER_PAGE,
+    lastPage: Math.max(1, Math.ceil(all.length / PER_PAGE)),
+    total: all.length,
+  };
+}
+
+function recordDeclined({ events, clock }: UseCaseParts, request: DeclinedRequest, message: string): void {
+  events.record({
+    ...request,
+    at: timestamp(clock.now()),
+    method: 'POST',
+    requestHeaders: {},
+    durationMs: 0,
+    paymentId: null,
+    notes: [`declined: ${message}`],
+  });
 }

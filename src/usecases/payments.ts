@@ -47,9 +47,7 @@ export function paymentUseCases(parts: UseCaseParts) {
       throw new GatewayError('not_found', 'there is no payment with this payment_id');
     },
 
-    /** The whole story of a payment in order. */
     timeline: (payment: Payment): TimelineEntry[] => timeline(payment, store.state),
-
     initiate: (command: InitiateCommand, mode: Mode): Promise<Payment> =>
       store.commit((state) => initiate(state, command, mode, context())),
 

@@ -9,23 +9,7 @@ import type { UseCaseParts } from './use-cases.ts';
 
 /** The state as a whole: back to the start, out, and in. */
 export function stateUseCases(parts: UseCaseParts) {
-  const { store, faults, events, settings } = parts;
-
-  /** Brings a state in line with the options, in one write with the state itself: there is no half of it. */
-  async function replace(snapshot: Snapshot, preparation: Preparation): Promise<void> {
-    const { merchants, wallets } = snapshot;
-    const part = new State();
-    part.apply({ merchants, wallets });
-    part.apply(prepare(part, preparation, settings).change);
-    const replaced = store.replace({
-      ...snapshot,
-      merchants: [...part.merchants.values()],
-      wallets: [...part.wallets.values()],
-    });
-    parts.renewIds();
-    await replaced;
-  }
-
+  const { store, faults, events } = parts;
   return {
     /** All records of this moment, to be read. */
     get current(): State {
@@ -40,7 +24,7 @@ export function stateUseCases(parts: UseCaseParts) {
       const fixtures = await parts.initial();
       const snapshot = { ...fixtures, merchants: keptMerchants(store.state, fixtures) };
       // Pinned keys do not count: a pair that was generated since is one that running code has.
-      await replace(snapshot, { wallets: parts.preparation.wallets });
+      await replace(parts, snapshot, { wallets: parts.preparation.wallets });
       faults.replace(parts.firstFaults);
       events.forget('the state was reset');
     },
@@ -56,10 +40,29 @@ export function stateUseCases(parts: UseCaseParts) {
      * @throws GatewayError `invalid_fields`, with nothing changed
      */
     async restore(json: unknown): Promise<void> {
-      await replace(validated(json), parts.preparation);
+      await replace(parts, validated(json), parts.preparation);
       events.forget('a state was imported');
     },
   };
+}
+
+/** Brings a state in line with the options, in one write with the state itself: there is no half of it. */
+async function replace(
+  { store, settings, renewIds }: UseCaseParts,
+  snapshot: Snapshot,
+  preparation: Preparation,
+): Promise<void> {
+  const { merchants, wallets } = snapshot;
+  const part = new State();
+  part.apply({ merchants, wallets });
+  part.apply(prepare(part, preparation, settings).change);
+  const replaced = store.replace({
+    ...snapshot,
+    merchants: [...part.merchants.values()],
+    wallets: [...part.wallets.values()],
+  });
+  renewIds();
+  await replaced;
 }
 
 /** All merchants that there are, with the balances of the fixtures, and those that the fixtures have beside them. */
