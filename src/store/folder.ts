@@ -1,8 +1,8 @@
-import { access, mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
-import { isThere, reason } from './file-error.ts';
+import { isThere, unwritableFolder } from './files.ts';
 import { releaseLock, takeLock } from './lock.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 
@@ -14,14 +14,6 @@ const IGNORE_ALL = '*\n';
 
 /** What holds the state, in the order in which it may go: a snapshot that lost its journal would pass for a whole state. */
 const STATE_FILES = ['db.json', 'journal.jsonl'];
-
-/** The error for a data folder that cannot be written. */
-export function unwritableFolder(path: string, cause: unknown): GatewayError {
-  return new GatewayError('storage_failed', `the data folder ${path} cannot be written: ${reason(cause)}`, {
-    hint: hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`,
-    cause,
-  });
-}
 
 /** A data folder that this process alone may write. */
 export class DataFolder {
@@ -60,7 +52,7 @@ export class DataFolder {
    * @throws GatewayError `storage_failed`
    */
   async setStateAside(now: Date): Promise<string | null> {
-    const stored = await storedFiles(this.path);
+    const stored = storedFiles(this.path);
     if (!stored.length) return null;
     const name = `backup-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`;
     return this.#writing(async () => {
@@ -84,16 +76,8 @@ export class DataFolder {
   }
 }
 
-async function storedFiles(folder: string): Promise<string[]> {
-  const there = await Promise.all(
-    STATE_FILES.map((file) =>
-      access(join(folder, file)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return STATE_FILES.filter((_, index) => there[index]);
+function storedFiles(folder: string): string[] {
+  return STATE_FILES.filter((file) => existsSync(join(folder, file)));
 }
 
 /** Makes a folder that was not there before. */
@@ -125,12 +109,9 @@ export async function beginsAsState(path: string): Promise<boolean> {
 
 /** Whether a folder is one of ours: it has our name, a state, or at least state files and the `.gitignore` of a start. */
 export async function isDataFolder(path: string): Promise<boolean> {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
   if (!isFolder || basename(resolve(path)) === DEFAULT_DATA_DIR) return isFolder;
   if (await beginsAsState(join(path, 'db.json')).catch(() => false)) return true;
   const ignore = await readFile(join(path, '.gitignore'), 'utf8').catch(() => '');
-  return ignore === IGNORE_ALL && (await storedFiles(path)).length > 0;
+  return ignore === IGNORE_ALL && storedFiles(path).length > 0;
 }

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { isThere } from './file-error.ts';
+import { isThere } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
 
@@ -69,10 +69,7 @@ async function removeStaleLock(lock: string): Promise<void> {
 }
 
 async function waitForTurn(turn: string): Promise<void> {
-  const since = await stat(turn).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => Date.now(),
-  );
+  const { mtimeMs: since } = await stat(turn).catch(() => ({ mtimeMs: Date.now() }));
   if (Date.now() - since > ABANDONED_MS) await rm(turn, { force: true });
   else await new Promise((resolve) => setTimeout(resolve, TURN_MS));
 }

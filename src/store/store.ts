@@ -53,21 +53,15 @@ export class Store {
    */
   static async open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
     const store = new Store();
-    const disk = new Disk(files, store);
-    const { snapshot, changes, tornBytes } = await disk.read();
-    if (tornBytes) {
-      store.notices.push(
-        `${disk.journalPath}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`,
-      );
-    }
-    store.found = snapshot !== null;
-    store.#load(snapshot ?? (await initial()));
-    for (const { reset, ...change } of changes) {
-      if (reset) store.#load(change);
-      else store.#state.apply(change);
-    }
-    await disk.begin(!store.found);
-    store.#disk = disk;
+    store.#disk = await Disk.open(files, store, async ({ snapshot, changes, notices }) => {
+      store.notices.push(...notices);
+      store.found = snapshot !== null;
+      store.#load(snapshot ?? (await initial()));
+      for (const { reset, ...change } of changes) {
+        if (reset) store.#load(change);
+        else store.#state.apply(change);
+      }
+    });
     return store;
   }
 
