@@ -45,11 +45,31 @@ export interface OptionSpec {
   json?: JsonSchema;
 }
 
-const FLAG = { kind: 'boolean', default: false } as const;
-const NUMBER = { kind: 'integer', placeholder: 'number' } as const;
-const DURATION = { kind: 'duration', placeholder: 'duration' } as const;
-const KEY = { kind: 'secret', placeholder: 'key' } as const;
-const HOSTS = { kind: 'list', placeholder: 'host' } as const;
+type More = Partial<Omit<OptionSpec, 'kind' | 'description'>>;
+
+/** Declares options of a kind: what stands behind the flag in the help, what it is for, what else is known. */
+function kind<const Kind extends OptionKind>(kind: Kind) {
+  type Base = { kind: Kind; placeholder: string; description: string };
+  function declare(placeholder: string, description: string): Base;
+  function declare<const Rest extends More>(
+    placeholder: string,
+    description: string,
+    more: Rest,
+  ): Base & Rest;
+  function declare(placeholder: string, description: string, more: More = {}) {
+    return { kind, placeholder, description, ...more };
+  }
+  return declare;
+}
+
+const text = kind('text');
+const secret = kind('secret');
+const integer = kind('integer');
+const list = kind('list');
+const duration = kind('duration');
+const flag = (description: string) => ({ kind: 'boolean', default: false, description }) as const;
+const commandFlag = (description: string) => ({ ...flag(description), commandOnly: true }) as const;
+const structure = (description: string) => ({ kind: 'structure', description }) as const;
 
 /**
  * Every option of `start` by its camelCase name. From this table come the flags and their help, the
@@ -57,38 +77,23 @@ const HOSTS = { kind: 'list', placeholder: 'host' } as const;
  * the library.
  */
 export const START_OPTIONS = {
-  port: { ...NUMBER, max: 65535, default: 4477, description: 'port to listen on; 0 takes a free one' },
-  host: {
-    kind: 'text',
-    placeholder: 'address',
-    default: '127.0.0.1',
-    description:
-      'address to listen on (127.0.0.1 also listens on ::1); any but a loopback one guards /_sim with the control token',
-  },
-  dataDir: {
-    kind: 'text',
-    placeholder: 'folder',
-    default: '.gateway-sim',
-    description: 'folder that keeps the state',
-  },
-  inMemory: { ...FLAG, description: 'keep nothing on disk' },
-  fsync: { ...FLAG, description: 'wait for the disk itself before answering: survives power loss' },
-  fixtures: {
-    kind: 'text',
-    placeholder: 'file',
-    description:
-      'state that a new data folder, one in memory and a reset start with (default: two wallets in every currency)',
-  },
-  publicUrl: {
-    kind: 'baseUrl',
-    placeholder: 'url',
-    description: 'address under which browsers reach the emulator, for checkout URLs',
-  },
-  loose: {
-    ...FLAG,
-    description:
-      'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency',
-  },
+  port: integer('number', 'port to listen on; 0 takes a free one', { max: 65535, default: 4477 }),
+  host: text(
+    'address',
+    'address to listen on (127.0.0.1 also listens on ::1); any but a loopback one guards /_sim with the control token',
+    { default: '127.0.0.1' },
+  ),
+  dataDir: text('folder', 'folder that keeps the state', { default: '.gateway-sim' }),
+  inMemory: flag('keep nothing on disk'),
+  fsync: flag('wait for the disk itself before answering: survives power loss'),
+  fixtures: text(
+    'file',
+    'state that a new data folder, one in memory and a reset start with (default: two wallets in every currency)',
+  ),
+  publicUrl: kind('baseUrl')('url', 'address under which browsers reach the emulator, for checkout URLs'),
+  loose: flag(
+    'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency',
+  ),
   errorStatus: {
     kind: 'choice',
     choices: ['ok', 'http'],
@@ -96,26 +101,13 @@ export const START_OPTIONS = {
     description: 'HTTP status of refused initiates: 200 as deployments do, or 422/401',
   },
   panel: { kind: 'boolean', default: true, description: 'show the simulator panel on the checkout' },
-  sandboxEmail: {
-    kind: 'text',
-    placeholder: 'e-mail',
-    default: 'test_mode@mail.com',
-    description: 'e-mail that passes the sandbox checkout',
-  },
-  sandboxCode: {
-    kind: 'text',
-    placeholder: 'code',
-    default: '222666',
-    description: 'verification code that passes the sandbox checkout',
-  },
-  publicKey: { ...KEY, max: 50, description: 'public key of the default merchant' },
-  secretKey: { ...KEY, max: 200, description: 'secret key of the default merchant' },
-  currency: {
-    kind: 'list',
-    placeholder: 'CODE[:symbol]',
-    description: 'one more currency, such as NPR:Rs; repeatable',
+  sandboxEmail: text('e-mail', 'e-mail that passes the sandbox checkout', { default: 'test_mode@mail.com' }),
+  sandboxCode: text('code', 'verification code that passes the sandbox checkout', { default: '222666' }),
+  publicKey: secret('key', 'public key of the default merchant', { max: 50 }),
+  secretKey: secret('key', 'secret key of the default merchant', { max: 200 }),
+  currency: list('CODE[:symbol]', 'one more currency, such as NPR:Rs; repeatable', {
     json: { items: { type: 'string', pattern: '^[A-Z0-9]{2,4}(:.{0,8})?$' }, examples: [['NPR:Rs']] },
-  },
+  }),
   delivery: {
     kind: 'choice',
     placeholder: 'order',
@@ -129,88 +121,59 @@ export const START_OPTIONS = {
     choices: ['approve', 'cancel', 'fail'],
     description: 'settle every payment by itself: approve, cancel or fail',
   },
-  autoDelay: {
-    ...DURATION,
-    default: '500ms',
-    description: 'time from initiate until a payment settles itself',
-  },
-  seed: {
-    kind: 'text',
-    placeholder: 'text',
-    description: 'make ids, codes, card numbers and jitter repeat (never keys and tokens)',
-  },
-  paymentExpires: {
-    ...DURATION,
-    description: 'expire a payment that is still pending after this long (default: never)',
-  },
-  ipnSchedule: {
-    kind: 'list',
-    placeholder: 'durations',
+  autoDelay: duration('duration', 'time from initiate until a payment settles itself', { default: '500ms' }),
+  seed: text('text', 'make ids, codes, card numbers and jitter repeat (never keys and tokens)'),
+  paymentExpires: duration(
+    'duration',
+    'expire a payment that is still pending after this long (default: never)',
+  ),
+  ipnSchedule: list('durations', 'waits before the second, third, … attempt of an IPN', {
     default: ['1s', '5s', '30s', '2m', '10m'],
-    description: 'waits before the second, third, … attempt of an IPN',
     json: { items: { type: 'string', pattern: DURATION_PATTERN } },
-  },
-  ipnRetries: {
-    ...NUMBER,
-    max: 100,
-    description:
-      'retries of an IPN: the first so many of the schedule, whose last wait repeats (default: all of it)',
-  },
-  ipnTimeout: { ...DURATION, default: '10s', description: 'time that a receiver has for its answer' },
+  }),
+  ipnRetries: integer(
+    'number',
+    'retries of an IPN: the first so many of the schedule, whose last wait repeats (default: all of it)',
+    { max: 100 },
+  ),
+  ipnTimeout: duration('duration', 'time that a receiver has for its answer', { default: '10s' }),
   ipnFormat: {
     kind: 'choice',
     choices: IPN_FORMATS,
     default: 'form',
     description: 'how an IPN is written: a form as deployments send it, or JSON',
   },
-  amountFormat: {
-    kind: 'text',
-    placeholder: 'sent|stored|fixed:N',
-    default: 'sent',
-    description: 'data.amount of an IPN: as sent to initiate, with eight decimals, or with N decimals',
-    json: { pattern: '^(sent|stored|fixed:[0-8])$', examples: ['sent', 'stored', 'fixed:2'] },
-  },
-  ipnOn: {
-    kind: 'list',
-    placeholder: SENT_ON_REQUEST.join(','),
-    description: 'send an IPN for these too, not only on success',
+  amountFormat: text(
+    'sent|stored|fixed:N',
+    'data.amount of an IPN: as sent to initiate, with eight decimals, or with N decimals',
+    {
+      default: 'sent',
+      json: { pattern: '^(sent|stored|fixed:[0-8])$', examples: ['sent', 'stored', 'fixed:2'] },
+    },
+  ),
+  ipnOn: list(SENT_ON_REQUEST.join(','), 'send an IPN for these too, not only on success', {
     json: { items: { enum: SENT_ON_REQUEST } },
-  },
-  forwardIpn: {
-    kind: 'url',
-    placeholder: 'url',
-    description: 'deliver every IPN of a payment here instead of to its ipn_url, which goes into a header',
-  },
-  allowIpnHost: { ...HOSTS, description: 'let IPNs out to this public host; repeatable' },
-  allowHost: { ...HOSTS, description: 'accept this Host header on /_sim; repeatable' },
-  controlToken: {
-    kind: 'secret',
-    placeholder: 'token',
-    max: 200,
-    description: 'token that /_sim asks for (default: none, or a made-up one where --host is not loopback)',
-  },
-  open: { ...FLAG, commandOnly: true, description: 'open the dashboard in the browser' },
-  json: {
-    ...FLAG,
-    commandOnly: true,
-    description: 'one JSON document a line on stdout, the ready event first',
-  },
-  quiet: { ...FLAG, commandOnly: true, description: 'say nothing but the ready line and errors' },
-  detach: { ...FLAG, commandOnly: true, description: 'run in the background; returns once it answers' },
-  charges: { kind: 'structure', description: 'charges as {"payment": {"percent": "2", "fixed": "0"}}' },
-  currencies: {
-    kind: 'structure',
-    description: 'more currencies as [{"code", "name", "symbol", "decimals"}]',
-  },
-  faults: {
-    kind: 'structure',
-    description: 'fault rules to start with, as [{"route": "initiate", "status": 503, "times": 2}]',
-  },
-  outcomes: {
-    kind: 'structure',
-    description: 'payments that settle themselves, as [{"identifier": "fail-*", "outcome": "fail"}]',
-  },
-  wallets: { kind: 'structure', description: 'more wallets as [{"email", "holder", "currency", "balance"}]' },
+  }),
+  forwardIpn: kind('url')(
+    'url',
+    'deliver every IPN of a payment here instead of to its ipn_url, which goes into a header',
+  ),
+  allowIpnHost: list('host', 'let IPNs out to this public host; repeatable'),
+  allowHost: list('host', 'accept this Host header on /_sim; repeatable'),
+  controlToken: secret(
+    'token',
+    'token that /_sim asks for (default: none, or a made-up one where --host is not loopback)',
+    { max: 200 },
+  ),
+  open: commandFlag('open the dashboard in the browser'),
+  json: commandFlag('one JSON document a line on stdout, the ready event first'),
+  quiet: commandFlag('say nothing but the ready line and errors'),
+  detach: commandFlag('run in the background; returns once it answers'),
+  charges: structure('charges as {"payment": {"percent": "2", "fixed": "0"}}'),
+  currencies: structure('more currencies as [{"code", "name", "symbol", "decimals"}]'),
+  faults: structure('fault rules to start with, as [{"route": "initiate", "status": 503, "times": 2}]'),
+  outcomes: structure('payments that settle themselves, as [{"identifier": "fail-*", "outcome": "fail"}]'),
+  wallets: structure('more wallets as [{"email", "holder", "currency", "balance"}]'),
 } as const satisfies Record<string, OptionSpec>;
 
 type Specs = typeof START_OPTIONS;
