@@ -8,9 +8,10 @@ import {
   changeText,
   emptySnapshot,
   parseChange,
+  readSnapshotFile,
   type Snapshot,
-  SnapshotFile,
   type StoredChange,
+  writeSnapshotFile,
 } from './snapshot.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -41,8 +42,8 @@ type SnapshotSource = Readonly<{ size: number; snapshot: () => Snapshot }>;
 
 /** The shadow of the state: `db.json`, a snapshot, and `journal.jsonl`, the changes since. */
 export class Disk {
-  readonly #file: SnapshotFile;
   readonly #low: Low<Snapshot>;
+  readonly #file: { size: number };
   readonly #journal: Journal;
   readonly #queue: WriteQueue;
   readonly #source: SnapshotSource;
@@ -50,9 +51,9 @@ export class Disk {
   #snapshotting: Promise<void> | undefined;
   #closed = false;
 
-  private constructor(file: SnapshotFile, low: Low<Snapshot>, journal: Journal, source: SnapshotSource) {
-    this.#file = file;
+  private constructor(low: Low<Snapshot>, file: { size: number }, journal: Journal, source: SnapshotSource) {
     this.#low = low;
+    this.#file = file;
     this.#journal = journal;
     this.#queue = new WriteQueue(journal, () => this.#planSnapshot());
     this.#source = source;
@@ -71,7 +72,14 @@ export class Disk {
     const path = join(folder, 'db.json');
     const journalPath = join(folder, 'journal.jsonl');
     const nothing = emptySnapshot();
-    const file = new SnapshotFile(path);
+    const file = {
+      /** Of what was written last, in characters. */
+      size: 0,
+      read: () => readSnapshotFile(path),
+      async write(snapshot: Snapshot) {
+        file.size = await writeSnapshotFile(path, snapshot);
+      },
+    };
     const low = new Low(file, nothing);
     const { lines, bytes, tornBytes } = await readJournal(journalPath);
     await low.read();
@@ -85,7 +93,7 @@ export class Disk {
     const torn = `${journalPath}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`;
     await load({ snapshot, changes: changesOf(lines, journalPath), notices: tornBytes ? [torn] : [] });
     const journal = await Journal.open(journalPath, bytes, fsync);
-    const disk = new Disk(file, low, journal, source);
+    const disk = new Disk(low, file, journal, source);
     if (snapshot) disk.#planSnapshot();
     else await disk.#writeFirst(path);
     return disk;

@@ -1,9 +1,10 @@
 import { urlProblem } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
+import type { Change } from '../domain/state.ts';
 
 /** Every collection of a state as plain records. */
-export type WholeState = { [Name in CollectionName]: readonly Records[Name][] };
+export type WholeState = Required<Change>;
 
 /** Every collection with each of its fields: a field that is renamed does not compile here. */
 type CollectionField = {

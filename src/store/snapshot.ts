@@ -1,4 +1,3 @@
-import type { Adapter } from 'lowdb';
 import * as z from 'zod/mini';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from '../contract/state.ts';
@@ -125,31 +124,17 @@ export function* snapshotText(snapshot: Snapshot): Generator<string> {
   yield `${text}\n}\n`;
 }
 
-/** lowdb's door to the snapshot file: read whole, written slice by slice to a new file that then takes its place. */
-export class SnapshotFile implements Adapter<Snapshot> {
-  readonly #path: string;
-  /** The size of what was written last, in characters. */
-  size = 0;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  read(): Promise<Snapshot | null> {
-    return readSnapshotFile(this.#path);
-  }
-
-  async write(snapshot: Snapshot): Promise<void> {
-    const file = await replaceFile(this.#path, async (file) => {
-      let size = 0;
-      for (const slice of snapshotText(snapshot)) {
-        await file.appendFile(slice);
-        size += slice.length;
-      }
-      this.size = size;
-      // Without it a power cut after the rename could leave an empty file where a good one was.
-      await file.datasync();
-    });
-    await file.close();
-  }
+/** Writes a snapshot slice by slice to a new file that then takes the place of the old one. Returns its characters. */
+export async function writeSnapshotFile(path: string, snapshot: Snapshot): Promise<number> {
+  let size = 0;
+  const file = await replaceFile(path, async (file) => {
+    for (const slice of snapshotText(snapshot)) {
+      await file.appendFile(slice);
+      size += slice.length;
+    }
+    // Without it a power cut after the rename could leave an empty file where a good one was.
+    await file.datasync();
+  });
+  await file.close();
+  return size;
 }

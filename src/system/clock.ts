@@ -6,16 +6,7 @@ export interface DueSource {
   runDue(now: number): Promise<void>;
 }
 
-/** Times are milliseconds since 1970. */
-export interface ClockReading {
-  now: number;
-  /** Whether time is paused until it is moved or resumed. */
-  frozen: boolean;
-  /** How far the emulator's time is ahead of real time, in milliseconds; negative after it stood still. */
-  ahead: number;
-  /** The instant of the next thing to be done; null when nothing waits. */
-  nextDue: number | null;
-}
+export type ClockReading = ReturnType<Clock['read']>;
 
 /** What became of a move: `past` when the wanted instant is behind, `late` when real time was up on the way. */
 export type MoveResult = 'reached' | 'past' | 'late';
@@ -55,15 +46,19 @@ export class Clock {
   #frozen = false;
   #lastMove: Promise<unknown> = Promise.resolve();
 
+  /** Milliseconds since 1970, as all times here. */
   now(): number {
     return this.#held ?? Date.now() + this.#ahead;
   }
 
-  read(): ClockReading {
+  read() {
     return {
       now: this.now(),
+      /** Whether time is paused until it is moved or resumed. */
       frozen: this.#frozen,
+      /** How far the emulator's time is ahead of real time, in milliseconds; negative after it stood still. */
       ahead: this.#held === undefined ? this.#ahead : this.#held - Date.now(),
+      /** The instant of the next thing to be done; null when nothing waits. */
       nextDue: this.#nextDue() ?? null,
     };
   }
@@ -126,21 +121,20 @@ export class Clock {
 
   async #moveTo(target: number): Promise<MoveResult> {
     this.#held = this.now();
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, LONGEST_MOVE_MS, 'late');
-    });
-    let result: MoveResult | undefined;
-    while (result === undefined) {
-      // Also what was on its way before: its retry may fall into the span.
-      if ((await Promise.race([Promise.all(this.#running), limit])) === 'late') result = 'late';
-      else {
-        const due = this.#nextDue();
-        if (this.#stopped || due === undefined || due > target) result = 'reached';
-        else await this.#stepTo(due);
+    const moved = new AbortController();
+    const late = realPause(LONGEST_MOVE_MS, moved.signal).then(() => true);
+    // Also what was on its way before: its retry may fall into the span.
+    const isLate = () => Promise.race([Promise.all(this.#running).then(() => false), late]);
+    let result: MoveResult = 'late';
+    while (!(await isLate())) {
+      const due = this.#nextDue();
+      if (this.#stopped || due === undefined || due > target) {
+        result = 'reached';
+        break;
       }
+      await this.#stepTo(due);
     }
-    clearTimeout(timer);
+    moved.abort();
     if (result === 'reached') this.#held = target;
     this.#letGo();
     return result;
