@@ -27,7 +27,7 @@ import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
-import { AutoSettler } from './usecases/auto-settle.ts';
+import { startAutoSettling } from './usecases/auto-settle.ts';
 import { EventLog } from './usecases/event-log.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/dialect.ts';
@@ -169,7 +169,7 @@ async function serve(
   const port = portOf(servers[0]);
   listening.port = port;
   courier.start();
-  new AutoSettler(store, clock, useCases.payments).start();
+  startAutoSettling(store, clock, useCases.payments);
   const url = urlOf(options.host, port);
   await folder?.announce({ url, pid: process.pid, controlToken });
   const { publicKey, secretKey } = defaultMerchant(store.state);

@@ -7,15 +7,12 @@ import { postpone, recordAttempt, recordExtraAttempt } from '../domain/retry.ts'
 import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock, DueSource } from '../system/clock.ts';
+import type { Clock } from '../system/clock.ts';
 import { DueQueue } from '../system/due-queue.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
 import type { Poster, PostResult } from './poster.ts';
-
-/** When an attempt cannot be stored (a full disk), it is made again after this long. */
-const STORE_RETRY_MS = 1_000;
 
 /** What the courier needs from the rest of the emulator. */
 export interface CourierParts {
@@ -33,13 +30,10 @@ export interface CourierParts {
  * Brings due IPNs to their receivers. What is due is in the state, so nothing is lost with the process: an attempt
  * counts only once it is stored, and what was not stored is attempted again.
  */
-export class Courier implements DueSource {
+export class Courier {
   readonly #parts: CourierParts;
   readonly #faults: IpnFaults;
-  readonly #due = new DueQueue((deliveryId, at) => {
-    const due = dueAt(this.#find(deliveryId));
-    return due !== undefined && due <= at;
-  });
+  readonly due: DueQueue;
   readonly #lanes = new Lanes(
     (deliveryId) => this.#attempt(deliveryId),
     (deliveryId) => this.#ended(deliveryId),
@@ -54,6 +48,11 @@ export class Courier implements DueSource {
   constructor(parts: CourierParts) {
     this.#parts = parts;
     this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0), parts.context);
+    this.due = new DueQueue(
+      parts.clock,
+      (deliveryId, at) => dueAt(this.#find(deliveryId)) <= at,
+      (deliveryId) => this.#deliver(deliveryId),
+    );
   }
 
   /** Takes up what the last run left due, and listens for more. */
@@ -64,27 +63,20 @@ export class Courier implements DueSource {
       if (replaced) this.#forget();
       for (const delivery of deliveries) this.#plan(delivery);
     });
-    clock.add(this);
+    clock.add(this.due);
   }
 
-  nextDue(): number | undefined {
-    return this.#stopped ? undefined : this.#due.next();
-  }
-
-  async runDue(now: number): Promise<void> {
-    if (this.#stopped) return;
-    const attempts: Promise<void>[] = [];
-    const take = () => this.#find(this.#due.take(now) ?? '');
-    for (let next = take(); next; next = take()) {
-      const { id, paymentId } = next;
-      if (this.#lanes.isRunning(id)) {
-        this.#cameTooSoon.add(id);
-        continue;
-      }
-      attempts.push(new Promise((resolve) => this.#afterAttempt(id, resolve)));
-      this.#lanes.enqueue(addressOf(this.#target(next).url).origin, paymentId ?? id, id);
+  #deliver(deliveryId: string): Promise<void> | undefined {
+    const delivery = this.#find(deliveryId);
+    if (!delivery) return undefined;
+    if (this.#lanes.isRunning(deliveryId)) {
+      this.#cameTooSoon.add(deliveryId);
+      return undefined;
     }
-    await Promise.all(attempts);
+    const attempted = new Promise<void>((resolve) => this.#afterAttempt(deliveryId, resolve));
+    const { origin } = addressOf(this.#target(delivery).url);
+    this.#lanes.enqueue(origin, delivery.paymentId ?? deliveryId, deliveryId);
+    return attempted;
   }
 
   isUnderWay(deliveryId: string): boolean {
@@ -110,6 +102,7 @@ export class Courier implements DueSource {
   /** Aborts what is under way: it stays due. */
   stop(): void {
     this.#stopped = true;
+    this.due.clear();
     this.#ending.abort();
     this.#parts.poster.close();
   }
@@ -122,14 +115,14 @@ export class Courier implements DueSource {
   #forget(): void {
     this.#ending.abort();
     this.#ending = endOfAttempts();
-    this.#due.clear();
+    this.due.clear();
     this.#faults.forget();
     for (const deliveryId of [...this.#waiters.keys()]) this.#announce(deliveryId);
   }
 
   #plan(delivery: Delivery): void {
     const at = dueAt(delivery);
-    if (at !== undefined && this.#due.plan(delivery.id, at)) this.#parts.clock.wake();
+    if (at < NEVER) this.due.plan(delivery.id, at);
   }
 
   #ended(deliveryId: string): void {
@@ -151,7 +144,7 @@ export class Courier implements DueSource {
   async #attempt(deliveryId: string): Promise<void> {
     const delivery = this.#find(deliveryId);
     if (this.#stopped || delivery?.state !== 'pending') return;
-    const { store, clock, context } = this.#parts;
+    const { store, context } = this.#parts;
     const { signal } = this.#ending;
     const fault = this.#faults.take(delivery);
     const startedAt = timestamp(context().now);
@@ -171,7 +164,7 @@ export class Courier implements DueSource {
       const held = this.#faults.heldBehind(delivery);
       if (held !== undefined) await this.#moveDue(held, 0, 'a fault rule let another IPN go first');
     } catch {
-      if (this.#due.plan(deliveryId, context().now + STORE_RETRY_MS)) clock.wake();
+      this.due.retry(deliveryId);
     }
   }
 
@@ -229,9 +222,11 @@ function endOfAttempts(): AbortController {
   return ending;
 }
 
-function dueAt(delivery: Delivery | undefined): number | undefined {
-  if (delivery?.state !== 'pending' || delivery.nextAttemptAt === null) return undefined;
-  return Date.parse(delivery.nextAttemptAt);
+const NEVER = Number.POSITIVE_INFINITY;
+
+function dueAt(delivery: Delivery | undefined): number {
+  const at = delivery?.state === 'pending' ? delivery.nextAttemptAt : null;
+  return at === null ? NEVER : Date.parse(at);
 }
 
 /** The parts of an address. One that is none can only come from an edited state: its attempt will say so. */

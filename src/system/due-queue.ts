@@ -1,4 +1,8 @@
 import TinyQueue from 'tinyqueue';
+import type { Clock, DueSource } from './clock.ts';
+
+/** When something cannot be stored (a full disk), it is tried again after this long. */
+const STORE_RETRY_MS = 1_000;
 
 interface Due {
   id: string;
@@ -7,30 +11,44 @@ interface Due {
   turn: number;
 }
 
-/** What is due when. The record decides, not the queue: it may have changed since it was planned. */
-export class DueQueue {
+/** What is due when, by the clock. The record decides, not the queue: it may have changed since it was planned. */
+export class DueQueue implements DueSource {
+  readonly #clock: Clock;
+  readonly #isDue: (id: string, at: number) => boolean;
+  readonly #run: (id: string) => Promise<void> | undefined;
   #queue = emptyQueue();
   #turns = 0;
-  readonly #isDue: (id: string, at: number) => boolean;
 
-  /** @param isDue whether the record, as it is stored now, is due at this instant (milliseconds since 1970) */
-  constructor(isDue: (id: string, at: number) => boolean) {
+  /**
+   * @param isDue whether the record, as it is stored now, is due at this instant
+   * @param run begins what is due; resolves when that has been done and is stored
+   */
+  constructor(
+    clock: Clock,
+    isDue: (id: string, at: number) => boolean,
+    run: (id: string) => Promise<void> | undefined,
+  ) {
+    this.#clock = clock;
     this.#isDue = isDue;
+    this.#run = run;
   }
 
-  /** @returns whether it comes before all others */
-  plan(id: string, at: number): boolean {
+  plan(id: string, at: number): void {
     const due = { id, at, turn: this.#turns++ };
     this.#queue.push(due);
-    return this.#queue.peek() === due;
+    // The clock sets its timer anew only for what comes before all others: planning must stay cheap.
+    if (this.#queue.peek() === due) this.#clock.wake();
+  }
+
+  retry(id: string): void {
+    this.plan(id, this.#clock.now() + STORE_RETRY_MS);
   }
 
   clear(): void {
     this.#queue = emptyQueue();
   }
 
-  /** The instant of the next one; undefined when none waits. */
-  next(): number | undefined {
+  nextDue(): number | undefined {
     for (let next = this.#queue.peek(); next; next = this.#queue.peek()) {
       if (this.#isDue(next.id, next.at)) return next.at;
       this.#queue.pop();
@@ -38,10 +56,12 @@ export class DueQueue {
     return undefined;
   }
 
-  /** Takes out the next one that is due at `now`. */
-  take(now: number): string | undefined {
-    const at = this.next();
-    return at !== undefined && at <= now ? this.#queue.pop()?.id : undefined;
+  async runDue(now: number): Promise<void> {
+    const runs: (Promise<void> | undefined)[] = [];
+    for (let at = this.nextDue(); at !== undefined && at <= now; at = this.nextDue()) {
+      runs.push(this.#run(this.#queue.pop()?.id ?? ''));
+    }
+    await Promise.all(runs);
   }
 }
 

@@ -167,7 +167,7 @@ describe('the plan of a delivery', () => {
     const { courier, until } = await running([later, now]);
     await until(now.id, isDone);
     expect(receiver.requests).toHaveLength(1);
-    expect(courier.nextDue()).toBe(Date.parse(later.nextAttemptAt ?? ''));
+    expect(courier.due.nextDue()).toBe(Date.parse(later.nextAttemptAt ?? ''));
   });
 
   it('may come nearer, as a resend makes it', async () => {
@@ -237,7 +237,7 @@ describe('a delivery that fails', () => {
       nextAttemptAt: null,
     });
     expect(receiver.requests).toHaveLength(3);
-    expect(courier.nextDue()).toBeUndefined();
+    expect(courier.due.nextDue()).toBeUndefined();
   });
 
   const FAILURES: { what: string; script: Answer[]; error: RegExp }[] = [
@@ -272,7 +272,7 @@ describe('a delivery that fails', () => {
     expect(refused).toMatchObject({ state: 'refused', attemptCount: 1, nextAttemptAt: null });
     expect(refused.note).toContain('--allow-ipn-host 203.0.113.9');
     expect(store.state.attemptsOf(delivery.id)).toHaveLength(1);
-    expect(courier.nextDue()).toBeUndefined();
+    expect(courier.due.nextDue()).toBeUndefined();
   });
 
   it('because its address is none, in a state that somebody edited, disturbs no other', async () => {
@@ -315,7 +315,7 @@ describe('a stop', () => {
     await ended;
     expect(store.state.deliveries.get(delivery.id)).toEqual(delivery);
     expect(store.state.attempts.size).toBe(0);
-    expect(first.courier.nextDue()).toBeUndefined();
+    expect(first.courier.due.nextDue()).toBeUndefined();
     await store.close();
 
     const reopened = await open();
@@ -354,7 +354,7 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
       const result = await commit(rule);
       const failed = store.state.deliveries.get(delivery.id);
       if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
-      await courier.runDue(Date.now());
+      await courier.due.runDue(Date.now());
       return result;
     });
     held.open();
@@ -513,7 +513,7 @@ describe('running what is due', () => {
     const make = deliveries();
     const due = [1, 2, 3].map(() => make(receiver.url, { nextAttemptAt: inMs(3_600_000) }));
     const { store, courier } = await running(due, { ipn: { schedule: [60_000] } });
-    await courier.runDue(Date.now() + 3_600_001);
+    await courier.due.runDue(Date.now() + 3_600_001);
     expect([...store.state.deliveries.values()].map(({ attemptCount }) => attemptCount)).toEqual([1, 1, 1]);
   });
 });
