@@ -2,9 +2,15 @@ import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 
-/** Whether an error says that a file is there already. */
-export function isThere(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'EEXIST';
+/** Whether something could be made: false when it was there already. */
+export async function isMade(making: Promise<unknown>): Promise<boolean> {
+  try {
+    await making;
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
-import { isThere, unwritableFolder } from './files.ts';
+import { isMade, unwritableFolder } from './files.ts';
 import { releaseLock, takeLock } from './lock.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 
@@ -46,10 +46,8 @@ export class DataFolder {
   }
 
   /**
-   * Moves the state into a folder of its own inside this one, so that the next start makes a new one.
-   *
-   * @returns that folder; null when nothing is stored
-   * @throws GatewayError `storage_failed`
+   * Moves the state into a folder of its own inside this one, so that the next start makes a new one. Returns that
+   * folder; null when nothing is stored. @throws GatewayError `storage_failed`
    */
   async setStateAside(now: Date): Promise<string | null> {
     const stored = storedFiles(this.path);
@@ -76,20 +74,13 @@ export class DataFolder {
   }
 }
 
-function storedFiles(folder: string): string[] {
-  return STATE_FILES.filter((file) => existsSync(join(folder, file)));
-}
+const storedFiles = (folder: string) => STATE_FILES.filter((file) => existsSync(join(folder, file)));
 
 /** Makes a folder that was not there before. */
 async function newFolder(path: string): Promise<string> {
   for (let number = 1; ; number++) {
     const free = number === 1 ? path : `${path}-${number}`;
-    try {
-      await mkdir(free, { mode: 0o700 });
-      return free;
-    } catch (error) {
-      if (!isThere(error)) throw error;
-    }
+    if (await isMade(mkdir(free, { mode: 0o700 }))) return free;
   }
 }
 

@@ -31,10 +31,9 @@ export class Journal {
   }
 
   /**
-   * Opens a journal for appending behind its last whole line.
-   *
    * @param bytes the length of its whole lines; anything behind them is cut off
    * @param fsync wait until the disk itself has each batch
+   * @throws GatewayError `storage_failed`
    */
   static async open(path: string, bytes: number, fsync: boolean): Promise<Journal> {
     try {

@@ -15,7 +15,6 @@ export function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown
   return { version: SNAPSHOT_VERSION, ...Object.fromEntries(collections) } as Snapshot;
 }
 
-/** A snapshot without any record. */
 export function emptySnapshot(): Snapshot {
   return snapshotOf(() => []);
 }
@@ -89,12 +88,7 @@ function parseJson(text: string | Buffer, source: string): unknown {
   }
 }
 
-/**
- * Reads a snapshot file; fixtures come through the same door.
- *
- * @returns null when there is no such file
- * @throws GatewayError `state_damaged`
- */
+/** Null when there is no such file; fixtures come through the same door. @throws GatewayError `state_damaged` */
 export async function readSnapshotFile(
   path: string,
   options: { knownKeysOnly?: boolean } = {},

@@ -37,25 +37,26 @@ export class EventLog {
     });
   }
 
-  #onChange(change: Change): void {
-    for (const payment of change.payments ?? []) this.#emit({ type: 'payment', payment });
-    for (const message of change.messages ?? []) this.#emit({ type: 'message', message });
-    for (const cardTransaction of change.cardTransactions ?? []) {
-      this.#emit({ type: 'cardTransaction', cardTransaction });
-    }
-    for (const delivery of change.deliveries ?? []) {
-      this.#emit({ type: 'delivery', delivery, attempt: change.attempts?.at(-1) ?? null });
-    }
+  #onChange({
+    payments = [],
+    messages = [],
+    cardTransactions = [],
+    deliveries = [],
+    attempts,
+  }: Change): void {
+    for (const payment of payments) this.#emit({ type: 'payment', payment });
+    for (const message of messages) this.#emit({ type: 'message', message });
+    for (const cardTransaction of cardTransactions) this.#emit({ type: 'cardTransaction', cardTransaction });
+    const attempt = attempts?.at(-1) ?? null;
+    for (const delivery of deliveries) this.#emit({ type: 'delivery', delivery, attempt });
   }
 
-  /** Keeps a request. */
   record(request: Omit<RecordedRequest, 'id'>): void {
     const numbered = { id: ++this.#requestId, ...request };
     remember(this.#requests, numbered);
     this.#emit({ type: 'request', exchange: numbered });
   }
 
-  /** Reports something about the emulator itself. */
   notice(text: string, at = timestamp(this.#clock.now())): void {
     this.#emit({ type: 'notice', at, text });
   }
@@ -77,7 +78,7 @@ export class EventLog {
     return this.#ring.filter((event) => event.seq > seq);
   }
 
-  /** The sequence number of the newest event. */
+  /** A sequence number. */
   get newest(): number {
     return this.#seq;
   }

@@ -6,7 +6,7 @@ import type { UseCaseParts } from './use-cases.ts';
 export function faultUseCases({ events, faults }: UseCaseParts) {
   const report = (fault: ActiveFault) => events.notice(`FAULT ON  ${describeFault(fault)}`);
   return {
-    /** The rules in force, for what acts on them. */
+    /** For what acts on them. */
     rules: faults,
 
     /** The rules in the order in which they are tried, spent ones included. */
@@ -19,7 +19,6 @@ export function faultUseCases({ events, faults }: UseCaseParts) {
       return faults.areOn;
     },
 
-    /** Sets one rule. */
     set(rule: FaultRule): ActiveFault {
       const fault = faults.set(rule);
       report(fault);
@@ -33,11 +32,7 @@ export function faultUseCases({ events, faults }: UseCaseParts) {
       if (!faults.list.length) events.notice('all faults are off');
     },
 
-    /**
-     * Removes all rules, those on one route, or only the one there for these identifiers.
-     *
-     * @returns how many were removed
-     */
+    /** Removes all rules, those on one route, or only the one there for these identifiers. Returns how many. */
     clear(route?: string, only?: { identifier: string | undefined }): number {
       const cleared = faults.clear(route, only);
       const some = `${cleared} fault ${cleared === 1 ? 'rule is' : 'rules are'} off`;

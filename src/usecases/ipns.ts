@@ -29,9 +29,8 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
     require,
 
     /**
-     * Sends a delivery once more and waits for that attempt.
+     * Sends a delivery once more, or a new one to another address, and waits for that attempt.
      *
-     * @param to another address, which makes a new delivery
      * @throws GatewayError `not_found`, `invalid_fields`, or `forbidden` when the egress guard refuses it
      */
     async resend(deliveryId: string, to?: string): Promise<Delivery> {
@@ -45,9 +44,8 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
     },
 
     /**
-     * Makes an IPN by hand and waits for its attempts, up to `LONGEST_FIRE_WAIT_MS`.
+     * Makes IPNs by hand, in the order in which they go out, and waits for their attempts, up to `LONGEST_FIRE_WAIT_MS`.
      *
-     * @returns the deliveries, in the order in which they go out
      * @throws GatewayError `not_found`, `invalid_fields`, or `forbidden` when the egress guard refuses it
      */
     async fire(request: FireRequest): Promise<Delivery[]> {

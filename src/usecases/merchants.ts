@@ -26,7 +26,6 @@ export function merchantUseCases({ store, context, random, events }: UseCasePart
     /** The merchant whose secret key a request carries. @throws GatewayError `unauthorized` */
     requireBySecretKey: (key: string | undefined): Merchant => requireBySecretKey(store.state, key),
 
-    /** Registers another merchant with a fresh pair of keys. */
     async add(name: string): Promise<Merchant> {
       const merchant = await store.commit((state) => {
         const given = context();
@@ -53,7 +52,6 @@ export function walletUseCases({ store }: UseCaseParts) {
     /** The first wallet that could pay an amount; else the first of its currency, which could not. */
     payerOf: (amount: { amount: string; currency: string }) => payerOf(store.state, amount),
 
-    /** Adds money to a wallet. */
     fund: (reference: string, amount: string): Promise<Wallet> =>
       store.commit((state) => fundWallet(state, reference, amount)),
   };
