@@ -35,6 +35,8 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
   };
 }
 
+const usage = (message: string) => new GatewayError('usage', message);
+
 const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 
 /** Limits in milliseconds, and in words. */
@@ -47,25 +49,21 @@ const LIMITS = {
 function within(name: keyof typeof LIMITS, milliseconds: number, label: Label): number {
   const [minimum, maximum, words] = LIMITS[name];
   if (milliseconds >= minimum && milliseconds <= maximum) return milliseconds;
-  throw new GatewayError('usage', `${label(name)} must be ${words}`);
+  throw usage(`${label(name)} must be ${words}`);
 }
 
 function ipnSettings(options: ResolvedOptions, label: Label): Settings['ipn'] {
   const amountFormat = parseAmountFormat(options.amountFormat);
   if (!amountFormat) {
-    throw new GatewayError(
-      'usage',
-      `${label('amountFormat')} must be sent, stored or fixed:N with N from 0 to 8 (got "${options.amountFormat}")`,
-    );
+    const got = options.amountFormat;
+    throw usage(`${label('amountFormat')} must be sent, stored or fixed:N with N from 0 to 8 (got "${got}")`);
   }
   const alsoOn = options.ipnOn.map((text) => {
     const status = SENT_ON_REQUEST.find((name) => name === text);
     if (status) return status;
     const meant = nearestName(text, SENT_ON_REQUEST);
-    throw new GatewayError(
-      'usage',
-      `${label('ipnOn')} takes ${SENT_ON_REQUEST.join(', ')} (got "${text}")${meant ? `: did you mean ${meant}?` : ''}`,
-    );
+    const help = meant ? `: did you mean ${meant}?` : '';
+    throw usage(`${label('ipnOn')} takes ${SENT_ON_REQUEST.join(', ')} (got "${text}")${help}`);
   });
   return {
     format: options.ipnFormat,
@@ -81,10 +79,8 @@ function scheduleOf({ ipnSchedule, ipnRetries }: ResolvedOptions, label: Label):
   const waits = ipnSchedule.map((text) => {
     const wait = parseDuration(text);
     if (wait !== undefined && wait <= LONGEST_WAIT_MS) return wait;
-    throw new GatewayError(
-      'usage',
-      `${label('ipnSchedule')} must be durations such as 1s,5s,30s, each at most 720h (got "${text}")`,
-    );
+    const expected = 'durations such as 1s,5s,30s, each at most 720h';
+    throw usage(`${label('ipnSchedule')} must be ${expected} (got "${text}")`);
   });
   if (ipnRetries === undefined) return waits;
   return Array.from({ length: ipnRetries }, (_, index) => waits[index] ?? waits.at(-1) ?? 0);

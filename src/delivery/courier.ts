@@ -47,7 +47,7 @@ export class Courier {
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
-    this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0), parts.context);
+    this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0));
     this.due = new DueQueue(
       parts.clock,
       (deliveryId, at) => dueAt(this.#find(deliveryId)) <= at,
@@ -210,8 +210,9 @@ export class Courier {
     ];
     if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
     headers.push(['Connection', 'keep-alive']);
-    const request = { url, headers, body, timeoutMs: context().settings.ipn.timeoutMs, signal };
-    return fault ? this.#faults.post(poster, request, fault) : poster.post(request);
+    const { settings, ipn } = context();
+    const request = { url, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
+    return fault ? this.#faults.post(poster, request, fault, ipn) : poster.post(request);
   }
 }
 

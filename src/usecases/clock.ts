@@ -24,11 +24,11 @@ export function clockUseCases({ clock, events }: UseCaseParts) {
       if (advance !== undefined) {
         const milliseconds = parseDuration(advance) ?? 0;
         requireReachable('advance', clock.now() + milliseconds);
-        requireMoved(await clock.advance(milliseconds), 'advance', clock.now());
+        requireMoved(await clock.advance(milliseconds), clock.now());
       } else if (freeze !== undefined) {
         const at = freeze === 'now' ? undefined : parseInstant(freeze);
         requireReachable('freeze', at ?? 0);
-        requireMoved(await clock.freeze(at), 'freeze', clock.now());
+        requireMoved(await clock.freeze(at), clock.now());
       } else await clock.resume();
       const reading = clock.read();
       const at = timestamp(reading.now);
@@ -43,14 +43,13 @@ function requireReachable(field: string, at: number): void {
   throw new GatewayError('invalid_fields', `${field} must not lead beyond ${timestamp(LATEST)}`);
 }
 
-function requireMoved(result: MoveResult, field: string, at: number): void {
+function requireMoved(result: MoveResult, at: number): void {
   const now = timestamp(at);
   if (result === 'past') {
-    throw new GatewayError(
-      'invalid_fields',
-      `${field} must not move the clock backwards: it stands at ${now}`,
-      { hint: hint`A fresh emulator starts at real time again: ${command('start')}.` },
-    );
+    const problem = `freeze must not move the clock backwards: it stands at ${now}`;
+    throw new GatewayError('invalid_fields', problem, {
+      hint: hint`A fresh emulator starts at real time again: ${command('start')}.`,
+    });
   }
   if (result === 'late') {
     throw new GatewayError('timed_out', `what is due takes long: the clock got as far as ${now}`, {
