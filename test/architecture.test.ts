@@ -44,7 +44,7 @@ const DOORS: Record<string, Doors> = {
   },
   'interpret-options': { rooms: ['contract', 'domain'], types: ['delivery', 'options'] },
   usecases: {
-    rooms: ['contract', 'domain', 'store', 'system/due-queue.ts'],
+    rooms: ['contract', 'domain', 'store'],
     types: ['delivery', 'system'],
   },
   http: {

@@ -7,8 +7,7 @@ import { postpone, recordAttempt, recordExtraAttempt } from '../domain/retry.ts'
 import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock } from '../system/clock.ts';
-import { DueQueue } from '../system/due-queue.ts';
+import type { Clock, DueWork } from '../system/clock.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
@@ -33,7 +32,10 @@ export interface CourierParts {
 export class Courier {
   readonly #parts: CourierParts;
   readonly #faults: IpnFaults;
-  readonly due: DueQueue;
+  readonly #work: DueWork = {
+    isDue: (deliveryId, at) => dueAt(this.#find(deliveryId)) <= at,
+    run: (deliveryId) => this.#deliver(deliveryId),
+  };
   readonly #lanes = new Lanes(
     (deliveryId) => this.#attempt(deliveryId),
     (deliveryId) => this.#ended(deliveryId),
@@ -48,27 +50,21 @@ export class Courier {
   constructor(parts: CourierParts) {
     this.#parts = parts;
     this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0));
-    this.due = new DueQueue(
-      parts.clock,
-      (deliveryId, at) => dueAt(this.#find(deliveryId)) <= at,
-      (deliveryId) => this.#deliver(deliveryId),
-    );
   }
 
   /** Takes up what the last run left due, and listens for more. */
   start(): void {
-    const { store, clock } = this.#parts;
+    const { store } = this.#parts;
     for (const delivery of store.state.deliveries.values()) this.#plan(delivery);
     store.onChange(({ deliveries = [] }, replaced) => {
       if (replaced) this.#forget();
       for (const delivery of deliveries) this.#plan(delivery);
     });
-    clock.add(this.due);
   }
 
   #deliver(deliveryId: string): Promise<void> | undefined {
     const delivery = this.#find(deliveryId);
-    if (!delivery) return undefined;
+    if (this.#stopped || !delivery) return undefined;
     if (this.#lanes.isRunning(deliveryId)) {
       this.#cameTooSoon.add(deliveryId);
       return undefined;
@@ -102,7 +98,6 @@ export class Courier {
   /** Aborts what is under way: it stays due. */
   stop(): void {
     this.#stopped = true;
-    this.due.clear();
     this.#ending.abort();
     this.#parts.poster.close();
   }
@@ -115,14 +110,13 @@ export class Courier {
   #forget(): void {
     this.#ending.abort();
     this.#ending = endOfAttempts();
-    this.due.clear();
     this.#faults.forget();
     for (const deliveryId of [...this.#waiters.keys()]) this.#announce(deliveryId);
   }
 
   #plan(delivery: Delivery): void {
     const at = dueAt(delivery);
-    if (at < NEVER) this.due.plan(delivery.id, at);
+    if (at < NEVER) this.#parts.clock.plan(at, delivery.id, this.#work);
   }
 
   #ended(deliveryId: string): void {
@@ -144,7 +138,7 @@ export class Courier {
   async #attempt(deliveryId: string): Promise<void> {
     const delivery = this.#find(deliveryId);
     if (this.#stopped || delivery?.state !== 'pending') return;
-    const { store, context } = this.#parts;
+    const { store, clock, context } = this.#parts;
     const { signal } = this.#ending;
     const fault = this.#faults.take(delivery);
     const startedAt = timestamp(context().now);
@@ -164,7 +158,7 @@ export class Courier {
       const held = this.#faults.heldBehind(delivery);
       if (held !== undefined) await this.#moveDue(held, 0, 'a fault rule let another IPN go first');
     } catch {
-      this.due.retry(deliveryId);
+      clock.retry(deliveryId, this.#work);
     }
   }
 

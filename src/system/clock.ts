@@ -1,9 +1,19 @@
-/** Something that has work to do at certain instants: the courier, expiring payments, automatic settling. */
-export interface DueSource {
-  /** The instant of its next work in milliseconds since 1970, or undefined when it waits for nothing. */
-  nextDue(): number | undefined;
-  /** Does all that is due at `now`; resolves when that has been done and is stored. */
-  runDue(now: number): Promise<void>;
+import TinyQueue from 'tinyqueue';
+
+/** What is done with records when their time has come: IPNs go out, payments expire or settle by themselves. */
+export interface DueWork {
+  /** Whether the record, as it is stored now, is due at this instant: it may have changed since it was planned. */
+  isDue(id: string, at: number): boolean;
+  /** Begins the work; resolves when it has been done and is stored. Reports its own failures. */
+  run(id: string): Promise<void> | undefined;
+}
+
+interface Due {
+  at: number;
+  /** Counts up: of what is due at the same instant, the first planned goes first. */
+  turn: number;
+  id: string;
+  work: DueWork;
 }
 
 export type ClockReading = ReturnType<Clock['read']>;
@@ -24,6 +34,9 @@ export function realPause(milliseconds: number, signal: AbortSignal): Promise<vo
   });
 }
 
+/** When something cannot be stored (a full disk), it is tried again after this long. */
+const STORE_RETRY_MS = 1_000;
+
 /** setTimeout counts in 32 bits; a longer wait is cut into pieces. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -35,9 +48,10 @@ const LONGEST_MOVE_MS = 240_000;
  * so here, on one timer in all, however much is waiting.
  */
 export class Clock {
-  readonly #sources: DueSource[] = [];
+  readonly #waiting = new TinyQueue<Due>([], (a, b) => a.at - b.at || a.turn - b.turn);
+  #turns = 0;
   /** What is being done now, by the timer or by a move. */
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<unknown>>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   #ahead = 0;
@@ -63,14 +77,19 @@ export class Clock {
     };
   }
 
-  /** Adds something that waits. It calls `wake` whenever its next instant may have come nearer. */
-  add(source: DueSource): void {
-    this.#sources.push(source);
-    this.wake();
+  plan(at: number, id: string, work: DueWork): void {
+    const due = { at, turn: this.#turns++, id, work };
+    this.#waiting.push(due);
+    // The timer is set anew only for what comes before all others: planning must stay cheap.
+    if (this.#waiting.peek() === due) this.#wake();
+  }
+
+  retry(id: string, work: DueWork): void {
+    this.plan(this.now() + STORE_RETRY_MS, id, work);
   }
 
   /** Looks again at what is due next and sets the timer for it. While time stands still only what is due now runs. */
-  wake(): void {
+  #wake(): void {
     clearTimeout(this.#timer);
     if (this.#stopped) return;
     const due = this.#nextDue();
@@ -153,28 +172,27 @@ export class Clock {
       this.#ahead = this.now() - Date.now();
       this.#held = undefined;
     }
-    this.wake();
+    this.#wake();
   }
 
   #nextDue(): number | undefined {
-    let next: number | undefined;
-    for (const source of this.#sources) {
-      const due = source.nextDue();
-      if (due !== undefined && (next === undefined || due < next)) next = due;
+    for (let next = this.#waiting.peek(); next; next = this.#waiting.peek()) {
+      if (next.work.isDue(next.id, next.at)) return next.at;
+      this.#waiting.pop();
     }
-    return next;
+    return undefined;
   }
 
   #runDue(): void {
     const now = this.now();
-    for (const source of this.#sources) {
-      const due = source.nextDue();
-      if (due === undefined || due > now) continue;
-      // A source reports its own failures; the clock only keeps time.
-      const running = source.runDue(now).catch(() => {});
-      this.#running.add(running);
-      void running.then(() => this.#running.delete(running));
+    const runs: (Promise<void> | undefined)[] = [];
+    for (let at = this.#nextDue(); at !== undefined && at <= now; at = this.#nextDue()) {
+      const due = this.#waiting.pop();
+      runs.push(due?.work.run(due.id));
     }
-    this.wake();
+    const running = Promise.allSettled(runs);
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+    this.#wake();
   }
 }

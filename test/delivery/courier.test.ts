@@ -164,10 +164,10 @@ describe('the plan of a delivery', () => {
     const make = deliveries();
     const later = make(receiver.url, { nextAttemptAt: inMs(3_600_000) });
     const now = make(receiver.url);
-    const { courier, until } = await running([later, now]);
+    const { clock, until } = await running([later, now]);
     await until(now.id, isDone);
     expect(receiver.requests).toHaveLength(1);
-    expect(courier.due.nextDue()).toBe(Date.parse(later.nextAttemptAt ?? ''));
+    expect(clock.read().nextDue).toBe(Date.parse(later.nextAttemptAt ?? ''));
   });
 
   it('may come nearer, as a resend makes it', async () => {
@@ -230,14 +230,14 @@ describe('a delivery that fails', () => {
   it('is given up when the schedule is used up: one attempt more than it has entries', async () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const delivery = deliveries()(receiver.url);
-    const { courier, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
+    const { clock, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
     expect(await until(delivery.id, isDone)).toMatchObject({
       state: 'failed',
       attemptCount: 3,
       nextAttemptAt: null,
     });
     expect(receiver.requests).toHaveLength(3);
-    expect(courier.due.nextDue()).toBeUndefined();
+    expect(clock.read().nextDue).toBeNull();
   });
 
   const FAILURES: { what: string; script: Answer[]; error: RegExp }[] = [
@@ -267,12 +267,12 @@ describe('a delivery that fails', () => {
 
   it('is not tried again when the egress guard refused it, and says the flag', async () => {
     const delivery = deliveries()('http://203.0.113.9');
-    const { store, courier, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
+    const { store, clock, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
     const refused = await until(delivery.id, isDone);
     expect(refused).toMatchObject({ state: 'refused', attemptCount: 1, nextAttemptAt: null });
     expect(refused.note).toContain('--allow-ipn-host 203.0.113.9');
     expect(store.state.attemptsOf(delivery.id)).toHaveLength(1);
-    expect(courier.due.nextDue()).toBeUndefined();
+    expect(clock.read().nextDue).toBeNull();
   });
 
   it('because its address is none, in a state that somebody edited, disturbs no other', async () => {
@@ -315,7 +315,7 @@ describe('a stop', () => {
     await ended;
     expect(store.state.deliveries.get(delivery.id)).toEqual(delivery);
     expect(store.state.attempts.size).toBe(0);
-    expect(first.courier.due.nextDue()).toBeUndefined();
+    expect(first.clock.read().nextDue).toBeNull();
     await store.close();
 
     const reopened = await open();
@@ -346,7 +346,7 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
     const held = gate();
     const receiver = await startReceiver([{ status: 500, after: held.opened }, {}]);
     const delivery = deliveries()(receiver.url);
-    const { store, courier, until } = await running([delivery], { ipn: { schedule: [3_600_000] } });
+    const { store, until } = await running([delivery], { ipn: { schedule: [3_600_000] } });
     await receiver.request(1);
     // The attempt is stored, and the delivery made due again, before the courier hears the end of the first.
     const commit = store.commit.bind(store);
@@ -354,7 +354,8 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
       const result = await commit(rule);
       const failed = store.state.deliveries.get(delivery.id);
       if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
-      await courier.due.runDue(Date.now());
+      // The clock runs what is due at once.
+      await new Promise((resolve) => setTimeout(resolve, 20));
       return result;
     });
     held.open();
@@ -512,8 +513,8 @@ describe('running what is due', () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const make = deliveries();
     const due = [1, 2, 3].map(() => make(receiver.url, { nextAttemptAt: inMs(3_600_000) }));
-    const { store, courier } = await running(due, { ipn: { schedule: [60_000] } });
-    await courier.due.runDue(Date.now() + 3_600_001);
+    const { store, clock } = await running(due, { ipn: { schedule: [60_000] } });
+    expect(await clock.advance(3_600_001)).toBe('reached');
     expect([...store.state.deliveries.values()].map(({ attemptCount }) => attemptCount)).toEqual([1, 1, 1]);
   });
 });
