@@ -9,7 +9,7 @@ import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock, DueWork } from '../system/clock.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
-import { IpnFaults } from './ipn-faults.ts';
+import { faultyBody, IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
 import type { Poster, PostResult } from './poster.ts';
 
@@ -192,7 +192,8 @@ export class Courier {
   ): Promise<PostResult> {
     const { poster, context, version } = this.#parts;
     const { url, original } = this.#target(delivery);
-    const { body } = delivery;
+    const { settings, ipn } = context();
+    const body = fault ? faultyBody(delivery, fault, ipn) : delivery.body;
     const headers: [string, string][] = [
       ['Host', addressOf(url).host],
       ['Content-Type', delivery.contentType],
@@ -204,9 +205,9 @@ export class Courier {
     ];
     if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
     headers.push(['Connection', 'keep-alive']);
-    const { settings, ipn } = context();
+    if (fault) headers.push(['X-Gateway-Sim-Fault', describeEffects(fault)]);
     const request = { url, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
-    return fault ? this.#faults.post(poster, request, fault, ipn) : poster.post(request);
+    return fault ? this.#faults.post(poster, request, fault) : poster.post(request);
   }
 }
 

@@ -1,4 +1,4 @@
-import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
+import { corrupted, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import { parseDuration } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { Faults } from '../domain/faults.ts';
@@ -62,25 +62,20 @@ export class IpnFaults {
   }
 
   /** Makes one attempt the way a rule wants it. */
-  async post(poster: Poster, request: PostRequest, rule: FaultRule, ipn: IpnComposer): Promise<PostResult> {
-    const faulty = corruptedRequest(request, rule, ipn);
+  async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<PostResult> {
     // Stopping ends the wait; the caller looks at the signal.
     await realPause(this.#faults.latencyOf(rule), request.signal);
-    if (rule.drop) return notSent(faulty, null, rule, 'it was lost on the way');
+    if (rule.drop) return notSent(request, null, rule, 'it was lost on the way');
     const status = statusOfFault(rule);
-    if (status === undefined) return poster.post(faulty);
-    return notSent(faulty, status, rule, `${status} stands in for the receiver's answer, nothing was sent`);
+    if (status === undefined) return poster.post(request);
+    return notSent(request, status, rule, `${status} stands in for the receiver's answer, nothing was sent`);
   }
 }
 
-function corruptedRequest(request: PostRequest, rule: FaultRule, ipn: IpnComposer): PostRequest {
-  const isJson = request.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'));
-  const signed = rule.corruptSignature ? ipn.corruptSignature(request.body) : request.body;
-  const body = corrupted(signed, rule, isJson);
-  const headers = request.headers.map(([name, value]) =>
-    name === 'Content-Length' ? ([name, String(Buffer.byteLength(body))] as const) : ([name, value] as const),
-  );
-  return { ...request, body, headers: [...headers, ['X-Gateway-Sim-Fault', describeEffects(rule)]] };
+/** What goes out instead of a delivery's own body. */
+export function faultyBody({ body, contentType }: Delivery, rule: FaultRule, ipn: IpnComposer): string {
+  const signed = rule.corruptSignature ? ipn.corruptSignature(body) : body;
+  return corrupted(signed, rule, contentType.includes('json'));
 }
 
 /** An attempt that never left, as if it had. */

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { isMade, unwritableFolder } from './files.ts';
@@ -89,13 +89,8 @@ const BEGINNING = /^\s*$|^\s*\{\s*"version"\s*:\s*\d/;
 
 /** Whether a file holds a state, or nothing: other tools have files of the same names. */
 export async function beginsAsState(path: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
-    return BEGINNING.test(buffer.toString('utf8', 0, bytesRead));
-  } finally {
-    await file.close();
-  }
+  const beginning: string[] = await createReadStream(path, { end: 63, encoding: 'utf8' }).toArray();
+  return BEGINNING.test(beginning.join(''));
 }
 
 /** Whether a folder is one of ours: it has our name, a state, or at least state files and the `.gitignore` of a start. */
