@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { SimEvent } from './contract/event.ts';
-import { type Fault, FaultRules } from './contract/fault.ts';
+import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
 import { timestamp } from './contract/timestamp.ts';
@@ -19,26 +19,17 @@ import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
 import { close, listen, portOf, urlOf } from './http/listener.ts';
+import { settingsOf } from './interpret-options.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
-import { settingsOf } from './settings.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
-import { AutoSettler } from './usecases/auto-settle.ts';
-import { Cards } from './usecases/cards.ts';
-import { Checkout } from './usecases/checkout.ts';
-import { ClockUseCases } from './usecases/clock.ts';
+import { startAutoSettling } from './usecases/auto-settle.ts';
 import { EventLog } from './usecases/event-log.ts';
-import { FaultUseCases } from './usecases/faults.ts';
-import { Ipns } from './usecases/ipns.ts';
-import { Merchants } from './usecases/merchants.ts';
-import type { UseCaseParts } from './usecases/parts.ts';
-import { Payments } from './usecases/payments.ts';
-import { StateUseCases } from './usecases/state.ts';
-import { Wallets } from './usecases/wallets.ts';
+import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/documented/service.ts';
 
 /** What comes from outside the options. */
@@ -56,26 +47,7 @@ export interface ServerSurroundings {
   report: (error: unknown) => void;
 }
 
-/** A running emulator. */
-export interface RunningServer {
-  url: string;
-  port: number;
-  publicKey: string;
-  secretKey: string;
-  dataDir: string | null;
-  controlToken: string | null;
-  /** What the user should know about what was found. */
-  notices: readonly string[];
-  parts: AppParts;
-  /** The fault rules in force. */
-  faults: () => Fault[];
-  /** Calls the listener for everything that happens from now on. */
-  onEvent: (listener: (event: SimEvent) => void) => void;
-  /** Resolves when everything is stopped, on whichever side that began. */
-  stopped: Promise<void>;
-  /** Answers what is under way, stores everything, lets go of port and folder. */
-  stop: () => Promise<void>;
-}
+export type RunningServer = Awaited<ReturnType<typeof serve>>;
 
 /**
  * Builds and starts an emulator; resolves when it answers.
@@ -105,23 +77,23 @@ export async function startServer(
 
 /** What the options say, before anything is opened. @throws GatewayError `usage` */
 function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
-  const clock = new Clock();
+  const { host, forwardIpn, faults } = options;
   const terms = readTerms(options);
-  const listening: { port?: number } = {};
   const style = surroundings.style ?? NPX;
   const label = (name: OptionName) => style.option({ option: name });
-  const egress = new Egress(allowedHosts(options), () =>
-    listening.port ? { port: listening.port } : undefined,
-  );
+  const listening: { port?: number } = {};
+  // Naming the address to forward to allows its host.
+  const allowedHosts = [...options.allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
+  const egress = new Egress(allowedHosts, () => listening.port);
   return {
-    ...{ options, surroundings, style, label, clock, listening, egress },
+    ...{ options, surroundings, style, label, listening, egress },
+    clock: new Clock(),
     settings: settingsOf(options, terms, egress, label),
     preparation: { ...options, wallets: terms.wallets },
-    firstFaults: options.faults === undefined ? [] : readFaults(options.faults),
+    firstFaults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
     initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures')),
     random: systemRandom(),
-    controlToken:
-      options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url')),
+    controlToken: options.controlToken ?? (isLoopback(host) ? null : randomBytes(18).toString('base64url')),
   };
 }
 type Plan = ReturnType<typeof planOf>;
@@ -151,7 +123,8 @@ type Opened = Awaited<ReturnType<typeof openState>>;
 
 /** The rules at work on the state, with its state in line with the options. */
 async function buildEngine(plan: Plan, { store }: Opened) {
-  const { options, surroundings, clock, egress, settings, preparation, firstFaults, initial, random } = plan;
+  const { options, clock, egress, settings, random } = plan;
+  const { version } = plan.surroundings;
   const drawIds = () =>
     createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
   let ids = drawIds();
@@ -159,28 +132,15 @@ async function buildEngine(plan: Plan, { store }: Opened) {
     ids = drawIds();
   };
   const context = (): Context => ({ now: clock.now(), ids, settings, ipn: dialect.ipn });
-  await store.commit((state) => prepare(state, preparation, settings));
+  await store.commit((state) => prepare(state, plan.preparation, settings));
   const faults = new Faults(() => ids.fraction('fault'));
-  faults.replace(firstFaults);
-  const events = new EventLog();
-  events.follow(store);
-  const poster = new Poster(egress);
-  const courier = new Courier({ store, clock, poster, context, version: surroundings.version, faults });
-  const shared: UseCaseParts = { store, clock, courier, settings, context, random, events };
-  const payments = new Payments(shared);
-  const useCases = {
-    payments,
-    checkout: new Checkout(shared, payments),
-    ipns: new Ipns(shared),
-    cards: new Cards(shared),
-    merchants: new Merchants(shared),
-    wallets: new Wallets(shared),
-    faults: new FaultUseCases(shared, faults),
-    clock: new ClockUseCases(shared),
-    state: new StateUseCases({ ...shared, initial, preparation, faults, firstFaults, renewIds }),
-    events,
+  faults.replace(plan.firstFaults);
+  const events = new EventLog(store, clock);
+  const courier = new Courier({ store, clock, poster: new Poster(egress), context, version, faults });
+  return {
+    courier,
+    useCases: createUseCases({ ...plan, store, courier, context, events, faults, renewIds }),
   };
-  return { courier, useCases };
 }
 type Engine = Awaited<ReturnType<typeof buildEngine>>;
 
@@ -190,12 +150,11 @@ async function serve(
   { folder, store }: Opened,
   { courier, useCases }: Engine,
   shutdown: Shutdown,
-): Promise<RunningServer> {
+) {
   const { options, surroundings, clock, listening, controlToken } = plan;
   const { sharesProcess = false, report } = surroundings;
   const dataDir = folder?.path ?? null;
-  const runtime = runtimeOf(plan, dataDir, shutdown);
-  const parts: AppParts = { ...useCases, runtime, dialect };
+  const parts: AppParts = { ...useCases, runtime: runtimeOf(plan, dataDir, shutdown), dialect };
   const app = createApp(parts, report);
   const servers = await listen(
     { ...options, replaceGlobals: !sharesProcess },
@@ -211,16 +170,23 @@ async function serve(
   const port = portOf(servers[0]);
   listening.port = port;
   courier.start();
-  new AutoSettler({ store, clock, payments: useCases.payments }).start();
+  startAutoSettling(store, clock, useCases.payments);
   const url = urlOf(options.host, port);
   await folder?.announce({ url, pid: process.pid, controlToken });
   const { publicKey, secretKey } = defaultMerchant(store.state);
   return {
     ...{ url, port, publicKey, secretKey, dataDir, controlToken, parts },
+    /** What the user should know about what was found. */
     notices: store.notices,
+    /** The fault rules in force. */
     faults: () => parts.faults.list.map(faultView),
-    onEvent: (listener) => void parts.events.subscribe((event) => listener(simEventView(event, parts))),
+    /** Calls the listener for everything that happens from now on. */
+    onEvent(listener: (event: SimEvent) => void): void {
+      parts.events.subscribe((event) => listener(simEventView(event, parts)));
+    },
+    /** Resolves when everything is stopped, on whichever side that began. */
     stopped: shutdown.ended,
+    /** Answers what is under way, stores everything, lets go of port and folder. */
     stop: shutdown.stop,
   };
 }
@@ -237,13 +203,4 @@ function runtimeOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutd
     style: plan.style,
     stopped: stopping.signal,
   };
-}
-
-/** Naming the address to forward to allows its host. */
-function allowedHosts({ allowIpnHost, forwardIpn }: ResolvedOptions): string[] {
-  return [...allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
-}
-
-function readFaults(rules: unknown) {
-  return parseInput(FaultRules, { faults: rules }).faults;
 }

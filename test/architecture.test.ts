@@ -28,6 +28,7 @@ const DOORS: Record<string, Doors> = {
   system: {
     rooms: ['contract', '../package.json'],
     types: ['domain'],
+    packages: ['tinyqueue'],
     node: ['node:crypto', 'node:fs', 'node:path', 'node:url'],
   },
   wire: { rooms: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:crypto'] },
@@ -39,14 +40,12 @@ const DOORS: Record<string, Doors> = {
   delivery: {
     rooms: ['contract', 'domain', 'system'],
     types: ['store'],
-    packages: ['tinyqueue'],
     node: ['*'],
   },
-  settings: { rooms: ['contract', 'domain'], types: ['delivery', 'options'] },
+  'interpret-options': { rooms: ['contract', 'domain'], types: ['delivery', 'options'] },
   usecases: {
     rooms: ['contract', 'domain', 'store'],
     types: ['delivery', 'system'],
-    packages: ['tinyqueue'],
   },
   http: {
     rooms: ['contract', 'options', 'usecases', 'wire/body.ts', 'system'],
@@ -63,7 +62,7 @@ const DOORS: Record<string, Doors> = {
       'wire',
       'store',
       'delivery',
-      'settings',
+      'interpret-options',
       'usecases',
       'http',
     ],

@@ -7,7 +7,8 @@ import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { type Hint, hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
-import { LOG_FILE, unwritableFolder } from '../store/folder.ts';
+import { unwritableFolder } from '../store/files.ts';
+import { LOG_FILE } from '../store/folder.ts';
 import type { ReadyEvent } from './banner.ts';
 
 /** What a detached process tells the one that started it: it answers, or why it cannot. */

@@ -5,17 +5,13 @@ import { timestamp } from '../contract/timestamp.ts';
 import { Faults } from '../domain/faults.ts';
 import { postpone, recordAttempt, recordExtraAttempt } from '../domain/retry.ts';
 import type { Context } from '../domain/settings.ts';
-import type { Change, Delivery } from '../domain/state.ts';
+import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock, DueSource } from '../system/clock.ts';
-import { DueQueue } from './due-queue.ts';
+import type { Clock, DueWork } from '../system/clock.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
-import { IpnFaults } from './ipn-faults.ts';
+import { faultyBody, IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
 import type { Poster, PostResult } from './poster.ts';
-
-/** When an attempt cannot be stored (a full disk), it is made again after this long. */
-const STORE_RETRY_MS = 1_000;
 
 /** What the courier needs from the rest of the emulator. */
 export interface CourierParts {
@@ -33,10 +29,13 @@ export interface CourierParts {
  * Brings due IPNs to their receivers. What is due is in the state, so nothing is lost with the process: an attempt
  * counts only once it is stored, and what was not stored is attempted again.
  */
-export class Courier implements DueSource {
+export class Courier {
   readonly #parts: CourierParts;
   readonly #faults: IpnFaults;
-  readonly #due = new DueQueue((deliveryId) => this.#find(deliveryId));
+  readonly #work: DueWork = {
+    isDue: (deliveryId, at) => dueAt(this.#find(deliveryId)) <= at,
+    run: (deliveryId) => this.#deliver(deliveryId),
+  };
   readonly #lanes = new Lanes(
     (deliveryId) => this.#attempt(deliveryId),
     (deliveryId) => this.#ended(deliveryId),
@@ -50,41 +49,30 @@ export class Courier implements DueSource {
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
-    this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0), parts.context);
+    this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0));
   }
 
   /** Takes up what the last run left due, and listens for more. */
   start(): void {
-    const { store, clock } = this.#parts;
-    for (const delivery of store.state.deliveries.values()) this.#due.plan(delivery);
-    store.onChange((change, replaced) => {
+    const { store } = this.#parts;
+    for (const delivery of store.state.deliveries.values()) this.#plan(delivery);
+    store.onChange(({ deliveries = [] }, replaced) => {
       if (replaced) this.#forget();
-      this.#onChange(change);
+      for (const delivery of deliveries) this.#plan(delivery);
     });
-    clock.add(this);
   }
 
-  nextDue(): number | undefined {
-    return this.#stopped ? undefined : this.#due.next();
-  }
-
-  async runDue(now: number): Promise<void> {
-    if (this.#stopped) return;
-    const attempts: Promise<void>[] = [];
-    for (let next = this.#due.take(now); next; next = this.#due.take(now)) {
-      if (this.#lanes.isRunning(next.id)) {
-        this.#cameTooSoon.add(next.id);
-        continue;
-      }
-      attempts.push(this.#attempted(next.id));
-      this.#lanes.enqueue(addressOf(this.#target(next).url).origin, next.paymentId ?? next.id, next.id);
+  #deliver(deliveryId: string): Promise<void> | undefined {
+    const delivery = this.#find(deliveryId);
+    if (this.#stopped || !delivery) return undefined;
+    if (this.#lanes.isRunning(deliveryId)) {
+      this.#cameTooSoon.add(deliveryId);
+      return undefined;
     }
-    await Promise.all(attempts);
-  }
-
-  /** Resolves after the first attempt of a delivery is stored, or after `limitMs` of real time, whichever comes first. */
-  firstAttempt(deliveryId: string, limitMs: number): Promise<void> {
-    return this.attemptAfter(0, deliveryId, limitMs);
+    const attempted = new Promise<void>((resolve) => this.#afterAttempt(deliveryId, resolve));
+    const { origin } = addressOf(this.#target(delivery).url);
+    this.#lanes.enqueue(origin, delivery.paymentId ?? deliveryId, deliveryId);
+    return attempted;
   }
 
   isUnderWay(deliveryId: string): boolean {
@@ -98,12 +86,13 @@ export class Courier implements DueSource {
   async attemptAfter(count: number, deliveryId: string, limitMs: number): Promise<void> {
     const delivery = this.#find(deliveryId);
     if (!delivery || delivery.attemptCount > count || delivery.state !== 'pending') return;
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, limitMs);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, limitMs);
+      this.#afterAttempt(deliveryId, () => {
+        clearTimeout(timer);
+        resolve();
+      });
     });
-    await Promise.race([this.#attempted(deliveryId), limit]);
-    clearTimeout(timer);
   }
 
   /** Aborts what is under way: it stays due. */
@@ -125,29 +114,25 @@ export class Courier implements DueSource {
     for (const deliveryId of [...this.#waiters.keys()]) this.#announce(deliveryId);
   }
 
-  #onChange({ deliveries = [] }: Change): void {
-    for (const delivery of deliveries) this.#due.plan(delivery);
-    if (deliveries.length) this.#parts.clock.wake();
+  #plan(delivery: Delivery): void {
+    const at = dueAt(delivery);
+    if (at < NEVER) this.#parts.clock.plan(at, delivery.id, this.#work);
   }
 
   #ended(deliveryId: string): void {
-    if (this.#cameTooSoon.delete(deliveryId)) {
-      const delivery = this.#find(deliveryId);
-      this.#onChange(delivery ? { deliveries: [delivery] } : {});
-    }
+    const delivery = this.#cameTooSoon.delete(deliveryId) && this.#find(deliveryId);
+    if (delivery) this.#plan(delivery);
     this.#announce(deliveryId);
   }
 
-  #attempted(deliveryId: string): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiters.set(deliveryId, [...(this.#waiters.get(deliveryId) ?? []), resolve]);
-    });
+  #afterAttempt(deliveryId: string, listener: () => void): void {
+    this.#waiters.set(deliveryId, [...(this.#waiters.get(deliveryId) ?? []), listener]);
   }
 
   #announce(deliveryId: string): void {
     const waiters = this.#waiters.get(deliveryId) ?? [];
     this.#waiters.delete(deliveryId);
-    for (const resolve of waiters) resolve();
+    for (const listener of waiters) listener();
   }
 
   async #attempt(deliveryId: string): Promise<void> {
@@ -158,7 +143,11 @@ export class Courier implements DueSource {
     const fault = this.#faults.take(delivery);
     const startedAt = timestamp(context().now);
     try {
-      if (fault && (await this.#postpone(delivery, fault))) return;
+      const wait = fault && this.#faults.postponeMs(delivery, fault);
+      if (fault && wait !== undefined) {
+        await this.#moveDue(deliveryId, wait, `put off by a fault rule: ${describeEffects(fault)}`);
+        return;
+      }
       const { report, refused } = await this.#post(delivery, 1, fault, signal);
       // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
       if (signal.aborted) return;
@@ -169,8 +158,7 @@ export class Courier implements DueSource {
       const held = this.#faults.heldBehind(delivery);
       if (held !== undefined) await this.#moveDue(held, 0, 'a fault rule let another IPN go first');
     } catch {
-      this.#due.planAt(deliveryId, context().now + STORE_RETRY_MS);
-      clock.wake();
+      clock.retry(deliveryId, this.#work);
     }
   }
 
@@ -183,14 +171,6 @@ export class Courier implements DueSource {
     await store.commit((state) =>
       recordExtraAttempt(state, delivery.id, { ...report, startedAt }, context()),
     );
-  }
-
-  /** Whether a fault rule wants the delivery to wait; if so, it is due later. */
-  async #postpone(delivery: Delivery, fault: FaultRule): Promise<boolean> {
-    const wait = this.#faults.postponeMs(delivery, fault);
-    if (wait === undefined) return false;
-    await this.#moveDue(delivery.id, wait, `put off by a fault rule: ${describeEffects(fault)}`);
-    return true;
   }
 
   #moveDue(deliveryId: string, wait: number, why: string): Promise<unknown> {
@@ -212,7 +192,8 @@ export class Courier implements DueSource {
   ): Promise<PostResult> {
     const { poster, context, version } = this.#parts;
     const { url, original } = this.#target(delivery);
-    const { body } = delivery;
+    const { settings, ipn } = context();
+    const body = fault ? faultyBody(delivery, fault, ipn) : delivery.body;
     const headers: [string, string][] = [
       ['Host', addressOf(url).host],
       ['Content-Type', delivery.contentType],
@@ -224,7 +205,8 @@ export class Courier implements DueSource {
     ];
     if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
     headers.push(['Connection', 'keep-alive']);
-    const request = { url, headers, body, timeoutMs: context().settings.ipn.timeoutMs, signal };
+    if (fault) headers.push(['X-Gateway-Sim-Fault', describeEffects(fault)]);
+    const request = { url, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
     return fault ? this.#faults.post(poster, request, fault) : poster.post(request);
   }
 }
@@ -234,6 +216,13 @@ function endOfAttempts(): AbortController {
   // Every attempt under way listens; the default limit would warn the user of a leak from the 11th on.
   setMaxListeners(IN_ALL, ending.signal);
   return ending;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+function dueAt(delivery: Delivery | undefined): number {
+  const at = delivery?.state === 'pending' ? delivery.nextAttemptAt : null;
+  return at === null ? NEVER : Date.parse(at);
 }
 
 /** The parts of an address. One that is none can only come from an edited state: its attempt will say so. */

@@ -17,25 +17,20 @@ const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
 
 const MAX_VERDICTS = 1_000;
 
-/** Where the emulator itself listens, once it does. */
-export interface OwnAddress {
-  port: number;
-}
-
 /** Decides which addresses may be reached. */
 export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
-  readonly #own: () => OwnAddress | undefined;
+  readonly #ownPort: () => number | undefined;
   /** Verdicts by address: a merchant sends the same few with every payment. */
   readonly #verdicts = new Map<string, string | null>();
 
   /**
    * @param allowedHosts host names or addresses that the user allows (`--allow-ipn-host`)
-   * @param own where the emulator listens
+   * @param ownPort where the emulator itself listens, once it does
    */
-  constructor(allowedHosts: Iterable<string>, own: () => OwnAddress | undefined) {
+  constructor(allowedHosts: Iterable<string>, ownPort: () => number | undefined) {
     this.#allowedHosts = new Set([...allowedHosts].map((name) => bare(name.toLowerCase())));
-    this.#own = own;
+    this.#ownPort = ownPort;
   }
 
   /** Why an address would probably not be allowed, without resolving its name; null when nothing speaks against it. */
@@ -63,7 +58,7 @@ export class Egress {
   check(url: URL): void {
     const { host, port } = endpointOf(url);
     const problem = isIP(host) ? this.#addressProblem(host, host, port) : null;
-    if (problem) throw refusal(problem);
+    if (problem) throw new GatewayError('forbidden', problem);
   }
 
   /** The lookup that a connection uses: what it hands on is what is connected to, so a name cannot change in between. */
@@ -74,7 +69,8 @@ export class Egress {
         const problems = addresses.map(({ address }) => this.#addressProblem(hostname, address, port));
         const allowed = addresses.filter((_, index) => problems[index] === null);
         const [first] = allowed;
-        if (!first) return callback(refusal(problems[0] ?? `${hostname} has no address`), '');
+        const problem = problems[0] ?? `${hostname} has no address`;
+        if (!first) return callback(new GatewayError('forbidden', problem), '');
         if (options.all) (callback as (error: null, addresses: LookupAddress[]) => void)(null, allowed);
         else callback(null, first.address, first.family);
       });
@@ -83,7 +79,7 @@ export class Egress {
 
   #addressProblem(name: string, address: string, port: number): string | null {
     const shown = name === address ? address : `${name} (${address})`;
-    if (port === this.#own()?.port && isOwnInterface(address)) {
+    if (port === this.#ownPort() && isOwnInterface(address)) {
       return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
     }
     if (includes(LOCAL, address) || this.#allowedHosts.has(name.toLowerCase())) return null;
@@ -91,9 +87,7 @@ export class Egress {
   }
 }
 
-function flag(host: string): string {
-  return `--allow-ipn-host ${host} allows it`;
-}
+const flag = (host: string) => `--allow-ipn-host ${host} allows it`;
 
 /** An IPv6 address without its brackets. */
 function bare(hostname: string): string {
@@ -106,9 +100,8 @@ export function endpointOf({ hostname, port, protocol }: URL): { host: string; p
 }
 
 function isOwnInterface(address: string): boolean {
-  const own = () =>
-    Object.values(networkInterfaces()).flatMap((list = []) => list.map((entry) => entry.address));
-  return includes(LOOPBACK, address) || includes(addresses(...own()), address);
+  const own = Object.values(networkInterfaces()).flatMap((list = []) => list.map((entry) => entry.address));
+  return includes(LOOPBACK, address) || includes(addresses(...own), address);
 }
 
 /** @param entries each an address, or a network such as 10.0.0.0/8 */
@@ -129,8 +122,4 @@ function includes(list: BlockList, address: string): boolean {
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
-}
-
-function refusal(problem: string): GatewayError {
-  return new GatewayError('forbidden', problem);
 }

@@ -1,12 +1,11 @@
-import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
+import { corrupted, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import { parseDuration } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { IpnComposer } from '../domain/ipn.ts';
-import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import { realPause } from '../system/clock.ts';
-import { type Poster, type PostRequest, type PostResult, sentReport } from './poster.ts';
+import { type Poster, type PostRequest, type PostResult, reportOf } from './poster.ts';
 import { describeAnswer } from './sender.ts';
 
 /** An IPN that the next one is to overtake goes out after this long when none comes, on the emulator's clock (chosen). */
@@ -15,7 +14,6 @@ const REORDER_LIMIT_MS = 10_000;
 /** Carries out the fault rules for IPNs: each attempt asks here what is to go wrong with it. */
 export class IpnFaults {
   readonly #faults: Faults;
-  readonly #context: () => Context;
   /** Rules of postponed deliveries: they act when their time has come, and are not drawn again. */
   readonly #kept = new Map<string, FaultRule>();
   /** The delivery that waits for the next one to overtake it. */
@@ -23,8 +21,7 @@ export class IpnFaults {
   /** Postponed deliveries that are on their way now: what is late overtakes nobody. */
   readonly #late = new Set<string>();
 
-  constructor(faults: Faults, context: () => Context) {
-    this.#context = context;
+  constructor(faults: Faults) {
     this.#faults = faults;
   }
 
@@ -66,39 +63,26 @@ export class IpnFaults {
 
   /** Makes one attempt the way a rule wants it. */
   async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<PostResult> {
-    const faulty = corruptedRequest(request, rule, this.#context().ipn);
     // Stopping ends the wait; the caller looks at the signal.
     await realPause(this.#faults.latencyOf(rule), request.signal);
-    if (rule.drop) return notSent(faulty, null, rule, 'it was lost on the way');
+    if (rule.drop) return notSent(request, null, rule, 'it was lost on the way');
     const status = statusOfFault(rule);
-    if (status === undefined) return poster.post(faulty);
-    return notSent(faulty, status, rule, `${status} stands in for the receiver's answer, nothing was sent`);
+    if (status === undefined) return poster.post(request);
+    return notSent(request, status, rule, `${status} stands in for the receiver's answer, nothing was sent`);
   }
 }
 
-function corruptedRequest(request: PostRequest, rule: FaultRule, ipn: IpnComposer): PostRequest {
-  const isJson = request.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'));
-  const signed = rule.corruptSignature ? ipn.corruptSignature(request.body) : request.body;
-  const body = corrupted(signed, rule, isJson);
-  const headers = request.headers.map(([name, value]) =>
-    name === 'Content-Length' ? ([name, String(Buffer.byteLength(body))] as const) : ([name, value] as const),
-  );
-  return { ...request, body, headers: [...headers, ['X-Gateway-Sim-Fault', describeEffects(rule)]] };
+/** What goes out instead of a delivery's own body. */
+export function faultyBody({ body, contentType }: Delivery, rule: FaultRule, ipn: IpnComposer): string {
+  const signed = rule.corruptSignature ? ipn.corruptSignature(body) : body;
+  return corrupted(signed, rule, contentType.includes('json'));
 }
 
 /** An attempt that never left, as if it had. */
 function notSent(request: PostRequest, status: number | null, rule: FaultRule, what: string): PostResult {
   const seconds = retryAfterSeconds(rule);
+  const headers: [string, string][] = seconds === undefined ? [] : [['Retry-After', seconds]];
   const received = status !== null && describeAnswer(status, []) === null;
-  return {
-    refused: false,
-    report: {
-      ...sentReport(request),
-      durationMs: 0,
-      responseStatus: status,
-      responseHeaders: seconds === undefined ? [] : [['Retry-After', seconds]],
-      responseBody: null,
-      error: received ? null : `fault rule: ${what} (gateway-sim faults clear ipn ends this)`,
-    },
-  };
+  const error = received ? null : `fault rule: ${what} (gateway-sim faults clear ipn ends this)`;
+  return { report: reportOf(request, status === null ? null : { status, headers }, error), refused: false };
 }

@@ -23,10 +23,23 @@ export interface PostResult {
   refused: boolean;
 }
 
-/** The half of a report that is known before anything is sent. */
-export function sentReport({ url, headers, body: requestBody }: PostRequest) {
-  const requestHeaders = headers.map(([name, value]): [string, string] => [name, value]);
-  return { url, requestHeaders, requestBody };
+/** @param answer null when there was none */
+export function reportOf(
+  { url, headers, body: requestBody }: PostRequest,
+  answer: { status: number; headers: [string, string][]; body?: Buffer } | null,
+  error: string | null,
+  durationMs = 0,
+): AttemptReport {
+  return {
+    url,
+    requestHeaders: headers.map(([name, value]) => [name, value]),
+    requestBody,
+    durationMs,
+    responseStatus: answer?.status ?? null,
+    responseHeaders: answer?.headers ?? [],
+    responseBody: answer?.body?.toString('utf8') ?? null,
+    error,
+  };
 }
 
 /** Sends IPNs over kept-alive connections. Every failure is a result, none is thrown. */
@@ -55,17 +68,8 @@ export class Poster {
       error = describeFailure(thrown, request.url, request.timeoutMs);
       refused = thrown instanceof GatewayError;
     }
-    return {
-      refused,
-      report: {
-        ...sentReport(request),
-        durationMs: Math.round((performance.now() - started) * 10) / 10,
-        responseStatus: answer?.status ?? null,
-        responseHeaders: answer?.headers ?? [],
-        responseBody: answer?.body.toString('utf8') ?? null,
-        error,
-      },
-    };
+    const durationMs = Math.round((performance.now() - started) * 10) / 10;
+    return { report: reportOf(request, answer, error, durationMs), refused };
   }
 
   async #send(request: PostRequest): Promise<Answer> {

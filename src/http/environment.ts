@@ -3,16 +3,7 @@ import type { Context } from 'hono';
 import type { HintStyle } from '../contract/hint.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ResolvedOptions } from '../options/table.ts';
-import type { Cards } from '../usecases/cards.ts';
-import type { Checkout } from '../usecases/checkout.ts';
-import type { ClockUseCases } from '../usecases/clock.ts';
-import type { EventLog } from '../usecases/event-log.ts';
-import type { FaultUseCases } from '../usecases/faults.ts';
-import type { Ipns } from '../usecases/ipns.ts';
-import type { Merchants } from '../usecases/merchants.ts';
-import type { Payments } from '../usecases/payments.ts';
-import type { StateUseCases } from '../usecases/state.ts';
-import type { Wallets } from '../usecases/wallets.ts';
+import type { UseCases } from '../usecases/use-cases.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
 /** What the routes are given about the server they run in. */
@@ -37,17 +28,7 @@ export interface ServerRuntime {
 }
 
 /** All that the routes work with: the use cases by noun, what is read, and how the service is spoken. */
-export interface AppParts {
-  payments: Payments;
-  checkout: Checkout;
-  ipns: Ipns;
-  cards: Cards;
-  merchants: Merchants;
-  wallets: Wallets;
-  faults: FaultUseCases;
-  clock: ClockUseCases;
-  state: StateUseCases;
-  events: EventLog;
+export interface AppParts extends UseCases {
   runtime: ServerRuntime;
   dialect: Dialect;
 }

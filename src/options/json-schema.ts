@@ -3,24 +3,20 @@ import { DURATION_PATTERN } from '../contract/duration.ts';
 import { FaultRules } from '../contract/fault.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { inlineSchema } from '../contract/json-schema.ts';
-import { type OptionSpec, START_OPTIONS } from './table.ts';
+import { EMULATOR_OPTIONS, type OptionKind, type OptionSpec, PATTERNS, START_OPTIONS } from './table.ts';
 
 const SCHEMAS = { ...STRUCTURES, faults: FaultRules.shape.faults };
 
 /** A value as the configuration file holds it, by the kind of its option. */
 const KINDS = {
   text: () => ({ type: 'string', minLength: 1 }),
-  secret: ({ max }) => ({ type: 'string', minLength: 1, maxLength: max, pattern: '^[!-~]+$' }),
-  integer: ({ min = 0, max }) => ({
-    type: 'integer',
-    minimum: min,
-    ...(max !== undefined && { maximum: max }),
-  }),
+  secret: ({ max }) => ({ type: 'string', minLength: 1, maxLength: max, pattern: PATTERNS.secret }),
+  integer: ({ max }) => ({ type: 'integer', minimum: 0, maximum: max }),
   boolean: () => ({ type: 'boolean' }),
   choice: ({ choices = [] }) => ({ enum: choices }),
   list: () => ({ type: 'array', items: { type: 'string', minLength: 1 } }),
-  url: () => ({ type: 'string', format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^/]' }),
-  baseUrl: () => ({ type: 'string', format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^/?#@][^?#@]*$' }),
+  url: () => ({ type: 'string', format: 'uri', pattern: PATTERNS.url }),
+  baseUrl: () => ({ type: 'string', format: 'uri', pattern: PATTERNS.baseUrl }),
   duration: () => ({
     anyOf: [
       { type: 'string', pattern: DURATION_PATTERN },
@@ -28,10 +24,18 @@ const KINDS = {
     ],
   }),
   structure: (_, name) => inlineSchema(SCHEMAS[name as keyof typeof SCHEMAS]),
-} as const satisfies Record<OptionSpec['kind'], (spec: OptionSpec, name: string) => JsonSchema>;
+} as const satisfies Record<OptionKind, (spec: OptionSpec, name: string) => JsonSchema>;
 
-/** The JSON schema of one option as the configuration file and the library take it. */
-export function optionSchema(name: string, spec: OptionSpec): JsonSchema {
+function properties(
+  describe: (spec: OptionSpec, name: string) => JsonSchema,
+  names: readonly string[] = Object.keys(START_OPTIONS),
+): Record<string, JsonSchema> {
+  const specs = Object.entries<OptionSpec>(START_OPTIONS).filter(([name]) => names.includes(name));
+  return Object.fromEntries(specs.map(([name, spec]) => [name, describe(spec, name)]));
+}
+
+/** One option as the configuration file and the library take it. */
+function optionSchema(spec: OptionSpec, name: string): JsonSchema {
   return {
     ...KINDS[spec.kind](spec, name),
     ...spec.json,
@@ -46,10 +50,6 @@ export function optionSchema(name: string, spec: OptionSpec): JsonSchema {
  * the emulator takes, but for what no schema can tell (two effects that exclude each other, say).
  */
 export function configurationSchema(): JsonSchema {
-  const properties = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => [
-    name,
-    optionSchema(name, spec),
-  ]);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of gateway-sim',
@@ -62,58 +62,49 @@ export function configurationSchema(): JsonSchema {
     additionalProperties: false,
     properties: {
       $schema: { type: 'string', description: 'where this schema lies' },
-      ...Object.fromEntries(properties),
+      ...properties(optionSchema),
     },
   };
 }
 
 /** What `status` shows of the options in force. */
 export function optionsSchema(): JsonSchema {
-  const properties = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
-    const type = spec.kind === 'secret' && name !== 'publicKey' ? ['string', 'null'] : SHOWN_TYPES[spec.kind];
-    return [
-      name,
-      {
-        ...(type && { type }),
-        ...(spec.kind === 'list' && { items: { type: 'string' } }),
-        ...(spec.choices && { enum: spec.choices }),
-        description: spec.description,
-      },
-    ];
-  });
   return {
     description:
       'Options of `start` in force, secrets masked; what is not set and has no default is left out.',
     type: 'object',
-    properties: Object.fromEntries(properties),
+    properties: properties(({ kind, choices, description }, name) => {
+      const type = SHOWN_TYPES[kind] ?? 'string';
+      return {
+        // Structures have a shape of their own.
+        ...(kind !== 'structure' && {
+          type: kind === 'secret' && name !== 'publicKey' ? [type, 'null'] : type,
+        }),
+        ...(kind === 'list' && { items: { type: 'string' } }),
+        ...(choices && { enum: choices }),
+        description,
+      };
+    }),
   };
 }
 
-/** Durations are shown in milliseconds; structures have a shape of their own. */
-const SHOWN_TYPES = {
-  text: 'string',
-  secret: 'string',
-  url: 'string',
-  baseUrl: 'string',
+/** Of what is not shown as text. Durations are shown in milliseconds. */
+const SHOWN_TYPES: Partial<Record<OptionKind, string>> = {
   integer: 'integer',
-  boolean: 'boolean',
   duration: 'integer',
+  boolean: 'boolean',
   list: 'array',
-  choice: 'string',
-  structure: undefined,
-} as const satisfies Record<OptionSpec['kind'], string | undefined>;
+};
 
 /** The options of the library: those of an emulator wherever it runs. */
 export function librarySchema(): JsonSchema {
-  const properties = Object.entries<OptionSpec>(START_OPTIONS)
-    .filter(([, { commandOnly }]) => !commandOnly)
-    .map(([name, spec]) => {
-      const said = spec.default === undefined ? '' : ` Default: ${JSON.stringify(spec.default)}.`;
-      const sentence = spec.description.replace(/^\w/, (letter) => letter.toUpperCase());
-      return [name, { ...optionSchema(name, spec), description: `${sentence}.${said}` }];
-    });
+  const describe = (spec: OptionSpec, name: string): JsonSchema => {
+    const said = spec.default === undefined ? '' : ` Default: ${JSON.stringify(spec.default)}.`;
+    const sentence = spec.description.replace(/^\w/, (letter) => letter.toUpperCase());
+    return { ...optionSchema(spec, name), description: `${sentence}.${said}` };
+  };
   return {
     description: 'The options of `gateway-sim start`. Environment and configuration file are not looked at.',
-    properties: Object.fromEntries(properties),
+    properties: properties(describe, EMULATOR_OPTIONS),
   };
 }

@@ -1,7 +1,14 @@
 import { parseDuration } from '../contract/duration.ts';
-import { type ErrorDetails, GatewayError, nearestName } from '../contract/error.ts';
+import { GatewayError, nearestName } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
-import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from './table.ts';
+import {
+  type OptionKind,
+  type OptionName,
+  type OptionSpec,
+  PATTERNS,
+  type ResolvedOptions,
+  START_OPTIONS,
+} from './table.ts';
 
 /** Where values come from, the strongest first. Keys are option names; texts are read by the option's kind. */
 export interface OptionSource {
@@ -81,8 +88,8 @@ function requireKnown(name: string, known: readonly string[], label: (name: stri
   throw usage(`unknown option ${label(name)}${meant ? `: did you mean ${label(meant)}?` : ''}`);
 }
 
-function usage(message: string, details?: ErrorDetails): GatewayError {
-  return new GatewayError('usage', message, details);
+function usage(message: string): GatewayError {
+  return new GatewayError('usage', message);
 }
 
 /**
@@ -92,55 +99,53 @@ function usage(message: string, details?: ErrorDetails): GatewayError {
  * @throws GatewayError `usage`
  */
 export function readValue(spec: OptionSpec, value: unknown, label: string): unknown {
-  const got = JSON.stringify(value);
-  switch (spec.kind) {
+  if (spec.kind === 'structure') return value;
+  const read = fitting(spec, value);
+  if (read !== undefined) return read;
+  // What a secret is stays out of errors.
+  const got = spec.kind === 'secret' ? '' : ` (got ${JSON.stringify(value)})`;
+  throw usage(`${label} must ${EXPECTED[spec.kind](spec)}${got}`);
+}
+
+const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionSpec) => string>> = {
+  text: () => 'be text',
+  secret: ({ max }) => `have 1 to ${max} letters, digits and signs of ASCII, and no space`,
+  integer: ({ max }) => `be a whole number from 0 to ${max}`,
+  boolean: () => 'be true or false',
+  choice: ({ choices }) => `be one of ${choices?.join(', ')}`,
+  list: () => 'be a list of texts',
+  url: () => 'be an absolute http or https address',
+  baseUrl: () => 'be an absolute http or https address without user name, query and fragment',
+  duration: () => 'be a duration such as 500ms, 2s, 1m or 1h',
+};
+
+/** Undefined for what the option cannot take. */
+function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, value: unknown): unknown {
+  switch (kind) {
     case 'integer': {
       const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-      const { min = 0, max = Number.MAX_SAFE_INTEGER } = spec;
-      if (Number.isInteger(number) && Number(number) >= min && Number(number) <= max) return number;
-      throw usage(`${label} must be a whole number from ${min} to ${max} (got ${got})`);
+      return isCount(number) && number <= max ? number : undefined;
     }
     case 'boolean':
-      if (value === true || value === 'true' || value === '1') return true;
-      if (value === false || value === 'false' || value === '0') return false;
-      throw usage(`${label} must be true or false (got ${got})`);
+      if (value === 'true' || value === '1') return true;
+      if (value === 'false' || value === '0') return false;
+      return typeof value === 'boolean' ? value : undefined;
     case 'list': {
       const list = typeof value === 'string' ? value.split(',') : value;
-      if (Array.isArray(list) && list.every((item) => typeof item === 'string' && item.trim())) {
-        return list.map((item: string) => item.trim());
-      }
-      throw usage(`${label} must be a list of texts (got ${got})`);
+      const isList = Array.isArray(list) && list.every((item) => typeof item === 'string' && item.trim());
+      return isList ? list.map((item: string) => item.trim()) : undefined;
     }
-    case 'duration': {
-      const milliseconds =
-        typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : parseDuration(value);
-      if (milliseconds !== undefined) return milliseconds;
-      throw usage(`${label} must be a duration such as 500ms, 2s, 1m or 1h (got ${got})`);
+    case 'duration':
+      return isCount(value) ? value : parseDuration(value);
+    default: {
+      const isFit = typeof value === 'string' && value !== '' && value.length <= max;
+      if (!isFit || !new RegExp(PATTERNS[kind] ?? '').test(value)) return undefined;
+      if (kind === 'url' || kind === 'baseUrl') return URL.canParse(value) ? value : undefined;
+      return !choices || choices.includes(value) ? value : undefined;
     }
-    case 'structure':
-      // Only the configuration file holds these; the server checks them against their schema.
-      return value;
-    case 'choice':
-      if (typeof value === 'string' && spec.choices?.includes(value)) return value;
-      throw usage(`${label} must be one of ${spec.choices?.join(', ')} (got ${got})`);
-    case 'url':
-      if (isAddress(value)) return value;
-      throw usage(`${label} must be an absolute http or https address (got ${got})`);
-    case 'baseUrl':
-      if (isAddress(value) && !/[?#@]/.test(value)) return value;
-      throw usage(
-        `${label} must be an absolute http or https address without user name, query and fragment (got ${got})`,
-      );
-    case 'secret':
-      if (typeof value === 'string' && /^[!-~]+$/.test(value) && value.length <= (spec.max ?? 0))
-        return value;
-      throw usage(`${label} must have 1 to ${spec.max} letters, digits and signs of ASCII, and no space`);
-    case 'text':
-      if (typeof value === 'string' && value) return value;
-      throw usage(`${label} must be text (got ${got})`);
   }
 }
 
-function isAddress(value: unknown): value is string {
-  return typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value);
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0;
 }

@@ -2,20 +2,32 @@ import { DURATION_PATTERN } from '../contract/duration.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { DELIVERY_ORDERS, IPN_FORMATS, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
 
-/** What a value of an option looks like, and so how its text is read. */
-export type OptionKind =
-  | 'text'
+/** What a value of an option is, by its kind, which also says how its text is read. */
+interface Values {
+  text: string;
   /** A key or token: it goes into a header. */
-  | 'secret'
-  | 'integer'
-  | 'boolean'
-  | 'choice'
-  | 'list'
-  | 'url'
+  secret: string;
+  integer: number;
+  boolean: boolean;
+  choice: string;
+  list: readonly string[];
+  url: string;
   /** An address that paths are put behind. */
-  | 'baseUrl'
-  | 'duration'
-  | 'structure';
+  baseUrl: string;
+  /** Milliseconds; in words until it is read. */
+  duration: number;
+  /** Only the configuration file holds these; the server checks them against their schema. */
+  structure: unknown;
+}
+
+export type OptionKind = keyof Values;
+
+/** What the text of a kind looks like, as a pattern of JSON schema. */
+export const PATTERNS: Partial<Record<OptionKind, string>> = {
+  secret: '^[!-~]+$',
+  url: '^[hH][tT][tT][pP][sS]?://[^/]',
+  baseUrl: '^[hH][tT][tT][pP][sS]?://[^/?#@][^?#@]*$',
+};
 
 /** One option of `start`: a flag, an environment variable and a key of the configuration file in one. */
 export interface OptionSpec {
@@ -23,7 +35,6 @@ export interface OptionSpec {
   /** What stands behind the flag in the help. */
   placeholder?: string;
   choices?: readonly string[];
-  min?: number;
   /** Of a number; of a secret: how many characters it may have. */
   max?: number;
   default?: string | number | boolean | readonly string[];
@@ -34,56 +45,55 @@ export interface OptionSpec {
   json?: JsonSchema;
 }
 
+type More = Partial<Omit<OptionSpec, 'kind' | 'description'>>;
+
+/** Declares options of a kind: what stands behind the flag in the help, what it is for, what else is known. */
+function kind<const Kind extends OptionKind>(kind: Kind) {
+  type Base = { kind: Kind; placeholder: string; description: string };
+  function declare(placeholder: string, description: string): Base;
+  function declare<const Rest extends More>(
+    placeholder: string,
+    description: string,
+    more: Rest,
+  ): Base & Rest;
+  function declare(placeholder: string, description: string, more: More = {}) {
+    return { kind, placeholder, description, ...more };
+  }
+  return declare;
+}
+
+const text = kind('text');
+const secret = kind('secret');
+const integer = kind('integer');
+const list = kind('list');
+const duration = kind('duration');
+const flag = (description: string) => ({ kind: 'boolean', default: false, description }) as const;
+const commandFlag = (description: string) => ({ ...flag(description), commandOnly: true }) as const;
+const structure = (description: string) => ({ kind: 'structure', description }) as const;
+
 /**
  * Every option of `start` by its camelCase name. From this table come the flags and their help, the
  * environment variables, the keys of gateway-sim.config.json and, but for those of the command only, the options of
  * the library.
  */
 export const START_OPTIONS = {
-  port: {
-    kind: 'integer',
-    placeholder: 'number',
-    min: 0,
-    max: 65535,
-    default: 4477,
-    description: 'port to listen on; 0 takes a free one',
-  },
-  host: {
-    kind: 'text',
-    placeholder: 'address',
-    default: '127.0.0.1',
-    description:
-      'address to listen on (127.0.0.1 also listens on ::1); any but a loopback one guards /_sim with the control token',
-  },
-  dataDir: {
-    kind: 'text',
-    placeholder: 'folder',
-    default: '.gateway-sim',
-    description: 'folder that keeps the state',
-  },
-  inMemory: { kind: 'boolean', default: false, description: 'keep nothing on disk' },
-  fsync: {
-    kind: 'boolean',
-    default: false,
-    description: 'wait for the disk itself before answering: survives power loss',
-  },
-  fixtures: {
-    kind: 'text',
-    placeholder: 'file',
-    description:
-      'state that a new data folder, one in memory and a reset start with (default: two wallets in every currency)',
-  },
-  publicUrl: {
-    kind: 'baseUrl',
-    placeholder: 'url',
-    description: 'address under which browsers reach the emulator, for checkout URLs',
-  },
-  loose: {
-    kind: 'boolean',
-    default: false,
-    description:
-      'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency',
-  },
+  port: integer('number', 'port to listen on; 0 takes a free one', { max: 65535, default: 4477 }),
+  host: text(
+    'address',
+    'address to listen on (127.0.0.1 also listens on ::1); any but a loopback one guards /_sim with the control token',
+    { default: '127.0.0.1' },
+  ),
+  dataDir: text('folder', 'folder that keeps the state', { default: '.gateway-sim' }),
+  inMemory: flag('keep nothing on disk'),
+  fsync: flag('wait for the disk itself before answering: survives power loss'),
+  fixtures: text(
+    'file',
+    'state that a new data folder, one in memory and a reset start with (default: two wallets in every currency)',
+  ),
+  publicUrl: kind('baseUrl')('url', 'address under which browsers reach the emulator, for checkout URLs'),
+  loose: flag(
+    'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency',
+  ),
   errorStatus: {
     kind: 'choice',
     choices: ['ok', 'http'],
@@ -91,36 +101,13 @@ export const START_OPTIONS = {
     description: 'HTTP status of refused initiates: 200 as deployments do, or 422/401',
   },
   panel: { kind: 'boolean', default: true, description: 'show the simulator panel on the checkout' },
-  sandboxEmail: {
-    kind: 'text',
-    placeholder: 'e-mail',
-    default: 'test_mode@mail.com',
-    description: 'e-mail that passes the sandbox checkout',
-  },
-  sandboxCode: {
-    kind: 'text',
-    placeholder: 'code',
-    default: '222666',
-    description: 'verification code that passes the sandbox checkout',
-  },
-  publicKey: {
-    kind: 'secret',
-    placeholder: 'key',
-    max: 50,
-    description: 'public key of the default merchant',
-  },
-  secretKey: {
-    kind: 'secret',
-    placeholder: 'key',
-    max: 200,
-    description: 'secret key of the default merchant',
-  },
-  currency: {
-    kind: 'list',
-    placeholder: 'CODE[:symbol]',
-    description: 'one more currency, such as NPR:Rs; repeatable',
+  sandboxEmail: text('e-mail', 'e-mail that passes the sandbox checkout', { default: 'test_mode@mail.com' }),
+  sandboxCode: text('code', 'verification code that passes the sandbox checkout', { default: '222666' }),
+  publicKey: secret('key', 'public key of the default merchant', { max: 50 }),
+  secretKey: secret('key', 'secret key of the default merchant', { max: 200 }),
+  currency: list('CODE[:symbol]', 'one more currency, such as NPR:Rs; repeatable', {
     json: { items: { type: 'string', pattern: '^[A-Z0-9]{2,4}(:.{0,8})?$' }, examples: [['NPR:Rs']] },
-  },
+  }),
   delivery: {
     kind: 'choice',
     placeholder: 'order',
@@ -134,146 +121,76 @@ export const START_OPTIONS = {
     choices: ['approve', 'cancel', 'fail'],
     description: 'settle every payment by itself: approve, cancel or fail',
   },
-  autoDelay: {
-    kind: 'duration',
-    placeholder: 'duration',
-    default: '500ms',
-    description: 'time from initiate until a payment settles itself',
-  },
-  seed: {
-    kind: 'text',
-    placeholder: 'text',
-    description: 'make ids, codes, card numbers and jitter repeat (never keys and tokens)',
-  },
-  paymentExpires: {
-    kind: 'duration',
-    placeholder: 'duration',
-    description: 'expire a payment that is still pending after this long (default: never)',
-  },
-  ipnSchedule: {
-    kind: 'list',
-    placeholder: 'durations',
+  autoDelay: duration('duration', 'time from initiate until a payment settles itself', { default: '500ms' }),
+  seed: text('text', 'make ids, codes, card numbers and jitter repeat (never keys and tokens)'),
+  paymentExpires: duration(
+    'duration',
+    'expire a payment that is still pending after this long (default: never)',
+  ),
+  ipnSchedule: list('durations', 'waits before the second, third, … attempt of an IPN', {
     default: ['1s', '5s', '30s', '2m', '10m'],
-    description: 'waits before the second, third, … attempt of an IPN',
     json: { items: { type: 'string', pattern: DURATION_PATTERN } },
-  },
-  ipnRetries: {
-    kind: 'integer',
-    placeholder: 'number',
-    min: 0,
-    max: 100,
-    description:
-      'retries of an IPN: the first so many of the schedule, whose last wait repeats (default: all of it)',
-  },
-  ipnTimeout: {
-    kind: 'duration',
-    placeholder: 'duration',
-    default: '10s',
-    description: 'time that a receiver has for its answer',
-  },
+  }),
+  ipnRetries: integer(
+    'number',
+    'retries of an IPN: the first so many of the schedule, whose last wait repeats (default: all of it)',
+    { max: 100 },
+  ),
+  ipnTimeout: duration('duration', 'time that a receiver has for its answer', { default: '10s' }),
   ipnFormat: {
     kind: 'choice',
     choices: IPN_FORMATS,
     default: 'form',
     description: 'how an IPN is written: a form as deployments send it, or JSON',
   },
-  amountFormat: {
-    kind: 'text',
-    placeholder: 'sent|stored|fixed:N',
-    default: 'sent',
-    description: 'data.amount of an IPN: as sent to initiate, with eight decimals, or with N decimals',
-    json: { pattern: '^(sent|stored|fixed:[0-8])$', examples: ['sent', 'stored', 'fixed:2'] },
-  },
-  ipnOn: {
-    kind: 'list',
-    placeholder: SENT_ON_REQUEST.join(','),
-    description: 'send an IPN for these too, not only on success',
+  amountFormat: text(
+    'sent|stored|fixed:N',
+    'data.amount of an IPN: as sent to initiate, with eight decimals, or with N decimals',
+    {
+      default: 'sent',
+      json: { pattern: '^(sent|stored|fixed:[0-8])$', examples: ['sent', 'stored', 'fixed:2'] },
+    },
+  ),
+  ipnOn: list(SENT_ON_REQUEST.join(','), 'send an IPN for these too, not only on success', {
     json: { items: { enum: SENT_ON_REQUEST } },
-  },
-  forwardIpn: {
-    kind: 'url',
-    placeholder: 'url',
-    description: 'deliver every IPN of a payment here instead of to its ipn_url, which goes into a header',
-  },
-  allowIpnHost: {
-    kind: 'list',
-    placeholder: 'host',
-    description: 'let IPNs out to this public host; repeatable',
-  },
-  allowHost: {
-    kind: 'list',
-    placeholder: 'host',
-    description: 'accept this Host header on /_sim; repeatable',
-  },
-  controlToken: {
-    kind: 'secret',
-    placeholder: 'token',
-    max: 200,
-    description: 'token that /_sim asks for (default: none, or a made-up one where --host is not loopback)',
-  },
-  open: {
-    kind: 'boolean',
-    default: false,
-    commandOnly: true,
-    description: 'open the dashboard in the browser',
-  },
-  json: {
-    kind: 'boolean',
-    default: false,
-    commandOnly: true,
-    description: 'one JSON document a line on stdout, the ready event first',
-  },
-  quiet: {
-    kind: 'boolean',
-    default: false,
-    commandOnly: true,
-    description: 'say nothing but the ready line and errors',
-  },
-  detach: {
-    kind: 'boolean',
-    default: false,
-    commandOnly: true,
-    description: 'run in the background; returns once it answers',
-  },
-  charges: { kind: 'structure', description: 'charges as {"payment": {"percent": "2", "fixed": "0"}}' },
-  currencies: {
-    kind: 'structure',
-    description: 'more currencies as [{"code", "name", "symbol", "decimals"}]',
-  },
-  faults: {
-    kind: 'structure',
-    description: 'fault rules to start with, as [{"route": "initiate", "status": 503, "times": 2}]',
-  },
-  outcomes: {
-    kind: 'structure',
-    description: 'payments that settle themselves, as [{"identifier": "fail-*", "outcome": "fail"}]',
-  },
-  wallets: { kind: 'structure', description: 'more wallets as [{"email", "holder", "currency", "balance"}]' },
+  }),
+  forwardIpn: kind('url')(
+    'url',
+    'deliver every IPN of a payment here instead of to its ipn_url, which goes into a header',
+  ),
+  allowIpnHost: list('host', 'let IPNs out to this public host; repeatable'),
+  allowHost: list('host', 'accept this Host header on /_sim; repeatable'),
+  controlToken: secret(
+    'token',
+    'token that /_sim asks for (default: none, or a made-up one where --host is not loopback)',
+    { max: 200 },
+  ),
+  open: commandFlag('open the dashboard in the browser'),
+  json: commandFlag('one JSON document a line on stdout, the ready event first'),
+  quiet: commandFlag('say nothing but the ready line and errors'),
+  detach: commandFlag('run in the background; returns once it answers'),
+  charges: structure('charges as {"payment": {"percent": "2", "fixed": "0"}}'),
+  currencies: structure('more currencies as [{"code", "name", "symbol", "decimals"}]'),
+  faults: structure('fault rules to start with, as [{"route": "initiate", "status": 503, "times": 2}]'),
+  outcomes: structure('payments that settle themselves, as [{"identifier": "fail-*", "outcome": "fail"}]'),
+  wallets: structure('more wallets as [{"email", "holder", "currency", "balance"}]'),
 } as const satisfies Record<string, OptionSpec>;
 
-export type OptionName = keyof typeof START_OPTIONS;
+type Specs = typeof START_OPTIONS;
+export type OptionName = keyof Specs;
 
-type ValueOf<Spec extends OptionSpec> = Spec['kind'] extends 'integer'
-  ? number
-  : Spec['kind'] extends 'duration'
-    ? number | string
-    : Spec['kind'] extends 'boolean'
-      ? boolean
-      : Spec['kind'] extends 'structure'
-        ? unknown
-        : Spec['kind'] extends 'list'
-          ? readonly string[]
-          : Spec extends { choices: readonly (infer Choice)[] }
-            ? Choice
-            : string;
+type ValueOf<Spec extends OptionSpec> = Spec extends { choices: readonly (infer Choice)[] }
+  ? Choice
+  : Values[Spec['kind']];
 
-type CommandOption = {
-  [Name in OptionName]: (typeof START_OPTIONS)[Name] extends { commandOnly: true } ? Name : never;
-}[OptionName];
+type NamesOf<Part> = { [Name in OptionName]: Specs[Name] extends Part ? Name : never }[OptionName];
 
 /** The options of an emulator as values; what is absent takes its default. */
 export type StartOptions = {
-  -readonly [Name in Exclude<OptionName, CommandOption>]?: ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
+  -readonly [Name in Exclude<OptionName, NamesOf<{ commandOnly: true }>>]?:
+    | ValueOf<Specs[Name]>
+    | (Specs[Name]['kind'] extends 'duration' ? string : never)
+    | undefined;
 };
 
 /** The options that an emulator has wherever it runs: all but those of the command only. */
@@ -281,19 +198,9 @@ export const EMULATOR_OPTIONS: readonly string[] = Object.entries<OptionSpec>(ST
   .filter(([, { commandOnly }]) => !commandOnly)
   .map(([name]) => name);
 
-type Defaulted = {
-  [Name in OptionName]: (typeof START_OPTIONS)[Name] extends { default: unknown } ? Name : never;
-}[OptionName];
-
-/** Every option with its value; those without a default may be undefined. */
+/** Every option with its value; those without a default may be undefined, but for lists, which are empty then. */
 export type ResolvedOptions = {
-  [Name in OptionName]: (typeof START_OPTIONS)[Name]['kind'] extends 'list'
-    ? readonly string[]
-    : (typeof START_OPTIONS)[Name]['kind'] extends 'duration'
-      ? Name extends Defaulted
-        ? number
-        : number | undefined
-      : Name extends Defaulted
-        ? ValueOf<(typeof START_OPTIONS)[Name]>
-        : ValueOf<(typeof START_OPTIONS)[Name]> | undefined;
+  [Name in OptionName]:
+    | ValueOf<Specs[Name]>
+    | (Name extends NamesOf<{ default: unknown } | { kind: 'list' }> ? never : undefined);
 };

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { Low } from 'lowdb';
-import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { Undo } from '../domain/state.ts';
-import { reason } from './file-error.ts';
+import { damaged, reason, unwritable } from './files.ts';
 import { Journal, readJournal } from './journal.ts';
 import {
   changeText,
   emptySnapshot,
   parseChange,
+  readSnapshotFile,
   type Snapshot,
-  SnapshotFile,
   type StoredChange,
+  writeSnapshotFile,
 } from './snapshot.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -30,77 +30,83 @@ export interface StoreFiles {
 }
 
 /** What the files hold. */
-export interface Stored {
+interface Stored {
   /** Null when there is none yet. */
   snapshot: Snapshot | null;
   /** What was committed since, in order. Each is checked when it is asked for. */
   changes: Iterable<StoredChange>;
-  tornBytes: number;
+  notices: string[];
 }
 
 type SnapshotSource = Readonly<{ size: number; snapshot: () => Snapshot }>;
 
 /** The shadow of the state: `db.json`, a snapshot, and `journal.jsonl`, the changes since. */
 export class Disk {
-  readonly snapshotPath: string;
-  readonly journalPath: string;
-  readonly #file: SnapshotFile;
   readonly #low: Low<Snapshot>;
-  readonly #fsync: boolean;
+  readonly #file: { size: number };
+  readonly #journal: Journal;
+  readonly #queue: WriteQueue;
   readonly #source: SnapshotSource;
-  #writer: { journal: Journal; queue: WriteQueue } | undefined;
-  #journalBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #snapshotting: Promise<void> | undefined;
   #closed = false;
 
-  constructor({ folder, fsync }: StoreFiles, source: SnapshotSource) {
-    this.snapshotPath = join(folder, 'db.json');
-    this.journalPath = join(folder, 'journal.jsonl');
-    this.#file = new SnapshotFile(this.snapshotPath);
-    this.#low = new Low(this.#file, emptySnapshot());
-    this.#fsync = fsync;
+  private constructor(low: Low<Snapshot>, file: { size: number }, journal: Journal, source: SnapshotSource) {
+    this.#low = low;
+    this.#file = file;
+    this.#journal = journal;
+    this.#queue = new WriteQueue(journal, () => this.#planSnapshot());
     this.#source = source;
   }
 
-  /** Reads both files and changes neither. @throws GatewayError `state_damaged` */
-  async read(): Promise<Stored> {
-    const { lines, bytes, tornBytes } = await readJournal(this.journalPath);
-    const nothing = this.#low.data;
-    await this.#low.read();
-    const snapshot = this.#low.data === nothing ? null : this.#low.data;
-    this.#low.data = nothing;
+  /**
+   * Hands on what the files hold, and begins to write behind it.
+   *
+   * @throws GatewayError `state_damaged`, with both files as they were, or `storage_failed`
+   */
+  static async open(
+    { folder, fsync }: StoreFiles,
+    source: SnapshotSource,
+    load: (stored: Stored) => Promise<void>,
+  ): Promise<Disk> {
+    const path = join(folder, 'db.json');
+    const journalPath = join(folder, 'journal.jsonl');
+    const nothing = emptySnapshot();
+    const file = {
+      /** Of what was written last, in characters. */
+      size: 0,
+      read: () => readSnapshotFile(path),
+      async write(snapshot: Snapshot) {
+        file.size = await writeSnapshotFile(path, snapshot);
+      },
+    };
+    const low = new Low(file, nothing);
+    const { lines, bytes, tornBytes } = await readJournal(journalPath);
+    await low.read();
+    const snapshot = low.data === nothing ? null : low.data;
+    low.data = nothing;
     if (!snapshot && lines.length) {
-      throw new GatewayError(
-        'state_damaged',
-        `${this.snapshotPath} is missing, but ${this.journalPath} beside it holds changes to it`,
-        {
-          hint: hint`Put db.json back, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
-        },
-      );
+      const advice = hint`Put db.json back, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
+      const problem = `${path} is missing, but ${journalPath} beside it holds changes to it`;
+      throw damaged(problem, { hint: advice });
     }
-    this.#journalBytes = bytes;
-    return { snapshot, changes: changesOf(lines, this.journalPath), tornBytes };
+    const torn = `${journalPath}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`;
+    await load({ snapshot, changes: changesOf(lines, journalPath), notices: tornBytes ? [torn] : [] });
+    const journal = await Journal.open(journalPath, bytes, fsync);
+    const disk = new Disk(low, file, journal, source);
+    if (snapshot) disk.#planSnapshot();
+    else await disk.#writeFirst(path);
+    return disk;
   }
 
-  /**
-   * Begins to write behind what was read.
-   *
-   * @param isNew nothing was there: without a first snapshot, the journal's changes would be changes to nothing
-   * @throws GatewayError `storage_failed`
-   */
-  async begin(isNew: boolean): Promise<void> {
-    const journal = await Journal.open(this.journalPath, this.#journalBytes, this.#fsync);
-    this.#writer = { journal, queue: new WriteQueue(journal, () => this.#planSnapshot()) };
-    if (!isNew) return this.#planSnapshot();
+  /** Without a first snapshot, the journal's changes would be changes to nothing. */
+  async #writeFirst(path: string): Promise<void> {
     try {
       await this.#writeSnapshot();
     } catch (error) {
-      await journal.close();
-      throw new GatewayError('storage_failed', `${this.snapshotPath} cannot be written: ${reason(error)}`, {
-        hint: hint`Make room there, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`,
-        cause: error,
-      });
+      await this.#journal.close();
+      const advice = hint`Make room there, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
+      throw unwritable(path, error, advice);
     }
   }
 
@@ -112,7 +118,7 @@ export class Disk {
   async write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
     // Before anything is applied: what is too large to be written must not be there.
     const line = changeText(change);
-    await this.#writer?.queue.append(line, apply(), stored);
+    await this.#queue.append(line, apply(), stored);
   }
 
   /**
@@ -124,20 +130,20 @@ export class Disk {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#snapshotting;
-    await this.#writer?.queue.idle();
+    await this.#queue.idle();
     const failure =
-      this.#writer?.journal.bytes &&
+      this.#journal.bytes &&
       (await this.#writeSnapshot().catch(
         (error: unknown) =>
           `db.json could not be renewed (${reason(error)}): journal.jsonl beside it holds the changes`,
       ));
-    await this.#writer?.queue.idle();
-    await this.#writer?.journal.close();
+    await this.#queue.idle();
+    await this.#journal.close();
     return failure || undefined;
   }
 
   #planSnapshot(): void {
-    const bytes = this.#writer?.journal.bytes;
+    const { bytes } = this.#journal;
     if (this.#closed || !bytes || this.#snapshotting) return;
     clearTimeout(this.#timer);
     if (bytes > Math.max(LARGE_JOURNAL_BYTES, this.#file.size)) {
@@ -150,16 +156,14 @@ export class Disk {
   }
 
   #trySnapshot(): void {
-    this.#snapshotting ??= this.#writeSnapshot()
-      .then(
-        () => true,
-        // The journal still holds everything: it is tried again after the next change.
-        () => false,
-      )
-      .then((done) => {
-        this.#snapshotting = undefined;
-        if (done) this.#planSnapshot();
-      });
+    const ended = () => {
+      this.#snapshotting = undefined;
+    };
+    // After a failure the journal still holds everything: it is tried again after the next change.
+    this.#snapshotting ??= this.#writeSnapshot().then(() => {
+      ended();
+      this.#planSnapshot();
+    }, ended);
   }
 
   /**
@@ -167,11 +171,10 @@ export class Disk {
    * lines that a snapshot already holds ends in the same state, because each line carries whole records.
    */
   async #writeSnapshot(): Promise<void> {
-    if (!this.#writer) return;
-    const { journal, queue } = this.#writer;
+    const queue = this.#queue;
     const { failures } = queue;
     const { offset, snapshot } = await queue.between(() => ({
-      offset: journal.bytes,
+      offset: this.#journal.bytes,
       snapshot: this.#source.snapshot(),
     }));
     // The snapshot may hold changes that were still waiting for their batch: by the next turn they are in the journal,
@@ -184,7 +187,7 @@ export class Disk {
     } finally {
       this.#low.data = emptySnapshot();
     }
-    await queue.between(() => journal.dropBefore(offset));
+    await queue.between(() => this.#journal.dropBefore(offset));
   }
 }
 

@@ -1,8 +1,8 @@
-import { access, mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
-import { isThere, reason } from './file-error.ts';
+import { isMade, unwritableFolder } from './files.ts';
 import { releaseLock, takeLock } from './lock.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 
@@ -14,14 +14,6 @@ const IGNORE_ALL = '*\n';
 
 /** What holds the state, in the order in which it may go: a snapshot that lost its journal would pass for a whole state. */
 const STATE_FILES = ['db.json', 'journal.jsonl'];
-
-/** The error for a data folder that cannot be written. */
-export function unwritableFolder(path: string, cause: unknown): GatewayError {
-  return new GatewayError('storage_failed', `the data folder ${path} cannot be written: ${reason(cause)}`, {
-    hint: hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`,
-    cause,
-  });
-}
 
 /** A data folder that this process alone may write. */
 export class DataFolder {
@@ -54,13 +46,11 @@ export class DataFolder {
   }
 
   /**
-   * Moves the state into a folder of its own inside this one, so that the next start makes a new one.
-   *
-   * @returns that folder; null when nothing is stored
-   * @throws GatewayError `storage_failed`
+   * Moves the state into a folder of its own inside this one, so that the next start makes a new one. Returns that
+   * folder; null when nothing is stored. @throws GatewayError `storage_failed`
    */
   async setStateAside(now: Date): Promise<string | null> {
-    const stored = await storedFiles(this.path);
+    const stored = storedFiles(this.path);
     if (!stored.length) return null;
     const name = `backup-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`;
     return this.#writing(async () => {
@@ -84,28 +74,13 @@ export class DataFolder {
   }
 }
 
-async function storedFiles(folder: string): Promise<string[]> {
-  const there = await Promise.all(
-    STATE_FILES.map((file) =>
-      access(join(folder, file)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return STATE_FILES.filter((_, index) => there[index]);
-}
+const storedFiles = (folder: string) => STATE_FILES.filter((file) => existsSync(join(folder, file)));
 
 /** Makes a folder that was not there before. */
 async function newFolder(path: string): Promise<string> {
   for (let number = 1; ; number++) {
     const free = number === 1 ? path : `${path}-${number}`;
-    try {
-      await mkdir(free, { mode: 0o700 });
-      return free;
-    } catch (error) {
-      if (!isThere(error)) throw error;
-    }
+    if (await isMade(mkdir(free, { mode: 0o700 }))) return free;
   }
 }
 
@@ -114,23 +89,15 @@ const BEGINNING = /^\s*$|^\s*\{\s*"version"\s*:\s*\d/;
 
 /** Whether a file holds a state, or nothing: other tools have files of the same names. */
 export async function beginsAsState(path: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
-    return BEGINNING.test(buffer.toString('utf8', 0, bytesRead));
-  } finally {
-    await file.close();
-  }
+  const beginning: string[] = await createReadStream(path, { end: 63, encoding: 'utf8' }).toArray();
+  return BEGINNING.test(beginning.join(''));
 }
 
 /** Whether a folder is one of ours: it has our name, a state, or at least state files and the `.gitignore` of a start. */
 export async function isDataFolder(path: string): Promise<boolean> {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
   if (!isFolder || basename(resolve(path)) === DEFAULT_DATA_DIR) return isFolder;
   if (await beginsAsState(join(path, 'db.json')).catch(() => false)) return true;
   const ignore = await readFile(join(path, '.gitignore'), 'utf8').catch(() => '');
-  return ignore === IGNORE_ALL && (await storedFiles(path)).length > 0;
+  return ignore === IGNORE_ALL && storedFiles(path).length > 0;
 }

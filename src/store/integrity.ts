@@ -1,9 +1,10 @@
 import { urlProblem } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
+import type { Change } from '../domain/state.ts';
 
 /** Every collection of a state as plain records. */
-export type WholeState = { [Name in CollectionName]: readonly Records[Name][] };
+export type WholeState = Required<Change>;
 
 /** Every collection with each of its fields: a field that is renamed does not compile here. */
 type CollectionField = {
@@ -51,7 +52,10 @@ export function assertConsistent(state: WholeState, source: string): void {
   if (problem) throw new GatewayError('state_damaged', `${source}: ${problem}`);
 }
 
+type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
+
 function* problems(state: WholeState): Generator<string, undefined> {
+  const recordsOf = (name: CollectionName) => state[name] as readonly AnyRecord[];
   const ids = new Map<CollectionName, Set<string>>();
   for (const name of COLLECTION_NAMES) {
     const known = new Set<string>();
@@ -63,7 +67,7 @@ function* problems(state: WholeState): Generator<string, undefined> {
   }
   for (const [name, field] of UNIQUE) {
     const owners = new Map<unknown, string>();
-    for (const record of recordsOf(state, name)) {
+    for (const record of recordsOf(name)) {
       const owner = owners.get(record[field]);
       // The value itself may be a secret.
       if (owner !== undefined) yield `${name} "${record.id}" has the ${field} of "${owner}"`;
@@ -72,25 +76,19 @@ function* problems(state: WholeState): Generator<string, undefined> {
   }
   if (!state.merchants.length) yield 'merchants is empty: one is needed at least';
   for (const [from, field, to] of REFERENCES) {
-    for (const { id, [field]: other } of recordsOf(state, from)) {
+    for (const { id, [field]: other } of recordsOf(from)) {
       if (typeof other === 'string' && !ids.get(to)?.has(other))
         yield `${from} "${id}": ${field} names "${other}", which is not in ${to}`;
     }
   }
   for (const name of COLLECTION_NAMES) {
-    for (const record of recordsOf(state, name)) {
+    for (const record of recordsOf(name)) {
       for (const [field, value] of Object.entries(record)) {
         const problem = valueProblem(field, value);
         if (problem) yield `${name} "${record.id}": ${field} ${problem}`;
       }
     }
   }
-}
-
-type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
-
-function recordsOf(state: WholeState, name: CollectionName): readonly AnyRecord[] {
-  return state[name] as readonly AnyRecord[];
 }
 
 function valueProblem(field: string, value: unknown): string | undefined {

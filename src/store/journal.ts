@@ -1,35 +1,18 @@
 import { writeSync } from 'node:fs';
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
-import { GatewayError } from '../contract/error.ts';
-import { isMissing, reason } from './file-error.ts';
-
-export interface JournalContent {
-  lines: string[];
-  /** Bytes of the whole lines. */
-  bytes: number;
-  tornBytes: number;
-}
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { readIfThere, replaceFile, unwritable } from './files.ts';
 
 /**
  * Reads a journal. A last line without a newline was being written when the process was killed: it was never
- * acknowledged, so it is dropped.
- * A file that does not exist is an empty one.
+ * acknowledged, so it is dropped. A file that does not exist is an empty one.
+ *
+ * @returns `bytes`: of the whole lines
  */
-export async function readJournal(path: string): Promise<JournalContent> {
-  let content: Buffer;
-  try {
-    content = await readFile(path);
-  } catch (error) {
-    if (isMissing(error)) return { lines: [], bytes: 0, tornBytes: 0 };
-    throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
-  }
+export async function readJournal(path: string) {
+  const content = (await readIfThere(path)) ?? Buffer.alloc(0);
   const bytes = content.lastIndexOf(0x0a) + 1;
-  const text = content.toString('utf8', 0, bytes);
-  return {
-    lines: text === '' ? [] : text.slice(0, -1).split('\n'),
-    bytes,
-    tornBytes: content.length - bytes,
-  };
+  const lines = content.toString('utf8', 0, bytes).split('\n').slice(0, -1);
+  return { lines, bytes, tornBytes: content.length - bytes };
 }
 
 /** The append-only file of changes since the last snapshot. One line is one change; it counts once its newline is there. */
@@ -48,10 +31,9 @@ export class Journal {
   }
 
   /**
-   * Opens a journal for appending behind its last whole line.
-   *
    * @param bytes the length of its whole lines; anything behind them is cut off
    * @param fsync wait until the disk itself has each batch
+   * @throws GatewayError `storage_failed`
    */
   static async open(path: string, bytes: number, fsync: boolean): Promise<Journal> {
     try {
@@ -59,9 +41,7 @@ export class Journal {
       await file.truncate(bytes);
       return new Journal(path, file, bytes, fsync);
     } catch (error) {
-      throw new GatewayError('storage_failed', `${path} cannot be written: ${reason(error)}`, {
-        cause: error,
-      });
+      throw unwritable(path, error);
     }
   }
 
@@ -100,20 +80,11 @@ export class Journal {
   /** Forgets the lines before an offset, which a snapshot holds now. Nothing may be appended meanwhile. */
   async dropBefore(offset: number): Promise<void> {
     const tail = (await readFile(this.#path)).subarray(offset, this.#bytes);
-    const temporary = `${this.#path}.tmp`;
-    await rm(temporary, { force: true });
-    // Opened for appending before it takes the old one's place: no later failure can leave us writing to a lost file.
-    const next = await open(temporary, 'a', 0o600);
-    try {
-      await next.appendFile(tail);
-      await next.datasync();
-      await rename(temporary, this.#path);
-    } catch (error) {
-      await next.close();
-      throw error;
-    }
     const old = this.#file;
-    this.#file = next;
+    this.#file = await replaceFile(this.#path, async (file) => {
+      await file.appendFile(tail);
+      await file.datasync();
+    });
     this.#bytes = tail.length;
     await old.close();
   }

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { isThere } from './file-error.ts';
+import { isMade } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
 
@@ -17,11 +17,7 @@ const ABANDONED_MS = 5_000;
 
 const lockOf = (folder: string) => join(folder, 'lock');
 
-/**
- * Makes a folder this process's own.
- *
- * @throws GatewayError `folder_in_use` when another process has it; or the file system's error
- */
+/** @throws GatewayError `folder_in_use` when another process has it; or the file system's error */
 export async function takeLock(folder: string): Promise<void> {
   const lock = lockOf(folder);
   const mine = `${lock}.${process.pid}.${randomBytes(4).toString('hex')}`;
@@ -29,12 +25,7 @@ export async function takeLock(folder: string): Promise<void> {
   await writeFile(mine, JSON.stringify(identityOf(process.pid)), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      try {
-        await link(mine, lock);
-        return;
-      } catch (error) {
-        if (!isThere(error)) throw error;
-      }
+      if (await isMade(link(mine, lock))) return;
       await removeStaleLock(lock);
     }
     throw inUse(folder, 'another gateway-sim');
@@ -54,13 +45,7 @@ export async function releaseLock(folder: string): Promise<void> {
 async function removeStaleLock(lock: string): Promise<void> {
   if (!(await isStale(lock))) return;
   const turn = `${lock}.turn`;
-  try {
-    await writeFile(turn, '', { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if (!isThere(error)) throw error;
-    await waitForTurn(turn);
-    return;
-  }
+  if (!(await isMade(writeFile(turn, '', { flag: 'wx', mode: 0o600 })))) return waitForTurn(turn);
   try {
     if (await isStale(lock)) await rm(lock, { force: true });
   } finally {
@@ -69,10 +54,7 @@ async function removeStaleLock(lock: string): Promise<void> {
 }
 
 async function waitForTurn(turn: string): Promise<void> {
-  const since = await stat(turn).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => Date.now(),
-  );
+  const { mtimeMs: since } = await stat(turn).catch(() => ({ mtimeMs: Date.now() }));
   if (Date.now() - since > ABANDONED_MS) await rm(turn, { force: true });
   else await new Promise((resolve) => setTimeout(resolve, TURN_MS));
 }

@@ -1,5 +1,5 @@
-import { GatewayError } from '../contract/error.ts';
-import { command, hint, option } from '../contract/hint.ts';
+import { hint, option } from '../contract/hint.ts';
+import { damaged } from './files.ts';
 
 /** Parsed JSON whose collections nobody has looked at yet. */
 export type RawState = Readonly<Record<string, unknown>>;
@@ -26,9 +26,6 @@ export const MIGRATIONS: readonly Migration[] = [];
 /** Version of the file format: what the last step makes. */
 export const SNAPSHOT_VERSION = MIGRATIONS.length + 1;
 
-/** What a user can do about a state that cannot be read. */
-export const START_OVER = hint`Put back a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
-
 /**
  * A state, or a line of the journal, as this version would have stored it. A snapshot names its version; so does each
  * line of the journal from version 2 on (one without is of version 1). That a line does not rely on the snapshot
@@ -51,27 +48,18 @@ export function migrate(
     try {
       return step.migrate(before);
     } catch (error) {
-      throw new GatewayError(
-        'state_damaged',
-        `${source} cannot be migrated from version ${step.from} (${step.describe}): ${(error as Error).message}`,
-        { hint: START_OVER, cause: error },
-      );
+      const what = `${source} cannot be migrated from version ${step.from} (${step.describe})`;
+      throw damaged(`${what}: ${(error as Error).message}`, { cause: error });
     }
   }, state);
 }
 
 function knownVersion(version: unknown, newest: number, source: string): number {
-  const isVersion = typeof version === 'number' && Number.isInteger(version) && version >= 1;
-  if (isVersion && version <= newest) return version;
-  throw new GatewayError(
-    'state_damaged',
-    isVersion
-      ? `${source} has the version ${version}; this gateway-sim reads up to ${newest}`
-      : `${source} is not a gateway-sim state: none has the version ${JSON.stringify(version)}`,
-    {
-      hint: isVersion
-        ? hint`It was written by a newer gateway-sim: use that one, or another ${option('dataDir')}.`
-        : START_OVER,
-    },
-  );
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
+    throw damaged(`${source} is not a gateway-sim state: none has the version ${JSON.stringify(version)}`);
+  }
+  if (version <= newest) return version;
+  throw damaged(`${source} has the version ${version}; this gateway-sim reads up to ${newest}`, {
+    hint: hint`It was written by a newer gateway-sim: use that one, or another ${option('dataDir')}.`,
+  });
 }

@@ -1,5 +1,6 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { replaceFile } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** The folder that `start` uses unless it is told another. */
@@ -16,11 +17,9 @@ const serverFile = (folder: string) => join(folder, 'server.json');
 
 /** Tells commands where the server of a folder is. */
 export async function writeServerInfo(folder: string, info: ServerInfo): Promise<void> {
-  const temporary = `${serverFile(folder)}.tmp`;
-  await rm(temporary, { force: true });
   const text = JSON.stringify({ ...info, started: identityOf(info.pid).started });
-  await writeFile(temporary, `${text}\n`, { mode: 0o600 });
-  await rename(temporary, serverFile(folder));
+  const file = await replaceFile(serverFile(folder), (file) => file.appendFile(`${text}\n`));
+  await file.close();
 }
 
 export async function removeServerInfo(folder: string): Promise<void> {

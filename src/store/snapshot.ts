@@ -1,12 +1,10 @@
-import { open, readFile, rename, unlink } from 'node:fs/promises';
-import type { Adapter } from 'lowdb';
 import * as z from 'zod/mini';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from '../contract/state.ts';
 import type { Change } from '../domain/state.ts';
-import { isMissing, reason } from './file-error.ts';
+import { damaged, readIfThere, replaceFile } from './files.ts';
 import type { WholeState } from './integrity.ts';
-import { migrate, SNAPSHOT_VERSION, START_OVER } from './migrations.ts';
+import { migrate, SNAPSHOT_VERSION } from './migrations.ts';
 
 /** The whole state as plain records, as it is in a snapshot file. */
 export type Snapshot = { version: number } & WholeState;
@@ -17,7 +15,6 @@ export function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown
   return { version: SNAPSHOT_VERSION, ...Object.fromEntries(collections) } as Snapshot;
 }
 
-/** A snapshot without any record. */
 export function emptySnapshot(): Snapshot {
   return snapshotOf(() => []);
 }
@@ -31,9 +28,7 @@ export function emptySnapshot(): Snapshot {
  */
 export function parseSnapshot(json: unknown, source: string, { knownKeysOnly = false } = {}): Snapshot {
   if (typeof json !== 'object' || json === null || !('version' in json)) {
-    throw new GatewayError('state_damaged', `${source} is not a gateway-sim state: it has no version`, {
-      hint: START_OVER,
-    });
+    throw damaged(`${source} is not a gateway-sim state: it has no version`);
   }
   const given = migrate({ ...json }, json.version, source);
   const snapshot = snapshotOf((name) => parseRecords(name, given[name] ?? [], source));
@@ -59,11 +54,7 @@ function parseRecords(name: string, records: unknown, source: string): unknown[]
   if (parsed?.success) return parsed.data;
   const issue = parsed?.error.issues[0];
   const where = [name, ...(issue?.path ?? [])].join('.');
-  throw new GatewayError(
-    'state_damaged',
-    `${source} is damaged: ${where}: ${issue?.message ?? 'not valid'}`,
-    { hint: START_OVER },
-  );
+  throw damaged(`${source} is damaged: ${where}: ${issue?.message ?? 'not valid'}`);
 }
 
 /** A change of the journal. `reset`: it is the whole state that takes the place of the one before. */
@@ -79,7 +70,7 @@ export function changeText(change: StoredChange): string {
 export function parseChange(line: string, source: string): StoredChange {
   const json = parseJson(line, source);
   if (typeof json !== 'object' || json === null) {
-    throw new GatewayError('state_damaged', `${source} is damaged: not a change`, { hint: START_OVER });
+    throw damaged(`${source} is damaged: not a change`);
   }
   const change: Record<string, unknown> = 'reset' in json ? { reset: true } : {};
   const given = migrate({ ...json }, 'version' in json ? json.version : 1, source);
@@ -89,36 +80,21 @@ export function parseChange(line: string, source: string): StoredChange {
   return change;
 }
 
-function parseJson(text: string, source: string): unknown {
+function parseJson(text: string | Buffer, source: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.toString().replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new GatewayError('state_damaged', `${source} is damaged: ${(error as Error).message}`, {
-      hint: START_OVER,
-      cause: error,
-    });
+    throw damaged(`${source} is damaged: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/**
- * Reads a snapshot file; fixtures come through the same door.
- *
- * @returns null when there is no such file
- * @throws GatewayError `state_damaged`
- */
+/** Null when there is no such file; fixtures come through the same door. @throws GatewayError `state_damaged` */
 export async function readSnapshotFile(
   path: string,
   options: { knownKeysOnly?: boolean } = {},
 ): Promise<Snapshot | null> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
-  }
-  const json = parseJson(text.replace(/^\uFEFF/, ''), path);
-  return parseSnapshot(json, path, options);
+  const text = await readIfThere(path);
+  return text ? parseSnapshot(parseJson(text, path), path, options) : null;
 }
 
 /** Records that are turned to text before the event loop gets its turn. */
@@ -142,40 +118,17 @@ export function* snapshotText(snapshot: Snapshot): Generator<string> {
   yield `${text}\n}\n`;
 }
 
-/** lowdb's door to the snapshot file: read whole, written slice by slice to a new file that then takes its place. */
-export class SnapshotFile implements Adapter<Snapshot> {
-  readonly #path: string;
-  /** The size of what was written last, in characters. */
-  size = 0;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  read(): Promise<Snapshot | null> {
-    return readSnapshotFile(this.#path);
-  }
-
-  async write(snapshot: Snapshot): Promise<void> {
-    const temporary = `${this.#path}.tmp`;
-    try {
-      const file = await open(temporary, 'w', 0o600);
-      try {
-        let size = 0;
-        for (const slice of snapshotText(snapshot)) {
-          await file.appendFile(slice);
-          size += slice.length;
-        }
-        this.size = size;
-        // Without it a power cut after the rename could leave an empty file where a good one was.
-        await file.datasync();
-      } finally {
-        await file.close();
-      }
-      await rename(temporary, this.#path);
-    } catch (error) {
-      await unlink(temporary).catch(() => {});
-      throw error;
+/** Writes a snapshot slice by slice to a new file that then takes the place of the old one. Returns its characters. */
+export async function writeSnapshotFile(path: string, snapshot: Snapshot): Promise<number> {
+  let size = 0;
+  const file = await replaceFile(path, async (file) => {
+    for (const slice of snapshotText(snapshot)) {
+      await file.appendFile(slice);
+      size += slice.length;
     }
-  }
+    // Without it a power cut after the rename could leave an empty file where a good one was.
+    await file.datasync();
+  });
+  await file.close();
+  return size;
 }

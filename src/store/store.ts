@@ -6,12 +6,6 @@ import { Disk, type StoreFiles } from './disk.ts';
 import { type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
 
 /**
- * Called after a change is stored, in the order of the commits. `replaced`: the change is the whole state that took
- * the place of the one before; a listener that remembers records of that must forget them.
- */
-export type ChangeListener = (change: Change, replaced: boolean) => void;
-
-/**
  * The only owner of the state. It is in memory; the files are its shadow: a change is applied at once, appended to
  * the journal together with whatever else came in the same turn, and acknowledged when that is written.
  */
@@ -19,7 +13,7 @@ export class Store {
   #state = new State();
   #disk: Disk | undefined;
   #closed = false;
-  readonly #listeners: ChangeListener[] = [];
+  readonly #listeners: ((change: Change, replaced: boolean) => void)[] = [];
   /** Whether there was a state before this run. */
   found = false;
   /** Something the user should know about what was found on disk, such as a dropped torn line. */
@@ -32,7 +26,7 @@ export class Store {
     return this.#state;
   }
 
-  /** How many records there are in all. */
+  /** Of all records. */
   get size(): number {
     return COLLECTION_NAMES.reduce((sum, name) => sum + this.#state[name].size, 0);
   }
@@ -53,21 +47,15 @@ export class Store {
    */
   static async open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
     const store = new Store();
-    const disk = new Disk(files, store);
-    const { snapshot, changes, tornBytes } = await disk.read();
-    if (tornBytes) {
-      store.notices.push(
-        `${disk.journalPath}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`,
-      );
-    }
-    store.found = snapshot !== null;
-    store.#load(snapshot ?? (await initial()));
-    for (const { reset, ...change } of changes) {
-      if (reset) store.#load(change);
-      else store.#state.apply(change);
-    }
-    await disk.begin(!store.found);
-    store.#disk = disk;
+    store.#disk = await Disk.open(files, store, async ({ snapshot, changes, notices }) => {
+      store.notices.push(...notices);
+      store.found = snapshot !== null;
+      store.#load(snapshot ?? (await initial()));
+      for (const { reset, ...change } of changes) {
+        if (reset) store.#load(change);
+        else store.#state.apply(change);
+      }
+    });
     return store;
   }
 
@@ -76,8 +64,11 @@ export class Store {
     this.#state.apply(change);
   }
 
-  /** Adds a listener for every change. */
-  onChange(listener: ChangeListener): void {
+  /**
+   * Calls the listener after each change is stored, in the order of the commits. `replaced`: the change is the whole
+   * state that took the place of the one before; a listener that remembers records of that must forget them.
+   */
+  onChange(listener: (change: Change, replaced: boolean) => void): void {
     this.#listeners.push(listener);
   }
 

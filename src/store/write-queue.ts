@@ -1,7 +1,7 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import type { Undo } from '../domain/state.ts';
-import { reason } from './file-error.ts';
+import { reason } from './files.ts';
 import type { Journal } from './journal.ts';
 
 /** A change that is in memory and not on disk yet. */

@@ -1,21 +1,22 @@
-/** Something that has work to do at certain instants: the courier, expiring payments, automatic settling. */
-export interface DueSource {
-  /** The instant of its next work in milliseconds since 1970, or undefined when it waits for nothing. */
-  nextDue(): number | undefined;
-  /** Does all that is due at `now`; resolves when that has been done and is stored. */
-  runDue(now: number): Promise<void>;
+import TinyQueue from 'tinyqueue';
+
+/** What is done with records when their time has come: IPNs go out, payments expire or settle by themselves. */
+export interface DueWork {
+  /** Whether the record, as it is stored now, is due at this instant: it may have changed since it was planned. */
+  isDue(id: string, at: number): boolean;
+  /** Begins the work; resolves when it has been done and is stored. Reports its own failures. */
+  run(id: string): Promise<void> | undefined;
 }
 
-/** Times are milliseconds since 1970. */
-export interface ClockReading {
-  now: number;
-  /** Whether time is paused until it is moved or resumed. */
-  frozen: boolean;
-  /** How far the emulator's time is ahead of real time, in milliseconds; negative after it stood still. */
-  ahead: number;
-  /** The instant of the next thing to be done; null when nothing waits. */
-  nextDue: number | null;
+interface Due {
+  at: number;
+  /** Counts up: of what is due at the same instant, the first planned goes first. */
+  turn: number;
+  id: string;
+  work: DueWork;
 }
+
+export type ClockReading = ReturnType<Clock['read']>;
 
 /** What became of a move: `past` when the wanted instant is behind, `late` when real time was up on the way. */
 export type MoveResult = 'reached' | 'past' | 'late';
@@ -33,6 +34,9 @@ export function realPause(milliseconds: number, signal: AbortSignal): Promise<vo
   });
 }
 
+/** When something cannot be stored (a full disk), it is tried again after this long. */
+const STORE_RETRY_MS = 1_000;
+
 /** setTimeout counts in 32 bits; a longer wait is cut into pieces. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -44,9 +48,10 @@ const LONGEST_MOVE_MS = 240_000;
  * so here, on one timer in all, however much is waiting.
  */
 export class Clock {
-  readonly #sources: DueSource[] = [];
+  readonly #waiting = new TinyQueue<Due>([], (a, b) => a.at - b.at || a.turn - b.turn);
+  #turns = 0;
   /** What is being done now, by the timer or by a move. */
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<unknown>>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   #ahead = 0;
@@ -55,27 +60,36 @@ export class Clock {
   #frozen = false;
   #lastMove: Promise<unknown> = Promise.resolve();
 
+  /** Milliseconds since 1970, as all times here. */
   now(): number {
     return this.#held ?? Date.now() + this.#ahead;
   }
 
-  read(): ClockReading {
+  read() {
     return {
       now: this.now(),
+      /** Whether time is paused until it is moved or resumed. */
       frozen: this.#frozen,
+      /** How far the emulator's time is ahead of real time, in milliseconds; negative after it stood still. */
       ahead: this.#held === undefined ? this.#ahead : this.#held - Date.now(),
+      /** The instant of the next thing to be done; null when nothing waits. */
       nextDue: this.#nextDue() ?? null,
     };
   }
 
-  /** Adds something that waits. It calls `wake` whenever its next instant may have come nearer. */
-  add(source: DueSource): void {
-    this.#sources.push(source);
-    this.wake();
+  plan(at: number, id: string, work: DueWork): void {
+    const due = { at, turn: this.#turns++, id, work };
+    this.#waiting.push(due);
+    // The timer is set anew only for what comes before all others: planning must stay cheap.
+    if (this.#waiting.peek() === due) this.#wake();
+  }
+
+  retry(id: string, work: DueWork): void {
+    this.plan(this.now() + STORE_RETRY_MS, id, work);
   }
 
   /** Looks again at what is due next and sets the timer for it. While time stands still only what is due now runs. */
-  wake(): void {
+  #wake(): void {
     clearTimeout(this.#timer);
     if (this.#stopped) return;
     const due = this.#nextDue();
@@ -126,21 +140,20 @@ export class Clock {
 
   async #moveTo(target: number): Promise<MoveResult> {
     this.#held = this.now();
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, LONGEST_MOVE_MS, 'late');
-    });
-    let result: MoveResult | undefined;
-    while (result === undefined) {
-      // Also what was on its way before: its retry may fall into the span.
-      if ((await Promise.race([Promise.all(this.#running), limit])) === 'late') result = 'late';
-      else {
-        const due = this.#nextDue();
-        if (this.#stopped || due === undefined || due > target) result = 'reached';
-        else await this.#stepTo(due);
+    const moved = new AbortController();
+    const late = realPause(LONGEST_MOVE_MS, moved.signal).then(() => true);
+    // Also what was on its way before: its retry may fall into the span.
+    const isLate = () => Promise.race([Promise.all(this.#running).then(() => false), late]);
+    let result: MoveResult = 'late';
+    while (!(await isLate())) {
+      const due = this.#nextDue();
+      if (this.#stopped || due === undefined || due > target) {
+        result = 'reached';
+        break;
       }
+      await this.#stepTo(due);
     }
-    clearTimeout(timer);
+    moved.abort();
     if (result === 'reached') this.#held = target;
     this.#letGo();
     return result;
@@ -159,28 +172,27 @@ export class Clock {
       this.#ahead = this.now() - Date.now();
       this.#held = undefined;
     }
-    this.wake();
+    this.#wake();
   }
 
   #nextDue(): number | undefined {
-    let next: number | undefined;
-    for (const source of this.#sources) {
-      const due = source.nextDue();
-      if (due !== undefined && (next === undefined || due < next)) next = due;
+    for (let next = this.#waiting.peek(); next; next = this.#waiting.peek()) {
+      if (next.work.isDue(next.id, next.at)) return next.at;
+      this.#waiting.pop();
     }
-    return next;
+    return undefined;
   }
 
   #runDue(): void {
     const now = this.now();
-    for (const source of this.#sources) {
-      const due = source.nextDue();
-      if (due === undefined || due > now) continue;
-      // A source reports its own failures; the clock only keeps time.
-      const running = source.runDue(now).catch(() => {});
-      this.#running.add(running);
-      void running.then(() => this.#running.delete(running));
+    const runs: (Promise<void> | undefined)[] = [];
+    for (let at = this.#nextDue(); at !== undefined && at <= now; at = this.#nextDue()) {
+      const due = this.#waiting.pop();
+      runs.push(due?.work.run(due.id));
     }
-    this.wake();
+    const running = Promise.allSettled(runs);
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+    this.#wake();
   }
 }

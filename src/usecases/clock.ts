@@ -4,49 +4,38 @@ import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { ClockReading, MoveResult } from '../system/clock.ts';
-import type { UseCaseParts } from './parts.ts';
+import type { UseCaseParts } from './use-cases.ts';
 
 /** The clock goes no further: every wait that begins then still ends in a year of four digits (chosen). */
 const LATEST = Date.UTC(9999, 0, 1);
 
-/** The use cases of the emulator's clock. */
-export class ClockUseCases {
-  readonly #parts: Pick<UseCaseParts, 'clock' | 'events'>;
+export function clockUseCases({ clock, events }: UseCaseParts) {
+  return {
+    /** The emulator's time, in milliseconds since 1970. */
+    now: (): number => clock.now(),
+    read: (): ClockReading => clock.read(),
 
-  constructor(parts: Pick<UseCaseParts, 'clock' | 'events'>) {
-    this.#parts = parts;
-  }
-
-  /** The emulator's time, in milliseconds since 1970. */
-  now(): number {
-    return this.#parts.clock.now();
-  }
-
-  read(): ClockReading {
-    return this.#parts.clock.read();
-  }
-
-  /**
-   * Moves the clock and reports it in the log.
-   *
-   * @throws GatewayError `invalid_fields` for what would go backwards, `timed_out` when what fell due takes too long
-   */
-  async move({ advance, freeze }: ClockInput): Promise<ClockReading> {
-    const { clock } = this.#parts;
-    if (advance !== undefined) {
-      const milliseconds = parseDuration(advance) ?? 0;
-      requireReachable('advance', clock.now() + milliseconds);
-      requireMoved(await clock.advance(milliseconds), 'advance', clock.now());
-    } else if (freeze !== undefined) {
-      const at = freeze === 'now' ? undefined : parseInstant(freeze);
-      requireReachable('freeze', at ?? 0);
-      requireMoved(await clock.freeze(at), 'freeze', clock.now());
-    } else await clock.resume();
-    const reading = clock.read();
-    const at = timestamp(reading.now);
-    this.#parts.events.notice(at, `the clock ${reading.frozen ? 'stands still' : 'goes on'} at ${at}`);
-    return reading;
-  }
+    /**
+     * Moves the clock and reports it in the log.
+     *
+     * @throws GatewayError `invalid_fields` for what would go backwards, `timed_out` when what fell due takes too long
+     */
+    async move({ advance, freeze }: ClockInput): Promise<ClockReading> {
+      if (advance !== undefined) {
+        const milliseconds = parseDuration(advance) ?? 0;
+        requireReachable('advance', clock.now() + milliseconds);
+        requireMoved(await clock.advance(milliseconds), clock.now());
+      } else if (freeze !== undefined) {
+        const at = freeze === 'now' ? undefined : parseInstant(freeze);
+        requireReachable('freeze', at ?? 0);
+        requireMoved(await clock.freeze(at), clock.now());
+      } else await clock.resume();
+      const reading = clock.read();
+      const at = timestamp(reading.now);
+      events.notice(`the clock ${reading.frozen ? 'stands still' : 'goes on'} at ${at}`, at);
+      return reading;
+    },
+  };
 }
 
 function requireReachable(field: string, at: number): void {
@@ -54,16 +43,13 @@ function requireReachable(field: string, at: number): void {
   throw new GatewayError('invalid_fields', `${field} must not lead beyond ${timestamp(LATEST)}`);
 }
 
-function requireMoved(result: MoveResult, field: string, at: number): void {
+function requireMoved(result: MoveResult, at: number): void {
   const now = timestamp(at);
   if (result === 'past') {
-    throw new GatewayError(
-      'invalid_fields',
-      `${field} must not move the clock backwards: it stands at ${now}`,
-      {
-        hint: hint`A fresh emulator starts at real time again: ${command('start')}.`,
-      },
-    );
+    const problem = `freeze must not move the clock backwards: it stands at ${now}`;
+    throw new GatewayError('invalid_fields', problem, {
+      hint: hint`A fresh emulator starts at real time again: ${command('start')}.`,
+    });
   }
   if (result === 'late') {
     throw new GatewayError('timed_out', `what is due takes long: the clock got as far as ${now}`, {

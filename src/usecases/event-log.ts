@@ -1,20 +1,21 @@
 import type { CardTransaction } from '../contract/card.ts';
 import type { RecordedRequest } from '../contract/event.ts';
+import { timestamp } from '../contract/timestamp.ts';
 import type { Attempt, Change, Delivery, Message, Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
+import type { Clock } from '../system/clock.ts';
 
 /** Something that happened; records are those of the moment. */
-export type SimEvent =
-  | { seq: number; type: 'request'; exchange: RecordedRequest }
-  | { seq: number; type: 'payment'; payment: Payment }
-  | { seq: number; type: 'delivery'; delivery: Delivery; attempt: Attempt | null }
-  | { seq: number; type: 'message'; message: Message }
-  | { seq: number; type: 'cardTransaction'; cardTransaction: CardTransaction }
+type Happening =
+  | { type: 'request'; exchange: RecordedRequest }
+  | { type: 'payment'; payment: Payment }
+  | { type: 'delivery'; delivery: Delivery; attempt: Attempt | null }
+  | { type: 'message'; message: Message }
+  | { type: 'cardTransaction'; cardTransaction: CardTransaction }
   /** Something about the emulator itself: its clock was moved, a fault was set. */
-  | { seq: number; type: 'notice'; at: string; text: string };
+  | { type: 'notice'; at: string; text: string };
 
-type Unnumbered<T> = T extends unknown ? Omit<T, 'seq'> : never;
-export type SimEventListener = (event: SimEvent) => void;
+export type SimEvent = Happening & { seq: number };
 
 /** Maximum number of events, and of requests, that are kept. */
 const RING_SIZE = 1_000;
@@ -23,44 +24,48 @@ const RING_SIZE = 1_000;
 export class EventLog {
   readonly #ring: SimEvent[] = [];
   readonly #requests: RecordedRequest[] = [];
-  readonly #listeners = new Set<SimEventListener>();
+  readonly #listeners = new Set<(event: SimEvent) => void>();
+  readonly #clock: Clock;
   #seq = 0;
   #requestId = 0;
 
-  /** Turns every stored change into events. */
-  follow(store: Store): void {
+  /** Turns every change that is stored from now on into events. */
+  constructor(store: Store, clock: Clock) {
+    this.#clock = clock;
     store.onChange((change, replaced) => {
       if (!replaced) this.#onChange(change);
     });
   }
 
-  #onChange(change: Change): void {
-    for (const payment of change.payments ?? []) this.#emit({ type: 'payment', payment });
-    for (const message of change.messages ?? []) this.#emit({ type: 'message', message });
-    for (const cardTransaction of change.cardTransactions ?? []) {
-      this.#emit({ type: 'cardTransaction', cardTransaction });
-    }
-    for (const delivery of change.deliveries ?? []) {
-      this.#emit({ type: 'delivery', delivery, attempt: change.attempts?.at(-1) ?? null });
-    }
+  #onChange({
+    payments = [],
+    messages = [],
+    cardTransactions = [],
+    deliveries = [],
+    attempts,
+  }: Change): void {
+    for (const payment of payments) this.#emit({ type: 'payment', payment });
+    for (const message of messages) this.#emit({ type: 'message', message });
+    for (const cardTransaction of cardTransactions) this.#emit({ type: 'cardTransaction', cardTransaction });
+    const attempt = attempts?.at(-1) ?? null;
+    for (const delivery of deliveries) this.#emit({ type: 'delivery', delivery, attempt });
   }
 
-  /** Keeps a request. */
   record(request: Omit<RecordedRequest, 'id'>): void {
     const numbered = { id: ++this.#requestId, ...request };
     remember(this.#requests, numbered);
     this.#emit({ type: 'request', exchange: numbered });
   }
 
-  /** Reports something about the emulator itself. */
-  notice(at: string, text: string): void {
+  notice(text: string, at = timestamp(this.#clock.now())): void {
     this.#emit({ type: 'notice', at, text });
   }
 
-  /** Forgets everything but the numbers. */
-  forget(): void {
+  /** Forgets everything but the numbers, and reports why. */
+  forget(why: string): void {
     this.#ring.length = 0;
     this.#requests.length = 0;
+    this.notice(why);
   }
 
   /** The requests that are kept, newest first. */
@@ -73,19 +78,19 @@ export class EventLog {
     return this.#ring.filter((event) => event.seq > seq);
   }
 
-  /** The sequence number of the newest event. */
+  /** A sequence number. */
   get newest(): number {
     return this.#seq;
   }
 
   /** Calls the listener for every event from now on, until the returned function is called. */
-  subscribe(listener: SimEventListener): () => void {
+  subscribe(listener: (event: SimEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #emit(unnumbered: Unnumbered<SimEvent>): void {
-    const event = { seq: ++this.#seq, ...unnumbered } as SimEvent;
+  #emit(happening: Happening): void {
+    const event = { seq: ++this.#seq, ...happening };
     remember(this.#ring, event);
     for (const listener of this.#listeners) listener(event);
   }

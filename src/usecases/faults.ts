@@ -1,56 +1,43 @@
 import { type ActiveFault, describeFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import type { Faults } from '../domain/faults.ts';
-import { notice, type UseCaseParts } from './parts.ts';
+import type { UseCaseParts } from './use-cases.ts';
 
 /** The use cases of fault rules: each is reported in the log. */
-export class FaultUseCases {
-  /** The rules in force, for what acts on them. */
-  readonly rules: Faults;
-  readonly #parts: Pick<UseCaseParts, 'clock' | 'events'>;
+export function faultUseCases({ events, faults }: UseCaseParts) {
+  const report = (fault: ActiveFault) => events.notice(`FAULT ON  ${describeFault(fault)}`);
+  return {
+    /** For what acts on them. */
+    rules: faults,
 
-  constructor(parts: Pick<UseCaseParts, 'clock' | 'events'>, rules: Faults) {
-    this.#parts = parts;
-    this.rules = rules;
-  }
+    /** The rules in the order in which they are tried, spent ones included. */
+    get list(): readonly ActiveFault[] {
+      return faults.list;
+    },
 
-  /** The rules in the order in which they are tried, spent ones included. */
-  get list(): readonly ActiveFault[] {
-    return this.rules.list;
-  }
+    /** Whether any rule can still act. */
+    get areOn(): boolean {
+      return faults.areOn;
+    },
 
-  /** Whether any rule can still act. */
-  get areOn(): boolean {
-    return this.rules.areOn;
-  }
+    set(rule: FaultRule): ActiveFault {
+      const fault = faults.set(rule);
+      report(fault);
+      return fault;
+    },
 
-  /** Sets one rule. */
-  set(rule: FaultRule): ActiveFault {
-    const fault = this.rules.set(rule);
-    this.#report(fault);
-    return fault;
-  }
+    /** Sets these rules and no others. */
+    replace(rules: readonly FaultRule[]): void {
+      faults.replace(rules);
+      faults.list.forEach(report);
+      if (!faults.list.length) events.notice('all faults are off');
+    },
 
-  /** Sets these rules and no others. */
-  replace(rules: readonly FaultRule[]): void {
-    this.rules.replace(rules);
-    for (const fault of this.list) this.#report(fault);
-    if (!this.list.length) notice(this.#parts, 'all faults are off');
-  }
-
-  /**
-   * Removes all rules, those on one route, or only the one there for these identifiers.
-   *
-   * @returns how many were removed
-   */
-  clear(route?: string, only?: { identifier: string | undefined }): number {
-    const cleared = this.rules.clear(route, only);
-    const some = `${cleared} fault ${cleared === 1 ? 'rule is' : 'rules are'} off`;
-    if (cleared) notice(this.#parts, this.areOn ? some : 'all faults are off');
-    return cleared;
-  }
-
-  #report(fault: ActiveFault): void {
-    notice(this.#parts, `FAULT ON  ${describeFault(fault)}`);
-  }
+    /** Removes all rules, those on one route, or only the one there for these identifiers. Returns how many. */
+    clear(route?: string, only?: { identifier: string | undefined }): number {
+      const cleared = faults.clear(route, only);
+      const some = `${cleared} fault ${cleared === 1 ? 'rule is' : 'rules are'} off`;
+      if (cleared) events.notice(faults.areOn ? some : 'all faults are off');
+      return cleared;
+    },
+  };
 }

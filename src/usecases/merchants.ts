@@ -1,65 +1,58 @@
 import type { Merchant } from '../contract/merchant.ts';
+import type { Wallet } from '../contract/wallet.ts';
 import {
   addMerchant,
   defaultMerchant,
+  fundWallet,
   newKeyPair,
+  payerOf,
   replaceKeys,
   requireBySecretKey,
   requireMerchant,
 } from '../domain/merchant.ts';
 import { unique } from '../domain/payment.ts';
-import { notice, type UseCaseParts } from './parts.ts';
+import type { UseCaseParts } from './use-cases.ts';
 
-/** The use cases of merchants. */
-export class Merchants {
-  readonly #parts: UseCaseParts;
+export function merchantUseCases({ store, context, random, events }: UseCaseParts) {
+  return {
+    /** The merchant that commands mean when they name none. */
+    get default(): Merchant {
+      return defaultMerchant(store.state);
+    },
 
-  constructor(parts: UseCaseParts) {
-    this.#parts = parts;
-  }
+    /** The merchant with this id or name. @throws GatewayError `not_found` */
+    require: (reference: string): Merchant => requireMerchant(store.state, reference),
 
-  /** The merchant that commands mean when they name none. */
-  get default(): Merchant {
-    return defaultMerchant(this.#parts.store.state);
-  }
+    /** The merchant whose secret key a request carries. @throws GatewayError `unauthorized` */
+    requireBySecretKey: (key: string | undefined): Merchant => requireBySecretKey(store.state, key),
 
-  /**
-   * The merchant with this id or name.
-   *
-   * @throws GatewayError `not_found`
-   */
-  require(reference: string): Merchant {
-    return requireMerchant(this.#parts.store.state, reference);
-  }
+    async add(name: string): Promise<Merchant> {
+      const merchant = await store.commit((state) => {
+        const given = context();
+        const id = unique(given.ids.merchant, (drawn) => state.merchants.get(drawn) === undefined);
+        return addMerchant(state, id, name, newKeyPair(random), given);
+      });
+      events.notice(`merchant ${merchant.name} was added`);
+      return merchant;
+    },
 
-  /**
-   * The merchant whose secret key a request carries.
-   *
-   * @throws GatewayError `unauthorized`
-   */
-  requireBySecretKey(key: string | undefined): Merchant {
-    return requireBySecretKey(this.#parts.store.state, key);
-  }
+    /** Gives a merchant a new pair of keys; the old one stops working at once. */
+    async replaceKeys(reference: string): Promise<Merchant> {
+      const merchant = await store.commit((state) =>
+        replaceKeys(requireMerchant(state, reference), newKeyPair(random)),
+      );
+      events.notice(`the keys of ${merchant.name} were replaced`);
+      return merchant;
+    },
+  };
+}
 
-  /** Registers another merchant with a fresh pair of keys. */
-  async add(name: string): Promise<Merchant> {
-    const { store, context, random } = this.#parts;
-    const merchant = await store.commit((state) => {
-      const given = context();
-      const id = unique(given.ids.merchant, (drawn) => state.merchants.get(drawn) === undefined);
-      return addMerchant(state, id, name, newKeyPair(random), given);
-    });
-    notice(this.#parts, `merchant ${merchant.name} was added`);
-    return merchant;
-  }
+export function walletUseCases({ store }: UseCaseParts) {
+  return {
+    /** The first wallet that could pay an amount; else the first of its currency, which could not. */
+    payerOf: (amount: { amount: string; currency: string }) => payerOf(store.state, amount),
 
-  /** Gives a merchant a new pair of keys; the old one stops working at once. */
-  async replaceKeys(reference: string): Promise<Merchant> {
-    const { store, random } = this.#parts;
-    const merchant = await store.commit((state) =>
-      replaceKeys(requireMerchant(state, reference), newKeyPair(random)),
-    );
-    notice(this.#parts, `the keys of ${merchant.name} were replaced`);
-    return merchant;
-  }
+    fund: (reference: string, amount: string): Promise<Wallet> =>
+      store.commit((state) => fundWallet(state, reference, amount)),
+  };
 }

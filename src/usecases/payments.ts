@@ -11,7 +11,7 @@ import {
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
 import { timeline } from '../domain/timeline.ts';
-import type { UseCaseParts } from './parts.ts';
+import type { UseCaseParts } from './use-cases.ts';
 
 /** The redirect waits at most this long for the first attempt, in real time (chosen). */
 export const REDIRECT_WAIT_MS = 3_000;
@@ -32,93 +32,74 @@ export interface Settled {
   redirectUrl: string | null;
 }
 
-/** The use cases of payments: each is one commit, plus the wait for what it set off. */
-export class Payments {
-  readonly #parts: UseCaseParts;
+export type Payments = ReturnType<typeof paymentUseCases>;
 
-  constructor(parts: UseCaseParts) {
-    this.#parts = parts;
-  }
+export function paymentUseCases(parts: UseCaseParts) {
+  const { store, settings, courier, context } = parts;
+  return {
+    /** The payment that an id or a merchant's identifier names. @throws GatewayError `not_found` */
+    require: (reference: string): Payment => requirePayment(store.state, reference),
 
-  /**
-   * The payment that a reference names: its id, or a merchant's identifier.
-   *
-   * @throws GatewayError `not_found`
-   */
-  require(reference: string): Payment {
-    return requirePayment(this.#parts.store.state, reference);
-  }
+    /** The payment that the checkout of a mode shows; only its id opens it. */
+    requireInMode(paymentId: string, mode: Mode): Payment {
+      const payment = store.state.payments.get(paymentId);
+      if (payment?.mode === mode) return payment;
+      throw new GatewayError('not_found', 'there is no payment with this payment_id');
+    },
 
-  /** The whole story of a payment in order. */
-  timeline(payment: Payment): TimelineEntry[] {
-    return timeline(payment, this.#parts.store.state);
-  }
+    timeline: (payment: Payment): TimelineEntry[] => timeline(payment, store.state),
+    initiate: (command: InitiateCommand, mode: Mode): Promise<Payment> =>
+      store.commit((state) => initiate(state, command, mode, context())),
 
-  /** A merchant initiates a payment. */
-  initiate(command: InitiateCommand, mode: Mode): Promise<Payment> {
-    return this.#parts.store.commit((state) => initiate(state, command, mode, this.#parts.context()));
-  }
+    /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` when it is settled already */
+    async settle(reference: string, command: SettleCommand): Promise<Settled> {
+      const delivery = command.delivery ?? settings.delivery;
+      const settlement = await store.commit((state) =>
+        settle(state, requirePayment(state, reference), { ...command, delivery }, context()),
+      );
+      return afterSettling(parts, settlement, delivery, command.awaitDelivery);
+    },
 
-  /**
-   * Settles a payment: the only way to do it.
-   *
-   * @param reference payment id or identifier
-   * @throws GatewayError `not_found`, or `wrong_state` when it is settled already
-   */
-  async settle(reference: string, command: SettleCommand): Promise<Settled> {
-    const { store, settings, context } = this.#parts;
-    const delivery = command.delivery ?? settings.delivery;
-    const settlement = await store.commit((state) =>
-      settle(state, requirePayment(state, reference), { ...command, delivery }, context()),
-    );
-    return this.afterSettling(settlement, delivery, command.awaitDelivery);
-  }
+    /** Records in a payment's history that something happened to it. */
+    async note(payment: Payment, event: PaymentEvent['event'], detail: string | null = null): Promise<void> {
+      const current = store.state.payments.get(payment.id);
+      // A reset may have removed it meanwhile: then it must not come back.
+      const noted = current && withEvent(current, context().now, event, detail);
+      if (noted && noted !== current)
+        await store.commit(() => ({ change: { payments: [noted] }, result: null }));
+    },
 
-  /** Waits for the first attempt of what a settlement sends, where the order wants it before the redirect. */
-  async afterSettling(settlement: Settlement, order: DeliveryOrder, awaitDelivery = false): Promise<Settled> {
-    const { courier, settings, store } = this.#parts;
-    const last = settlement.deliveries.at(-1);
-    if (last && (awaitDelivery || order !== 'redirect-then-ipn')) {
-      const ownTime = settings.ipn.timeoutMs + REDIRECT_HEAD_START_MS;
-      await courier.firstAttempt(last.id, awaitDelivery ? ownTime : REDIRECT_WAIT_MS);
-    }
-    return {
-      payment: store.state.payments.get(settlement.payment.id) ?? settlement.payment,
-      delivery: last ? (store.state.deliveries.get(last.id) ?? last) : null,
-      redirectUrl: settlement.redirectUrl,
-    };
-  }
+    /**
+     * Where the checkout of a payment that settled itself leads, as soon as its IPN has had its turn before the
+     * redirect; null where the browser stays.
+     */
+    async selfSettled(payment: Payment): Promise<string | null> {
+      const address = selfSettledAddress(payment, settings.delivery);
+      const last = store.state.deliveriesOf(payment.id).at(-1);
+      const order = payment.auto?.delivery ?? settings.delivery;
+      if (address !== null && last && order !== 'redirect-then-ipn') {
+        await courier.attemptAfter(0, last.id, REDIRECT_WAIT_MS);
+      }
+      return address;
+    },
+  };
+}
 
-  /** Records in a payment's history that something happened to it. */
-  async note(payment: Payment, event: PaymentEvent['event'], detail: string | null = null): Promise<void> {
-    const { store, context } = this.#parts;
-    const current = store.state.payments.get(payment.id);
-    // A reset may have removed it meanwhile: then it must not come back.
-    const noted = current && withEvent(current, context().now, event, detail);
-    if (noted && noted !== current)
-      await store.commit(() => ({ change: { payments: [noted] }, result: null }));
+/** Waits for the first attempt of what a settlement sends, where the order wants it before the redirect. */
+export async function afterSettling(
+  { courier, settings, store }: UseCaseParts,
+  settlement: Settlement,
+  order: DeliveryOrder,
+  awaitDelivery = false,
+): Promise<Settled> {
+  const last = settlement.deliveries.at(-1);
+  if (last && (awaitDelivery || order !== 'redirect-then-ipn')) {
+    const ownTime = settings.ipn.timeoutMs + REDIRECT_HEAD_START_MS;
+    await courier.attemptAfter(0, last.id, awaitDelivery ? ownTime : REDIRECT_WAIT_MS);
   }
-
-  /** The payment that the checkout of a mode shows; only its id opens it. */
-  requireInMode(paymentId: string, mode: Mode): Payment {
-    const payment = this.#parts.store.state.payments.get(paymentId);
-    if (payment?.mode === mode) return payment;
-    throw new GatewayError('not_found', 'there is no payment with this payment_id');
-  }
-
-  /**
-   * Where the checkout of a payment that settled itself leads, as soon as its IPN has had its turn before the redirect.
-   *
-   * @returns null where the browser stays
-   */
-  async selfSettled(payment: Payment): Promise<string | null> {
-    const { courier, settings, store } = this.#parts;
-    const address = selfSettledAddress(payment, settings.delivery);
-    const last = store.state.deliveriesOf(payment.id).at(-1);
-    const order = payment.auto?.delivery ?? settings.delivery;
-    if (address !== null && last && order !== 'redirect-then-ipn') {
-      await courier.firstAttempt(last.id, REDIRECT_WAIT_MS);
-    }
-    return address;
-  }
+  return {
+    payment: store.state.payments.get(settlement.payment.id) ?? settlement.payment,
+    delivery: last ? (store.state.deliveries.get(last.id) ?? last) : null,
+    redirectUrl: settlement.redirectUrl,
+  };
 }

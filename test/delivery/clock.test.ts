@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Clock, type DueSource } from '../../src/system/clock.ts';
+import { Clock } from '../../src/system/clock.ts';
 import { gate } from '../helpers/receiver.ts';
 
 beforeEach(() => {
@@ -10,22 +10,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Something that waits for these instants, in milliseconds from now, and notes at which it was run. */
-function source(...waits: number[]): DueSource & { ran: number[]; waiting: number[] } {
+/** Plans something at these instants, in milliseconds from now, and notes at which it was run. */
+function planned(clock: Clock, ...waits: number[]) {
   const start = Date.now();
-  const waiting = waits.map((wait) => start + wait);
   const ran: number[] = [];
-  return {
-    ran,
-    waiting,
-    nextDue: () => waiting[0],
-    runDue: async (now) => {
-      while ((waiting[0] ?? Number.POSITIVE_INFINITY) <= now) {
-        waiting.shift();
-        ran.push(Date.now() - start);
-      }
-    },
-  };
+  const work = { isDue: () => true, run: async () => void ran.push(Date.now() - start) };
+  const plan = (wait: number) => clock.plan(start + wait, 'it', work);
+  waits.forEach(plan);
+  return { ran, plan };
 }
 
 describe('the clock', () => {
@@ -33,10 +25,9 @@ describe('the clock', () => {
     expect(new Clock().now()).toBe(Date.UTC(2026, 0, 15));
   });
 
-  it('runs each source when it is due, and not before', () => {
+  it('runs each when it is due, and not before', () => {
     const clock = new Clock();
-    const [early, late, idle] = [source(10, 30), source(20), source()];
-    for (const one of [early, late, idle]) clock.add(one);
+    const [early, late, idle] = [planned(clock, 10, 30), planned(clock, 20), planned(clock)];
     vi.advanceTimersByTime(9);
     expect([early.ran, late.ran]).toEqual([[], []]);
     vi.advanceTimersByTime(21);
@@ -45,31 +36,65 @@ describe('the clock', () => {
 
   it('has one timer, however many wait, and none when nobody does', () => {
     const clock = new Clock();
-    clock.add(source());
+    planned(clock);
     expect(vi.getTimerCount()).toBe(0);
-    for (let count = 0; count < 50; count++) clock.add(source(count, 1_000));
+    for (let count = 0; count < 50; count++) planned(clock, count, 1_000);
     expect(vi.getTimerCount()).toBe(1);
     vi.advanceTimersByTime(1_000);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('looks again when it is woken', () => {
+  it('takes up what is planned meanwhile, whether it comes before what waits or behind it', () => {
     const clock = new Clock();
-    const one = source();
-    clock.add(one);
-    one.waiting.push(Date.now() + 5);
-    vi.advanceTimersByTime(10);
-    expect(one.ran).toEqual([]);
-    clock.wake();
+    const one = planned(clock, 20);
+    vi.advanceTimersByTime(5);
+    one.plan(10);
+    one.plan(30);
+    // Due already: it runs at once.
+    one.plan(2);
     vi.advanceTimersByTime(0);
-    expect(one.ran).toEqual([10]);
+    expect(one.ran).toEqual([5]);
+    vi.advanceTimersByTime(100);
+    expect(one.ran).toEqual([5, 10, 20, 30]);
+  });
+
+  it('runs in the order in which it was planned what is due at the same instant', () => {
+    const clock = new Clock();
+    const ran: string[] = [];
+    const work = { isDue: () => true, run: async (id: string) => void ran.push(id) };
+    for (const id of ['c', 'a', 'b']) clock.plan(Date.now() + 10, id, work);
+    vi.advanceTimersByTime(10);
+    expect(ran).toEqual(['c', 'a', 'b']);
+  });
+
+  it('passes over what is no longer due when its time has come', () => {
+    const clock = new Clock();
+    const start = Date.now();
+    const ran: number[] = [];
+    let dueAt = start + 10;
+    const run = async () => void ran.push(Date.now() - start);
+    const work = { isDue: (_: string, at: number) => dueAt <= at, run };
+    clock.plan(start + 10, 'it', work);
+    dueAt = start + 30;
+    clock.plan(start + 30, 'it', work);
+    expect(clock.read().nextDue).toBe(start + 30);
+    vi.advanceTimersByTime(100);
+    expect(ran).toEqual([30]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('plans again a second later what could not be stored', () => {
+    const clock = new Clock();
+    const start = Date.now();
+    clock.retry('it', { isDue: () => true, run: async () => {} });
+    expect(clock.read().nextDue).toBe(start + 1_000);
+    clock.stop();
   });
 
   it('waits longer than a timer can', () => {
     const clock = new Clock();
     const year = 365 * 24 * 3_600_000;
-    const one = source(year);
-    clock.add(one);
+    const one = planned(clock, year);
     vi.advanceTimersByTime(year - 1);
     expect(one.ran).toEqual([]);
     vi.advanceTimersByTime(1);
@@ -78,7 +103,7 @@ describe('the clock', () => {
 
   it('has no timer for what is still to come while it stands still', async () => {
     const clock = new Clock();
-    clock.add(source(5));
+    planned(clock, 5);
     await clock.freeze();
     expect(vi.getTimerCount()).toBe(0);
     await clock.resume();
@@ -87,11 +112,9 @@ describe('the clock', () => {
 
   it('runs nothing any more once it is stopped', () => {
     const clock = new Clock();
-    const one = source(10);
-    clock.add(one);
+    const one = planned(clock, 10);
     clock.stop();
-    clock.wake();
-    clock.add(source(1));
+    one.plan(1);
     vi.advanceTimersByTime(1_000);
     expect(one.ran).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
@@ -104,19 +127,14 @@ describe('moving the clock', () => {
 
   /** Something due at these instants, in milliseconds from the start; what it does then may take a while. */
   function waiting(clock: Clock, waits: number[], work: (after: number) => Promise<void> = async () => {}) {
-    const due = waits.map((wait) => start + wait);
     const ran: number[] = [];
-    clock.add({
-      nextDue: () => due[0],
-      runDue: async (now) => {
-        while ((due[0] ?? Number.POSITIVE_INFINITY) <= now) {
-          due.shift();
-          ran.push(clock.now() - start);
-          await work(clock.now() - start);
-        }
-      },
-    });
-    return { due, ran };
+    const run = () => {
+      ran.push(clock.now() - start);
+      return work(clock.now() - start);
+    };
+    const plan = (wait: number) => clock.plan(start + wait, 'it', { isDue: () => true, run });
+    waits.forEach(plan);
+    return { ran, plan };
   }
 
   beforeEach(() => {
@@ -145,7 +163,7 @@ describe('moving the clock', () => {
     const clock = new Clock();
     const one = waiting(clock, [HOUR], async (after) => {
       await new Promise((resolve) => setImmediate(resolve));
-      if (after < 4 * HOUR) one.due.push(start + after + HOUR);
+      if (after < 4 * HOUR) one.plan(after + HOUR);
     });
     await clock.advance(3 * HOUR);
     expect(one.ran).toEqual([HOUR, 2 * HOUR, 3 * HOUR]);
@@ -160,7 +178,7 @@ describe('moving the clock', () => {
     const one = waiting(clock, [0], async (after) => {
       begun.open();
       await held.opened;
-      if (after === 0) one.due.push(clock.now() + HOUR);
+      if (after === 0) one.plan(clock.now() - start + HOUR);
     });
     await begun.opened;
     const moved = clock.advance(2 * HOUR);

@@ -164,10 +164,10 @@ describe('the plan of a delivery', () => {
     const make = deliveries();
     const later = make(receiver.url, { nextAttemptAt: inMs(3_600_000) });
     const now = make(receiver.url);
-    const { courier, until } = await running([later, now]);
+    const { clock, until } = await running([later, now]);
     await until(now.id, isDone);
     expect(receiver.requests).toHaveLength(1);
-    expect(courier.nextDue()).toBe(Date.parse(later.nextAttemptAt ?? ''));
+    expect(clock.read().nextDue).toBe(Date.parse(later.nextAttemptAt ?? ''));
   });
 
   it('may come nearer, as a resend makes it', async () => {
@@ -196,7 +196,7 @@ describe('the plan of a delivery', () => {
     const make = deliveries();
     const [lost, fence] = [make(receiver.url), make(receiver.url)];
     const { store, courier, until } = await running([lost]);
-    const ended = courier.firstAttempt(lost.id, 10_000);
+    const ended = courier.attemptAfter(0, lost.id, 10_000);
     await receiver.request(1);
     await store.replace(records());
     held.open();
@@ -230,14 +230,14 @@ describe('a delivery that fails', () => {
   it('is given up when the schedule is used up: one attempt more than it has entries', async () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const delivery = deliveries()(receiver.url);
-    const { courier, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
+    const { clock, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
     expect(await until(delivery.id, isDone)).toMatchObject({
       state: 'failed',
       attemptCount: 3,
       nextAttemptAt: null,
     });
     expect(receiver.requests).toHaveLength(3);
-    expect(courier.nextDue()).toBeUndefined();
+    expect(clock.read().nextDue).toBeNull();
   });
 
   const FAILURES: { what: string; script: Answer[]; error: RegExp }[] = [
@@ -267,12 +267,12 @@ describe('a delivery that fails', () => {
 
   it('is not tried again when the egress guard refused it, and says the flag', async () => {
     const delivery = deliveries()('http://203.0.113.9');
-    const { store, courier, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
+    const { store, clock, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
     const refused = await until(delivery.id, isDone);
     expect(refused).toMatchObject({ state: 'refused', attemptCount: 1, nextAttemptAt: null });
     expect(refused.note).toContain('--allow-ipn-host 203.0.113.9');
     expect(store.state.attemptsOf(delivery.id)).toHaveLength(1);
-    expect(courier.nextDue()).toBeUndefined();
+    expect(clock.read().nextDue).toBeNull();
   });
 
   it('because its address is none, in a state that somebody edited, disturbs no other', async () => {
@@ -308,14 +308,14 @@ describe('a stop', () => {
 
     const store = await open();
     const first = await running([], { store });
-    const ended = first.courier.firstAttempt(delivery.id, 60_000);
+    const ended = first.courier.attemptAfter(0, delivery.id, 60_000);
     const request = await receiver.request(1);
     first.stop();
     await request.closed;
     await ended;
     expect(store.state.deliveries.get(delivery.id)).toEqual(delivery);
     expect(store.state.attempts.size).toBe(0);
-    expect(first.courier.nextDue()).toBeUndefined();
+    expect(first.clock.read().nextDue).toBeNull();
     await store.close();
 
     const reopened = await open();
@@ -331,7 +331,7 @@ describe('a stop', () => {
     const all = Array.from({ length: 40 }, () => make(receiver.url));
     const { store, courier, stop } = await running(all);
     const last = all.at(-1)?.id ?? '';
-    const ended = courier.firstAttempt(last, 60_000);
+    const ended = courier.attemptAfter(0, last, 60_000);
     await receiver.request(16);
     stop();
     await ended;
@@ -346,7 +346,7 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
     const held = gate();
     const receiver = await startReceiver([{ status: 500, after: held.opened }, {}]);
     const delivery = deliveries()(receiver.url);
-    const { store, courier, until } = await running([delivery], { ipn: { schedule: [3_600_000] } });
+    const { store, until } = await running([delivery], { ipn: { schedule: [3_600_000] } });
     await receiver.request(1);
     // The attempt is stored, and the delivery made due again, before the courier hears the end of the first.
     const commit = store.commit.bind(store);
@@ -354,7 +354,8 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
       const result = await commit(rule);
       const failed = store.state.deliveries.get(delivery.id);
       if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
-      await courier.runDue(Date.now());
+      // The clock runs what is due at once.
+      await new Promise((resolve) => setTimeout(resolve, 20));
       return result;
     });
     held.open();
@@ -477,7 +478,7 @@ describe('waiting for the first attempt', () => {
     const receiver = await startReceiver([{ status: 500, after: held.opened }]);
     const delivery = deliveries()(receiver.url);
     const { store, courier } = await running([delivery], { ipn: { schedule: [60_000] } });
-    const waited = courier.firstAttempt(delivery.id, 60_000);
+    const waited = courier.attemptAfter(0, delivery.id, 60_000);
     await receiver.request(1);
     held.open();
     await waited;
@@ -489,7 +490,7 @@ describe('waiting for the first attempt', () => {
     const receiver = await startReceiver([{ after: held.opened }]);
     const delivery = deliveries()(receiver.url);
     const { store, courier, until } = await running([delivery]);
-    await courier.firstAttempt(delivery.id, 30);
+    await courier.attemptAfter(0, delivery.id, 30);
     expect(store.state.deliveries.get(delivery.id)).toMatchObject({ state: 'pending', attemptCount: 0 });
     held.open();
     expect((await until(delivery.id, isDone)).state).toBe('delivered');
@@ -501,7 +502,9 @@ describe('waiting for the first attempt', () => {
     const done = make('http://127.0.0.1:1', { state: 'refused', nextAttemptAt: null });
     const { courier } = await running([attempted, done]);
     // None of these would ever end otherwise.
-    await Promise.all([attempted.id, done.id, 'ipn_none'].map((id) => courier.firstAttempt(id, 2 ** 31 - 1)));
+    await Promise.all(
+      [attempted.id, done.id, 'ipn_none'].map((id) => courier.attemptAfter(0, id, 2 ** 31 - 1)),
+    );
   });
 });
 
@@ -510,8 +513,8 @@ describe('running what is due', () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const make = deliveries();
     const due = [1, 2, 3].map(() => make(receiver.url, { nextAttemptAt: inMs(3_600_000) }));
-    const { store, courier } = await running(due, { ipn: { schedule: [60_000] } });
-    await courier.runDue(Date.now() + 3_600_001);
+    const { store, clock } = await running(due, { ipn: { schedule: [60_000] } });
+    expect(await clock.advance(3_600_001)).toBe('reached');
     expect([...store.state.deliveries.values()].map(({ attemptCount }) => attemptCount)).toEqual([1, 1, 1]);
   });
 });

@@ -282,7 +282,7 @@ describe('a kept-alive connection', () => {
 describe('the egress guard', () => {
   it('refuses an address before anything is sent', async () => {
     const receiver = await startReceiver();
-    const egress = new Egress([], () => ({ port: receiver.port }));
+    const egress = new Egress([], () => receiver.port);
     const { report, refused } = await poster(egress).post(request(receiver.url));
     expect(refused).toBe(true);
     expect(report).toMatchObject({
@@ -294,7 +294,7 @@ describe('the egress guard', () => {
 
   it('refuses a name by what it resolves to, before anything is sent', async () => {
     const receiver = await startReceiver();
-    const egress = new Egress([], () => ({ port: receiver.port }));
+    const egress = new Egress([], () => receiver.port);
     const { report, refused } = await poster(egress).post(
       request(receiver.url.replace('127.0.0.1', 'localhost')),
     );

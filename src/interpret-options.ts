@@ -7,97 +7,81 @@ import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domai
 import type { Settings } from './domain/settings.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 
+/** What to call an option in an error. */
+type Label = (name: OptionName) => string;
+
 /**
  * How the gateway behaves under these options.
  *
  * @param terms what their structures say, as read by `readTerms`
- * @param label what to call an option in an error
  * @throws GatewayError `usage`, naming the option whose value makes no sense
  */
-export function settingsOf(
-  options: ResolvedOptions,
-  terms: Terms,
-  egress: Egress,
-  label: (name: OptionName) => string,
-): Settings {
+export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egress, label: Label): Settings {
+  const { loose, sandboxEmail, sandboxCode, delivery } = options;
   const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
   return {
+    ...{ loose, sandboxEmail, sandboxCode, delivery },
     currencies: new Map(currencies.map((currency) => [currency.code, currency])),
     charges: terms.charges,
-    loose: options.loose,
-    sandboxEmail: options.sandboxEmail,
-    sandboxCode: options.sandboxCode,
     ipn: ipnSettings(options, label),
-    delivery: options.delivery,
     auto: {
       rules: terms.outcomes,
       outcome: options.auto ?? null,
-      delayMs: within(options.autoDelay, 0, LONGEST_WAIT_MS, `${label('autoDelay')} must be at most 720h`),
+      delayMs: within('autoDelay', options.autoDelay, label),
     },
     paymentExpiresMs:
-      options.paymentExpires === undefined
-        ? null
-        : within(
-            options.paymentExpires,
-            1,
-            LONGEST_WAIT_MS,
-            `${label('paymentExpires')} must be from 1ms to 720h`,
-          ),
+      options.paymentExpires === undefined ? null : within('paymentExpires', options.paymentExpires, label),
     unreachable: (url) => (options.forwardIpn === undefined ? egress.unreachable(url) : null),
   };
 }
 
-/** Maximum wait of the schedule or for a payment. */
-const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
-const LONGEST_TIMEOUT_MS = 10 * 60_000;
+const usage = (message: string) => new GatewayError('usage', message);
 
-function within(milliseconds: number, minimum: number, maximum: number, problem: string): number {
+const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
+
+/** Limits in milliseconds, and in words. */
+const LIMITS = {
+  autoDelay: [0, LONGEST_WAIT_MS, 'at most 720h'],
+  paymentExpires: [1, LONGEST_WAIT_MS, 'from 1ms to 720h'],
+  ipnTimeout: [1, 10 * 60_000, 'from 1ms to 10m'],
+} as const;
+
+function within(name: keyof typeof LIMITS, milliseconds: number, label: Label): number {
+  const [minimum, maximum, words] = LIMITS[name];
   if (milliseconds >= minimum && milliseconds <= maximum) return milliseconds;
-  throw new GatewayError('usage', problem);
+  throw usage(`${label(name)} must be ${words}`);
 }
 
-function ipnSettings(options: ResolvedOptions, label: (name: OptionName) => string): Settings['ipn'] {
+function ipnSettings(options: ResolvedOptions, label: Label): Settings['ipn'] {
   const amountFormat = parseAmountFormat(options.amountFormat);
   if (!amountFormat) {
-    throw new GatewayError(
-      'usage',
-      `${label('amountFormat')} must be sent, stored or fixed:N with N from 0 to 8 (got "${options.amountFormat}")`,
-    );
+    const got = options.amountFormat;
+    throw usage(`${label('amountFormat')} must be sent, stored or fixed:N with N from 0 to 8 (got "${got}")`);
   }
   const alsoOn = options.ipnOn.map((text) => {
     const status = SENT_ON_REQUEST.find((name) => name === text);
     if (status) return status;
     const meant = nearestName(text, SENT_ON_REQUEST);
-    throw new GatewayError(
-      'usage',
-      `${label('ipnOn')} takes ${SENT_ON_REQUEST.join(', ')} (got "${text}")${meant ? `: did you mean ${meant}?` : ''}`,
-    );
+    const help = meant ? `: did you mean ${meant}?` : '';
+    throw usage(`${label('ipnOn')} takes ${SENT_ON_REQUEST.join(', ')} (got "${text}")${help}`);
   });
   return {
     format: options.ipnFormat,
     amountFormat,
     on: new Set(['succeeded', ...alsoOn]),
-    schedule: scheduleOf(options, label('ipnSchedule')),
-    timeoutMs: within(
-      options.ipnTimeout,
-      1,
-      LONGEST_TIMEOUT_MS,
-      `${label('ipnTimeout')} must be from 1ms to 10m`,
-    ),
+    schedule: scheduleOf(options, label),
+    timeoutMs: within('ipnTimeout', options.ipnTimeout, label),
     forwardTo: options.forwardIpn ?? null,
   };
 }
 
-function scheduleOf({ ipnSchedule, ipnRetries }: ResolvedOptions, label: string): number[] {
+function scheduleOf({ ipnSchedule, ipnRetries }: ResolvedOptions, label: Label): number[] {
   const waits = ipnSchedule.map((text) => {
     const wait = parseDuration(text);
     if (wait !== undefined && wait <= LONGEST_WAIT_MS) return wait;
-    throw new GatewayError(
-      'usage',
-      `${label} must be durations such as 1s,5s,30s, each at most 720h (got "${text}")`,
-    );
+    const expected = 'durations such as 1s,5s,30s, each at most 720h';
+    throw usage(`${label('ipnSchedule')} must be ${expected} (got "${text}")`);
   });
-  const last = waits.length - 1;
   if (ipnRetries === undefined) return waits;
-  return Array.from({ length: ipnRetries }, (_, index) => waits[Math.min(index, last)] ?? 0);
+  return Array.from({ length: ipnRetries }, (_, index) => waits[index] ?? waits.at(-1) ?? 0);
 }

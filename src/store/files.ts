@@ -1,0 +1,84 @@
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type ErrorDetails, GatewayError } from '../contract/error.ts';
+import { command, type Hint, hint, option } from '../contract/hint.ts';
+
+/** Whether something could be made: false when it was there already. */
+export async function isMade(making: Promise<unknown>): Promise<boolean> {
+  try {
+    await making;
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+  EISDIR: 'it is a folder, not a file',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file would grow over the size that is allowed',
+  EIO: 'the disk reports an input/output error',
+};
+
+/** The reason of a file system error in words that people know. */
+export function reason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return (code && REASONS[code]) ?? message;
+}
+
+export function unwritable(what: string, cause: unknown, advice?: Hint): GatewayError {
+  return new GatewayError('storage_failed', `${what} cannot be written: ${reason(cause)}`, {
+    ...(advice && { hint: advice }),
+    cause,
+  });
+}
+
+export function unwritableFolder(path: string, cause: unknown): GatewayError {
+  const advice = hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`;
+  return unwritable(`the data folder ${path}`, cause, advice);
+}
+
+/** A state that cannot be read. Unless `details` say so, the user can put it back or start over. */
+export function damaged(problem: string, details: ErrorDetails = {}): GatewayError {
+  const advice = hint`Put back a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
+  return new GatewayError('state_damaged', problem, { hint: advice, ...details });
+}
+
+/** The content of a file; undefined when there is none. @throws GatewayError `state_damaged` */
+export async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Writes a new file, readable by its owner only, which then takes the place of the one at `path`.
+ *
+ * @returns the new file, open for appending: no later failure can leave anybody writing to the old one
+ * @throws the file system's error, with the old file in place
+ */
+export async function replaceFile(
+  path: string,
+  write: (file: FileHandle) => Promise<void>,
+): Promise<FileHandle> {
+  const temporary = `${path}.tmp`;
+  await rm(temporary, { force: true });
+  const file = await open(temporary, 'a', 0o600);
+  try {
+    await write(file);
+    await rename(temporary, path);
+    return file;
+  } catch (error) {
+    await file.close();
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+}
