@@ -1,10 +1,10 @@
+import { basename, delimiter, dirname, relative } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
 import { environmentName } from '../options/resolve.ts';
 import type { AnyContext, Declaration, Run } from './command.ts';
 import { connect } from './connect.ts';
-import { invocationOf } from './invocation.ts';
 import type { Io } from './io.ts';
 import { connectionFlags, Output } from './output.ts';
 import { buildProgram } from './program.ts';
@@ -101,4 +101,27 @@ function requireNoExcess({ args, registeredArguments, parent }: Command): void {
       ? hint`Did you mean: ${commandHint(`${parent.name()} ${meant}`)}?`
       : hint`There are: ${names.join(', ')}`,
   });
+}
+
+/**
+ * How the user invoked the tool, so that commands can be printed ready to paste.
+ *
+ * @param argv process.argv
+ * @param environment process.env
+ */
+function invocationOf(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): string {
+  if (environment['npm_command'] === 'exec') {
+    return basename(environment['_'] ?? '') === 'npm' ? 'npm exec -- gateway-sim' : 'npx gateway-sim';
+  }
+  const script = argv[1] ?? 'gateway-sim';
+  const onPath = (environment['PATH'] ?? '').split(delimiter).includes(dirname(script));
+  if (basename(script) === 'gateway-sim' && onPath) return 'gateway-sim';
+  const path = relative(cwd, script);
+  const shown = path.startsWith('..') ? script : path;
+  if (script.endsWith('.js')) return `node ${shown}`;
+  return shown.includes('/') ? shown : `./${shown}`;
 }

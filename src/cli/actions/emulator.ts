@@ -5,12 +5,11 @@ import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
 import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/emulator.ts';
-import type { Server } from '../connect.ts';
+import { foreignServer, probe, requireEmulator, type Server } from '../connect.ts';
 import { pairs } from '../layout.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import type { CommandResult } from '../output.ts';
 import { onOneLine } from '../printable.ts';
-import { foreignServer, probe, requireEmulator } from '../probe.ts';
 
 type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 

@@ -8,7 +8,7 @@ import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/init.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
 import type { CommandResult } from '../output.ts';
-import { orStorageFailed, shownFrom } from '../storage-failed.ts';
+import { orStorageFailed, shownFrom } from '../write-file.ts';
 
 /**
  * A commented configuration and fixtures to edit, both or neither.

@@ -6,7 +6,7 @@ import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/openapi.ts';
 import { addressOf, DEFAULT_URL } from '../connect.ts';
 import type { CommandResult } from '../output.ts';
-import { orStorageFailed, shownFrom } from '../storage-failed.ts';
+import { orStorageFailed, shownFrom } from '../write-file.ts';
 import { startEmulator } from './start.ts';
 
 /** The document of `/_sim/openapi.json`, read from an emulator of our own: none needs to run. */

@@ -7,13 +7,12 @@ import { bannerText, detachedBannerText, type ReadyEvent } from '../banner.ts';
 import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/start.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
+import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
 import { eventLines } from '../format-event.ts';
-import { endByHangup } from '../hangup.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import { connectionFlags, type Output } from '../output.ts';
-import { probe } from '../probe.ts';
-import { onNpmExit } from '../watch-parent.ts';
+import { endByHangup, onNpmExit } from '../signals.ts';
 
 type Context = ContextOf<typeof COMMANDS.start>;
 

@@ -7,12 +7,10 @@ import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/state.ts';
-import { confirm } from '../confirm.ts';
-import { connect, type Server } from '../connect.ts';
-import { type Io, readAll } from '../io.ts';
+import { connect, requireEmulator, type Server } from '../connect.ts';
+import { confirm, type Io, readAll } from '../io.ts';
 import type { CommandResult } from '../output.ts';
-import { requireEmulator } from '../probe.ts';
-import { replaceFile } from '../write-state-file.ts';
+import { replaceFile } from '../write-file.ts';
 
 type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
