@@ -1,6 +1,4 @@
-import type { Delivery } from '../contract/delivery.ts';
-
-type Attempt = Delivery['attempts'][number];
+import type { Attempt } from '../contract/delivery.ts';
 
 /** What came of a delivery so far, in a few words. */
 export function describeLastAttempt({

@@ -3,7 +3,7 @@ import { type Command, CommanderError } from 'commander';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
 import { environmentName } from '../options/resolve.ts';
-import type { AnyContext, Declaration, Run } from './command.ts';
+import type { ContextOf, Declaration, Run } from './command.ts';
 import { connect } from './connect.ts';
 import type { Io } from './io.ts';
 import { connectionFlags, Output } from './output.ts';
@@ -72,18 +72,20 @@ async function act(
     requireNoExcess(command);
     const run = await load();
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
-    const call: AnyContext = {
+    const find = ({ guess } = { guess: true }) => connect(choice, io.cwd, guess);
+    const context: ContextOf<Declaration> = {
       args: command.processedArgs,
       options,
       fields: Object.fromEntries(given),
       flags,
       choice,
-      connect: ({ guess } = { guess: true }) => connect(choice, io.cwd, guess),
+      connect: find,
+      call: async (...request) => (await find()).call(...request),
       io,
       output,
       program,
     };
-    const result = await run?.(call as never);
+    const result = await run?.(context as never);
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
   } catch (error) {
     return output.fail(error);

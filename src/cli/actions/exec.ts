@@ -2,7 +2,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { merchantEnvironment } from '../../library/merchant-client.ts';
 import { runCommand } from '../child.ts';
-import type { ContextOf } from '../command.ts';
+import type { ActionsOf } from '../command.ts';
 import type { COMMANDS } from '../commands/exec.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { connectionFlags } from '../output.ts';
@@ -14,13 +14,8 @@ import { noticesOf, startEmulator } from './start.ts';
  *
  * @returns the exit code of the command
  */
-export async function exec({
-  args: [words],
-  options,
-  flags,
-  io,
-  output,
-}: ContextOf<typeof COMMANDS.exec>): Promise<number> {
+export const exec: ActionsOf<typeof COMMANDS>['exec'] = async ({ args, options, flags, io, output }) => {
+  const [words] = args;
   if (!words.length) {
     throw new GatewayError('usage', 'exec needs a command to run', {
       hint: hint`Put it behind a --, such as: ${command('exec', '--', 'npm', 'test')}`,
@@ -40,4 +35,4 @@ export async function exec({
   } finally {
     await server.stop();
   }
-}
+};

@@ -9,7 +9,7 @@ import type { COMMANDS } from '../commands/start.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
-import { eventLines } from '../format-event.ts';
+import { showEvent } from '../format-event.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import { connectionFlags, type Output } from '../output.ts';
 import { endByHangup, onNpmExit } from '../signals.ts';
@@ -44,24 +44,24 @@ export async function start(call: Context): Promise<undefined> {
 
 async function startHere(
   options: ResolvedOptions,
-  { io, output }: Context,
+  context: Context,
   { parent, standingFixtures }: { parent: ParentProcess | undefined; standingFixtures: boolean },
 ): Promise<void> {
+  const { io, output } = context;
   const server = await startEmulator(options, output, standingFixtures).catch(async (error: unknown) => {
     throw await nameOwner(error, options);
   });
   // Before anybody hears that it is ready, and may want to end it.
   stopOnSignals(server, output);
   const ready = readyEvent(server);
-  output.connection = connectionFlags(ready.url, ready.dataDir, io.cwd);
   const notices = noticesOf(server);
   if (parent) {
     trimLog();
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
   }
-  for (const notice of notices) output.notice(notice);
-  announce(ready, output, () => bannerText(ready, overviewOf(server), options, output, io.cwd));
-  follow(server, output);
+  announce(ready, notices, context, () => bannerText(ready, overviewOf(server), options, output, io.cwd));
+  // One line for each thing that happens; with --json one document for each.
+  if (!output.quiet) server.onEvent((event) => showEvent(event, output));
   if (parent) {
     if (!(await parent.ready(ready, notices))) return server.stop();
   } else {
@@ -122,39 +122,29 @@ function overviewOf(server: RunningServer) {
   return { payments: payments.size, cards: cards.size, liveEmail, faults: faultsOf(server) };
 }
 
-function readyEvent({
-  url,
-  port,
-  publicKey,
-  secretKey,
-  dataDir,
-  controlToken,
-  parts,
-}: RunningServer): ReadyEvent {
-  const keys = { publicKey, secretKey, dashboardUrl: `${parts.runtime.baseUrl()}/_sim` };
+function readyEvent(server: RunningServer): ReadyEvent {
+  const { url, port, publicKey, secretKey, dataDir, controlToken } = server;
+  const keys = { publicKey, secretKey, dashboardUrl: `${server.parts.runtime.baseUrl()}/_sim` };
   return { event: 'ready', url, port, ...keys, dataDir, controlToken, pid: process.pid };
 }
 
-async function startInBackground(options: ResolvedOptions, { io, output }: Context): Promise<void> {
+async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
+  const { io, output } = context;
   const { ready, notices, log } = await detach(options);
-  output.connection = connectionFlags(ready.url, ready.dataDir, io.cwd);
-  for (const notice of notices) output.notice(notice);
-  announce(ready, output, () => detachedBannerText(ready, log, output, io.cwd));
+  announce(ready, notices, context, () => detachedBannerText(ready, log, output, io.cwd));
   if (options.open) await openInBrowser(ready.dashboardUrl, output);
 }
 
-function announce(ready: ReadyEvent, output: Output, banner: () => string): void {
+function announce(
+  ready: ReadyEvent,
+  notices: readonly string[],
+  { io, output }: Context,
+  banner: () => string,
+): void {
+  output.connection = connectionFlags(ready.url, ready.dataDir, io.cwd);
+  for (const notice of notices) output.notice(notice);
   if (output.json) output.line(JSON.stringify(ready));
   else output.line(output.quiet ? `ready ${ready.url}` : banner());
-}
-
-/** One line for each thing that happens; with --json one document for each. */
-function follow(server: RunningServer, output: Output): void {
-  if (output.quiet) return;
-  server.onEvent((event) => {
-    if (output.json) output.line(JSON.stringify(event));
-    else for (const line of eventLines(event, output.colour)) output.line(line);
-  });
 }
 
 /** npm and CI send a signal twice; only one that comes later means that the user has lost patience. */

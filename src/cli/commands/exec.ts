@@ -1,5 +1,5 @@
-import { command as commandHint, hint } from '../../contract/hint.ts';
-import { command, flag, group } from '../command.ts';
+import { command, hint } from '../../contract/hint.ts';
+import { type Declarations, flag, group } from '../command.ts';
 import { startFlags } from './start.ts';
 
 const ABOUT = `
@@ -10,15 +10,15 @@ ended it; 127 when there is no such command, 126 when it cannot be run. Without 
 running is ended too.`;
 
 export const COMMANDS = {
-  exec: command({
+  exec: {
     args: ['[command...]'],
     summary: 'run a command beside a fresh emulator',
     usage: '[start options] -- <command...>',
     options: { ...startFlags(({ commandOnly }) => !commandOnly), quiet: flag('no notices on stderr') },
-    advice: hint`Options of the command go behind the --, such as: ${commandHint('exec', '--', 'npm', 'test', '--coverage')}`,
+    advice: hint`Options of the command go behind the --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,
     about: ABOUT,
     examples: ['exec -- npm test', 'exec --auto approve -- npx playwright test'],
-  }),
-};
+  },
+} as const satisfies Declarations;
 
 export const exec = group({ commands: COMMANDS, load: () => import('../actions/exec.ts') });

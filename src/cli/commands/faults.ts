@@ -1,5 +1,5 @@
 import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contract/fault-effects.ts';
-import { command, group, type OptionDeclaration } from '../command.ts';
+import { type Declarations, group, type OptionDeclaration } from '../command.ts';
 
 const FIELDS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
 
@@ -36,8 +36,8 @@ function optionsOf(
 }
 
 export const COMMANDS = {
-  list: command({ summary: 'the rules in force' }),
-  set: command({
+  list: { summary: 'the rules in force' },
+  set: {
     args: ['<route>'],
     summary: 'set a rule on initiate, checkout, cards, ipn or a path',
     fields: optionsOf(FIELDS) as Options,
@@ -46,13 +46,13 @@ export const COMMANDS = {
       'faults set ipn --drop --probability 0.2',
       'faults set /api/cards/* --latency 100ms..2s',
     ],
-  }),
-  clear: command({
+  },
+  clear: {
     args: ['[route]'],
     summary: 'clear all rules, or those on a route',
     examples: ['faults clear', 'faults clear initiate'],
-  }),
-};
+  },
+} as const satisfies Declarations;
 
 export const faults = group({
   name: 'faults',

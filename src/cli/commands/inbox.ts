@@ -1,7 +1,7 @@
-import { command, group } from '../command.ts';
+import { type Declarations, group } from '../command.ts';
 
 export const COMMANDS = {
-  inbox: command({ summary: 'verification codes of live payments' }),
-};
+  inbox: { summary: 'verification codes of live payments' },
+} as const satisfies Declarations;
 
 export const inbox = group({ commands: COMMANDS, load: () => import('../actions/inbox.ts') });

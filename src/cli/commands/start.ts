@@ -1,6 +1,6 @@
 import { kebab } from '../../contract/hint.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
-import { command, group, type OptionDeclaration, text } from '../command.ts';
+import { type Declarations, group, type OptionDeclaration, text } from '../command.ts';
 
 /** The flags of `start`, made of the options table, and the one for its file. */
 export function startFlags(isWanted: (spec: OptionSpec) => boolean) {
@@ -34,7 +34,7 @@ function added(text: string, before: unknown): unknown {
 }
 
 export const COMMANDS = {
-  start: command({
+  start: {
     summary: 'start the emulator',
     options: startFlags(() => true),
     examples: [
@@ -43,7 +43,7 @@ export const COMMANDS = {
       'start --currency NPR:Rs --loose',
       'start --detach',
     ],
-  }),
-};
+  },
+} as const satisfies Declarations;
 
 export const start = group({ commands: COMMANDS, load: () => import('../actions/start.ts') });

@@ -1,14 +1,14 @@
-import { command, group, requiredText } from '../command.ts';
+import { type Declarations, group, requiredText } from '../command.ts';
 
 export const COMMANDS = {
-  list: command({ summary: 'all wallets' }),
-  fund: command({
+  list: { summary: 'all wallets' },
+  fund: {
     args: ['<id>'],
     summary: 'put money into a wallet',
     fields: { amount: requiredText('amount', 'amount as decimal text') },
     examples: ['wallets fund wal_poor_usd --amount 100'],
-  }),
-};
+  },
+} as const satisfies Declarations;
 
 export const wallets = group({
   name: 'wallets',
