@@ -132,6 +132,11 @@ export function group<const Commands extends Declarations>(
   return declared;
 }
 
+/** Whether the name of a group alone stands for this command of it. */
+export function isDefaultCommand(name: string, args: readonly unknown[]): boolean {
+  return ['list', 'show'].includes(name) && !args.length;
+}
+
 /** The filters of a list, and what pages it. */
 export function pagedBy<Filters extends OptionDeclarations>(filters: Filters) {
   return {

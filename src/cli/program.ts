@@ -1,7 +1,14 @@
 import { Command, Option } from 'commander';
 import { kebab, renderHint } from '../contract/hint.ts';
 import { VERSION } from '../system/package-info.ts';
-import type { AnyGroup, Declaration, OptionDeclaration, OptionDeclarations, Run } from './command.ts';
+import {
+  type AnyGroup,
+  type Declaration,
+  isDefaultCommand,
+  type OptionDeclaration,
+  type OptionDeclarations,
+  type Run,
+} from './command.ts';
 import { cards } from './commands/cards.ts';
 import { clock } from './commands/clock.ts';
 import { completion } from './commands/completion.ts';
@@ -60,9 +67,6 @@ const COMMON_OPTIONS: OptionDeclarations = {
   color: { flag: '--no-color', description: 'no colours' },
 };
 
-/** The commands of a group that its name alone stands for. */
-export const DEFAULT_COMMANDS: readonly string[] = ['list', 'show'];
-
 type Runner = (
   command: Command,
   declared: Declaration,
@@ -110,7 +114,7 @@ export function buildProgram(
 
 function declare(parent: Command, name: string, declared: Declaration, inGroup: boolean): Command {
   const { args = [], choices, fields = {}, options = {}, summary, about, usage } = declared;
-  const isDefault = inGroup && !args.length && DEFAULT_COMMANDS.includes(name);
+  const isDefault = inGroup && isDefaultCommand(name, args);
   const command = parent.command(name, { isDefault }).description(summary);
   for (const arg of args) command.argument(arg);
   const [first] = command.registeredArguments;

@@ -2,10 +2,9 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import type { ActionsOf } from '../command.ts';
 import type { COMMANDS, SHELLS } from '../commands/completion.ts';
-import { bashScript } from '../completion/bash.ts';
+import { bashScript, zshScript } from '../completion/bash-and-zsh.ts';
 import { placesOf } from '../completion/command-tree.ts';
 import { fishScript } from '../completion/fish.ts';
-import { zshScript } from '../completion/zsh.ts';
 
 const SCRIPTS = Object.entries({ bash: bashScript, zsh: zshScript, fish: fishScript } satisfies Record<
   (typeof SHELLS)[number],

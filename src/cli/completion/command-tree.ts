@@ -1,8 +1,9 @@
 import type { Command, Option } from 'commander';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
+import { isDefaultCommand } from '../command.ts';
 
 const KINDS = ['file', 'folder', 'command'] as const;
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 /** What a value can be: one of these words, a file, a folder, a command line; anything for null. */
 export type Values = readonly string[] | Kind | null;
@@ -38,19 +39,15 @@ export function placesOf(command: Command, path: readonly string[] = []): Place[
 }
 
 /** A group takes the options of the command that its name alone stands for, too. */
-function optionsOf(command: Command): CompletedOption[] {
-  const standsFor = command.parent ? command.commands.find(isDefault) : undefined;
-  const all = [...command.options, ...(standsFor?.options ?? [])];
-  const byFlag = new Map(all.toReversed().map((option) => [option.long ?? option.flags, option]));
-  return [...byFlag.values()].toReversed().map((option) => ({
+function optionsOf({ commands, options, parent }: Command): CompletedOption[] {
+  const standsFor = commands.find((sub) => parent && isDefaultCommand(sub.name(), sub.registeredArguments));
+  const known = new Set(options.map(({ long }) => long));
+  const more = standsFor?.options.filter(({ long }) => !known.has(long)) ?? [];
+  return [...options, ...more].map((option) => ({
     flags: [option.short, option.long].filter((flag) => flag != null),
     description: option.description,
     values: option.required || option.optional ? valuesOf(option) : undefined,
   }));
-}
-
-function isDefault(command: Command): boolean {
-  return ['list', 'show'].includes(command.name()) && !command.registeredArguments.length;
 }
 
 function valuesOf(option: Option): Values {
@@ -86,13 +83,4 @@ export function alike<Value>(entries: readonly (readonly [key: string, value: Va
     row.keys.push(key);
   }
   return [...rows.values()];
-}
-
-export function offers(kinds: Readonly<Record<Kind, string>>, words: (list: readonly string[]) => string) {
-  return (values: NonNullable<Values>) => (typeof values === 'string' ? kinds[values] : words(values));
-}
-
-/** A text as one word of bash and zsh. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

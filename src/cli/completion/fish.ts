@@ -1,6 +1,6 @@
-import { alike, offers, type Place } from './command-tree.ts';
+import { alike, type Place, type Values } from './command-tree.ts';
 
-const FUNCTIONS = `# Where on the command line we are: the commands so far in one line, then how many arguments stand behind them.
+const FUNCTIONS = `# Where on the command line we are: the commands so far in one line, then the same with the number of arguments behind them.
 function __gateway_sim_where
     set -l tokens (commandline -opc)
     set -e tokens[1]
@@ -27,17 +27,14 @@ function __gateway_sim_where
                 end
         end
     end
-    printf '%s\\n' "$place" $position
+    string trim -- "$place" "$place $position"
 end
 
 function __gateway_sim_at
-    set -l where (__gateway_sim_where)
-    contains -- "$where[1]" $argv
-end
-
-function __gateway_sim_position
-    set -l where (__gateway_sim_where)
-    test "$where[1]" = "$argv[1]"; and test $where[2] = $argv[2]
+    for where in (__gateway_sim_where)
+        contains -- "$where" $argv; and return
+    end
+    return 1
 end
 `;
 
@@ -55,23 +52,15 @@ export function fishScript(places: readonly Place[]): string {
     'complete -c gateway-sim -e',
     'complete -c gateway-sim -f',
     "complete -c gateway-sim -n '__gateway_sim_at --' -F",
-    ...places.flatMap(commandLines),
-    ...places.flatMap(positionLines),
+    ...places.flatMap(({ path, commands, positions }) => [
+      ...commands.map(({ name, description }) => completed([path], `-a ${name} -d ${quoted(description)}`)),
+      ...positions.flatMap((values, index) =>
+        values ? [completed([`${path} ${index}`.trim()], offer(values))] : [],
+      ),
+    ]),
     ...optionLines(places),
     '',
   ].join('\n');
-}
-
-function commandLines({ path, commands }: Place): string[] {
-  return commands.map(({ name, description }) =>
-    completed(condition('at', path), `-a ${name} -d ${quoted(description)}`),
-  );
-}
-
-function positionLines({ path, positions }: Place): string[] {
-  return positions.flatMap((values, index) =>
-    values ? [completed(quoted(`__gateway_sim_position ${quoted(path)} ${index}`), offer(values))] : [],
-  );
 }
 
 /** One line for each option, however many commands have it. */
@@ -82,26 +71,24 @@ function optionLines(places: readonly Place[]): string[] {
       flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
     );
     const value = values === undefined ? '' : ` ${values === null ? '-x' : offer(values)}`;
-    return completed(condition('at', ...keys), `${names.join(' ')}${value} -d ${quoted(description)}`);
+    return completed(keys, `${names.join(' ')}${value} -d ${quoted(description)}`);
   });
 }
 
-function completed(where: string, what: string): string {
-  return `complete -c gateway-sim -n ${where} ${what}`;
+function completed(places: readonly string[], what: string): string {
+  const condition = `__gateway_sim_at ${places.map(quoted).join(' ')}`;
+  return `complete -c gateway-sim -n ${quoted(condition)} ${what}`;
 }
 
-function condition(name: string, ...paths: readonly string[]): string {
-  return quoted(`__gateway_sim_${name} ${paths.map(quoted).join(' ')}`);
-}
+const ANY = {
+  file: '-r -F',
+  folder: "-x -a '(__fish_complete_directories)'",
+  command: "-x -a '(__fish_complete_command)'",
+};
 
-const offer = offers(
-  {
-    file: '-r -F',
-    folder: "-x -a '(__fish_complete_directories)'",
-    command: "-x -a '(__fish_complete_command)'",
-  },
-  (words) => `-x -a ${quoted(words.join(' '))}`,
-);
+function offer(values: NonNullable<Values>): string {
+  return typeof values === 'string' ? ANY[values] : `-x -a ${quoted(values.join(' '))}`;
+}
 
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
