@@ -175,9 +175,9 @@ export function choice<const Values extends readonly string[]>(
 }
 
 /** A duration, in milliseconds. */
-export function duration(placeholder: string, description: string): OptionDeclaration<number | undefined> {
+export function duration(description: string): OptionDeclaration<number | undefined> {
   return {
-    placeholder,
+    placeholder: 'duration',
     description,
     parse: (written) => {
       const milliseconds = parseDuration(written);
@@ -189,11 +189,10 @@ export function duration(placeholder: string, description: string): OptionDeclar
 
 /** Fields such as `data.charge=1`; repeatable. */
 export function assignments(
-  placeholder: string,
   description: string,
 ): OptionDeclaration<Readonly<Record<string, string>> | undefined> {
   return {
-    placeholder,
+    placeholder: 'field=value',
     description,
     parse: (written, before = {}) => {
       const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];

@@ -34,14 +34,7 @@ export const EXIT_CODES = {
 } as const satisfies Record<ErrorCode, number>;
 
 /** Commands that talk to no running emulator. */
-const NEED_NO_SERVER: ReadonlySet<string> = new Set([
-  'start',
-  'exec',
-  'init',
-  'completion',
-  'openapi',
-  '--help',
-]);
+const NEED_NO_SERVER: readonly string[] = ['start', 'exec', 'init', 'completion', 'openapi', '--help'];
 
 /** The flags by which commands find an emulator from a folder: one in memory is found by its URL only. */
 export function connectionFlags(url: string | undefined, dataDir: string | null, cwd: string): string {
@@ -61,7 +54,7 @@ export function connectionFlags(url: string | undefined, dataDir: string | null,
 export function hintStyle(invocation: string, connection: () => string = () => ''): HintStyle {
   const typed = ({ command, args = [] }: CommandHint) => {
     const [first = ''] = command.split(' ', 1);
-    const finds = NEED_NO_SERVER.has(first) || args.some((arg) => /^--(url|data-dir|help)\b/.test(arg));
+    const finds = NEED_NO_SERVER.includes(first) || args.some((arg) => /^--(url|data-dir|help)\b/.test(arg));
     return [invocation, finds ? '' : connection(), command, ...args].filter(Boolean).join(' ');
   };
   return { ...PLAIN, command: typed };

@@ -91,13 +91,10 @@ export function buildProgram(
     .version(VERSION, '-V, --version')
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve']))
     .addHelpText('after', EXIT_CODE_HELP);
+  const begins = ({ name, commands }: AnyGroup) =>
+    (name ? [name] : Object.keys(commands)).includes(first ?? '');
   // A completion script is about all of them.
-  const wanted = GROUPS.filter(
-    (one) =>
-      first !== undefined &&
-      first !== 'completion' &&
-      (one.name ? [one.name] : Object.keys(one.commands)).includes(first),
-  );
+  const wanted = first === 'completion' ? [] : GROUPS.filter(begins);
   const style = hintStyle(invocation);
   for (const one of wanted.length ? wanted : GROUPS) {
     const parent = one.name ? program.command(one.name).description(one.summary ?? '') : program;
@@ -108,7 +105,7 @@ export function buildProgram(
       command.action(() => runner(command, declared, async () => (await one.load())[name]));
     }
   }
-  for (const command of [program, ...everyCommand(program)]) prepare(command, command === program, io);
+  prepare(program, io);
   return program;
 }
 
@@ -145,15 +142,8 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
   return option.makeOptionMandatory(required);
 }
 
-function* everyCommand(command: Command): Generator<Command> {
-  for (const sub of command.commands) {
-    yield sub;
-    yield* everyCommand(sub);
-  }
-}
-
 /** Every command takes the common options behind its name too, and reports errors the same way. */
-function prepare(command: Command, showOptions: boolean, io: Io | undefined): void {
+function prepare(command: Command, io: Io | undefined): void {
   command.exitOverride().configureOutput({
     outputError: (text, write) => write(text.replace(/^error: /, 'gateway-sim: ')),
     ...(io && {
@@ -163,6 +153,7 @@ function prepare(command: Command, showOptions: boolean, io: Io | undefined): vo
   });
   const known = new Set(command.options.map((option) => option.attributeName()));
   for (const [name, declared] of Object.entries(COMMON_OPTIONS)) {
-    if (!known.has(name)) command.addOption(optionOf(name, declared).hideHelp(!showOptions));
+    if (!known.has(name)) command.addOption(optionOf(name, declared).hideHelp(command.parent !== null));
   }
+  for (const sub of command.commands) prepare(sub, io);
 }

@@ -41,11 +41,7 @@ async function textOf(given: string, { stdin, cwd }: Io): Promise<string> {
   });
 }
 
-interface KeyOptions {
-  secret: string | undefined;
-  merchant: string | undefined;
-  publicKey?: string | undefined;
-}
+type KeyOptions = Partial<Record<'secret' | 'publicKey' | 'merchant', string | undefined>>;
 
 /**
  * The keys to check with: the secret that was given, else the server's, which knows what else may have signed.
@@ -76,8 +72,7 @@ export async function verifyKeys(
 
 async function merchantsOf(connect: () => Promise<Server>) {
   try {
-    const server = await connect();
-    return await server.call('GET /merchants');
+    return await (await connect()).call('GET /merchants');
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'no_server') throw error;
     throw new GatewayError('no_server', error.message, {

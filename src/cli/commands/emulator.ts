@@ -5,7 +5,7 @@ export const COMMANDS = {
   stop: { summary: 'stop the running emulator' },
   wait: {
     summary: 'wait until the emulator is ready',
-    options: { timeout: duration('duration', 'give up after this long, with exit code 3 (default: 30s)') },
+    options: { timeout: duration('give up after this long, with exit code 3 (default: 30s)') },
     examples: ['wait', 'wait --timeout 2m --url http://gateway:4477'],
   },
   open: {

@@ -39,7 +39,7 @@ export const COMMANDS = {
       amount: text('amount', 'amount as decimal text'),
       currency: text('code', 'currency code (default: USD)'),
       status: text('status', 'status (default: success)'),
-      set: assignments('field=value', 'any field, such as data.charge=1, set before signing; repeatable'),
+      set: assignments('any field, such as data.charge=1, set before signing; repeatable'),
       tamper: choice('what', 'tamper with this after signing: must be rejected', TAMPERINGS),
       format: choice('format', 'how it is written', IPN_FORMATS),
       times: text('number', 'number of deliveries of the same bytes'),

@@ -30,7 +30,7 @@ export const COMMANDS = {
         OUTCOMES.map((outcome) => [outcome, flag(PAYMENT_OUTCOMES[outcome].description)]),
       ) as OutcomeFlags),
       all: flag('every pending payment'),
-      wait: duration('duration', 'wait for the payment (and the server) to appear'),
+      wait: duration('wait for the payment (and the server) to appear'),
       delivery: choice('order', 'order of IPN and redirect', DELIVERY_ORDERS),
       requireDelivery: flag('exit 1 unless the first attempt was answered with 2xx'),
     },
