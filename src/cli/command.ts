@@ -28,21 +28,10 @@ export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>;
 
 type ValueOf<Option> = Option extends OptionDeclaration<infer Value> ? Value : never;
 
-export type OptionValues<All extends OptionDeclarations> = {
-  readonly [Name in keyof All]: ValueOf<All[Name]>;
-};
+/** The values of options: of one that was not given, and has no default, there is none. */
+export type GivenValues<All> = { readonly [Name in keyof All]: ValueOf<All[Name]> };
 
-/** Options of which those that were not given are left out, as a query or a body takes them. */
-export type GivenValues<All extends OptionDeclarations> = {
-  [Name in keyof All as undefined extends ValueOf<All[Name]> ? never : Name]: ValueOf<All[Name]>;
-} & {
-  [Name in keyof All as undefined extends ValueOf<All[Name]> ? Name : never]?: Exclude<
-    ValueOf<All[Name]>,
-    undefined
-  >;
-};
-
-type ArgumentValues<Args extends readonly string[]> = {
+type ArgumentValues<Args> = {
   readonly [Index in keyof Args]: Args[Index] extends `${string}...]`
     ? readonly string[]
     : Args[Index] extends `<${string}`
@@ -73,14 +62,11 @@ export interface Declaration {
 /** The commands of a noun, by their names. */
 export type Declarations = Readonly<Record<string, Declaration>>;
 
-type Given<Value, Kind, Otherwise> = NonNullable<Value> extends Kind ? NonNullable<Value> : Otherwise;
-type None = Record<never, never>;
-
 /** What an action is called with. */
 export interface ContextOf<Declared extends Declaration> {
-  args: ArgumentValues<Given<Declared['args'], readonly string[], readonly []>>;
-  options: OptionValues<Given<Declared['options'], OptionDeclarations, None>>;
-  fields: GivenValues<Given<Declared['fields'], OptionDeclarations, None>>;
+  args: ArgumentValues<Declared['args']>;
+  options: GivenValues<Declared['options']>;
+  fields: GivenValues<Declared['fields']>;
   /** All that stands on the command line itself, without what the environment says. */
   flags: Readonly<Record<string, unknown>>;
   /** How the server was named, on the command line or by the environment. */
