@@ -74,7 +74,7 @@ export interface ContextOf<Declared extends Declaration> {
   /**
    * Finds the server.
    *
-   * @param rules `guess: false` for what cannot be undone: no server is taken that was neither named nor found
+   * @param rules `guess: false` for what cannot be undone: only an emulator, and only one that was named or found
    */
   connect: (rules?: { guess: boolean }) => Promise<Server>;
   /** Finds the server and calls it. */

@@ -17,7 +17,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:4477';
  * Finds the server: by its URL, else by server.json in the data folder (this or a parent folder's), else at the
  * default address.
  *
- * @param guess whether the default address may be tried
+ * @param guess whether the default address may be tried; else what answers must be an emulator, too
  * @throws GatewayError `no_server`
  */
 export async function connect(
@@ -35,7 +35,9 @@ export async function connect(
   }
   const known = info?.url === url ? info : undefined;
   const token = controlToken ?? known?.controlToken ?? undefined;
-  return { ...controlServer({ url: addressOf(url ?? DEFAULT_URL), controlToken: token }), pid: known?.pid };
+  const server = controlServer({ url: addressOf(url ?? DEFAULT_URL), controlToken: token });
+  if (!guess) await requireEmulator(server.url);
+  return { ...server, pid: known?.pid };
 }
 
 /**
@@ -52,7 +54,7 @@ export function addressOf(url: string): string {
 }
 
 /** What is at an address: an emulator that is ready, or not yet (or no more), something else, or nothing. */
-export type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
+type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
 
 /**
  * Looks at an address without changing anything there. Needs no control token.
@@ -77,12 +79,8 @@ export async function probe(url: string, limitMs: number): Promise<Found> {
 /** The time that an emulator has to show itself. */
 const LIMIT_MS = 5_000;
 
-/**
- * Makes sure that an emulator is at an address, before something is sent there that another server should not get.
- *
- * @throws GatewayError `no_server`
- */
-export async function requireEmulator(url: string): Promise<void> {
+/** Makes sure that an emulator is there, before something is sent that another server should not get. */
+async function requireEmulator(url: string): Promise<void> {
   const found = await probe(url, LIMIT_MS);
   if (found === 'nothing') throw noServer(url);
   if (found === 'foreign') throw foreignServer(url);

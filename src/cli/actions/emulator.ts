@@ -3,9 +3,9 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
-import type { ActionsOf, ContextOf } from '../command.ts';
+import type { ActionsOf } from '../command.ts';
 import type { COMMANDS } from '../commands/emulator.ts';
-import { foreignServer, probe, requireEmulator, type Server } from '../connect.ts';
+import { foreignServer, probe, type Server } from '../connect.ts';
 import { pairs } from '../layout.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import { onOneLine } from '../printable.ts';
@@ -42,7 +42,6 @@ export const status: Actions['status'] = async ({ call }) => {
 
 export const stop: Actions['stop'] = async ({ connect }) => {
   const server = await connect({ guess: false });
-  await requireEmulator(server.url);
   const { pid } = await server.call('POST /shutdown');
   const deadline = performance.now() + STOP_LIMIT_MS;
   // A number that only the answer tells may be that of a process in a container, and of quite another one here.
@@ -79,10 +78,7 @@ export const wait: Actions['wait'] = async ({ options: { timeout = WAIT_LIMIT_MS
 };
 
 /** The address of the emulator that is ready, or why there is none yet. */
-async function readyUrl(
-  connect: ContextOf<typeof COMMANDS.wait>['connect'],
-  limitMs: number,
-): Promise<string | GatewayError> {
+async function readyUrl(connect: () => Promise<Server>, limitMs: number): Promise<string | GatewayError> {
   try {
     const { url } = await connect();
     const found = await probe(url, Math.min(Math.max(limitMs, 250), 2_000));

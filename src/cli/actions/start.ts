@@ -4,7 +4,7 @@ import type { ResolvedOptions } from '../../options/table.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';
 import { bannerText, detachedBannerText, type ReadyEvent } from '../banner.ts';
-import type { ContextOf } from '../command.ts';
+import type { ActionsOf, ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/start.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { probe } from '../connect.ts';
@@ -20,34 +20,32 @@ type Context = ContextOf<typeof COMMANDS.start>;
 const PROBE_MS = 1_000;
 
 /** Runs until it is stopped; with --detach until the one in the background answers. */
-export async function start(call: Context): Promise<undefined> {
-  const { flags, io, output } = call;
+export const start: ActionsOf<typeof COMMANDS>['start'] = async (context) => {
+  const { flags, io, output } = context;
   const parent = parentProcess();
   try {
-    const file = await readConfiguration(call.options.config, io.cwd);
+    const file = await readConfiguration(context.options.config, io.cwd);
     const options = startConfiguration(flags, io.env, file);
     output.quiet = options.quiet;
     output.json = options.json;
     // The detached process reads the same flags, variables and file.
-    if (options.detach && !parent) await startInBackground(options, call);
-    else {
-      const standingFixtures = startConfiguration(flags, io.env, undefined).fixtures === undefined;
-      await startHere(options, call, { parent, standingFixtures });
-    }
+    if (options.detach && !parent) await startInBackground(options, context);
+    else await startHere(options, context, parent);
   } catch (error) {
     if (!parent) throw error;
     // The parent says it; this process has no business in the log of a folder that it could not take.
     await parent.failed(error);
   }
   return undefined;
-}
+};
 
 async function startHere(
   options: ResolvedOptions,
   context: Context,
-  { parent, standingFixtures }: { parent: ParentProcess | undefined; standingFixtures: boolean },
+  parent: ParentProcess | undefined,
 ): Promise<void> {
-  const { io, output } = context;
+  const { flags, io, output } = context;
+  const standingFixtures = startConfiguration(flags, io.env, undefined).fixtures === undefined;
   const server = await startEmulator(options, output, standingFixtures).catch(async (error: unknown) => {
     throw await nameOwner(error, options);
   });

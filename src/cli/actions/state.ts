@@ -7,7 +7,7 @@ import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import type { ActionsOf, ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/state.ts';
-import { connect as connectTo, requireEmulator, type Server } from '../connect.ts';
+import { connect as connectTo, type Server } from '../connect.ts';
 import { confirm, type Io, readAll } from '../io.ts';
 import type { CommandResult } from '../output.ts';
 import { replaceFile } from '../write-file.ts';
@@ -19,11 +19,11 @@ type Context = ContextOf<typeof COMMANDS.reset>;
 export const reset: Actions['reset'] = async (context) => {
   const { choice, io } = context;
   const folder = choice.url === undefined ? await folderOf(choice.dataDir, io) : undefined;
-  if (folder === undefined) return resetByServer(await serverToChange(context.connect), context);
+  if (folder === undefined) return resetByServer(await context.connect({ guess: false }), context);
   if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, context);
   try {
-    const find = () => connectTo({ ...choice, dataDir: folder }, io.cwd, false);
-    return await resetByServer(await serverToChange(find), context);
+    const server = await connectTo({ ...choice, dataDir: folder }, io.cwd, false);
+    return await resetByServer(server, context);
   } catch (error) {
     // What server.json names is not there: the lock of the folder shows whether another process has it.
     if (error instanceof GatewayError && error.code === 'no_server') return resetFolder(folder, context);
@@ -43,13 +43,6 @@ async function folderOf(dataDir: string | undefined, { cwd }: Io): Promise<strin
   throw new GatewayError('not_found', `${dataDir} is no data folder of gateway-sim: it was left alone`, {
     hint: hint`Name the folder that holds db.json with ${option('dataDir')}.`,
   });
-}
-
-/** Never one that was neither named nor found: what these commands do cannot be undone. */
-async function serverToChange(find: Context['connect']): Promise<Server> {
-  const server = await find({ guess: false });
-  await requireEmulator(server.url);
-  return server;
 }
 
 async function resetByServer(server: Server, { options, io }: Context): Promise<CommandResult> {
@@ -127,7 +120,7 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
 const importState: Actions['import'] = async ({ args: [file], options, connect, io }) => {
   const name = file === '-' ? 'stdin' : file;
   const json = parsed(await textOf(file, io), name);
-  const server = await serverToChange(connect);
+  const server = await connect({ guess: false });
   // Where the state comes by stdin nobody can answer there.
   if (file !== '-') await confirm(`Put ${name} in the place of the state at ${server.url}?`, options, io);
   const { counts } = await server.call('PUT /snapshot', { json });
