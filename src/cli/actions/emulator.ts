@@ -7,7 +7,7 @@ import type { ActionsOf } from '../command.ts';
 import type { COMMANDS } from '../commands/emulator.ts';
 import { foreignServer, probe, type Server } from '../connect.ts';
 import { pairs } from '../layout.ts';
-import { openInBrowser } from '../open-in-browser.ts';
+import { openInBrowser } from '../output.ts';
 import { onOneLine } from '../printable.ts';
 
 type Actions = ActionsOf<typeof COMMANDS>;

@@ -10,8 +10,7 @@ import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
 import { showEvent } from '../format-event.ts';
-import { openInBrowser } from '../open-in-browser.ts';
-import { connectionFlags, type Output } from '../output.ts';
+import { connectionFlags, type Output, openInBrowser } from '../output.ts';
 import { endByHangup, onNpmExit } from '../signals.ts';
 
 type Context = ContextOf<typeof COMMANDS.start>;
