@@ -9,6 +9,7 @@ import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options
 import { CONFIGURATION_FILE } from './config-template.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * What `start` runs with: flag beats environment beats file beats default.
@@ -19,7 +20,7 @@ type Flags = Readonly<Record<string, unknown>>;
  */
 export function startConfiguration(
   flags: Flags,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   file: OptionSource | undefined,
   aboveEnvironment: readonly OptionSource[] = [],
 ): ResolvedOptions {
@@ -39,11 +40,7 @@ export function startConfiguration(
  *
  * @throws GatewayError `usage`
  */
-export function execConfiguration(
-  flags: Flags,
-  environment: Readonly<Record<string, string | undefined>>,
-  file: OptionSource | undefined,
-): ResolvedOptions {
+export function execConfiguration(flags: Flags, environment: Environment, file: OptionSource | undefined) {
   const aboutStart = Object.entries<OptionSpec>(START_OPTIONS).filter(([, { commandOnly }]) => commandOnly);
   const values = {
     ...Object.fromEntries(aboutStart.map(([name, spec]) => [name, spec.default])),

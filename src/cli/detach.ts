@@ -79,24 +79,19 @@ async function startDetached(file: FileHandle, log: string): Promise<Started> {
   throw code === undefined ? new Error(message) : new GatewayError(code, message, details);
 }
 
-export interface ParentProcess {
-  /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
-  ready: (event: ReadyEvent, notices: readonly string[]) => Promise<boolean>;
-  failed: (error: unknown) => Promise<void>;
-}
+export type ParentProcess = NonNullable<ReturnType<typeof parentProcess>>;
 
 /** The process that started this one detached; undefined in every other process. */
-export function parentProcess(): ParentProcess | undefined {
+export function parentProcess() {
   if (process.env[MARK] === undefined || process.send === undefined) return undefined;
   delete process.env[MARK];
   return {
-    ready: (ready, notices) => tell({ ready, notices }),
-    failed: async (thrown) => {
-      if (!(thrown instanceof GatewayError)) await tell({ failure: { message: String(thrown) } });
-      else {
-        const { code, message, problems, hint: advice } = thrown;
-        await tell({ failure: { code, message, problems, ...(advice && { hint: advice }) } });
-      }
+    /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
+    ready: (started: Started) => tell(started),
+    failed: (thrown: unknown) => {
+      if (!(thrown instanceof GatewayError)) return tell({ failure: { message: String(thrown) } });
+      const { code, message, problems, hint: advice } = thrown;
+      return tell({ failure: { code, message, problems, ...(advice && { hint: advice }) } });
     },
   };
 }

@@ -73,9 +73,8 @@ export interface CommandResult {
 
 /** Says things to the user: results on stdout, everything else on stderr. */
 export class Output {
-  /** Whether stdout is for programs. What the command line says until a command knows better. */
+  /** Whether stdout is for programs, and whether notices are unwanted: by the flags, until a command knows better. */
   json: boolean;
-  /** Whether notices are unwanted. What the command line says until a command knows better. */
   quiet: boolean;
   /** Colours of stdout, off where it is no terminal or the user does not want them. */
   readonly colour: ChalkInstance;
@@ -85,12 +84,12 @@ export class Output {
   readonly style: HintStyle;
   readonly #io: Pick<Io, 'stdout' | 'stderr'>;
 
-  constructor(io: Io, options: { json: boolean; quiet: boolean; color: boolean; invocation: string }) {
-    this.json = options.json;
-    this.quiet = options.quiet;
+  constructor(io: Io, { json = false, quiet = false, color = true, invocation = 'gateway-sim' }) {
+    this.json = json;
+    this.quiet = quiet;
     this.#io = io;
-    this.style = hintStyle(options.invocation, () => this.connection);
-    const wanted = options.color && !io.env['NO_COLOR'] && io.stdout.isTTY;
+    this.style = hintStyle(invocation, () => this.connection);
+    const wanted = color && !io.env['NO_COLOR'] && io.stdout.isTTY;
     this.colour = new Chalk({ level: wanted ? 1 : 0 });
   }
 

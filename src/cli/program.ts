@@ -137,9 +137,8 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
   const flag = declared.flag ?? `--${kebab(name)}`;
   const option = new Option(placeholder ? `${flag} <${placeholder}>` : flag, description);
   if (choices) option.argChoices = [...choices];
-  if (declared.default !== undefined) option.default(declared.default);
-  if (parse) option.argParser((text: string, before: unknown) => parse(text, before));
-  return option.makeOptionMandatory(required);
+  if (parse) option.argParser(parse);
+  return option.default(declared.default).makeOptionMandatory(required);
 }
 
 /** Every command takes the common options behind its name too, and reports errors the same way. */

@@ -16,7 +16,7 @@ import { buildProgram } from './program.ts';
  * @returns the exit code
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const invocation = invocationOf(argv, io.env, io.cwd);
+  const invocation = invocationOf(argv, io);
   let exitCode = 0;
   const program = buildProgram(
     async (command, declared, load) => {
@@ -30,14 +30,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     // Commander has said what is wrong; help and version are no errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    return new Output(io, { json: false, quiet: false, color: true, invocation }).fail(error);
+    return new Output(io, { invocation }).fail(error);
   }
-}
-
-interface Session {
-  io: Io;
-  invocation: string;
-  program: Command;
 }
 
 /** Runs a command with its options, those given before its name, and those of the environment. @returns the exit code */
@@ -45,7 +39,7 @@ async function act(
   command: Command,
   { fields = {} }: Declaration,
   load: () => Promise<Run | undefined>,
-  { io, invocation, program }: Session,
+  { io, invocation, program }: { io: Io; invocation: string; program: Command },
 ): Promise<number> {
   const options: Record<string, unknown> = {};
   const flags: Record<string, unknown> = {};
@@ -105,22 +99,12 @@ function requireNoExcess({ args, registeredArguments, parent }: Command): void {
   });
 }
 
-/**
- * How the user invoked the tool, so that commands can be printed ready to paste.
- *
- * @param argv process.argv
- * @param environment process.env
- */
-function invocationOf(
-  argv: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-  cwd: string,
-): string {
-  if (environment['npm_command'] === 'exec') {
-    return basename(environment['_'] ?? '') === 'npm' ? 'npm exec -- gateway-sim' : 'npx gateway-sim';
+/** How the user invoked the tool, so that commands can be printed ready to paste. */
+function invocationOf([, script = 'gateway-sim']: readonly string[], { env, cwd }: Io): string {
+  if (env['npm_command'] === 'exec') {
+    return basename(env['_'] ?? '') === 'npm' ? 'npm exec -- gateway-sim' : 'npx gateway-sim';
   }
-  const script = argv[1] ?? 'gateway-sim';
-  const onPath = (environment['PATH'] ?? '').split(delimiter).includes(dirname(script));
+  const onPath = (env['PATH'] ?? '').split(delimiter).includes(dirname(script));
   if (basename(script) === 'gateway-sim' && onPath) return 'gateway-sim';
   const path = relative(cwd, script);
   const shown = path.startsWith('..') ? script : path;

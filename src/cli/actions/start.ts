@@ -60,7 +60,7 @@ async function startHere(
   // One line for each thing that happens; with --json one document for each.
   if (!output.quiet) server.onEvent((event) => showEvent(event, output));
   if (parent) {
-    if (!(await parent.ready(ready, notices))) return server.stop();
+    if (!(await parent.ready({ ready, notices }))) return server.stop();
   } else {
     onNpmExit(io.env, () => {
       output.notice('gateway-sim: npm is gone, so this stops too (start --detach stays)');

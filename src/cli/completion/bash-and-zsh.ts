@@ -10,7 +10,7 @@ const BASH = `# What bash offers behind "gateway-sim"; made by: gateway-sim comp
 
 _gateway_sim() {
   local cur=\${COMP_WORDS[COMP_CWORD]} where option position rest i
-  local words=() commands options valued
+  local words=() commands options names valued
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     if [[ \${COMP_WORDS[i]} != '=' ]]; then words+=("\${COMP_WORDS[i]}"); fi
@@ -44,9 +44,9 @@ const ZSH = `#compdef gateway-sim
 # What zsh offers behind "gateway-sim"; made by: gateway-sim completion zsh
 
 _gateway-sim() {
-  local where option
+  local where option names valued
   local -i position rest
-  local -a commands options valued
+  local -a commands options
   _gateway_sim_walk "\${(@)words[2,CURRENT-1]}"
   if ((rest)); then
     words=("\${(@)words[CURRENT-rest+1,-1]}")
@@ -76,33 +76,19 @@ _gateway_sim_walk() {
   where= option= position=0 rest=0
   _gateway_sim_place ''
   while (($#)); do
-    case $1 in
-      --) rest=$# && return ;;
-      -*)
-        if _gateway_sim_has "$1" "\${valued[@]}"; then
-          if (($# == 1)); then option=$1; else shift; fi
-        fi
-        ;;
-      *)
-        if _gateway_sim_has "$1" "\${commands[@]}"; then
-          where="\${where:+$where }$1"
-          _gateway_sim_place "$where"
-        else
-          position=$((position + 1))
-        fi
-        ;;
-    esac
+    if [[ $1 == '--' ]]; then
+      rest=$#
+      return
+    elif [[ $valued == *" $1 "* ]]; then
+      if (($# == 1)); then option=$1; else shift; fi
+    elif [[ $names == *" $1 "* ]]; then
+      where="\${where:+$where }$1"
+      _gateway_sim_place "$where"
+    elif [[ $1 != -* ]]; then
+      position=$((position + 1))
+    fi
     shift
   done
-}
-
-_gateway_sim_has() {
-  local word=$1 one
-  shift
-  for one in "$@"; do
-    if [[ \${one%%:*} == "$word" ]]; then return 0; fi
-  done
-  return 1
 }
 
 _gateway_sim_offer() {
@@ -157,11 +143,13 @@ ${valueTable(places)
 
 function placeCase({ path, commands, options }: Place): string {
   const list = (words: readonly string[]) => words.map((word) => `\n        ${quoted(word)}`).join('');
+  const line = (words: readonly string[]) => quoted(['', ...words, ''].join(' '));
   const valued = options.filter(({ values }) => values !== undefined).flatMap(({ flags }) => flags);
   return `    ${quoted(path)})
       commands=(${list(commands.map(({ name, description }) => `${name}:${description}`))})
       options=(${list(options.flatMap(({ flags, description }) => flags.map((flag) => `${flag}:${description}`)))})
-      valued=(${valued.join(' ')})
+      names=${line(commands.map(({ name }) => name))}
+      valued=${line(valued)}
       ;;`;
 }
 
