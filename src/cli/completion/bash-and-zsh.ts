@@ -1,4 +1,4 @@
-import { type Place, type Values, valueTable } from './command-tree.ts';
+import { type Place, type Values, valuesOfAll } from './command-tree.ts';
 
 /*
  * Bash and zsh read the same tables and walk the command line by the same functions; how each gets at the words and
@@ -132,8 +132,8 @@ ${places.map(placeCase).join('\n')}
 
 _gateway_sim_values() {
   case $1 in
-${valueTable(places)
-  .map(({ keys, values }) => `    ${keys.map(quoted).join(' | ')}) ${offer(values)} ;;`)
+${valuesOfAll(places)
+  .flatMap(({ key, values }) => (values ? [`    ${quoted(key)}) ${offer(values)} ;;`] : []))
   .join('\n')}
     *) return 1 ;;
   esac

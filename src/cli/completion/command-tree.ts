@@ -61,26 +61,12 @@ function kindOf(placeholder: string | undefined): Values {
   return KINDS.find((kind) => kind === placeholder) ?? null;
 }
 
-/** The values of all options (`pay --delivery`) and positions (`completion 0`), those that are alike together. */
-export function valueTable(places: readonly Place[]) {
-  return alike(
-    places.flatMap(({ path, options, positions }) => [
-      ...options.flatMap(({ flags, values }) =>
-        flags.map((flag) => [`${path} ${flag}`.trim(), values] as const),
-      ),
-      ...positions.map((values, index) => [`${path} ${index}`.trim(), values] as const),
-    ]),
-  ).flatMap(({ value, keys }) => (value ? [{ values: value, keys }] : []));
-}
-
-/** The keys of each value, those of equal values together. */
-export function alike<Value>(entries: readonly (readonly [key: string, value: Value])[]) {
-  const rows = new Map<string, { value: Value; keys: string[] }>();
-  for (const [key, value] of entries) {
-    const id = JSON.stringify(value) ?? '';
-    const row = rows.get(id) ?? { value, keys: [] };
-    rows.set(id, row);
-    row.keys.push(key);
-  }
-  return [...rows.values()];
+/** What follows each option (`pay --delivery`) that takes a value, and what each argument (`completion 0`) can be. */
+export function valuesOfAll(places: readonly Place[]): { key: string; values: Values }[] {
+  return places.flatMap(({ path, options, positions }) =>
+    [
+      ...options.flatMap(({ flags, values }) => flags.map((flag) => ({ key: flag, values }))),
+      ...positions.map((values, index) => ({ key: String(index), values })),
+    ].flatMap(({ key, values }) => (values === undefined ? [] : [{ key: `${path} ${key}`.trim(), values }])),
+  );
 }

@@ -1,4 +1,4 @@
-import { alike, type Place, type Values } from './command-tree.ts';
+import { type Place, type Values, valuesOfAll } from './command-tree.ts';
 
 const FUNCTIONS = `# Where on the command line we are: the commands so far in one line, then the same with the number of arguments behind them.
 function __gateway_sim_where
@@ -39,25 +39,21 @@ end
 `;
 
 export function fishScript(places: readonly Place[]): string {
-  const valued = places.flatMap(({ path, options }) =>
-    options
-      .filter(({ values }) => values !== undefined)
-      .flatMap(({ flags }) => flags.map((flag) => `${path} ${flag}`.trim())),
-  );
+  const known = valuesOfAll(places);
   return [
     '# What fish offers behind "gateway-sim"; made by: gateway-sim completion fish\n',
     `set -g __gateway_sim_places ${places.flatMap(({ path }) => (path ? [quoted(path)] : [])).join(' ')}`,
-    `set -g __gateway_sim_valued ${valued.map(quoted).join(' ')}\n`,
+    `set -g __gateway_sim_valued ${known.map(({ key }) => quoted(key)).join(' ')}\n`,
     FUNCTIONS,
     'complete -c gateway-sim -e',
     'complete -c gateway-sim -f',
     "complete -c gateway-sim -n '__gateway_sim_at --' -F",
-    ...places.flatMap(({ path, commands, positions }) => [
-      ...commands.map(({ name, description }) => completed([path], `-a ${name} -d ${quoted(description)}`)),
-      ...positions.flatMap((values, index) =>
-        values ? [completed([`${path} ${index}`.trim()], offer(values))] : [],
-      ),
-    ]),
+    ...places.flatMap(({ path, commands }) =>
+      commands.map(({ name, description }) => completed([path], `-a ${name} -d ${quoted(description)}`)),
+    ),
+    ...known.flatMap(({ key, values }) =>
+      values && /(^| )\d+$/.test(key) ? [completed([key], offer(values))] : [],
+    ),
     ...optionLines(places),
     '',
   ].join('\n');
@@ -65,14 +61,16 @@ export function fishScript(places: readonly Place[]): string {
 
 /** One line for each option, however many commands have it. */
 function optionLines(places: readonly Place[]): string[] {
-  const rows = alike(places.flatMap(({ path, options }) => options.map((option) => [path, option] as const)));
-  return rows.map(({ value: { flags, description, values }, keys }) => {
-    const names = flags.map((flag) =>
-      flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
-    );
-    const value = values === undefined ? '' : ` ${values === null ? '-x' : offer(values)}`;
-    return completed(keys, `${names.join(' ')}${value} -d ${quoted(description)}`);
-  });
+  const lines = new Map<string, string[]>();
+  for (const { path, options } of places) {
+    for (const { flags, description, values } of options) {
+      const names = flags.map((flag) => flag.replace('--', '-l ').replace(/^-(?=\w$)/, '-s '));
+      const value = values === undefined ? '' : ` ${values === null ? '-x' : offer(values)}`;
+      const line = `${names.join(' ')}${value} -d ${quoted(description)}`;
+      lines.set(line, [...(lines.get(line) ?? []), path]);
+    }
+  }
+  return [...lines].map(([line, paths]) => completed(paths, line));
 }
 
 function completed(places: readonly string[], what: string): string {
