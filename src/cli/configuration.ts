@@ -37,8 +37,6 @@ export function startConfiguration(
  * What `exec` runs with: as `start`, but in memory and on a free port. Only a flag can say otherwise: the port and the
  * data folder that an environment or a file names are those of the emulator that somebody works with, and how `start`
  * is to behave is nothing to `exec`.
- *
- * @throws GatewayError `usage`
  */
 export function execConfiguration(flags: Flags, environment: Environment, file: OptionSource | undefined) {
   const aboutStart = Object.entries<OptionSpec>(START_OPTIONS).filter(([, { commandOnly }]) => commandOnly);

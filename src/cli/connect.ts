@@ -40,11 +40,7 @@ export async function connect(
   return { ...server, pid: known?.pid };
 }
 
-/**
- * The value of `--url`.
- *
- * @throws GatewayError `usage`
- */
+/** The value of `--url`. @throws GatewayError `usage` */
 export function addressOf(url: string): string {
   if (/^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return url;
   throw new GatewayError(

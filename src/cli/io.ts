@@ -23,11 +23,10 @@ export async function readAll(stream: Readable): Promise<string> {
  */
 export async function confirm(
   question: string,
-  { yes }: { yes: true | undefined },
-  { stdin, stderr }: Io,
+  { options, io }: { options: { yes: true | undefined }; io: Io },
 ): Promise<void> {
-  if (yes || !stdin.isTTY) return;
-  const terminal = createInterface({ input: stdin, output: stderr });
+  if (options.yes || !io.stdin.isTTY) return;
+  const terminal = createInterface({ input: io.stdin, output: io.stderr });
   try {
     // Ctrl-C and Ctrl-D close it without an answer.
     const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));

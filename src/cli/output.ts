@@ -45,12 +45,7 @@ export function connectionFlags(url: string | undefined, dataDir: string | null,
   return `--data-dir ${/^[\w./-]+$/.test(shown) ? shown : quoted(shown)}`;
 }
 
-/**
- * Commands as the user would type them.
- *
- * @param invocation how the tool was invoked
- * @param connection the flags by which they find the emulator that is meant
- */
+/** Commands as the user would type them, with the flags by which they find the emulator that is meant. */
 export function hintStyle(invocation: string, connection: () => string = () => ''): HintStyle {
   const typed = ({ command, args = [] }: CommandHint) => {
     const [first = ''] = command.split(' ', 1);

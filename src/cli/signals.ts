@@ -7,8 +7,6 @@ const LOOK_EVERY_MS = 250;
  * Tells when npm, which started this process, has been ended: npm hands a signal on to its shell only, and a shell
  * that ends by it leaves us behind on our port. What npm did not start is left alone, and so is what a script of npm
  * put into the background, as long as npm runs.
- *
- * @param environment process.env
  */
 export function onNpmExit(environment: Readonly<Record<string, string | undefined>>, tell: () => void): void {
   if (environment['npm_command'] === undefined) return;

@@ -8,11 +8,7 @@ import type { Server } from './connect.ts';
 import { type Io, readAll } from './io.ts';
 import { onOneLine } from './printable.ts';
 
-/**
- * The body of `ipn verify`: its argument or --body, else what comes on stdin.
- *
- * @throws GatewayError `usage`
- */
+/** The body of `ipn verify`: its argument or --body, else what comes on stdin. */
 export async function bodyToVerify(
   argument: string | undefined,
   option: string | undefined,

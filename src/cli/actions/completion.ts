@@ -11,11 +11,6 @@ const SCRIPTS = Object.entries({ bash: bashScript, zsh: zshScript, fish: fishScr
   unknown
 >);
 
-/**
- * The script that lets a shell complete the commands of this program.
- *
- * @throws GatewayError `usage` without a shell that there is a script for
- */
 export const completion: ActionsOf<typeof COMMANDS>['completion'] = async ({ args: [shell], program }) => {
   const [, script] = SCRIPTS.find(([name]) => name === shell) ?? [];
   if (!script) {

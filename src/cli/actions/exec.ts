@@ -30,9 +30,5 @@ export const exec: ActionsOf<typeof COMMANDS>['exec'] = async ({ args, options, 
     ...merchantEnvironment(url, server),
     ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
   };
-  try {
-    return await runCommand(words, environment, output);
-  } finally {
-    await server.stop();
-  }
+  return runCommand(words, environment, output).finally(server.stop);
 };

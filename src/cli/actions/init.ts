@@ -9,11 +9,7 @@ import type { COMMANDS } from '../commands/init.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
 
-/**
- * A commented configuration and fixtures to edit, both or neither.
- *
- * @throws GatewayError `usage` when one of them exists already and --force was not given
- */
+/** A commented configuration and fixtures to edit, both or neither. */
 export const init: ActionsOf<typeof COMMANDS>['init'] = async ({ options, io: { cwd } }) => {
   const folder = resolve(cwd, options.dir ?? '.');
   const files: [path: string, text: string][] = [

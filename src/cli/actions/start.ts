@@ -82,12 +82,7 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
   });
 }
 
-/**
- * Starts an emulator in this process.
- *
- * @param output reports its own faults, and knows how the user types commands
- * @param standingFixtures whether the fixtures stand in the configuration file
- */
+/** @param standingFixtures whether the fixtures stand in the configuration file */
 export function startEmulator(
   options: ResolvedOptions,
   output: Output,

@@ -45,12 +45,8 @@ async function folderOf(dataDir: string | undefined, { cwd }: Io): Promise<strin
   });
 }
 
-async function resetByServer(server: Server, { options, io }: Context): Promise<CommandResult> {
-  await confirm(
-    `Reset the emulator at ${server.url}? Its payments, cards and IPNs are gone then.`,
-    options,
-    io,
-  );
+async function resetByServer(server: Server, context: Context): Promise<CommandResult> {
+  await confirm(`Reset the emulator at ${server.url}? Its payments, cards and IPNs are gone then.`, context);
   const { counts } = await server.call('POST /reset');
   return {
     json: { reset: true, url: server.url, counts },
@@ -58,17 +54,13 @@ async function resetByServer(server: Server, { options, io }: Context): Promise<
   };
 }
 
-async function resetFolder(path: string, { options, io }: Context): Promise<CommandResult> {
-  await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, options, io);
-  const folder = await DataFolder.take(resolve(io.cwd, path));
-  let backup: string | null;
-  try {
-    backup = await folder.setStateAside(new Date());
-  } finally {
-    await folder.release();
-  }
+async function resetFolder(path: string, context: Context): Promise<CommandResult> {
+  const { cwd } = context.io;
+  await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, context);
+  const folder = await DataFolder.take(resolve(cwd, path));
+  const backup = await folder.setStateAside(new Date()).finally(() => folder.release());
   const text = backup
-    ? `No emulator runs. The state, keys included, was moved to ${relative(io.cwd, backup)}; the next start makes a new one.`
+    ? `No emulator runs. The state, keys included, was moved to ${relative(cwd, backup)}; the next start makes a new one.`
     : `No emulator runs, and ${path} holds no state: the next start makes one.`;
   return { json: { reset: true, dataDir: folder.path, backup }, text };
 }
@@ -122,7 +114,7 @@ const importState: Actions['import'] = async ({ args: [file], options, connect, 
   const json = parsed(await textOf(file, io), name);
   const server = await connect({ guess: false });
   // Where the state comes by stdin nobody can answer there.
-  if (file !== '-') await confirm(`Put ${name} in the place of the state at ${server.url}?`, options, io);
+  if (file !== '-') await confirm(`Put ${name} in the place of the state at ${server.url}?`, { options, io });
   const { counts } = await server.call('PUT /snapshot', { json });
   return {
     json: { imported: true, url: server.url, counts },

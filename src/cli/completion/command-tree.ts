@@ -8,7 +8,7 @@ type Kind = (typeof KINDS)[number];
 /** What a value can be: one of these words, a file, a folder, a command line; anything for null. */
 export type Values = readonly string[] | Kind | null;
 
-export interface CompletedOption {
+interface CompletedOption {
   /** `--port`, `-h`: every way to write it. */
   flags: readonly string[];
   description: string;
