@@ -7,12 +7,9 @@ import {
   readCard,
   requireMerchant,
 } from '../../library/merchant-client.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/cards.ts';
+import type { Actions } from '../commands/cards.ts';
 import { fieldsOf, listed, moment, pairs, table } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
-
-type Actions = ActionsOf<typeof COMMANDS>;
 
 export const list: Actions['list'] = async ({ fields: { merchant: name, ...filters }, connect }) => {
   const server = await connect();

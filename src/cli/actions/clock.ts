@@ -1,10 +1,7 @@
 import type { Clock } from '../../contract/clock.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/clock.ts';
+import type { Actions } from '../commands/clock.ts';
 import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
-
-type Actions = ActionsOf<typeof COMMANDS>;
 
 export const show: Actions['show'] = async ({ call }) => shown(await call('GET /clock'));
 

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS, SHELLS } from '../commands/completion.ts';
+import type { Actions, SHELLS } from '../commands/completion.ts';
 import { bashScript, zshScript } from '../completion/bash-and-zsh.ts';
 import { placesOf } from '../completion/command-tree.ts';
 import { fishScript } from '../completion/fish.ts';
@@ -11,7 +10,7 @@ const SCRIPTS = Object.entries({ bash: bashScript, zsh: zshScript, fish: fishScr
   unknown
 >);
 
-export const completion: ActionsOf<typeof COMMANDS>['completion'] = async ({ args: [shell], program }) => {
+export const completion: Actions['completion'] = async ({ args: [shell], program }) => {
   const [, script] = SCRIPTS.find(([name]) => name === shell) ?? [];
   if (!script) {
     const problem = shell ? `there is no script for "${shell}"` : 'which shell?';

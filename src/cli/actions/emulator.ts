@@ -3,14 +3,11 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/emulator.ts';
+import type { Actions } from '../commands/emulator.ts';
 import { foreignServer, probe, type Server } from '../connect.ts';
 import { pairs } from '../layout.ts';
 import { openInBrowser } from '../output.ts';
 import { onOneLine } from '../printable.ts';
-
-type Actions = ActionsOf<typeof COMMANDS>;
 
 /** `stop` gives a server this long, in real time. */
 const STOP_LIMIT_MS = 10_000;

@@ -2,8 +2,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { merchantEnvironment } from '../../library/merchant-client.ts';
 import { runCommand } from '../child.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/exec.ts';
+import type { Actions } from '../commands/exec.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { connectionFlags } from '../output.ts';
 import { noticesOf, startEmulator } from './start.ts';
@@ -14,7 +13,7 @@ import { noticesOf, startEmulator } from './start.ts';
  *
  * @returns the exit code of the command
  */
-export const exec: ActionsOf<typeof COMMANDS>['exec'] = async ({ args, options, flags, io, output }) => {
+export const exec: Actions['exec'] = async ({ args, options, flags, io, output }) => {
   const [words] = args;
   if (!words.length) {
     throw new GatewayError('usage', 'exec needs a command to run', {

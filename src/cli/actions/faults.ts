@@ -1,9 +1,6 @@
 import { command, hint } from '../../contract/hint.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/faults.ts';
+import type { Actions } from '../commands/faults.ts';
 import { listed } from '../layout.ts';
-
-type Actions = ActionsOf<typeof COMMANDS>;
 
 export const list: Actions['list'] = async ({ call }) =>
   listed(

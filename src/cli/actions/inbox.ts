@@ -1,8 +1,7 @@
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/inbox.ts';
+import type { Actions } from '../commands/inbox.ts';
 import { listed, moment } from '../layout.ts';
 
-export const inbox: ActionsOf<typeof COMMANDS>['inbox'] = async ({ call }) =>
+export const inbox: Actions['inbox'] = async ({ call }) =>
   listed(
     await call('GET /inbox'),
     {

@@ -4,13 +4,12 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { packagedFixtures } from '../../system/package-info.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/init.ts';
+import type { Actions } from '../commands/init.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
 
 /** A commented configuration and fixtures to edit, both or neither. */
-export const init: ActionsOf<typeof COMMANDS>['init'] = async ({ options, io: { cwd } }) => {
+export const init: Actions['init'] = async ({ options, io: { cwd } }) => {
   const folder = resolve(cwd, options.dir ?? '.');
   const files: [path: string, text: string][] = [
     [join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder))],

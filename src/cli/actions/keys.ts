@@ -1,11 +1,8 @@
 import type { Merchant } from '../../contract/merchant.ts';
 import { findMerchant, merchantEnvironment, requireMerchant } from '../../library/merchant-client.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/keys.ts';
+import type { Actions } from '../commands/keys.ts';
 import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
-
-type Actions = ActionsOf<typeof COMMANDS>;
 
 export const show: Actions['show'] = async ({ options: { merchant }, connect }) =>
   shown(await requireMerchant(await connect(), merchant));

@@ -1,11 +1,10 @@
 import type { SimEvent } from '../../contract/event.ts';
 import { noServer } from '../../library/control-client.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/logs.ts';
+import type { Actions } from '../commands/logs.ts';
 import { showEvent } from '../format-event.ts';
 
 /** What is remembered, and with --follow what happens from now on. */
-export const logs: ActionsOf<typeof COMMANDS>['logs'] = async ({ options, output, connect }) => {
+export const logs: Actions['logs'] = async ({ options, output, connect }) => {
   const server = await connect();
   const response = await server.open('GET /events', {
     query: { since: '0', follow: options.follow ? 'true' : 'false' },

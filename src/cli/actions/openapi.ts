@@ -2,14 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { controlServer } from '../../library/control-client.ts';
 import { resolveOptions } from '../../options/resolve.ts';
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/openapi.ts';
+import type { Actions } from '../commands/openapi.ts';
 import { addressOf, DEFAULT_URL } from '../connect.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
 import { startEmulator } from './start.ts';
 
 /** The document of `/_sim/openapi.json`, read from an emulator of our own: none needs to run. */
-export const openapi: ActionsOf<typeof COMMANDS>['openapi'] = async ({ options, choice, io, output }) => {
+export const openapi: Actions['openapi'] = async ({ options, choice, io, output }) => {
   const publicUrl = addressOf(choice.url ?? DEFAULT_URL).replace(/\/+$/, '');
   const values = { port: 0, inMemory: true, publicUrl };
   const server = await startEmulator(resolveOptions([{ values, label: () => '--url' }]), output);

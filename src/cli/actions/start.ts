@@ -4,8 +4,7 @@ import type { ResolvedOptions } from '../../options/table.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';
 import { bannerText, detachedBannerText, type ReadyEvent } from '../banner.ts';
-import type { ActionsOf, ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/start.ts';
+import type { Actions } from '../commands/start.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
@@ -13,13 +12,13 @@ import { showEvent } from '../format-event.ts';
 import { connectionFlags, type Output, openInBrowser } from '../output.ts';
 import { endByHangup, onNpmExit } from '../signals.ts';
 
-type Context = ContextOf<typeof COMMANDS.start>;
+type Context = Parameters<Actions['start']>[0];
 
 /** What has our port may take this long to say who it is. */
 const PROBE_MS = 1_000;
 
 /** Runs until it is stopped; with --detach until the one in the background answers. */
-export const start: ActionsOf<typeof COMMANDS>['start'] = async (context) => {
+export const start: Actions['start'] = async (context) => {
   const { flags, io, output } = context;
   const parent = parentProcess();
   try {

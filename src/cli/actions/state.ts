@@ -5,15 +5,13 @@ import { command, hint, option } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
-import type { ActionsOf, ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/state.ts';
+import type { Actions } from '../commands/state.ts';
 import { connect as connectTo, type Server } from '../connect.ts';
 import { confirm, type Io, readAll } from '../io.ts';
 import type { CommandResult } from '../output.ts';
 import { replaceFile } from '../write-file.ts';
 
-type Actions = ActionsOf<typeof COMMANDS>;
-type Context = ContextOf<typeof COMMANDS.reset>;
+type Context = Parameters<Actions['reset']>[0];
 
 /** Resets by the running emulator, or, where none runs, on the data folder itself. */
 export const reset: Actions['reset'] = async (context) => {

@@ -1,8 +1,5 @@
-import type { ActionsOf } from '../command.ts';
-import type { COMMANDS } from '../commands/wallets.ts';
+import type { Actions } from '../commands/wallets.ts';
 import { listed } from '../layout.ts';
-
-type Actions = ActionsOf<typeof COMMANDS>;
 
 export const list: Actions['list'] = async ({ call }) =>
   listed(await call('GET /wallets'), {

@@ -1,5 +1,14 @@
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
-import { choice, type Declarations, group, pagedBy, requiredText, text, textOr } from '../command.ts';
+import {
+  type ActionsOf,
+  choice,
+  type Declarations,
+  group,
+  pagedBy,
+  requiredText,
+  text,
+  textOr,
+} from '../command.ts';
 
 const movement = (name: string, summary: string) =>
   ({
@@ -15,7 +24,7 @@ const movement = (name: string, summary: string) =>
 const change = (name: string, summary: string) =>
   ({ args: ['<id>'], summary, examples: [`cards ${name} card_1`] }) as const;
 
-export const COMMANDS = {
+const COMMANDS = {
   list: {
     summary: 'cards, newest first',
     fields: pagedBy({
@@ -47,6 +56,7 @@ export const COMMANDS = {
   charge: movement('charge', 'pay something with a card'),
   fund: movement('fund', 'add money to a card'),
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const cards = group({
   name: 'cards',

@@ -1,6 +1,6 @@
-import { type Declarations, group } from '../command.ts';
+import { type ActionsOf, type Declarations, group } from '../command.ts';
 
-export const COMMANDS = {
+const COMMANDS = {
   show: { summary: 'what time it is, and what is due next' },
   advance: {
     args: ['<duration>'],
@@ -16,6 +16,7 @@ export const COMMANDS = {
   },
   resume: { summary: 'go on from there' },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const clock = group({
   name: 'clock',

@@ -1,4 +1,4 @@
-import { type Declarations, group } from '../command.ts';
+import { type ActionsOf, type Declarations, group } from '../command.ts';
 
 const WHERE = `
 The script holds every command, so that nothing is run while you type. It completes "gateway-sim", which has to be
@@ -12,7 +12,7 @@ on the PATH by that name (npm install -g, or node_modules/.bin); what stands beh
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-export const COMMANDS = {
+const COMMANDS = {
   completion: {
     args: ['[shell]'],
     choices: SHELLS,
@@ -21,5 +21,6 @@ export const COMMANDS = {
     examples: ['completion bash', 'completion zsh'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const completion = group({ commands: COMMANDS, load: () => import('../actions/completion.ts') });

@@ -1,6 +1,6 @@
-import { type Declarations, duration, group } from '../command.ts';
+import { type ActionsOf, type Declarations, duration, group } from '../command.ts';
 
-export const COMMANDS = {
+const COMMANDS = {
   status: { summary: 'the running emulator' },
   stop: { summary: 'stop the running emulator' },
   wait: {
@@ -14,5 +14,6 @@ export const COMMANDS = {
     examples: ['open', 'open checkout order-1'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const emulator = group({ commands: COMMANDS, load: () => import('../actions/emulator.ts') });

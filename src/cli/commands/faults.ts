@@ -1,6 +1,6 @@
 import type { FaultRule } from '../../contract/fault.ts';
 import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contract/fault-effects.ts';
-import { type Declarations, group, type OptionDeclaration } from '../command.ts';
+import { type ActionsOf, type Declarations, group, type OptionDeclaration } from '../command.ts';
 
 const MEMBERS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
 
@@ -18,7 +18,7 @@ function numeric(written: string): unknown {
   return /^\d+(\.\d+)?$/.test(written) ? Number(written) : written;
 }
 
-export const COMMANDS = {
+const COMMANDS = {
   list: { summary: 'the rules in force' },
   set: {
     args: ['<route>'],
@@ -36,6 +36,7 @@ export const COMMANDS = {
     examples: ['faults clear', 'faults clear initiate'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const faults = group({
   name: 'faults',

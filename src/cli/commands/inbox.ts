@@ -1,7 +1,8 @@
-import { type Declarations, group } from '../command.ts';
+import { type ActionsOf, type Declarations, group } from '../command.ts';
 
-export const COMMANDS = {
+const COMMANDS = {
   inbox: { summary: 'verification codes of live payments' },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const inbox = group({ commands: COMMANDS, load: () => import('../actions/inbox.ts') });

@@ -1,6 +1,6 @@
-import { type Declarations, flag, group, text } from '../command.ts';
+import { type ActionsOf, type Declarations, flag, group, text } from '../command.ts';
 
-export const COMMANDS = {
+const COMMANDS = {
   init: {
     summary: 'write a commented configuration and fixtures to edit',
     options: {
@@ -10,5 +10,6 @@ export const COMMANDS = {
     examples: ['init', 'init --dir test/gateway'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const init = group({ commands: COMMANDS, load: () => import('../actions/init.ts') });

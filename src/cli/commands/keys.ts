@@ -1,8 +1,8 @@
-import { type Declarations, group, text } from '../command.ts';
+import { type ActionsOf, type Declarations, group, text } from '../command.ts';
 
 const MERCHANT = { merchant: text('name', 'of this merchant (default: the first one)') };
 
-export const COMMANDS = {
+const COMMANDS = {
   show: { summary: 'the pair of keys', options: MERCHANT },
   generate: {
     summary: 'a new pair; the old one stops working',
@@ -17,6 +17,7 @@ export const COMMANDS = {
     examples: ['keys env >>.env'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const keys = group({
   name: 'keys',

@@ -1,6 +1,6 @@
-import { type Declarations, group, text } from '../command.ts';
+import { type ActionsOf, type Declarations, group, text } from '../command.ts';
 
-export const COMMANDS = {
+const COMMANDS = {
   openapi: {
     summary: 'the OpenAPI document of service and control API',
     options: {
@@ -10,5 +10,6 @@ export const COMMANDS = {
     examples: ['openapi --out openapi.json'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const openapi = group({ commands: COMMANDS, load: () => import('../actions/openapi.ts') });

@@ -1,6 +1,6 @@
 import { kebab } from '../../contract/hint.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
-import { type Declarations, group, type OptionDeclaration, text } from '../command.ts';
+import { type ActionsOf, type Declarations, group, type OptionDeclaration, text } from '../command.ts';
 
 /** The flags of `start`, made of the options table, and the one for its file. */
 export function startFlags(isWanted: (spec: OptionSpec) => boolean) {
@@ -33,7 +33,7 @@ function added(text: string, before: unknown): unknown {
   return [...(Array.isArray(before) ? before : []), ...text.split(',')];
 }
 
-export const COMMANDS = {
+const COMMANDS = {
   start: {
     summary: 'start the emulator',
     options: startFlags(() => true),
@@ -45,5 +45,6 @@ export const COMMANDS = {
     ],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const start = group({ commands: COMMANDS, load: () => import('../actions/start.ts') });

@@ -1,8 +1,8 @@
-import { type Declarations, flag, group } from '../command.ts';
+import { type ActionsOf, type Declarations, flag, group } from '../command.ts';
 
 const YES = { yes: flag('do not ask') };
 
-export const COMMANDS = {
+const COMMANDS = {
   reset: {
     summary: 'reset to the fixtures; merchants keep their keys',
     options: YES,
@@ -23,6 +23,7 @@ export const COMMANDS = {
     examples: ['state import paid-orders.json'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const state = group({
   name: 'state',

@@ -1,6 +1,6 @@
-import { type Declarations, group, requiredText } from '../command.ts';
+import { type ActionsOf, type Declarations, group, requiredText } from '../command.ts';
 
-export const COMMANDS = {
+const COMMANDS = {
   list: { summary: 'all wallets' },
   fund: {
     args: ['<id>'],
@@ -9,6 +9,7 @@ export const COMMANDS = {
     examples: ['wallets fund wal_poor_usd --amount 100'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const wallets = group({
   name: 'wallets',
