@@ -185,7 +185,7 @@ describe('the schema', () => {
   });
 
   it('lets the starter of init through, as it is and with all of its comments taken away', async () => {
-    const { parseJsonc } = await import('../src/cli/jsonc.ts');
+    const { parseJsonc } = await import('../src/cli/configuration.ts');
     const starter = configurationTemplate(undefined);
     for (const text of [starter, starter.replace(/^ {2}\/\/ (?=")/gm, '  ')]) {
       expect([validate(parseJsonc(text)), validate.errors]).toEqual([true, null]);

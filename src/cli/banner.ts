@@ -27,18 +27,16 @@ interface Overview {
 
 /** What `start` says to people: what to connect with, and what to try first. */
 export function bannerText(
-  { url, dashboardUrl, publicKey, secretKey, dataDir, controlToken }: ReadyEvent,
+  ready: ReadyEvent,
   { payments, cards, liveEmail, faults }: Overview,
   options: ResolvedOptions,
   { colour, render }: Output,
   cwd: string,
 ): string {
+  const { url, dataDir } = ready;
   const facts = pairs({
     ['Base URL'.padEnd(12)]: options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,
-    Dashboard: dashboardUrl,
-    'Public key': publicKey,
-    'Secret key': secretKey,
-    'Control token': controlToken ?? undefined,
+    ...accessTo(ready),
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
     Live: render(hint`e-mail ${liveEmail}   code: ${command('inbox')}`),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers repeat`,
@@ -62,20 +60,21 @@ export function bannerText(
   return `\n${text.replace(/^(?=.)/gm, '  ')}\n`;
 }
 
-export function detachedBannerText(
-  { url, dashboardUrl, publicKey, secretKey, dataDir, controlToken, pid }: ReadyEvent,
-  log: string,
-  { render }: Output,
-  cwd: string,
-): string {
+export function detachedBannerText(ready: ReadyEvent, log: string, { render }: Output, cwd: string): string {
   const facts = pairs({
-    'Base URL': url,
+    'Base URL': ready.url,
+    ...accessTo(ready),
+    Log: ready.dataDir ? relative(cwd, log) : log,
+    'Stop it': render([command('stop')]),
+  });
+  return `gateway-sim runs in the background (process ${ready.pid})\n\n${facts}`;
+}
+
+function accessTo({ dashboardUrl, publicKey, secretKey, controlToken }: ReadyEvent) {
+  return {
     Dashboard: dashboardUrl,
     'Public key': publicKey,
     'Secret key': secretKey,
     'Control token': controlToken ?? undefined,
-    Log: dataDir ? relative(cwd, log) : log,
-    'Stop it': render([command('stop')]),
-  });
-  return `gateway-sim runs in the background (process ${pid})\n\n${facts}`;
+  };
 }

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { endByHangup } from './hangup.ts';
 import type { Output } from './output.ts';
-import { onNpmExit } from './watch-parent.ts';
+import { endByHangup, onNpmExit } from './signals.ts';
 
 /** What a terminal sends, by Ctrl-C and Ctrl-\, to every process in the foreground: the command has it already. */
 const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;

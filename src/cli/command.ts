@@ -28,21 +28,10 @@ export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>;
 
 type ValueOf<Option> = Option extends OptionDeclaration<infer Value> ? Value : never;
 
-export type OptionValues<All extends OptionDeclarations> = {
-  readonly [Name in keyof All]: ValueOf<All[Name]>;
-};
+/** The values of options: of one that was not given, and has no default, there is none. */
+export type GivenValues<All> = { readonly [Name in keyof All]: ValueOf<All[Name]> };
 
-/** Options of which those that were not given are left out, as a query or a body takes them. */
-export type GivenValues<All extends OptionDeclarations> = {
-  [Name in keyof All as undefined extends ValueOf<All[Name]> ? never : Name]: ValueOf<All[Name]>;
-} & {
-  [Name in keyof All as undefined extends ValueOf<All[Name]> ? Name : never]?: Exclude<
-    ValueOf<All[Name]>,
-    undefined
-  >;
-};
-
-type ArgumentValues<Args extends readonly string[]> = {
+type ArgumentValues<Args> = {
   readonly [Index in keyof Args]: Args[Index] extends `${string}...]`
     ? readonly string[]
     : Args[Index] extends `<${string}`
@@ -50,19 +39,15 @@ type ArgumentValues<Args extends readonly string[]> = {
       : string | undefined;
 };
 
-export interface Declaration<
-  Args extends readonly string[] = readonly string[],
-  Options extends OptionDeclarations = OptionDeclarations,
-  Fields extends OptionDeclarations = OptionDeclarations,
-> {
+export interface Declaration {
   summary: string;
   /** `<ref>` is required, `[ref]` is not, `[word...]` takes all that follow. */
-  args?: Args;
+  args?: readonly string[];
   /** The values of the first argument, where they are a closed set. */
   choices?: readonly string[];
   /** Options that go into a query or a body under their own names. */
-  fields?: Fields;
-  options?: Options;
+  fields?: OptionDeclarations;
+  options?: OptionDeclarations;
   /** Command lines without the name of the program. Default: the name of the command. */
   examples?: readonly string[];
   /** What the help says before the examples. */
@@ -74,14 +59,14 @@ export interface Declaration<
   allowUnknown?: true;
 }
 
-export interface CommandContext<
-  Args extends readonly string[],
-  Options extends OptionDeclarations,
-  Fields extends OptionDeclarations,
-> {
-  args: ArgumentValues<Args>;
-  options: OptionValues<Options>;
-  fields: GivenValues<Fields>;
+/** The commands of a noun, by their names. */
+export type Declarations = Readonly<Record<string, Declaration>>;
+
+/** What an action is called with. */
+export interface ContextOf<Declared extends Declaration> {
+  args: ArgumentValues<Declared['args']>;
+  options: GivenValues<Declared['options']>;
+  fields: GivenValues<Declared['fields']>;
   /** All that stands on the command line itself, without what the environment says. */
   flags: Readonly<Record<string, unknown>>;
   /** How the server was named, on the command line or by the environment. */
@@ -89,16 +74,16 @@ export interface CommandContext<
   /**
    * Finds the server.
    *
-   * @param rules `guess: false` for what cannot be undone: no server is taken that was neither named nor found
+   * @param rules `guess: false` for what cannot be undone: only an emulator, and only one that was named or found
    */
   connect: (rules?: { guess: boolean }) => Promise<Server>;
+  /** Finds the server and calls it. */
+  call: Server['call'];
   io: Io;
   output: Output;
   /** The whole command line, for what is made of it. */
   program: Command;
 }
-
-export type AnyContext = CommandContext<readonly string[], OptionDeclarations, OptionDeclarations>;
 
 export interface ServerChoice {
   url: string | undefined;
@@ -106,10 +91,12 @@ export interface ServerChoice {
   controlToken: string | undefined;
 }
 
-export type ContextOf<Declared> =
-  Declared extends Declaration<infer Args, infer Options, infer Fields>
-    ? CommandContext<Args, Options, Fields>
-    : never;
+/** What a command does. It hands back what is to be shown, or the exit code of what it ran. */
+type Action<Context> = (context: Context) => Promise<CommandResult | number | undefined>;
+
+export type ActionsOf<Commands extends Declarations> = {
+  [Name in keyof Commands]: Action<ContextOf<Commands[Name]>>;
+};
 
 /** The commands of a noun: below its name, or, without one, directly below the program. */
 interface Group<Commands, Actions> {
@@ -121,27 +108,19 @@ interface Group<Commands, Actions> {
   load: () => Promise<Actions>;
 }
 
-/** What a command does. It hands back what is to be shown, or the exit code of what it ran. */
-type Action<ItsCall> = (call: ItsCall) => Promise<CommandResult | number | undefined>;
-
-/** An action whose call fits: that was checked where its group is declared. */
+/** An action whose context fits: that was checked where its group is declared. */
 export type Run = Action<never>;
-export type AnyGroup = Group<Readonly<Record<string, Declaration>>, Readonly<Record<string, Run>>>;
+export type AnyGroup = Group<Declarations, Readonly<Record<string, Run>>>;
 
-type None = Record<never, never>;
-
-export function command<
-  const Args extends readonly string[] = readonly [],
-  Options extends OptionDeclarations = None,
-  Fields extends OptionDeclarations = None,
->(declaration: Declaration<Args, Options, Fields>): Declaration<Args, Options, Fields> {
-  return declaration;
-}
-
-export function group<const Commands extends Readonly<Record<string, Declaration>>>(
-  declared: Group<Commands, { [Name in keyof Commands]: Action<ContextOf<Commands[Name]>> }>,
+export function group<const Commands extends Declarations>(
+  declared: Group<Commands, ActionsOf<Commands>>,
 ): AnyGroup {
   return declared;
+}
+
+/** Whether the name of a group alone stands for this command of it. */
+export function isDefaultCommand(name: string, args: readonly unknown[]): boolean {
+  return ['list', 'show'].includes(name) && !args.length;
 }
 
 /** The filters of a list, and what pages it. */
@@ -182,9 +161,9 @@ export function choice<const Values extends readonly string[]>(
 }
 
 /** A duration, in milliseconds. */
-export function duration(placeholder: string, description: string): OptionDeclaration<number | undefined> {
+export function duration(description: string): OptionDeclaration<number | undefined> {
   return {
-    placeholder,
+    placeholder: 'duration',
     description,
     parse: (written) => {
       const milliseconds = parseDuration(written);
@@ -196,11 +175,10 @@ export function duration(placeholder: string, description: string): OptionDeclar
 
 /** Fields such as `data.charge=1`; repeatable. */
 export function assignments(
-  placeholder: string,
   description: string,
 ): OptionDeclaration<Readonly<Record<string, string>> | undefined> {
   return {
-    placeholder,
+    placeholder: 'field=value',
     description,
     parse: (written, before = {}) => {
       const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];

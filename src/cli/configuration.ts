@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
+import strip from 'strip-json-comments';
 import { GatewayError } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
 import { environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
 import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
-import { parseJsonc } from './jsonc.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * What `start` runs with: flag beats environment beats file beats default.
@@ -19,24 +20,25 @@ type Flags = Readonly<Record<string, unknown>>;
  */
 export function startConfiguration(
   flags: Flags,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   file: OptionSource | undefined,
+  aboveEnvironment: readonly OptionSource[] = [],
 ): ResolvedOptions {
-  return resolveOptions([flagSource(flags), environmentSource(environment), ...(file ? [file] : [])]);
+  const values = Object.fromEntries(Object.entries(flags).filter(([name]) => name in START_OPTIONS));
+  return resolveOptions([
+    { values, label: (name) => `--${kebab(name)}` },
+    ...aboveEnvironment,
+    environmentSource(environment),
+    ...(file ? [file] : []),
+  ]);
 }
 
 /**
  * What `exec` runs with: as `start`, but in memory and on a free port. Only a flag can say otherwise: the port and the
  * data folder that an environment or a file names are those of the emulator that somebody works with, and how `start`
  * is to behave is nothing to `exec`.
- *
- * @throws GatewayError `usage`
  */
-export function execConfiguration(
-  flags: Flags,
-  environment: Readonly<Record<string, string | undefined>>,
-  file: OptionSource | undefined,
-): ResolvedOptions {
+export function execConfiguration(flags: Flags, environment: Environment, file: OptionSource | undefined) {
   const aboutStart = Object.entries<OptionSpec>(START_OPTIONS).filter(([, { commandOnly }]) => commandOnly);
   const values = {
     ...Object.fromEntries(aboutStart.map(([name, spec]) => [name, spec.default])),
@@ -44,13 +46,7 @@ export function execConfiguration(
     dataDir: START_OPTIONS.dataDir.default,
     inMemory: flags['dataDir'] === undefined,
   };
-  const apart: OptionSource = { values, label: (name) => name };
-  return resolveOptions([flagSource(flags), apart, environmentSource(environment), ...(file ? [file] : [])]);
-}
-
-function flagSource(flags: Flags): OptionSource {
-  const values = Object.fromEntries(Object.entries(flags).filter(([name]) => name in START_OPTIONS));
-  return { values, label: (name) => `--${kebab(name)}` };
+  return startConfiguration(flags, environment, file, [{ values, label: (name) => name }]);
 }
 
 /**
@@ -84,5 +80,24 @@ async function readObject(path: string): Promise<Record<string, unknown>> {
     throw new Error('it is not a JSON object');
   } catch (error) {
     throw new GatewayError('usage', `${path} cannot be used: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/**
+ * Reads JSON as people write configuration files: comments, trailing commas and a byte order mark are fine.
+ *
+ * @throws SyntaxError that names the line, where the engine tells it
+ */
+export function parseJsonc(text: string): unknown {
+  // Comments become blanks, so that the positions in an error are those of the file.
+  const plain = strip(text.replace(/^\uFEFF/, ''), { trailingCommas: true });
+  try {
+    return JSON.parse(plain);
+  } catch (error) {
+    const { message } = error as SyntaxError;
+    const position = /at position (\d+)(?!.*\bline\b)/.exec(message)?.[1];
+    if (position === undefined) throw error;
+    const line = plain.slice(0, Number(position)).split('\n').length;
+    throw new SyntaxError(`${message} (line ${line})`, { cause: error });
   }
 }

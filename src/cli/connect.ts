@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { type ControlServer, controlServer } from '../library/control-client.ts';
+import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
 import { findServer, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
 
@@ -17,7 +17,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:4477';
  * Finds the server: by its URL, else by server.json in the data folder (this or a parent folder's), else at the
  * default address.
  *
- * @param guess whether the default address may be tried
+ * @param guess whether the default address may be tried; else what answers must be an emulator, too
  * @throws GatewayError `no_server`
  */
 export async function connect(
@@ -35,18 +35,56 @@ export async function connect(
   }
   const known = info?.url === url ? info : undefined;
   const token = controlToken ?? known?.controlToken ?? undefined;
-  return { ...controlServer({ url: addressOf(url ?? DEFAULT_URL), controlToken: token }), pid: known?.pid };
+  const server = controlServer({ url: addressOf(url ?? DEFAULT_URL), controlToken: token });
+  if (!guess) await requireEmulator(server.url);
+  return { ...server, pid: known?.pid };
 }
 
-/**
- * The value of `--url`.
- *
- * @throws GatewayError `usage`
- */
+/** The value of `--url`. @throws GatewayError `usage` */
 export function addressOf(url: string): string {
   if (/^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return url;
   throw new GatewayError(
     'usage',
     `--url must be an absolute http address, such as ${DEFAULT_URL} (got "${url}")`,
   );
+}
+
+/** What is at an address: an emulator that is ready, or not yet (or no more), something else, or nothing. */
+type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
+
+/**
+ * Looks at an address without changing anything there. Needs no control token.
+ *
+ * @param limitMs for the answer, in real time
+ */
+export async function probe(url: string, limitMs: number): Promise<Found> {
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, '')}/_sim/readyz`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(Math.max(1, limitMs)),
+    });
+    await response.body?.cancel();
+    if (response.headers.get('X-Gateway-Sim') === null) return 'foreign';
+    return response.ok ? 'ready' : 'unready';
+  } catch (error) {
+    // What takes a connection and then says nothing is still there.
+    return (error as Error).name === 'TimeoutError' ? 'unready' : 'nothing';
+  }
+}
+
+/** The time that an emulator has to show itself. */
+const LIMIT_MS = 5_000;
+
+/** Makes sure that an emulator is there, before something is sent that another server should not get. */
+async function requireEmulator(url: string): Promise<void> {
+  const found = await probe(url, LIMIT_MS);
+  if (found === 'nothing') throw noServer(url);
+  if (found === 'foreign') throw foreignServer(url);
+}
+
+/** The error for an address where something answers that is not ours. */
+export function foreignServer(url: string): GatewayError {
+  return new GatewayError('no_server', `what answers at ${url} is no gateway-sim: it was left alone`, {
+    hint: hint`Say where the emulator is with ${option('url')} or ${option('dataDir')}.`,
+  });
 }

@@ -4,17 +4,21 @@ import { fstatSync, ftruncateSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type ErrorCode, GatewayError } from '../contract/error.ts';
-import { type Hint, hint } from '../contract/hint.ts';
+import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
+import { hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { unwritableFolder } from '../store/files.ts';
 import { LOG_FILE } from '../store/folder.ts';
 import type { ReadyEvent } from './banner.ts';
 
+interface Started {
+  ready: ReadyEvent;
+  /** What it found worth telling. */
+  notices: readonly string[];
+}
+
 /** What a detached process tells the one that started it: it answers, or why it cannot. */
-type Report =
-  | { ready: ReadyEvent; notices: readonly string[] }
-  | { failure: { code?: ErrorCode; message: string; problems?: readonly string[]; hint?: Hint } };
+type Report = Started | { failure: ErrorDetails & { code?: ErrorCode; message: string } };
 
 /** By this variable a process knows that it is the detached one. It is gone from its environment at once. */
 const MARK = 'GATEWAY_SIM_DETACHED';
@@ -22,12 +26,10 @@ const MARK = 'GATEWAY_SIM_DETACHED';
 /**
  * Runs this very command line again, in a session of its own, and waits until that process answers.
  *
- * @returns its ready event, what it found worth telling, and the file that takes what it says from now on
+ * @returns what it tells, and the file that takes what it says from now on
  * @throws GatewayError the one that it could not start for; `storage_failed` when there is no place for its log
  */
-export async function detach(
-  options: ResolvedOptions,
-): Promise<{ ready: ReadyEvent; notices: readonly string[]; log: string }> {
+export async function detach(options: ResolvedOptions): Promise<Started & { log: string }> {
   const { log, file } = await openLog(options);
   try {
     return { ...(await startDetached(file, log)), log };
@@ -53,10 +55,7 @@ async function openLog({ inMemory, dataDir }: ResolvedOptions): Promise<{ log: s
   }
 }
 
-async function startDetached(
-  file: FileHandle,
-  log: string,
-): Promise<{ ready: ReadyEvent; notices: readonly string[] }> {
+async function startDetached(file: FileHandle, log: string): Promise<Started> {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     detached: true,
     stdio: ['ignore', file.fd, file.fd, 'ipc'],
@@ -81,24 +80,19 @@ async function startDetached(
   throw code === undefined ? new Error(message) : new GatewayError(code, message, details);
 }
 
-export interface ParentProcess {
-  /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
-  ready: (event: ReadyEvent, notices: readonly string[]) => Promise<boolean>;
-  failed: (error: unknown) => Promise<void>;
-}
+export type ParentProcess = NonNullable<ReturnType<typeof parentProcess>>;
 
 /** The process that started this one detached; undefined in every other process. */
-export function parentProcess(): ParentProcess | undefined {
+export function parentProcess() {
   if (process.env[MARK] === undefined || process.send === undefined) return undefined;
   delete process.env[MARK];
   return {
-    ready: (ready, notices) => tell({ ready, notices }),
-    failed: async (thrown) => {
-      if (!(thrown instanceof GatewayError)) await tell({ failure: { message: String(thrown) } });
-      else {
-        const { code, message, problems, hint: advice } = thrown;
-        await tell({ failure: { code, message, problems, ...(advice && { hint: advice }) } });
-      }
+    /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
+    ready: (started: Started) => tell(started),
+    failed: (thrown: unknown) => {
+      if (!(thrown instanceof GatewayError)) return tell({ failure: { message: String(thrown) } });
+      const { code, message, problems, hint: advice } = thrown;
+      return tell({ failure: { code, message, problems, ...(advice && { hint: advice }) } });
     },
   };
 }

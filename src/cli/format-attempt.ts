@@ -1,6 +1,6 @@
-import type { Delivery } from '../contract/delivery.ts';
-
-type Attempt = Delivery['attempts'][number];
+import type { Attempt } from '../contract/delivery.ts';
+import type { TimelineEntry } from '../contract/payment.ts';
+import { onOneLine } from './printable.ts';
 
 /** What came of a delivery so far, in a few words. */
 export function describeLastAttempt({
@@ -27,4 +27,16 @@ export function attemptText(attempt: Attempt): string {
       : side('<', `HTTP ${attempt.responseStatus}`, attempt.responseHeaders, attempt.responseBody)),
     ...(error === null ? [] : [`  ! ${error}`]),
   ].join('\n');
+}
+
+/** The timeline of a payment for people: a line for each step, below it the warnings and both sides of an attempt. */
+export function timelineText(timeline: readonly TimelineEntry[]): string {
+  const width = Math.max(...timeline.map(({ event }) => event.length));
+  return timeline
+    .flatMap(({ at, event, detail, warnings, attempt }) => [
+      `${at}  ${event.padEnd(width)}  ${onOneLine(detail ?? '')}`.trimEnd(),
+      ...warnings.map((warning) => `  ! ${onOneLine(warning)}`),
+      ...(attempt ? [attemptText(attempt).replace(/^(?=.)/gm, '  ')] : []),
+    ])
+    .join('\n');
 }

@@ -1,7 +1,12 @@
 import type { ChalkInstance } from 'chalk';
-import type { SimEvent } from '../contract/event.ts';
+import type { RecordedRequest, SimEvent } from '../contract/event.ts';
+import type { Output } from './output.ts';
 
-type RecordedRequest = Extract<SimEvent, { type: 'request' }>['request'];
+/** Shows an event: in lines, with --json as a document. */
+export function showEvent(event: SimEvent, output: Output): void {
+  if (output.json) output.line(JSON.stringify(event));
+  else for (const line of eventLines(event, output.colour)) output.line(line);
+}
 
 /** The lines that describe an event: `-->` arrives, `<--` leaves. Empty where there is nothing to say. */
 export function eventLines(activity: SimEvent, colour: ChalkInstance): string[] {

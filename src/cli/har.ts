@@ -1,30 +1,25 @@
 import { STATUS_CODES } from 'node:http';
-import type { Delivery } from '../contract/delivery.ts';
-
-type Attempt = Delivery['attempts'][number];
-type Headers = Attempt['requestHeaders'];
+import type { Attempt, Delivery } from '../contract/delivery.ts';
 
 /**
  * Deliveries as a HAR 1.2 document, an entry for each attempt in the order of their start, for the tools that read
  * such files. What was not measured is -1, as the format wants it; an attempt without an answer has the status 0.
  */
 export function harOf(deliveries: readonly Delivery[], version: string) {
-  const attempts = deliveries.flatMap((delivery) =>
-    delivery.attempts.map((attempt) => ({ delivery, attempt })),
-  );
-  attempts.sort((a, b) => Date.parse(a.attempt.startedAt) - Date.parse(b.attempt.startedAt));
+  const attempts = deliveries
+    .flatMap(({ id, attempts }) => attempts.map((attempt) => ({ id, attempt })))
+    .sort((a, b) => Date.parse(a.attempt.startedAt) - Date.parse(b.attempt.startedAt));
   return {
     log: {
       version: '1.2',
       creator: { name: 'gateway-sim', version },
-      entries: attempts.map(({ delivery, attempt }) => entry(delivery, attempt)),
+      entries: attempts.map(({ id, attempt }) => entry(id, attempt)),
     },
   };
 }
 
-function entry(delivery: Delivery, attempt: Attempt) {
+function entry(id: string, attempt: Attempt) {
   const { number, startedAt, durationMs, error } = attempt;
-  const comment = `${delivery.id} attempt ${number}${error === null ? '' : `: ${error}`}`;
   return {
     startedDateTime: startedAt,
     time: durationMs,
@@ -32,7 +27,7 @@ function entry(delivery: Delivery, attempt: Attempt) {
     response: response(attempt),
     cache: {},
     timings: { send: 0, wait: durationMs, receive: 0 },
-    comment,
+    comment: `${id} attempt ${number}${error === null ? '' : `: ${error}`}`,
   };
 }
 
@@ -71,6 +66,6 @@ function named(entries: readonly (readonly [string, string])[]): { name: string;
   return entries.map(([name, value]) => ({ name, value }));
 }
 
-function header(headers: Headers, wanted: string): string {
+function header(headers: Attempt['requestHeaders'], wanted: string): string {
   return headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
 }

@@ -1,4 +1,7 @@
+import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { GatewayError } from '../contract/error.ts';
 
 export interface Io {
   stdin: Readable & { isTTY?: boolean };
@@ -9,27 +12,27 @@ export interface Io {
   cwd: string;
 }
 
-export function processIo(): Io {
-  for (const stream of [process.stdout, process.stderr]) {
-    // A reader that goes away (`| head`, a closed terminal) is no error: what nobody reads is dropped.
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-    });
-  }
-  return {
-    // Only who reads it opens it.
-    get stdin() {
-      return process.stdin;
-    },
-    stdout: process.stdout,
-    stderr: process.stderr,
-    env: process.env,
-    cwd: process.cwd(),
-  };
+export async function readAll(stream: Readable): Promise<string> {
+  return (await buffer(stream)).toString('utf8');
 }
 
-export async function readAll(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
+/**
+ * Asks before something is done that cannot be undone: only where somebody can answer, and not with --yes.
+ *
+ * @throws GatewayError `check_failed` for any answer but yes
+ */
+export async function confirm(
+  question: string,
+  { options, io }: { options: { yes: true | undefined }; io: Io },
+): Promise<void> {
+  if (options.yes || !io.stdin.isTTY) return;
+  const terminal = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    // Ctrl-C and Ctrl-D close it without an answer.
+    const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    const answer = await Promise.race([terminal.question(`${question} [y/N] `), closed]);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new GatewayError('check_failed', 'nothing was changed');
+  } finally {
+    terminal.close();
+  }
 }

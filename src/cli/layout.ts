@@ -3,7 +3,7 @@ import type { CommandResult } from './output.ts';
 import { onOneLine } from './printable.ts';
 
 /** The columns of a table: each heading with the cell that a row has below it. */
-export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 /** Rows under their headings, in columns; empty text where there are none. */
 export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
@@ -11,14 +11,8 @@ export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string 
   const cells = Object.values(columns);
   const all = [Object.keys(columns), ...rows.map((row) => cells.map((cell) => onOneLine(cell(row))))];
   const widths = cells.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  return all.map((row) => line(row).join('  ').trimEnd()).join('\n');
 }
 
 export function listed<Row>(

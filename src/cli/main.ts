@@ -1,4 +1,5 @@
 import { VERSION } from '../system/package-info.ts';
+import type { Io } from './io.ts';
 
 /** Runs the command line of this process; sets process.exitCode and never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -7,6 +8,25 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${VERSION}\n`);
     return;
   }
-  const [{ run }, { processIo }] = await Promise.all([import('./run.ts'), import('./io.ts')]);
+  const { run } = await import('./run.ts');
   process.exitCode = await run(argv, processIo());
+}
+
+function processIo(): Io {
+  for (const stream of [process.stdout, process.stderr]) {
+    // A reader that goes away (`| head`, a closed terminal) is no error: what nobody reads is dropped.
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+    });
+  }
+  return {
+    // Only who reads it opens it.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+  };
 }

@@ -34,14 +34,7 @@ export const EXIT_CODES = {
 } as const satisfies Record<ErrorCode, number>;
 
 /** Commands that talk to no running emulator. */
-const NEED_NO_SERVER: ReadonlySet<string> = new Set([
-  'start',
-  'exec',
-  'init',
-  'completion',
-  'openapi',
-  '--help',
-]);
+const NEED_NO_SERVER: readonly string[] = ['start', 'exec', 'init', 'completion', 'openapi', '--help'];
 
 /** The flags by which commands find an emulator from a folder: one in memory is found by its URL only. */
 export function connectionFlags(url: string | undefined, dataDir: string | null, cwd: string): string {
@@ -52,16 +45,11 @@ export function connectionFlags(url: string | undefined, dataDir: string | null,
   return `--data-dir ${/^[\w./-]+$/.test(shown) ? shown : quoted(shown)}`;
 }
 
-/**
- * Commands as the user would type them.
- *
- * @param invocation how the tool was invoked
- * @param connection the flags by which they find the emulator that is meant
- */
+/** Commands as the user would type them, with the flags by which they find the emulator that is meant. */
 export function hintStyle(invocation: string, connection: () => string = () => ''): HintStyle {
   const typed = ({ command, args = [] }: CommandHint) => {
     const [first = ''] = command.split(' ', 1);
-    const finds = NEED_NO_SERVER.has(first) || args.some((arg) => /^--(url|data-dir|help)\b/.test(arg));
+    const finds = NEED_NO_SERVER.includes(first) || args.some((arg) => /^--(url|data-dir|help)\b/.test(arg));
     return [invocation, finds ? '' : connection(), command, ...args].filter(Boolean).join(' ');
   };
   return { ...PLAIN, command: typed };
@@ -80,9 +68,8 @@ export interface CommandResult {
 
 /** Says things to the user: results on stdout, everything else on stderr. */
 export class Output {
-  /** Whether stdout is for programs. What the command line says until a command knows better. */
+  /** Whether stdout is for programs, and whether notices are unwanted: by the flags, until a command knows better. */
   json: boolean;
-  /** Whether notices are unwanted. What the command line says until a command knows better. */
   quiet: boolean;
   /** Colours of stdout, off where it is no terminal or the user does not want them. */
   readonly colour: ChalkInstance;
@@ -92,12 +79,12 @@ export class Output {
   readonly style: HintStyle;
   readonly #io: Pick<Io, 'stdout' | 'stderr'>;
 
-  constructor(io: Io, options: { json: boolean; quiet: boolean; color: boolean; invocation: string }) {
-    this.json = options.json;
-    this.quiet = options.quiet;
+  constructor(io: Io, { json = false, quiet = false, color = true, invocation = 'gateway-sim' }) {
+    this.json = json;
+    this.quiet = quiet;
     this.#io = io;
-    this.style = hintStyle(options.invocation, () => this.connection);
-    const wanted = options.color && !io.env['NO_COLOR'] && io.stdout.isTTY;
+    this.style = hintStyle(invocation, () => this.connection);
+    const wanted = color && !io.env['NO_COLOR'] && io.stdout.isTTY;
     this.colour = new Chalk({ level: wanted ? 1 : 0 });
   }
 
@@ -142,4 +129,10 @@ export class Output {
     if (hint) this.notice(['  ', ...hint]);
     return EXIT_CODES[code];
   }
+}
+
+/** Opens an address in the browser, or says that somebody has to. */
+export async function openInBrowser(url: string, output: Output): Promise<void> {
+  const { default: open } = await import('open');
+  await open(url).catch(() => output.notice(`No browser could be opened: go to ${url}`));
 }

@@ -1,7 +1,14 @@
 import { Command, Option } from 'commander';
 import { kebab, renderHint } from '../contract/hint.ts';
 import { VERSION } from '../system/package-info.ts';
-import type { AnyGroup, Declaration, OptionDeclaration, OptionDeclarations, Run } from './command.ts';
+import {
+  type AnyGroup,
+  type Declaration,
+  isDefaultCommand,
+  type OptionDeclaration,
+  type OptionDeclarations,
+  type Run,
+} from './command.ts';
 import { cards } from './commands/cards.ts';
 import { clock } from './commands/clock.ts';
 import { completion } from './commands/completion.ts';
@@ -60,9 +67,6 @@ const COMMON_OPTIONS: OptionDeclarations = {
   color: { flag: '--no-color', description: 'no colours' },
 };
 
-/** The commands of a group that its name alone stands for. */
-export const DEFAULT_COMMANDS: readonly string[] = ['list', 'show'];
-
 type Runner = (
   command: Command,
   declared: Declaration,
@@ -87,13 +91,10 @@ export function buildProgram(
     .version(VERSION, '-V, --version')
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve']))
     .addHelpText('after', EXIT_CODE_HELP);
+  const begins = ({ name, commands }: AnyGroup) =>
+    (name ? [name] : Object.keys(commands)).includes(first ?? '');
   // A completion script is about all of them.
-  const wanted = GROUPS.filter(
-    (one) =>
-      first !== undefined &&
-      first !== 'completion' &&
-      (one.name ? [one.name] : Object.keys(one.commands)).includes(first),
-  );
+  const wanted = first === 'completion' ? [] : GROUPS.filter(begins);
   const style = hintStyle(invocation);
   for (const one of wanted.length ? wanted : GROUPS) {
     const parent = one.name ? program.command(one.name).description(one.summary ?? '') : program;
@@ -104,13 +105,13 @@ export function buildProgram(
       command.action(() => runner(command, declared, async () => (await one.load())[name]));
     }
   }
-  for (const command of [program, ...everyCommand(program)]) prepare(command, command === program, io);
+  prepare(program, io);
   return program;
 }
 
 function declare(parent: Command, name: string, declared: Declaration, inGroup: boolean): Command {
   const { args = [], choices, fields = {}, options = {}, summary, about, usage } = declared;
-  const isDefault = inGroup && !args.length && DEFAULT_COMMANDS.includes(name);
+  const isDefault = inGroup && isDefaultCommand(name, args);
   const command = parent.command(name, { isDefault }).description(summary);
   for (const arg of args) command.argument(arg);
   const [first] = command.registeredArguments;
@@ -136,20 +137,12 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
   const flag = declared.flag ?? `--${kebab(name)}`;
   const option = new Option(placeholder ? `${flag} <${placeholder}>` : flag, description);
   if (choices) option.argChoices = [...choices];
-  if (declared.default !== undefined) option.default(declared.default);
-  if (parse) option.argParser((text: string, before: unknown) => parse(text, before));
-  return option.makeOptionMandatory(required);
-}
-
-function* everyCommand(command: Command): Generator<Command> {
-  for (const sub of command.commands) {
-    yield sub;
-    yield* everyCommand(sub);
-  }
+  if (parse) option.argParser(parse);
+  return option.default(declared.default).makeOptionMandatory(required);
 }
 
 /** Every command takes the common options behind its name too, and reports errors the same way. */
-function prepare(command: Command, showOptions: boolean, io: Io | undefined): void {
+function prepare(command: Command, io: Io | undefined): void {
   command.exitOverride().configureOutput({
     outputError: (text, write) => write(text.replace(/^error: /, 'gateway-sim: ')),
     ...(io && {
@@ -159,6 +152,7 @@ function prepare(command: Command, showOptions: boolean, io: Io | undefined): vo
   });
   const known = new Set(command.options.map((option) => option.attributeName()));
   for (const [name, declared] of Object.entries(COMMON_OPTIONS)) {
-    if (!known.has(name)) command.addOption(optionOf(name, declared).hideHelp(!showOptions));
+    if (!known.has(name)) command.addOption(optionOf(name, declared).hideHelp(command.parent !== null));
   }
+  for (const sub of command.commands) prepare(sub, io);
 }

@@ -1,10 +1,10 @@
+import { basename, delimiter, dirname, relative } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
 import { environmentName } from '../options/resolve.ts';
-import type { AnyContext, Declaration, Run } from './command.ts';
+import type { ContextOf, Declaration, Run } from './command.ts';
 import { connect } from './connect.ts';
-import { invocationOf } from './invocation.ts';
 import type { Io } from './io.ts';
 import { connectionFlags, Output } from './output.ts';
 import { buildProgram } from './program.ts';
@@ -16,7 +16,7 @@ import { buildProgram } from './program.ts';
  * @returns the exit code
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const invocation = invocationOf(argv, io.env, io.cwd);
+  const invocation = invocationOf(argv, io);
   let exitCode = 0;
   const program = buildProgram(
     async (command, declared, load) => {
@@ -30,14 +30,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     // Commander has said what is wrong; help and version are no errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    return new Output(io, { json: false, quiet: false, color: true, invocation }).fail(error);
+    return new Output(io, { invocation }).fail(error);
   }
-}
-
-interface Session {
-  io: Io;
-  invocation: string;
-  program: Command;
 }
 
 /** Runs a command with its options, those given before its name, and those of the environment. @returns the exit code */
@@ -45,7 +39,7 @@ async function act(
   command: Command,
   { fields = {} }: Declaration,
   load: () => Promise<Run | undefined>,
-  { io, invocation, program }: Session,
+  { io, invocation, program }: { io: Io; invocation: string; program: Command },
 ): Promise<number> {
   const options: Record<string, unknown> = {};
   const flags: Record<string, unknown> = {};
@@ -72,18 +66,20 @@ async function act(
     requireNoExcess(command);
     const run = await load();
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
-    const call: AnyContext = {
+    const find = ({ guess } = { guess: true }) => connect(choice, io.cwd, guess);
+    const context: ContextOf<Declaration> = {
       args: command.processedArgs,
       options,
       fields: Object.fromEntries(given),
       flags,
       choice,
-      connect: ({ guess } = { guess: true }) => connect(choice, io.cwd, guess),
+      connect: find,
+      call: async (...request) => (await find()).call(...request),
       io,
       output,
       program,
     };
-    const result = await run?.(call as never);
+    const result = await run?.(context as never);
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
   } catch (error) {
     return output.fail(error);
@@ -101,4 +97,17 @@ function requireNoExcess({ args, registeredArguments, parent }: Command): void {
       ? hint`Did you mean: ${commandHint(`${parent.name()} ${meant}`)}?`
       : hint`There are: ${names.join(', ')}`,
   });
+}
+
+/** How the user invoked the tool, so that commands can be printed ready to paste. */
+function invocationOf([, script = 'gateway-sim']: readonly string[], { env, cwd }: Io): string {
+  if (env['npm_command'] === 'exec') {
+    return basename(env['_'] ?? '') === 'npm' ? 'npm exec -- gateway-sim' : 'npx gateway-sim';
+  }
+  const onPath = (env['PATH'] ?? '').split(delimiter).includes(dirname(script));
+  if (basename(script) === 'gateway-sim' && onPath) return 'gateway-sim';
+  const path = relative(cwd, script);
+  const shown = path.startsWith('..') ? script : path;
+  if (script.endsWith('.js')) return `node ${shown}`;
+  return shown.includes('/') ? shown : `./${shown}`;
 }

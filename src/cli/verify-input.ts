@@ -7,11 +7,7 @@ import type { Server } from './connect.ts';
 import { type Io, readAll } from './io.ts';
 import { onOneLine } from './printable.ts';
 
-/**
- * The body of `ipn verify`: its argument or --body, else what comes on stdin.
- *
- * @throws GatewayError `usage`
- */
+/** The body of `ipn verify`: its argument or --body, else what comes on stdin. */
 export async function bodyToVerify(
   argument: string | undefined,
   option: string | undefined,
@@ -40,11 +36,7 @@ async function textOf(given: string, { stdin, cwd }: Io): Promise<string> {
   });
 }
 
-interface KeyOptions {
-  secret: string | undefined;
-  merchant: string | undefined;
-  publicKey?: string | undefined;
-}
+type KeyOptions = Partial<Record<'secret' | 'publicKey' | 'merchant', string | undefined>>;
 
 /**
  * The keys to check with: the secret that was given, else the server's, which knows what else may have signed.
@@ -75,8 +67,7 @@ export async function verifyKeys(
 
 async function merchantsOf(connect: () => Promise<Server>) {
   try {
-    const server = await connect();
-    return await server.call('GET /merchants');
+    return await (await connect()).call('GET /merchants');
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'no_server') throw error;
     throw new GatewayError('no_server', error.message, {

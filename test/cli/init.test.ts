@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseJsonc } from '../../src/cli/jsonc.ts';
+import { parseJsonc } from '../../src/cli/configuration.ts';
 import { START_OPTIONS } from '../../src/options/table.ts';
 import { startBinary } from '../helpers/binary.ts';
 import { run, runJson } from '../helpers/cli.ts';

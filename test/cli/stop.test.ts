@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { onNpmExit } from '../../src/cli/watch-parent.ts';
+import { onNpmExit } from '../../src/cli/signals.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { run, runJson, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

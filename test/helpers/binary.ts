@@ -1,28 +1,36 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 export const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
 
-/** What a finished process left behind. */
-export interface Finished {
-  /** null when a signal ended it. */
-  code: number | null;
-  signal: NodeJS.Signals | null;
+/** What a command has written so far. */
+interface Written {
   stdout: string;
   stderr: string;
 }
 
-/** A process of the real binary. */
-export interface Running {
-  child: ChildProcess;
-  pid: number;
-  /** What it has written so far. */
+/** What a finished process left behind. */
+export interface Finished extends Written {
+  /** null when a signal ended it. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A command that was begun. */
+export interface Begun<End extends Written> {
   stdout: () => string;
   stderr: () => string;
-  /** Resolves with stdout and stderr as soon as the condition holds for them; rejects when the process ends before. */
+  /** Resolves with stdout and stderr as soon as the condition holds for them; rejects when the command ends before. */
   until: (holds: (stdout: string, stderr: string) => boolean) => Promise<void>;
-  ended: Promise<Finished>;
+  ended: Promise<End>;
+}
+
+/** A process of the real binary. */
+export interface Running extends Begun<Finished> {
+  child: ChildProcess;
+  pid: number;
 }
 
 /** The first line of `start --json`. */
@@ -47,6 +55,53 @@ export interface RunOptions {
   input?: string;
 }
 
+/** Keeps what a command writes and wakes those who wait for it. @param end given what it writes, tells when it ended */
+export function begun<End extends Written>(
+  streams: Readonly<Record<keyof Written, Readable | null>>,
+  end: (written: Readonly<Written>) => Promise<End>,
+): Begun<End> {
+  const written: Written = { stdout: '', stderr: '' };
+  const onChange = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    streams[name]?.setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text;
+      for (const look of onChange) look();
+    });
+  }
+  const ended = end(written);
+  return {
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    until: (holds) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!holds(written.stdout, written.stderr)) return;
+          onChange.delete(look);
+          resolve();
+        };
+        onChange.add(look);
+        void ended.then((finished) => reject(new Error(`it ended before: ${JSON.stringify(finished)}`)));
+        look();
+      }),
+    ended,
+  };
+}
+
+/** What runs a command to its end, given what begins it. */
+export function runners<End extends Written>(
+  launch: (args: readonly string[], options: RunOptions) => { ended: Promise<End> },
+) {
+  const run = (args: readonly string[], options: RunOptions) => launch(args, options).ended;
+  return {
+    run,
+    /** Runs a command with `--json` and reads the one document it prints. */
+    runJson: async <Body>(args: readonly string[], options: RunOptions): Promise<End & { body: Body }> => {
+      const finished = await run([...args, '--json'], options);
+      return { ...finished, body: JSON.parse(finished.stdout || 'null') as Body };
+    },
+  };
+}
+
 /** Runs the real binary; whatever of it is left when the test is over is killed by its id. */
 export function launch(args: readonly string[], { cwd, env = {}, input }: RunOptions): Running {
   const { PATH = '', HOME = '' } = process.env;
@@ -54,62 +109,22 @@ export function launch(args: readonly string[], { cwd, env = {}, input }: RunOpt
   const spawned: SpawnOptions = { cwd, env: { PATH, HOME, ...env }, stdio: [stdin, 'pipe', 'pipe'] };
   const child = spawn(process.execPath, [BINARY, ...args], spawned);
   child.stdin?.end(input);
-  let stdout = '';
-  let stderr = '';
-  const onChange = new Set<() => void>();
-  const changed = () => {
-    for (const look of onChange) look();
-  };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-    changed();
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-    changed();
-  });
-  const ended = new Promise<Finished>((resolve) =>
-    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr })),
+  const { stdout, stderr } = child;
+  const running = begun(
+    { stdout, stderr },
+    (written) =>
+      new Promise<Finished>((resolve) =>
+        child.on('close', (code, signal) => resolve({ code, signal, ...written })),
+      ),
   );
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await ended;
+    await running.ended;
   });
-  return {
-    child,
-    pid: child.pid ?? 0,
-    stdout: () => stdout,
-    stderr: () => stderr,
-    until: (holds) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          if (!holds(stdout, stderr)) return;
-          onChange.delete(look);
-          resolve();
-        };
-        onChange.add(look);
-        void ended.then(({ code }) =>
-          reject(new Error(`the process ended with ${code} before: ${stdout}\n${stderr}`)),
-        );
-        look();
-      }),
-    ended,
-  };
+  return { ...running, child, pid: child.pid ?? 0 };
 }
 
-/** Runs a command of the real binary to its end. */
-export function run(args: readonly string[], options: RunOptions): Promise<Finished> {
-  return launch(args, options).ended;
-}
-
-/** Runs a command with `--json` and reads the one document it prints. */
-export async function runJson<Body>(
-  args: readonly string[],
-  options: RunOptions,
-): Promise<Finished & { body: Body }> {
-  const finished = await run([...args, '--json'], options);
-  return { ...finished, body: JSON.parse(finished.stdout || 'null') as Body };
-}
+export const { run, runJson } = runners(launch);
 
 /** `start --json` on a free port, as soon as it is ready. */
 export async function startBinary(

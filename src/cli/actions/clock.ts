@@ -1,33 +1,18 @@
 import type { Clock } from '../../contract/clock.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/clock.ts';
-import type { Server } from '../connect.ts';
+import type { Actions } from '../commands/clock.ts';
 import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
-type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
-type Move = { advance: string } | { freeze: string } | { resume: true };
+export const show: Actions['show'] = async ({ call }) => shown(await call('GET /clock'));
 
-export async function show({ connect }: Context<'show'>) {
-  const server = await connect();
-  return shown(await server.call('GET /clock'));
-}
+export const advance: Actions['advance'] = async ({ args: [duration], call }) =>
+  shown(await call('POST /clock', { json: { advance: duration } }));
 
-export async function advance({ args: [duration], connect }: Context<'advance'>) {
-  return move(await connect(), { advance: duration });
-}
+export const freeze: Actions['freeze'] = async ({ args: [time = 'now'], call }) =>
+  shown(await call('POST /clock', { json: { freeze: time } }));
 
-export async function freeze({ args: [time = 'now'], connect }: Context<'freeze'>) {
-  return move(await connect(), { freeze: time });
-}
-
-export async function resume({ connect }: Context<'resume'>) {
-  return move(await connect(), { resume: true });
-}
-
-async function move(server: Server, json: Move): Promise<CommandResult> {
-  return shown(await server.call('POST /clock', { json }));
-}
+export const resume: Actions['resume'] = async ({ call }) =>
+  shown(await call('POST /clock', { json: { resume: true } }));
 
 function shown(clock: Clock): CommandResult {
   const text = pairs({

@@ -1,36 +1,23 @@
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS, SHELLS } from '../commands/completion.ts';
-import { bashScript } from '../completion/bash.ts';
-import { type Place, placesOf } from '../completion/command-tree.ts';
+import type { Actions, SHELLS } from '../commands/completion.ts';
+import { bashScript, zshScript } from '../completion/bash-and-zsh.ts';
+import { placesOf } from '../completion/command-tree.ts';
 import { fishScript } from '../completion/fish.ts';
-import { zshScript } from '../completion/zsh.ts';
-import type { CommandResult } from '../output.ts';
 
-const SCRIPTS: ReadonlyMap<string, (places: readonly Place[]) => string> = new Map(
-  Object.entries({ bash: bashScript, zsh: zshScript, fish: fishScript } satisfies Record<
-    (typeof SHELLS)[number],
-    unknown
-  >),
-);
+const SCRIPTS = Object.entries({ bash: bashScript, zsh: zshScript, fish: fishScript } satisfies Record<
+  (typeof SHELLS)[number],
+  unknown
+>);
 
-/**
- * The script that lets a shell complete the commands of this program.
- *
- * @throws GatewayError `usage` without a shell that there is a script for
- */
-export async function completion({
-  args: [shell = ''],
-  program,
-}: ContextOf<typeof COMMANDS.completion>): Promise<CommandResult> {
-  const script = SCRIPTS.get(shell);
+export const completion: Actions['completion'] = async ({ args: [shell], program }) => {
+  const [, script] = SCRIPTS.find(([name]) => name === shell) ?? [];
   if (!script) {
     const problem = shell ? `there is no script for "${shell}"` : 'which shell?';
-    throw new GatewayError('usage', `${problem} There are: ${[...SCRIPTS.keys()].join(', ')}`, {
+    throw new GatewayError('usage', `${problem} There are: ${SCRIPTS.map(([name]) => name).join(', ')}`, {
       hint: hint`${command('completion', '--help')} tells where to put the script.`,
     });
   }
   const text = script(placesOf(program)).trimEnd();
   return { json: { shell, script: `${text}\n` }, text };
-}
+};

@@ -3,16 +3,11 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/emulator.ts';
-import type { Server } from '../connect.ts';
+import type { Actions } from '../commands/emulator.ts';
+import { foreignServer, probe, type Server } from '../connect.ts';
 import { pairs } from '../layout.ts';
-import { openInBrowser } from '../open-in-browser.ts';
-import type { CommandResult } from '../output.ts';
+import { openInBrowser } from '../output.ts';
 import { onOneLine } from '../printable.ts';
-import { foreignServer, probe, requireEmulator } from '../probe.ts';
-
-type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 
 /** `stop` gives a server this long, in real time. */
 const STOP_LIMIT_MS = 10_000;
@@ -22,9 +17,8 @@ const ELSEWHERE_MS = 2_000;
 const WAIT_LIMIT_MS = 30_000;
 const WAIT_POLL_MS = 50;
 
-export async function status({ connect }: Context<'status'>): Promise<CommandResult> {
-  const server = await connect();
-  const facts = await server.call('GET /status');
+export const status: Actions['status'] = async ({ call }) => {
+  const facts = await call('GET /status');
   const counts = Object.entries(facts.counts.payments).map(([name, count]) => `${count} ${name}`);
   const text = pairs({
     Version: facts.version,
@@ -41,11 +35,10 @@ export async function status({ connect }: Context<'status'>): Promise<CommandRes
     json: facts,
     text: [text, ...faults.map(({ summary }) => `FAULT ON  ${onOneLine(summary)}`)].join('\n'),
   };
-}
+};
 
-export async function stop({ connect }: Context<'stop'>): Promise<CommandResult> {
+export const stop: Actions['stop'] = async ({ connect }) => {
   const server = await connect({ guess: false });
-  await requireEmulator(server.url);
   const { pid } = await server.call('POST /shutdown');
   const deadline = performance.now() + STOP_LIMIT_MS;
   // A number that only the answer tells may be that of a process in a container, and of quite another one here.
@@ -63,13 +56,10 @@ export async function stop({ connect }: Context<'stop'>): Promise<CommandResult>
     await sleep(STOP_POLL_MS);
   }
   return { json: { stopped: true, url: server.url, pid }, text: `Stopped ${server.url}` };
-}
+};
 
 /** Returns when an emulator is ready, also one that only then tells where it is. */
-export async function wait({
-  options: { timeout = WAIT_LIMIT_MS },
-  connect,
-}: Context<'wait'>): Promise<CommandResult> {
+export const wait: Actions['wait'] = async ({ options: { timeout = WAIT_LIMIT_MS }, connect }) => {
   const deadline = performance.now() + timeout;
   for (;;) {
     const left = () => deadline - performance.now();
@@ -82,13 +72,10 @@ export async function wait({
     }
     await sleep(Math.min(WAIT_POLL_MS, Math.max(1, left())));
   }
-}
+};
 
 /** The address of the emulator that is ready, or why there is none yet. */
-async function readyUrl(
-  connect: Context<'wait'>['connect'],
-  limitMs: number,
-): Promise<string | GatewayError> {
+async function readyUrl(connect: () => Promise<Server>, limitMs: number): Promise<string | GatewayError> {
   try {
     const { url } = await connect();
     const found = await probe(url, Math.min(Math.max(limitMs, 250), 2_000));
@@ -100,28 +87,18 @@ async function readyUrl(
   }
 }
 
-export async function open({
-  args: [what = 'dashboard', ref],
-  output,
-  connect,
-}: Context<'open'>): Promise<CommandResult> {
-  const server = await connect();
-  const url = await pageOf(server, what, ref);
+export const open: Actions['open'] = async ({ args: [what = 'dashboard', ref], output, call }) => {
+  const url = await pageOf(call, what, ref);
   await openInBrowser(url, output);
   return { json: { url }, text: url };
-}
+};
 
-async function pageOf(server: Server, what: string, ref: string | undefined): Promise<string> {
-  if (what === 'dashboard') return `${(await server.call('GET /status')).url}/_sim`;
+async function pageOf(call: Server['call'], what: string, ref: string | undefined): Promise<string> {
+  if (what === 'dashboard') return `${(await call('GET /status')).url}/_sim`;
   if (what !== 'checkout')
     throw new GatewayError('usage', `open takes dashboard or checkout (got "${what}")`);
-  if (ref !== undefined) {
-    const param = { ref };
-    const payment = await server.call('GET /payments/:ref', { param });
-    return payment.checkoutUrl;
-  }
-  const query = { status: 'pending', limit: '1' } as const;
-  const { data } = await server.call('GET /payments', { query });
+  if (ref !== undefined) return (await call('GET /payments/:ref', { param: { ref } })).checkoutUrl;
+  const { data } = await call('GET /payments', { query: { status: 'pending', limit: '1' } });
   if (data[0]) return data[0].checkoutUrl;
   throw new GatewayError('not_found', 'no payment is pending', {
     hint: hint`${command('payments create')} makes one.`,

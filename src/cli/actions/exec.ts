@@ -2,8 +2,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { merchantEnvironment } from '../../library/merchant-client.ts';
 import { runCommand } from '../child.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/exec.ts';
+import type { Actions } from '../commands/exec.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { connectionFlags } from '../output.ts';
 import { noticesOf, startEmulator } from './start.ts';
@@ -14,13 +13,8 @@ import { noticesOf, startEmulator } from './start.ts';
  *
  * @returns the exit code of the command
  */
-export async function exec({
-  args: [words],
-  options,
-  flags,
-  io,
-  output,
-}: ContextOf<typeof COMMANDS.exec>): Promise<number> {
+export const exec: Actions['exec'] = async ({ args, options, flags, io, output }) => {
+  const [words] = args;
   if (!words.length) {
     throw new GatewayError('usage', 'exec needs a command to run', {
       hint: hint`Put it behind a --, such as: ${command('exec', '--', 'npm', 'test')}`,
@@ -35,9 +29,5 @@ export async function exec({
     ...merchantEnvironment(url, server),
     ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
   };
-  try {
-    return await runCommand(words, environment, output);
-  } finally {
-    await server.stop();
-  }
-}
+  return runCommand(words, environment, output).finally(server.stop);
+};

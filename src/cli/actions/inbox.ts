@@ -1,12 +1,9 @@
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/inbox.ts';
+import type { Actions } from '../commands/inbox.ts';
 import { listed, moment } from '../layout.ts';
 
-export async function inbox({ connect }: ContextOf<typeof COMMANDS.inbox>) {
-  const server = await connect();
-  const page = await server.call('GET /inbox');
-  return listed(
-    page,
+export const inbox: Actions['inbox'] = async ({ call }) =>
+  listed(
+    await call('GET /inbox'),
     {
       'Sent (UTC)': ({ sentAt }) => moment(sentAt),
       'E-mail': ({ email }) => email,
@@ -16,4 +13,3 @@ export async function inbox({ connect }: ContextOf<typeof COMMANDS.inbox>) {
     },
     ['No codes yet: they are sent when a live checkout gets an e-mail.'],
   );
-}

@@ -4,29 +4,20 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { packagedFixtures } from '../../system/package-info.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/init.ts';
+import type { Actions } from '../commands/init.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
-import type { CommandResult } from '../output.ts';
-import { orStorageFailed, shownFrom } from '../storage-failed.ts';
+import { orStorageFailed, shownFrom } from '../write-file.ts';
 
-/**
- * A commented configuration and fixtures to edit, both or neither.
- *
- * @throws GatewayError `usage` when one of them exists already and --force was not given
- */
-export async function init({
-  options: { dir = '.', force },
-  io: { cwd },
-}: ContextOf<typeof COMMANDS.init>): Promise<CommandResult> {
-  const folder = resolve(cwd, dir);
+/** A commented configuration and fixtures to edit, both or neither. */
+export const init: Actions['init'] = async ({ options, io: { cwd } }) => {
+  const folder = resolve(cwd, options.dir ?? '.');
   const files: [path: string, text: string][] = [
     [join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder))],
     [join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8')],
   ];
   const shown = (path: string) => shownFrom(cwd, path);
   const existing = files.filter(([path]) => existsSync(path)).map(([path]) => shown(path));
-  if (existing.length && !force) {
+  if (existing.length && !options.force) {
     throw new GatewayError('usage', `nothing was written: there is already ${existing.join(' and ')}`, {
       hint: hint`Take --force to write over what is there, or --dir for another folder.`,
     });
@@ -42,7 +33,7 @@ export async function init({
       hint`Edit them, then run: ${elsewhere && `cd ${elsewhere} && `}${command('start')}`,
     ],
   };
-}
+};
 
 /** The way from a folder to the JSON schema of the installed package, as editors follow it. */
 function schemaFrom(folder: string): string | undefined {

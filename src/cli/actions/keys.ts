@@ -1,30 +1,13 @@
+import type { Merchant } from '../../contract/merchant.ts';
 import { findMerchant, merchantEnvironment, requireMerchant } from '../../library/merchant-client.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/keys.ts';
+import type { Actions } from '../commands/keys.ts';
 import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
-type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
+export const show: Actions['show'] = async ({ options: { merchant }, connect }) =>
+  shown(await requireMerchant(await connect(), merchant));
 
-interface Keys {
-  name: string;
-  publicKey: string;
-  secretKey: string;
-}
-
-function shown({ name, publicKey, secretKey }: Keys, ...notices: string[]): CommandResult {
-  return {
-    json: { merchant: name, publicKey, secretKey },
-    text: pairs({ Merchant: name, 'Public key': publicKey, 'Secret key': secretKey }),
-    notices,
-  };
-}
-
-export async function show({ options: { merchant }, connect }: Context<'show'>) {
-  return shown(await requireMerchant(await connect(), merchant));
-}
-
-export async function generate({ options: { merchant }, connect }: Context<'generate'>) {
+export const generate: Actions['generate'] = async ({ options: { merchant }, connect }) => {
   const server = await connect();
   const known = await findMerchant(server, merchant);
   if (known) {
@@ -33,11 +16,19 @@ export async function generate({ options: { merchant }, connect }: Context<'gene
   }
   const made = await server.call('POST /merchants', { json: { name: String(merchant) } });
   return shown(made, `Merchant "${made.name}" is new.`);
+};
+
+function shown({ name, publicKey, secretKey }: Merchant, ...notices: string[]): CommandResult {
+  return {
+    json: { merchant: name, publicKey, secretKey },
+    text: pairs({ Merchant: name, 'Public key': publicKey, 'Secret key': secretKey }),
+    notices,
+  };
 }
 
-export async function env({ options, connect }: Context<'env'>): Promise<CommandResult> {
+export const env: Actions['env'] = async ({ options: { merchant }, connect }) => {
   const server = await connect();
-  const variables = merchantEnvironment(server.url, await requireMerchant(server, options.merchant));
+  const variables = merchantEnvironment(server.url, await requireMerchant(server, merchant));
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   return { json: variables, text: lines.join('\n') };
-}
+};

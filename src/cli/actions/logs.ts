@@ -1,15 +1,10 @@
 import type { SimEvent } from '../../contract/event.ts';
 import { noServer } from '../../library/control-client.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/logs.ts';
-import { eventLines } from '../format-event.ts';
+import type { Actions } from '../commands/logs.ts';
+import { showEvent } from '../format-event.ts';
 
 /** What is remembered, and with --follow what happens from now on. */
-export async function logs({
-  options,
-  output,
-  connect,
-}: ContextOf<typeof COMMANDS.logs>): Promise<undefined> {
+export const logs: Actions['logs'] = async ({ options, output, connect }) => {
   const server = await connect();
   const response = await server.open('GET /events', {
     query: { since: '0', follow: options.follow ? 'true' : 'false' },
@@ -17,12 +12,10 @@ export async function logs({
   if (!response.body) throw noServer(server.url);
   for await (const data of serverSentEvents(response.body)) {
     if (output.unread) break;
-    const event = JSON.parse(data) as SimEvent;
-    if (output.json) output.line(JSON.stringify(event));
-    else for (const line of eventLines(event, output.colour)) output.line(line);
+    showEvent(JSON.parse(data) as SimEvent, output);
   }
   return undefined;
-}
+};
 
 /** The data of server-sent events as our server writes them, a line for each; ends with the stream. */
 async function* serverSentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -10,12 +10,10 @@ import { VERSION } from '../../system/package-info.ts';
 import type { ContextOf } from '../command.ts';
 import type { COMMANDS } from '../commands/payments.ts';
 import type { Server } from '../connect.ts';
-import { describeLastAttempt } from '../format-attempt.ts';
-import { timelineText } from '../format-timeline.ts';
+import { describeLastAttempt, timelineText } from '../format-attempt.ts';
 import { harOf } from '../har.ts';
 import { fieldsOf, listed, moment, pairs } from '../layout.ts';
-import { openInBrowser } from '../open-in-browser.ts';
-import type { CommandResult } from '../output.ts';
+import { type CommandResult, openInBrowser } from '../output.ts';
 
 type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
 

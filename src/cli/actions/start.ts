@@ -4,67 +4,62 @@ import type { ResolvedOptions } from '../../options/table.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';
 import { bannerText, detachedBannerText, type ReadyEvent } from '../banner.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/start.ts';
+import type { Actions } from '../commands/start.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
+import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
-import { eventLines } from '../format-event.ts';
-import { endByHangup } from '../hangup.ts';
-import { openInBrowser } from '../open-in-browser.ts';
-import { connectionFlags, type Output } from '../output.ts';
-import { probe } from '../probe.ts';
-import { onNpmExit } from '../watch-parent.ts';
+import { showEvent } from '../format-event.ts';
+import { connectionFlags, type Output, openInBrowser } from '../output.ts';
+import { endByHangup, onNpmExit } from '../signals.ts';
 
-type Context = ContextOf<typeof COMMANDS.start>;
+type Context = Parameters<Actions['start']>[0];
 
 /** What has our port may take this long to say who it is. */
 const PROBE_MS = 1_000;
 
 /** Runs until it is stopped; with --detach until the one in the background answers. */
-export async function start(call: Context): Promise<undefined> {
-  const { flags, io, output } = call;
+export const start: Actions['start'] = async (context) => {
+  const { flags, io, output } = context;
   const parent = parentProcess();
   try {
-    const file = await readConfiguration(call.options.config, io.cwd);
+    const file = await readConfiguration(context.options.config, io.cwd);
     const options = startConfiguration(flags, io.env, file);
     output.quiet = options.quiet;
     output.json = options.json;
     // The detached process reads the same flags, variables and file.
-    if (options.detach && !parent) await startInBackground(options, call);
-    else {
-      const standingFixtures = startConfiguration(flags, io.env, undefined).fixtures === undefined;
-      await startHere(options, call, { parent, standingFixtures });
-    }
+    if (options.detach && !parent) await startInBackground(options, context);
+    else await startHere(options, context, parent);
   } catch (error) {
     if (!parent) throw error;
     // The parent says it; this process has no business in the log of a folder that it could not take.
     await parent.failed(error);
   }
   return undefined;
-}
+};
 
 async function startHere(
   options: ResolvedOptions,
-  { io, output }: Context,
-  { parent, standingFixtures }: { parent: ParentProcess | undefined; standingFixtures: boolean },
+  context: Context,
+  parent: ParentProcess | undefined,
 ): Promise<void> {
+  const { flags, io, output } = context;
+  const standingFixtures = startConfiguration(flags, io.env, undefined).fixtures === undefined;
   const server = await startEmulator(options, output, standingFixtures).catch(async (error: unknown) => {
     throw await nameOwner(error, options);
   });
   // Before anybody hears that it is ready, and may want to end it.
   stopOnSignals(server, output);
   const ready = readyEvent(server);
-  output.connection = connectionFlags(ready.url, ready.dataDir, io.cwd);
   const notices = noticesOf(server);
   if (parent) {
     trimLog();
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
   }
-  for (const notice of notices) output.notice(notice);
-  announce(ready, output, () => bannerText(ready, overviewOf(server), options, output, io.cwd));
-  follow(server, output);
+  announce(ready, notices, context, () => bannerText(ready, overviewOf(server), options, output, io.cwd));
+  // One line for each thing that happens; with --json one document for each.
+  if (!output.quiet) server.onEvent((event) => showEvent(event, output));
   if (parent) {
-    if (!(await parent.ready(ready, notices))) return server.stop();
+    if (!(await parent.ready({ ready, notices }))) return server.stop();
   } else {
     onNpmExit(io.env, () => {
       output.notice('gateway-sim: npm is gone, so this stops too (start --detach stays)');
@@ -86,12 +81,7 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
   });
 }
 
-/**
- * Starts an emulator in this process.
- *
- * @param output reports its own faults, and knows how the user types commands
- * @param standingFixtures whether the fixtures stand in the configuration file
- */
+/** @param standingFixtures whether the fixtures stand in the configuration file */
 export function startEmulator(
   options: ResolvedOptions,
   output: Output,
@@ -123,39 +113,29 @@ function overviewOf(server: RunningServer) {
   return { payments: payments.size, cards: cards.size, liveEmail, faults: faultsOf(server) };
 }
 
-function readyEvent({
-  url,
-  port,
-  publicKey,
-  secretKey,
-  dataDir,
-  controlToken,
-  parts,
-}: RunningServer): ReadyEvent {
-  const keys = { publicKey, secretKey, dashboardUrl: `${parts.runtime.baseUrl()}/_sim` };
+function readyEvent(server: RunningServer): ReadyEvent {
+  const { url, port, publicKey, secretKey, dataDir, controlToken } = server;
+  const keys = { publicKey, secretKey, dashboardUrl: `${server.parts.runtime.baseUrl()}/_sim` };
   return { event: 'ready', url, port, ...keys, dataDir, controlToken, pid: process.pid };
 }
 
-async function startInBackground(options: ResolvedOptions, { io, output }: Context): Promise<void> {
+async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
+  const { io, output } = context;
   const { ready, notices, log } = await detach(options);
-  output.connection = connectionFlags(ready.url, ready.dataDir, io.cwd);
-  for (const notice of notices) output.notice(notice);
-  announce(ready, output, () => detachedBannerText(ready, log, output, io.cwd));
+  announce(ready, notices, context, () => detachedBannerText(ready, log, output, io.cwd));
   if (options.open) await openInBrowser(ready.dashboardUrl, output);
 }
 
-function announce(ready: ReadyEvent, output: Output, banner: () => string): void {
+function announce(
+  ready: ReadyEvent,
+  notices: readonly string[],
+  { io, output }: Context,
+  banner: () => string,
+): void {
+  output.connection = connectionFlags(ready.url, ready.dataDir, io.cwd);
+  for (const notice of notices) output.notice(notice);
   if (output.json) output.line(JSON.stringify(ready));
   else output.line(output.quiet ? `ready ${ready.url}` : banner());
-}
-
-/** One line for each thing that happens; with --json one document for each. */
-function follow(server: RunningServer, output: Output): void {
-  if (output.quiet) return;
-  server.onEvent((event) => {
-    if (output.json) output.line(JSON.stringify(event));
-    else for (const line of eventLines(event, output.colour)) output.line(line);
-  });
 }
 
 /** npm and CI send a signal twice; only one that comes later means that the user has lost patience. */

@@ -5,32 +5,29 @@ import { command, hint, option } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/state.ts';
-import { confirm } from '../confirm.ts';
-import { connect, type Server } from '../connect.ts';
-import { type Io, readAll } from '../io.ts';
+import type { Actions } from '../commands/state.ts';
+import { connect as connectTo, type Server } from '../connect.ts';
+import { confirm, type Io, readAll } from '../io.ts';
 import type { CommandResult } from '../output.ts';
-import { requireEmulator } from '../probe.ts';
-import { replaceFile } from '../write-state-file.ts';
+import { replaceFile } from '../write-file.ts';
 
-type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
+type Context = Parameters<Actions['reset']>[0];
 
 /** Resets by the running emulator, or, where none runs, on the data folder itself. */
-export async function reset(call: Context<'reset'>): Promise<CommandResult> {
-  const { choice, io } = call;
+export const reset: Actions['reset'] = async (context) => {
+  const { choice, io } = context;
   const folder = choice.url === undefined ? await folderOf(choice.dataDir, io) : undefined;
-  if (folder === undefined) return resetByServer(await serverToChange(call.connect), call);
-  if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, call);
+  if (folder === undefined) return resetByServer(await context.connect({ guess: false }), context);
+  if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, context);
   try {
-    const find = () => connect({ ...choice, dataDir: folder }, io.cwd, false);
-    return await resetByServer(await serverToChange(find), call);
+    const server = await connectTo({ ...choice, dataDir: folder }, io.cwd, false);
+    return await resetByServer(server, context);
   } catch (error) {
     // What server.json names is not there: the lock of the folder shows whether another process has it.
-    if (error instanceof GatewayError && error.code === 'no_server') return resetFolder(folder, call);
+    if (error instanceof GatewayError && error.code === 'no_server') return resetFolder(folder, context);
     throw error;
   }
-}
+};
 
 /**
  * The data folder that was named, or the one of this very folder: what is stored here is meant before what runs above.
@@ -46,19 +43,8 @@ async function folderOf(dataDir: string | undefined, { cwd }: Io): Promise<strin
   });
 }
 
-/** Never one that was neither named nor found: what these commands do cannot be undone. */
-async function serverToChange(find: Context<'reset'>['connect']): Promise<Server> {
-  const server = await find({ guess: false });
-  await requireEmulator(server.url);
-  return server;
-}
-
-async function resetByServer(server: Server, { options, io }: Context<'reset'>): Promise<CommandResult> {
-  await confirm(
-    `Reset the emulator at ${server.url}? Its payments, cards and IPNs are gone then.`,
-    options,
-    io,
-  );
+async function resetByServer(server: Server, context: Context): Promise<CommandResult> {
+  await confirm(`Reset the emulator at ${server.url}? Its payments, cards and IPNs are gone then.`, context);
   const { counts } = await server.call('POST /reset');
   return {
     json: { reset: true, url: server.url, counts },
@@ -66,29 +52,19 @@ async function resetByServer(server: Server, { options, io }: Context<'reset'>):
   };
 }
 
-async function resetFolder(path: string, { options, io }: Context<'reset'>): Promise<CommandResult> {
-  await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, options, io);
-  const folder = await DataFolder.take(resolve(io.cwd, path));
-  let backup: string | null;
-  try {
-    backup = await folder.setStateAside(new Date());
-  } finally {
-    await folder.release();
-  }
+async function resetFolder(path: string, context: Context): Promise<CommandResult> {
+  const { cwd } = context.io;
+  await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, context);
+  const folder = await DataFolder.take(resolve(cwd, path));
+  const backup = await folder.setStateAside(new Date()).finally(() => folder.release());
   const text = backup
-    ? `No emulator runs. The state, keys included, was moved to ${relative(io.cwd, backup)}; the next start makes a new one.`
+    ? `No emulator runs. The state, keys included, was moved to ${relative(cwd, backup)}; the next start makes a new one.`
     : `No emulator runs, and ${path} holds no state: the next start makes one.`;
   return { json: { reset: true, dataDir: folder.path, backup }, text };
 }
 
-async function exportState({
-  args: [file],
-  options,
-  connect: find,
-  io: { cwd },
-  output,
-}: Context<'export'>): Promise<CommandResult | undefined> {
-  const server = await find();
+const exportState: Actions['export'] = async ({ args: [file], options, connect, io: { cwd }, output }) => {
+  const server = await connect();
   const response = await server.open('GET /snapshot');
   // As text: the layout, one record a line, is worth keeping.
   const text = await response.text().catch((error: unknown) => {
@@ -106,7 +82,7 @@ async function exportState({
     text: `Wrote ${relative(cwd, path) || path}: ${describeCounts(counts)}`,
     notices: ["It holds the merchants' keys."],
   };
-}
+};
 
 /** How many records of each kind a state holds; undefined for what is no state. */
 function countsIn(text: string): Record<string, number> | undefined {
@@ -131,24 +107,19 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
 }
 
 /** All or nothing; the emulator migrates an older state and rejects a newer one. */
-async function importState({
-  args: [file],
-  options,
-  connect: find,
-  io,
-}: Context<'import'>): Promise<CommandResult> {
+const importState: Actions['import'] = async ({ args: [file], options, connect, io }) => {
   const name = file === '-' ? 'stdin' : file;
   const json = parsed(await textOf(file, io), name);
-  const server = await serverToChange(find);
+  const server = await connect({ guess: false });
   // Where the state comes by stdin nobody can answer there.
-  if (file !== '-') await confirm(`Put ${name} in the place of the state at ${server.url}?`, options, io);
+  if (file !== '-') await confirm(`Put ${name} in the place of the state at ${server.url}?`, { options, io });
   const { counts } = await server.call('PUT /snapshot', { json });
   return {
     json: { imported: true, url: server.url, counts },
     text: `Imported ${name}: ${describeCounts(counts)}`,
     notices: [hint`The keys are those of the imported merchants now: ${command('keys env')}`],
   };
-}
+};
 
 async function textOf(file: string, { stdin, cwd }: Io): Promise<string> {
   if (file === '-') return readAll(stdin);

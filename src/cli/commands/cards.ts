@@ -1,9 +1,18 @@
 import { CARD_DEFAULTS } from '../../contract/defaults.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
-import { choice, command, group, pagedBy, requiredText, text, textOr } from '../command.ts';
+import {
+  type ActionsOf,
+  choice,
+  type Declarations,
+  group,
+  pagedBy,
+  requiredText,
+  text,
+  textOr,
+} from '../command.ts';
 
 const movement = (name: string, summary: string) =>
-  command({
+  ({
     args: ['<id>'],
     summary,
     fields: {
@@ -12,25 +21,25 @@ const movement = (name: string, summary: string) =>
       currency: text('code', "must be the card's own where it is given"),
     },
     examples: [`cards ${name} card_1 --amount 12.50 --details Coffee`],
-  });
+  }) as const;
 const change = (name: string, summary: string) =>
-  command({ args: ['<id>'], summary, examples: [`cards ${name} card_1`] });
+  ({ args: ['<id>'], summary, examples: [`cards ${name} card_1`] }) as const;
 
-export const COMMANDS = {
-  list: command({
+const COMMANDS = {
+  list: {
     summary: 'cards, newest first',
     fields: pagedBy({
       status: choice('status', 'only those of this status', CARD_STATUSES),
       merchant: text('name', 'only those of this merchant'),
     }),
     examples: ['cards list --status active'],
-  }),
-  show: command({
+  },
+  show: {
     args: ['<id>'],
     summary: 'one card and its transactions',
     examples: ['cards show card_1'],
-  }),
-  create: command({
+  },
+  create: {
     summary: 'create a card as a merchant would',
     options: {
       amount: textOr(CARD_DEFAULTS.amount, 'amount', 'card total amount as decimal text'),
@@ -41,13 +50,14 @@ export const COMMANDS = {
       merchant: text('name', 'of this merchant (default: the first one)'),
     },
     examples: ['cards create --amount 250 --title Travel'],
-  }),
+  },
   activate: change('activate', 'activate an inactive card'),
   block: change('block', 'block an active card'),
   cancel: change('cancel', 'cancel a card: that is final'),
   charge: movement('charge', 'pay something with a card'),
   fund: movement('fund', 'add money to a card'),
-};
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const cards = group({
   name: 'cards',

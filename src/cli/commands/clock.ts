@@ -1,21 +1,22 @@
-import { command, group } from '../command.ts';
+import { type ActionsOf, type Declarations, group } from '../command.ts';
 
-export const COMMANDS = {
-  show: command({ summary: 'what time it is, and what is due next' }),
-  advance: command({
+const COMMANDS = {
+  show: { summary: 'what time it is, and what is due next' },
+  advance: {
     args: ['<duration>'],
     summary: 'move forward and run what falls due',
     // A negative duration is a mistake to be explained, not an unknown option.
     allowUnknown: true,
     examples: ['clock advance 2h'],
-  }),
-  freeze: command({
+  },
+  freeze: {
     args: ['[time]'],
     summary: 'pause, now or at a time to come',
     examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
-  }),
-  resume: command({ summary: 'go on from there' }),
-};
+  },
+  resume: { summary: 'go on from there' },
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const clock = group({
   name: 'clock',

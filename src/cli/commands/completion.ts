@@ -1,4 +1,4 @@
-import { command, group } from '../command.ts';
+import { type ActionsOf, type Declarations, group } from '../command.ts';
 
 const WHERE = `
 The script holds every command, so that nothing is run while you type. It completes "gateway-sim", which has to be
@@ -12,14 +12,15 @@ on the PATH by that name (npm install -g, or node_modules/.bin); what stands beh
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-export const COMMANDS = {
-  completion: command({
+const COMMANDS = {
+  completion: {
     args: ['[shell]'],
     choices: SHELLS,
     summary: 'a script that completes commands and options in your shell',
     about: WHERE,
     examples: ['completion bash', 'completion zsh'],
-  }),
-};
+  },
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const completion = group({ commands: COMMANDS, load: () => import('../actions/completion.ts') });

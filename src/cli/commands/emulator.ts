@@ -1,18 +1,19 @@
-import { command, duration, group } from '../command.ts';
+import { type ActionsOf, type Declarations, duration, group } from '../command.ts';
 
-export const COMMANDS = {
-  status: command({ summary: 'the running emulator' }),
-  stop: command({ summary: 'stop the running emulator' }),
-  wait: command({
+const COMMANDS = {
+  status: { summary: 'the running emulator' },
+  stop: { summary: 'stop the running emulator' },
+  wait: {
     summary: 'wait until the emulator is ready',
-    options: { timeout: duration('duration', 'give up after this long, with exit code 3 (default: 30s)') },
+    options: { timeout: duration('give up after this long, with exit code 3 (default: 30s)') },
     examples: ['wait', 'wait --timeout 2m --url http://gateway:4477'],
-  }),
-  open: command({
+  },
+  open: {
     args: ['[what]', '[ref]'],
     summary: 'open the dashboard, or "checkout" of a payment, in the browser',
     examples: ['open', 'open checkout order-1'],
-  }),
-};
+  },
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const emulator = group({ commands: COMMANDS, load: () => import('../actions/emulator.ts') });

@@ -1,5 +1,5 @@
-import { command as commandHint, hint } from '../../contract/hint.ts';
-import { command, flag, group } from '../command.ts';
+import { command, hint } from '../../contract/hint.ts';
+import { type ActionsOf, type Declarations, flag, group } from '../command.ts';
 import { startFlags } from './start.ts';
 
 const ABOUT = `
@@ -9,16 +9,17 @@ GATEWAY_SIM_SECRET_KEY and GATEWAY_SIM_INITIATE_URL. Its exit code is passed on:
 ended it; 127 when there is no such command, 126 when it cannot be run. Without a terminal, as in CI, what it leaves
 running is ended too.`;
 
-export const COMMANDS = {
-  exec: command({
+const COMMANDS = {
+  exec: {
     args: ['[command...]'],
     summary: 'run a command beside a fresh emulator',
     usage: '[start options] -- <command...>',
     options: { ...startFlags(({ commandOnly }) => !commandOnly), quiet: flag('no notices on stderr') },
-    advice: hint`Options of the command go behind the --, such as: ${commandHint('exec', '--', 'npm', 'test', '--coverage')}`,
+    advice: hint`Options of the command go behind the --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,
     about: ABOUT,
     examples: ['exec -- npm test', 'exec --auto approve -- npx playwright test'],
-  }),
-};
+  },
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const exec = group({ commands: COMMANDS, load: () => import('../actions/exec.ts') });

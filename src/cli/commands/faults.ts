@@ -1,58 +1,42 @@
+import type { FaultRule } from '../../contract/fault.ts';
 import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contract/fault-effects.ts';
-import { command, group, type OptionDeclaration } from '../command.ts';
+import { type ActionsOf, type Declarations, group, type OptionDeclaration } from '../command.ts';
 
-const FIELDS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
+const MEMBERS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
 
-interface Values {
-  on: true;
-  integer: number;
-  fraction: number;
-  pattern: string;
-  duration: string;
-  latency: string;
+const FIELDS = Object.fromEntries(
+  Object.entries(MEMBERS).map(([name, member]) => [name, optionOf(member)]),
+) as { [Name in keyof typeof MEMBERS]: OptionDeclaration<FaultRule[Name]> };
+
+function optionOf({ kind, placeholder, description }: FaultMember): OptionDeclaration {
+  const isNumber = kind === 'integer' || kind === 'fraction';
+  return { description, ...(placeholder && { placeholder }), ...(isNumber && { parse: numeric }) };
 }
-type Options = {
-  [Name in keyof typeof FIELDS]: OptionDeclaration<Values[(typeof FIELDS)[Name]['kind']] | undefined>;
-};
 
 /** What is no number goes on as text, and the emulator says so. */
 function numeric(written: string): unknown {
   return /^\d+(\.\d+)?$/.test(written) ? Number(written) : written;
 }
 
-function optionsOf(
-  fields: Readonly<Record<string, FaultMember>>,
-): Readonly<Record<string, OptionDeclaration>> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, { kind, placeholder, description }]) => [
-      name,
-      {
-        description,
-        ...(placeholder && { placeholder }),
-        ...((kind === 'integer' || kind === 'fraction') && { parse: numeric }),
-      },
-    ]),
-  );
-}
-
-export const COMMANDS = {
-  list: command({ summary: 'the rules in force' }),
-  set: command({
+const COMMANDS = {
+  list: { summary: 'the rules in force' },
+  set: {
     args: ['<route>'],
     summary: 'set a rule on initiate, checkout, cards, ipn or a path',
-    fields: optionsOf(FIELDS) as Options,
+    fields: FIELDS,
     examples: [
       'faults set initiate --status 503 --times 2',
       'faults set ipn --drop --probability 0.2',
       'faults set /api/cards/* --latency 100ms..2s',
     ],
-  }),
-  clear: command({
+  },
+  clear: {
     args: ['[route]'],
     summary: 'clear all rules, or those on a route',
     examples: ['faults clear', 'faults clear initiate'],
-  }),
-};
+  },
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const faults = group({
   name: 'faults',

@@ -1,7 +1,8 @@
-import { command, group } from '../command.ts';
+import { type ActionsOf, type Declarations, group } from '../command.ts';
 
-export const COMMANDS = {
-  inbox: command({ summary: 'verification codes of live payments' }),
-};
+const COMMANDS = {
+  inbox: { summary: 'verification codes of live payments' },
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const inbox = group({ commands: COMMANDS, load: () => import('../actions/inbox.ts') });

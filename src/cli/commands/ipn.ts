@@ -1,5 +1,5 @@
 import { DELIVERY_STATES, IPN_FORMATS, TAMPERINGS } from '../../contract/vocabulary.ts';
-import { assignments, choice, command, flag, group, pagedBy, text } from '../command.ts';
+import { assignments, choice, type Declarations, flag, group, pagedBy, text } from '../command.ts';
 
 const KEYS = {
   secret: text('key', 'secret key to check with (default: that of the running emulator)'),
@@ -7,20 +7,20 @@ const KEYS = {
 };
 
 export const COMMANDS = {
-  list: command({
+  list: {
     summary: 'deliveries with their attempts, newest first',
     fields: pagedBy({
       payment: text('ref', 'only those of this payment: id or identifier'),
       state: choice('state', 'only those of this state', DELIVERY_STATES),
     }),
     examples: ['ipn list --state failed', 'ipn list --payment order-1'],
-  }),
-  show: command({
+  },
+  show: {
     args: ['<id>'],
     summary: 'one delivery, both sides of every attempt',
     examples: ['ipn show ipn_ndx7mhc09sz61bt8'],
-  }),
-  resend: command({
+  },
+  resend: {
     args: ['<id>'],
     summary: 'send a delivery once more',
     fields: { to: text('url', 'to another address, as a new delivery') },
@@ -29,8 +29,8 @@ export const COMMANDS = {
       'ipn resend ipn_ndx7mhc09sz61bt8',
       'ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn',
     ],
-  }),
-  fire: command({
+  },
+  fire: {
     summary: 'send a signed IPN by hand, attempted once',
     fields: {
       to: text('url', 'address to send it to (default: the ipn_url of the payment)'),
@@ -39,7 +39,7 @@ export const COMMANDS = {
       amount: text('amount', 'amount as decimal text'),
       currency: text('code', 'currency code (default: USD)'),
       status: text('status', 'status (default: success)'),
-      set: assignments('field=value', 'any field, such as data.charge=1, set before signing; repeatable'),
+      set: assignments('any field, such as data.charge=1, set before signing; repeatable'),
       tamper: choice('what', 'tamper with this after signing: must be rejected', TAMPERINGS),
       format: choice('format', 'how it is written', IPN_FORMATS),
       times: text('number', 'number of deliveries of the same bytes'),
@@ -54,8 +54,8 @@ export const COMMANDS = {
       'ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount',
       'ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
     ],
-  }),
-  verify: command({
+  },
+  verify: {
     args: ['[body]'],
     summary: 'whether an IPN is valid, or why not',
     options: {
@@ -64,8 +64,8 @@ export const COMMANDS = {
       publicKey: text('key', 'to tell when this was mistaken for the secret key'),
     },
     examples: ['ipn verify @body.txt', 'ipn verify --secret sec_sim_1 --body @body.txt'],
-  }),
-  listen: command({
+  },
+  listen: {
     summary: 'receive, verify and print IPNs',
     options: {
       port: text('number', 'port to listen on; 0 takes a free one (default: 3000)'),
@@ -73,8 +73,8 @@ export const COMMANDS = {
       ...KEYS,
     },
     examples: ['ipn listen', 'ipn listen --port 4000 --forward-to http://localhost:3000/ipn'],
-  }),
-};
+  },
+} as const satisfies Declarations;
 
 export const ipn = group({
   name: 'ipn',

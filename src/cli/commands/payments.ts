@@ -10,7 +10,7 @@ import {
 } from '../../contract/vocabulary.ts';
 import {
   choice,
-  command,
+  type Declarations,
   duration,
   flag,
   group,
@@ -23,7 +23,7 @@ import {
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
 
 export const COMMANDS = {
-  pay: command({
+  pay: {
     args: ['[ref]'],
     summary: 'settle a pending payment: the newest one, or by id or identifier',
     options: {
@@ -31,13 +31,13 @@ export const COMMANDS = {
         OUTCOMES.map((outcome) => [outcome, flag(PAYMENT_OUTCOMES[outcome].description)]),
       ) as OutcomeFlags),
       all: flag('every pending payment'),
-      wait: duration('duration', 'wait for the payment (and the server) to appear'),
+      wait: duration('wait for the payment (and the server) to appear'),
       delivery: choice('order', 'order of IPN and redirect', DELIVERY_ORDERS),
       requireDelivery: flag('exit 1 unless the first attempt was answered with 2xx'),
     },
     examples: ['pay --approve', 'pay order-1 --cancel', 'pay --approve --wait 30s --require-delivery'],
-  }),
-  list: command({
+  },
+  list: {
     summary: 'payments, newest first',
     fields: pagedBy({
       status: choice('status', 'only those of this status', PAYMENT_STATUSES),
@@ -45,8 +45,8 @@ export const COMMANDS = {
       identifier: text('identifier', 'only those of this identifier'),
     }),
     examples: ['payments list --status pending --limit 10'],
-  }),
-  show: command({
+  },
+  show: {
     args: ['<ref>'],
     summary: 'one payment and its whole story',
     options: {
@@ -54,8 +54,8 @@ export const COMMANDS = {
       har: flag('its IPNs as a HAR 1.2 document'),
     },
     examples: ['payments show order-1', 'payments show order-1 --curl'],
-  }),
-  create: command({
+  },
+  create: {
     summary: 'initiate a payment as a merchant would',
     fields: {
       amount: textOr(PAYMENT_DEFAULTS.amount, 'amount', 'amount as decimal text'),
@@ -78,8 +78,8 @@ export const COMMANDS = {
       open: flag('open the checkout in the browser'),
     },
     examples: ['payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open'],
-  }),
-};
+  },
+} as const satisfies Declarations;
 
 const { pay: PAY, ...BELOW } = COMMANDS;
 const load = () => import('../actions/payments.ts');

@@ -1,6 +1,6 @@
 import { kebab } from '../../contract/hint.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
-import { command, group, type OptionDeclaration, text } from '../command.ts';
+import { type ActionsOf, type Declarations, group, type OptionDeclaration, text } from '../command.ts';
 
 /** The flags of `start`, made of the options table, and the one for its file. */
 export function startFlags(isWanted: (spec: OptionSpec) => boolean) {
@@ -33,8 +33,8 @@ function added(text: string, before: unknown): unknown {
   return [...(Array.isArray(before) ? before : []), ...text.split(',')];
 }
 
-export const COMMANDS = {
-  start: command({
+const COMMANDS = {
+  start: {
     summary: 'start the emulator',
     options: startFlags(() => true),
     examples: [
@@ -43,7 +43,8 @@ export const COMMANDS = {
       'start --currency NPR:Rs --loose',
       'start --detach',
     ],
-  }),
-};
+  },
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const start = group({ commands: COMMANDS, load: () => import('../actions/start.ts') });

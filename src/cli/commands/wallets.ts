@@ -1,14 +1,15 @@
-import { command, group, requiredText } from '../command.ts';
+import { type ActionsOf, type Declarations, group, requiredText } from '../command.ts';
 
-export const COMMANDS = {
-  list: command({ summary: 'all wallets' }),
-  fund: command({
+const COMMANDS = {
+  list: { summary: 'all wallets' },
+  fund: {
     args: ['<id>'],
     summary: 'put money into a wallet',
     fields: { amount: requiredText('amount', 'amount as decimal text') },
     examples: ['wallets fund wal_poor_usd --amount 100'],
-  }),
-};
+  },
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const wallets = group({
   name: 'wallets',

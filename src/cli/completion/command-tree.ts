@@ -1,13 +1,14 @@
 import type { Command, Option } from 'commander';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
+import { isDefaultCommand } from '../command.ts';
 
 const KINDS = ['file', 'folder', 'command'] as const;
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 /** What a value can be: one of these words, a file, a folder, a command line; anything for null. */
 export type Values = readonly string[] | Kind | null;
 
-export interface CompletedOption {
+interface CompletedOption {
   /** `--port`, `-h`: every way to write it. */
   flags: readonly string[];
   description: string;
@@ -38,19 +39,15 @@ export function placesOf(command: Command, path: readonly string[] = []): Place[
 }
 
 /** A group takes the options of the command that its name alone stands for, too. */
-function optionsOf(command: Command): CompletedOption[] {
-  const standsFor = command.parent ? command.commands.find(isDefault) : undefined;
-  const all = [...command.options, ...(standsFor?.options ?? [])];
-  const byFlag = new Map(all.toReversed().map((option) => [option.long ?? option.flags, option]));
-  return [...byFlag.values()].toReversed().map((option) => ({
+function optionsOf({ commands, options, parent }: Command): CompletedOption[] {
+  const standsFor = commands.find((sub) => parent && isDefaultCommand(sub.name(), sub.registeredArguments));
+  const known = new Set(options.map(({ long }) => long));
+  const more = standsFor?.options.filter(({ long }) => !known.has(long)) ?? [];
+  return [...options, ...more].map((option) => ({
     flags: [option.short, option.long].filter((flag) => flag != null),
     description: option.description,
     values: option.required || option.optional ? valuesOf(option) : undefined,
   }));
-}
-
-function isDefault(command: Command): boolean {
-  return ['list', 'show'].includes(command.name()) && !command.registeredArguments.length;
 }
 
 function valuesOf(option: Option): Values {
@@ -64,35 +61,12 @@ function kindOf(placeholder: string | undefined): Values {
   return KINDS.find((kind) => kind === placeholder) ?? null;
 }
 
-/** The values of all options (`pay --delivery`) and positions (`completion 0`), those that are alike together. */
-export function valueTable(places: readonly Place[]) {
-  return alike(
-    places.flatMap(({ path, options, positions }) => [
-      ...options.flatMap(({ flags, values }) =>
-        flags.map((flag) => [`${path} ${flag}`.trim(), values] as const),
-      ),
-      ...positions.map((values, index) => [`${path} ${index}`.trim(), values] as const),
-    ]),
-  ).flatMap(({ value, keys }) => (value ? [{ values: value, keys }] : []));
-}
-
-/** The keys of each value, those of equal values together. */
-export function alike<Value>(entries: readonly (readonly [key: string, value: Value])[]) {
-  const rows = new Map<string, { value: Value; keys: string[] }>();
-  for (const [key, value] of entries) {
-    const id = JSON.stringify(value) ?? '';
-    const row = rows.get(id) ?? { value, keys: [] };
-    rows.set(id, row);
-    row.keys.push(key);
-  }
-  return [...rows.values()];
-}
-
-export function offers(kinds: Readonly<Record<Kind, string>>, words: (list: readonly string[]) => string) {
-  return (values: NonNullable<Values>) => (typeof values === 'string' ? kinds[values] : words(values));
-}
-
-/** A text as one word of bash and zsh. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+/** What follows each option (`pay --delivery`) that takes a value, and what each argument (`completion 0`) can be. */
+export function valuesOfAll(places: readonly Place[]): { key: string; values: Values }[] {
+  return places.flatMap(({ path, options, positions }) =>
+    [
+      ...options.flatMap(({ flags, values }) => flags.map((flag) => ({ key: flag, values }))),
+      ...positions.map((values, index) => ({ key: String(index), values })),
+    ].flatMap(({ key, values }) => (values === undefined ? [] : [{ key: `${path} ${key}`.trim(), values }])),
+  );
 }

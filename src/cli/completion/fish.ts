@@ -1,6 +1,6 @@
-import { alike, offers, type Place } from './command-tree.ts';
+import { type Place, type Values, valuesOfAll } from './command-tree.ts';
 
-const FUNCTIONS = `# Where on the command line we are: the commands so far in one line, then how many arguments stand behind them.
+const FUNCTIONS = `# Where on the command line we are: the commands so far in one line, then the same with the number of arguments behind them.
 function __gateway_sim_where
     set -l tokens (commandline -opc)
     set -e tokens[1]
@@ -27,81 +27,66 @@ function __gateway_sim_where
                 end
         end
     end
-    printf '%s\\n' "$place" $position
+    string trim -- "$place" "$place $position"
 end
 
 function __gateway_sim_at
-    set -l where (__gateway_sim_where)
-    contains -- "$where[1]" $argv
-end
-
-function __gateway_sim_position
-    set -l where (__gateway_sim_where)
-    test "$where[1]" = "$argv[1]"; and test $where[2] = $argv[2]
+    for where in (__gateway_sim_where)
+        contains -- "$where" $argv; and return
+    end
+    return 1
 end
 `;
 
 export function fishScript(places: readonly Place[]): string {
-  const valued = places.flatMap(({ path, options }) =>
-    options
-      .filter(({ values }) => values !== undefined)
-      .flatMap(({ flags }) => flags.map((flag) => `${path} ${flag}`.trim())),
-  );
+  const known = valuesOfAll(places);
   return [
     '# What fish offers behind "gateway-sim"; made by: gateway-sim completion fish\n',
     `set -g __gateway_sim_places ${places.flatMap(({ path }) => (path ? [quoted(path)] : [])).join(' ')}`,
-    `set -g __gateway_sim_valued ${valued.map(quoted).join(' ')}\n`,
+    `set -g __gateway_sim_valued ${known.map(({ key }) => quoted(key)).join(' ')}\n`,
     FUNCTIONS,
     'complete -c gateway-sim -e',
     'complete -c gateway-sim -f',
     "complete -c gateway-sim -n '__gateway_sim_at --' -F",
-    ...places.flatMap(commandLines),
-    ...places.flatMap(positionLines),
+    ...places.flatMap(({ path, commands }) =>
+      commands.map(({ name, description }) => completed([path], `-a ${name} -d ${quoted(description)}`)),
+    ),
+    ...known.flatMap(({ key, values }) =>
+      values && /(^| )\d+$/.test(key) ? [completed([key], offer(values))] : [],
+    ),
     ...optionLines(places),
     '',
   ].join('\n');
 }
 
-function commandLines({ path, commands }: Place): string[] {
-  return commands.map(({ name, description }) =>
-    completed(condition('at', path), `-a ${name} -d ${quoted(description)}`),
-  );
-}
-
-function positionLines({ path, positions }: Place): string[] {
-  return positions.flatMap((values, index) =>
-    values ? [completed(quoted(`__gateway_sim_position ${quoted(path)} ${index}`), offer(values))] : [],
-  );
-}
-
 /** One line for each option, however many commands have it. */
 function optionLines(places: readonly Place[]): string[] {
-  const rows = alike(places.flatMap(({ path, options }) => options.map((option) => [path, option] as const)));
-  return rows.map(({ value: { flags, description, values }, keys }) => {
-    const names = flags.map((flag) =>
-      flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
-    );
-    const value = values === undefined ? '' : ` ${values === null ? '-x' : offer(values)}`;
-    return completed(condition('at', ...keys), `${names.join(' ')}${value} -d ${quoted(description)}`);
-  });
+  const lines = new Map<string, string[]>();
+  for (const { path, options } of places) {
+    for (const { flags, description, values } of options) {
+      const names = flags.map((flag) => flag.replace('--', '-l ').replace(/^-(?=\w$)/, '-s '));
+      const value = values === undefined ? '' : ` ${values === null ? '-x' : offer(values)}`;
+      const line = `${names.join(' ')}${value} -d ${quoted(description)}`;
+      lines.set(line, [...(lines.get(line) ?? []), path]);
+    }
+  }
+  return [...lines].map(([line, paths]) => completed(paths, line));
 }
 
-function completed(where: string, what: string): string {
-  return `complete -c gateway-sim -n ${where} ${what}`;
+function completed(places: readonly string[], what: string): string {
+  const condition = `__gateway_sim_at ${places.map(quoted).join(' ')}`;
+  return `complete -c gateway-sim -n ${quoted(condition)} ${what}`;
 }
 
-function condition(name: string, ...paths: readonly string[]): string {
-  return quoted(`__gateway_sim_${name} ${paths.map(quoted).join(' ')}`);
-}
+const ANY = {
+  file: '-r -F',
+  folder: "-x -a '(__fish_complete_directories)'",
+  command: "-x -a '(__fish_complete_command)'",
+};
 
-const offer = offers(
-  {
-    file: '-r -F',
-    folder: "-x -a '(__fish_complete_directories)'",
-    command: "-x -a '(__fish_complete_command)'",
-  },
-  (words) => `-x -a ${quoted(words.join(' '))}`,
-);
+function offer(values: NonNullable<Values>): string {
+  return typeof values === 'string' ? ANY[values] : `-x -a ${quoted(values.join(' '))}`;
+}
 
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import { beginsAsState } from '../store/folder.ts';
@@ -20,21 +20,14 @@ export async function replaceFile(
   // Behind a link is the file that is meant.
   const named = resolve(cwd, file);
   const path = await realpath(named).catch(() => named);
-  try {
-    const old = await stat(path).catch(() => undefined);
-    if (old && !old.isFile() && !old.isDirectory()) {
-      await writeFile(path, text);
-      return path;
-    }
+  const old = await stat(path).catch(() => undefined);
+  const write = async () => {
+    if (old && !old.isFile() && !old.isDirectory()) return writeFile(path, text);
     if (old?.isFile() && !force) await requireState(path, file);
-    await replace(path, text, old ? old.mode & 0o777 : 0o600);
-    return path;
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new GatewayError('storage_failed', `${file} cannot be written: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
+    return replace(path, text, old ? old.mode & 0o777 : 0o600);
+  };
+  await orStorageFailed(write(), file);
+  return path;
 }
 
 async function replace(path: string, text: string, mode: number): Promise<void> {
@@ -52,5 +45,17 @@ async function requireState(path: string, shown: string): Promise<void> {
   if (await beginsAsState(path)) return;
   throw new GatewayError('usage', `${shown} is there already and holds something else: nothing was written`, {
     hint: hint`Choose another name, or write over it with --force.`,
+  });
+}
+
+export function shownFrom(folder: string, path: string): string {
+  const here = relative(folder, path);
+  return here.startsWith('..') ? path : here || '.';
+}
+
+export async function orStorageFailed(writing: Promise<unknown>, shown: string): Promise<void> {
+  await writing.catch((cause: Error) => {
+    if (cause instanceof GatewayError) throw cause;
+    throw new GatewayError('storage_failed', `${shown} cannot be written: ${cause.message}`, { cause });
   });
 }

@@ -7,8 +7,6 @@ const LOOK_EVERY_MS = 250;
  * Tells when npm, which started this process, has been ended: npm hands a signal on to its shell only, and a shell
  * that ends by it leaves us behind on our port. What npm did not start is left alone, and so is what a script of npm
  * put into the background, as long as npm runs.
- *
- * @param environment process.env
  */
 export function onNpmExit(environment: Readonly<Record<string, string | undefined>>, tell: () => void): void {
   if (environment['npm_command'] === undefined) return;
@@ -34,4 +32,16 @@ function isShell(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * To be called on SIGHUP: what has to be done at the end is done, but then the process ends by that signal. A plain
+ * exit would have Node put the terminal in order, and abort because there is none any more.
+ */
+export function endByHangup(): void {
+  if (!process.stdin.isTTY && !process.stdout.isTTY && !process.stderr.isTTY) return;
+  process.once('exit', () => {
+    process.removeAllListeners('SIGHUP');
+    process.kill(process.pid, 'SIGHUP');
+  });
 }
