@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import type { JsonSchema } from '../contract/field.ts';
 import { componentSchemas } from '../contract/json-schema.ts';
 import { optionsSchema } from '../options/json-schema.ts';
@@ -7,9 +8,9 @@ import {
   EMULATOR_HEADER,
   ERROR_RESPONSES,
   type OperationObject,
+  parameter,
 } from './openapi-operation.ts';
-import { operationOf, TAGS } from './operation.ts';
-import { ipnOperation } from './service/ipn-operation.ts';
+import { FORM_TYPE, JSON_TYPE, operationOf, TAGS } from './operation.ts';
 
 const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-card service. No real money moves.
 
@@ -28,20 +29,20 @@ interface MountedRoute {
  */
 export function openApiDocument(
   routes: readonly MountedRoute[],
-  { runtime: facts, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
+  { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
 ) {
   return {
     openapi: '3.1.0',
     info: {
       title: 'gateway-sim',
-      version: facts.version,
+      version: runtime.version,
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: facts.baseUrl() }],
+    servers: [{ url: runtime.baseUrl() }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathsOf(routes),
-    webhooks: { ipn: { post: ipnOperation(dialect) } },
+    webhooks: { ipn: { post: ipnOperation(dialect.messages.Ipn) } },
     components: {
       schemas: { ...componentSchemas(), Options: optionsSchema() } as Record<string, JsonSchema>,
       responses: ERROR_RESPONSES,
@@ -77,4 +78,36 @@ function pathsOf(routes: readonly MountedRoute[]): Record<string, Record<string,
     paths[path] = { ...paths[path], [method]: describeOperation(method, path, operation) };
   }
   return paths;
+}
+
+/** What the service posts to a merchant. */
+function ipnOperation(schema: z.ZodMiniType): OperationObject {
+  return {
+    ...describeOperation('ipn', '', {
+      tag: 'Service: payments',
+      side: 'service',
+      summary: 'Instant payment notification',
+      description:
+        'Posted to the ipn_url of a payment when it succeeds, on other outcomes only with --ipn-on.',
+      source: 'documented',
+      body: { types: [FORM_TYPE, JSON_TYPE], schema },
+      answers: [],
+      errors: [],
+    }),
+    parameters: [
+      parameter('User-Agent', 'header', 'gateway-sim and its version (chosen).'),
+      parameter('X-Gateway-Sim', 'header', 'Always 1: nothing here comes from a real gateway (chosen).'),
+      parameter(
+        'X-Gateway-Sim-Delivery',
+        'header',
+        'Id of the delivery: the same for every attempt (chosen).',
+      ),
+      parameter('X-Gateway-Sim-Attempt', 'header', 'Counts from 1 (chosen).'),
+      parameter('X-Gateway-Sim-Original-Url', 'header', 'With --forward-ipn: the ipn_url (chosen).', false),
+    ],
+    responses: {
+      '2XX': { description: 'Delivered (chosen).' },
+      default: { description: 'Anything else, or nothing within 10 s: retried by the schedule (chosen).' },
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { streamSSE } from 'hono/streaming';
-import { EventQuery, RequestList, RequestQuery, SimEvent } from '../../contract/event.ts';
+import { EventQuery, RequestList, RequestQuery } from '../../contract/event.ts';
 import { MessageList } from '../../contract/message.ts';
 import type { AppContext, AppParts } from '../environment.ts';
 import { control } from './route.ts';
@@ -60,9 +60,6 @@ export function eventRoutes(parts: AppParts) {
     ),
   ] as const;
 }
-
-/** What an event of the stream is: OpenAPI 3.1 knows no schema for the items of a stream. */
-export const EVENT_DATA = SimEvent;
 
 const HEARTBEAT_MS = 15_000;
 

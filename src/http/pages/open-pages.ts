@@ -5,7 +5,7 @@ import { command } from '../../contract/hint.ts';
 import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
-import { described, FORM_TYPE, HTML_TYPE, type Operation } from '../operation.ts';
+import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { pageView } from './page-view.ts';
 import { LOGO_SVG, THANKS, thanksPage } from './thanks.tsx';
 import { tokenPage } from './token.tsx';
@@ -17,7 +17,7 @@ const TOKEN_PATH = '/_sim/ui/token';
 export function page(summary: string, errors: readonly number[], type = HTML_TYPE): Operation {
   return {
     ...{ tag: 'Dashboard', side: 'page', summary, source: 'chosen', errors },
-    answers: [{ status: 200, description: `${summary}.`, type }],
+    answers: [{ status: 200, type }],
   };
 }
 
@@ -27,15 +27,9 @@ const STAND_INS = {
 } as const satisfies Record<(typeof THANKS)[number], string>;
 
 const TOKEN_OPERATION: Operation = {
-  ...page('Takes the control token and keeps it in a cookie', [400, 401, 403, 413, 415]),
+  ...page('Takes the control token and keeps it in a cookie', [401, 403]),
   body: { types: [FORM_TYPE], schema: TokenForm },
-  answers: [
-    {
-      status: 303,
-      description: 'To the dashboard.',
-      headers: { Location: { type: 'string', description: 'Where the browser goes.' } },
-    },
-  ],
+  answers: [seeOtherAnswer('To the dashboard.')],
 };
 
 /**

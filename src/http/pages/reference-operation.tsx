@@ -1,12 +1,7 @@
 import type { JsonSchema } from '../../contract/field.ts';
 import { nameAt } from '../../contract/json-schema.ts';
 import type { OpenApiDocument } from '../openapi.ts';
-import type {
-  ContentObject,
-  OperationObject,
-  ParameterObject,
-  ResponseObject,
-} from '../openapi-operation.ts';
+import type { ContentObject, OperationObject, ResponseObject } from '../openapi-operation.ts';
 import { Fields, SourceMark, Text, Type } from './reference-fields.tsx';
 
 /** An operation as the page shows it. */
@@ -66,7 +61,7 @@ function Pre({ text }: { text: string }) {
   );
 }
 
-function Parameters({ list }: { list: readonly ParameterObject[] }) {
+function Parameters({ list }: { list: NonNullable<OperationObject['parameters']> }) {
   return (
     <>
       <h4>Parameters</h4>
@@ -113,15 +108,13 @@ function resolved(schema: JsonSchema, { components }: OpenApiDocument): JsonSche
   return components.schemas[nameAt(schema.$ref ?? '')] ?? schema;
 }
 
-type DescribedResponse = Exclude<ResponseObject, { $ref: string }>;
-
 /** Successes with what they hold; errors, which all look alike, in one list. */
 function Answers(props: { responses: OperationObject['responses']; document: OpenApiDocument }) {
   const { responses, document } = props;
   const all = Object.entries(responses).flatMap(([status, response]) => {
     const isError = '$ref' in response;
     const found = isError ? document.components.responses[response.$ref.split('/').at(-1) ?? ''] : response;
-    return found && !('$ref' in found) ? [{ status, response: found, isError }] : [];
+    return found ? [{ status, response: found, isError }] : [];
   });
   const errors = all.filter(({ isError }) => isError);
   const [first] = errors;
@@ -155,7 +148,7 @@ function Answers(props: { responses: OperationObject['responses']; document: Ope
   );
 }
 
-function Status({ status, response }: { status: string; response: DescribedResponse }) {
+function Status({ status, response }: { status: string; response: ResponseObject }) {
   const tone = status.startsWith('2') ? 'good' : '';
   return (
     <p>

@@ -75,7 +75,7 @@ function groupsOf(document: OpenApiDocument, facts: CurlFacts): Group[] {
   return document.tags.map(({ name, description }) => ({
     name,
     description,
-    entries: entries.filter(({ operation }) => operation.tags.includes(name)),
+    entries: entries.filter(({ operation }) => operation.tags[0] === name),
   }));
 }
 

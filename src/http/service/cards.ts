@@ -8,7 +8,7 @@ import type { PostedFields } from '../../wire/body.ts';
 import { readJsonBody } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { bearer } from '../guard.ts';
-import { described, type Examples, JSON_TYPE, type Operation } from '../operation.ts';
+import { described, type Examples, type Operation } from '../operation.ts';
 
 /** Last words of the other routes' paths, which are no ids, and the method that they answer. */
 const RESERVED: ReadonlyMap<string, string> = new Map([
@@ -152,9 +152,9 @@ function operation({ answer: schema, examples, body, errors, ...about }: CardOpe
     ...{ tag: 'Service: cards', side: 'service', source: 'documented', security: 'secretKey' },
     ...about,
     params: { id: 'Card identifier, at most 40 characters (documented).' },
-    ...(body && { body: { types: [JSON_TYPE], ...body } }),
+    body,
     answers: [{ status: 200, schemas: [schema], examples }],
-    errors: [401, ...(body ? [400, 413, 415] : []), ...errors],
+    errors,
   };
 }
 

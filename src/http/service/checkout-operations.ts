@@ -2,7 +2,7 @@ import { CODE_LIFETIME_MS } from '../../contract/checkout.ts';
 import { field, query, text } from '../../contract/field.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../../wire/dialect.ts';
-import { type Answer, FORM_TYPE, HTML_TYPE, type Operation } from '../operation.ts';
+import { type Answer, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { MODE_WORDS } from './initiate.ts';
 
 const CheckoutQuery = query('CheckoutQuery', 'Which payment.', {
@@ -10,11 +10,7 @@ const CheckoutQuery = query('CheckoutQuery', 'Which payment.', {
 });
 
 const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
-const seeOther: Answer = {
-  status: 303,
-  description: 'To the next page, or to the address of the merchant, exactly as given.',
-  headers: { Location: { type: 'string', description: 'Where the browser goes.' } },
-};
+const seeOther = seeOtherAnswer('To the next page, or to the address of the merchant, exactly as given.');
 const CHECKOUT = { tag: 'Service: checkout', side: 'checkout', query: CheckoutQuery } as const;
 
 const SHOW = {
@@ -81,10 +77,10 @@ export function stepOperation(mode: Mode, name: StepName, { messages }: Dialect)
   return {
     ...CHECKOUT,
     summary: `${summary}, in ${MODE_WORDS[mode]}`,
-    ...(description !== undefined && { description }),
+    description,
     source: 'chosen',
-    ...(form && { body: { types: [FORM_TYPE], schema: messages[form] } }),
+    body: form && { types: [FORM_TYPE], schema: messages[form] },
     answers: settles ? [stays, seeOther] : [seeOther],
-    errors: [403, 404, 409, 410, ...(form ? [400, 413, 415, 422] : [])],
+    errors: [403, 404, 409, 410, ...(form ? [422] : [])],
   };
 }

@@ -49,11 +49,11 @@ function operationOf(mode: Mode, { messages }: Dialect): Operation {
         status: 200,
         description: 'A checkout URL for the customer, or why there is none.',
         schemas: [messages.InitiateAnswer, ServiceError],
-        headers: { 'Access-Control-Allow-Origin': { type: 'string', description: 'Always `*`.' } },
+        headers: { 'Access-Control-Allow-Origin': 'Always `*`.' },
         examples: messages.examples.initiated[mode],
       },
     ],
-    errors: [400, 401, 413, 415, 422],
+    errors: [401, 422],
   };
 }
 
