@@ -61,10 +61,10 @@ export const ERROR_RESPONSES: Readonly<Record<string, ResponseObject>> = Object.
   ),
 );
 
-const SECURITY = {
+const SECURITY: Readonly<Record<NonNullable<Operation['security']>, readonly object[]>> = {
   controlToken: [{}, { controlToken: [] }],
   secretKey: [{ secretKey: [] }],
-} as const satisfies Record<NonNullable<Operation['security']>, unknown>;
+};
 
 export function describeOperation(method: string, path: string, operation: Operation) {
   const { tag, side, summary, description, source, security, body, answers } = operation;
