@@ -9,7 +9,7 @@ import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import { mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
-import { mountOpenPages } from './pages/open-pages.ts';
+import { mountOpenPages } from './pages/open-pages.tsx';
 import { recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';

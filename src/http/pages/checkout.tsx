@@ -4,11 +4,10 @@ import CHECKOUT_STYLES from './assets/checkout.css?text';
 import PANEL_STYLES from './assets/panel.css?text';
 import { renderDocument } from './layout.tsx';
 import { fill, WORDING, type Wording } from './messages.ts';
-import { SimulatorPanel } from './panel.tsx';
-import { actionOf, Step } from './step.tsx';
-import { Amount, Facts, Logo, merchantOf } from './summary.tsx';
-import { Tip } from './tip.tsx';
-import type { CheckoutView, ClosedView, PageView, RefusedView } from './views.ts';
+import type { PageView } from './page-view.ts';
+import { SimulatorPanel, Tip } from './panel.tsx';
+import { actionOf, type CheckoutView, Step } from './step.tsx';
+import { Amount, Facts, Logo, merchantOf, type PaymentSummary } from './summary.tsx';
 
 /** The page that asks for the customer's e-mail or verification code, as a whole HTML document. */
 export function checkoutPage(view: CheckoutView): string {
@@ -33,14 +32,32 @@ export function renderCard(view: PageView, title: string, children: Child): stri
   return renderDocument({ view, theme: view.theme, title, styles: CHECKOUT_STYLES, children: content });
 }
 
+/** A checkout that is over. */
+export interface ClosedView extends PageView {
+  /** Null for one that was never known. */
+  payment: PaymentSummary | null;
+  /** It was settled just now, without a redirect. */
+  stays: boolean;
+  /** The merchant's address to go back to; null where there is none. */
+  backUrl: string | null;
+}
+
 /** The page of a payment that is settled, expired or unknown, as a whole HTML document. */
 export function closedPage(view: ClosedView): string {
   const words = WORDING[view.language];
-  return renderCard(view, words.closed.title[endOf(view)], <Closed view={view} words={words} />);
+  return renderCard(
+    view,
+    words.closed.title[view.payment?.status ?? 'unknown'],
+    <Closed view={view} words={words} />,
+  );
 }
 
-/** The page for a request that the checkout did not take, as a whole HTML document. */
-export function refusedPage(view: RefusedView): string {
+/**
+ * The page for a request that the checkout did not take, as a whole HTML document.
+ *
+ * @param view `message`: why, for the developer; `backUrl`: the checkout's address, null where the payment is not known
+ */
+export function refusedPage(view: PageView & { message: string; backUrl: string | null }): string {
   const { refused } = WORDING[view.language];
   return renderCard(
     view,
@@ -118,17 +135,12 @@ function Next({ view: { payment, step }, words }: { view: CheckoutView; words: W
   );
 }
 
-/** How a closed payment ended. */
-function endOf({ reason, status }: ClosedView): PaymentStatus | 'unknown' {
-  return reason === 'expired' ? 'expired' : reason === 'unknown' || status === null ? 'unknown' : status;
-}
-
 function Closed({ view, words }: { view: ClosedView; words: Wording }) {
-  const { payment, backUrl } = view;
+  const { payment, stays, backUrl } = view;
   const merchant = merchantOf(payment, words);
-  const end = endOf(view);
+  const end = payment?.status ?? 'unknown';
   const { now, earlier, title, unknown, back } = words.closed;
-  const texts = { unknown, ...earlier, ...(view.reason === 'stayed' && now) };
+  const texts = { unknown, ...earlier, ...(stays && now) };
   return (
     <>
       <EndIcon end={end} />

@@ -1,7 +1,7 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { WORDING } from './messages.ts';
-import type { PageView } from './views.ts';
+import type { PageView } from './page-view.ts';
 
 /** The icon of every page. */
 export const ICON_SVG =

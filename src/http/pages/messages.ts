@@ -1,4 +1,4 @@
-import type { Language } from '../language.ts';
+import type { Language } from './page-view.ts';
 
 type Pair = readonly [en: string, fr: string];
 interface Texts {

@@ -5,8 +5,14 @@ import {
   PAYMENT_OUTCOMES,
 } from '../../contract/vocabulary.ts';
 import { fill, type Wording } from './messages.ts';
-import { Tip } from './tip.tsx';
-import type { LiveTip } from './views.ts';
+
+/**
+ * What a developer who tries a live checkout would look for elsewhere: who can pay, and where the code is. The command tells
+ * or does more, and can be pasted as it stands.
+ */
+export type LiveTip =
+  | { about: 'wallet'; email: string; command: string }
+  | { about: 'no_wallet' | 'code'; command: string };
 
 /** The emulator's own word below a checkout, and its controls: settle at once. They fold away without a script. */
 export function SimulatorPanel(props: {
@@ -60,4 +66,31 @@ export function SimulatorPanel(props: {
       </details>
     </aside>
   );
+}
+
+/** Who can pay, and where the code is: on a live page, where the emulator sends nothing to anybody. */
+export function Tip({ tip, words: { tip: texts } }: { tip: LiveTip; words: Wording }) {
+  const command = <Command text={tip.command} />;
+  switch (tip.about) {
+    case 'wallet':
+      return [<code>{tip.email}</code>, ` ${texts.wallet} `, command];
+    case 'no_wallet':
+      return [`${texts.noWallet} `, command];
+    case 'code':
+      return (
+        <>
+          {texts.code} {command} {texts.orIn}{' '}
+          <a href="/_sim/ui/inbox" target="_blank" rel="noopener">
+            {texts.inbox}
+          </a>
+          .
+        </>
+      );
+  }
+}
+
+/** A command to paste. A line ends between its words, not at a hyphen within one. */
+export function Command({ text }: { text: string }) {
+  const words = text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span>{word}</span>]);
+  return <code class="command">{words}</code>;
 }

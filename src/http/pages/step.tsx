@@ -1,6 +1,33 @@
 import type { Child } from 'hono/jsx';
+import type { CheckoutProblem } from '../../contract/checkout.ts';
+import type { DeliveryOrder } from '../../contract/vocabulary.ts';
 import { fill, type Wording } from './messages.ts';
-import type { CheckoutView } from './views.ts';
+import type { PageView } from './page-view.ts';
+import type { LiveTip } from './panel.tsx';
+import type { PaymentSummary } from './summary.tsx';
+
+/** A checkout that waits for the customer's e-mail or verification code. */
+export interface CheckoutView extends PageView {
+  step: 'email' | 'code';
+  payment: PaymentSummary;
+  /** The checkout's path without query; each form posts below it. */
+  path: string;
+  /** Identifies this page: a form of it that is sent twice counts once. */
+  page: string;
+  /** The value of the step's one field. */
+  value: string;
+  /** The e-mail that the customer entered; empty on the first step. */
+  email: string;
+  problem: CheckoutProblem | null;
+  /** A new code was sent because the customer asked for it. */
+  resent: boolean;
+  /** The only values that a sandbox checkout takes; null in live mode. */
+  sandbox: { email: string; code: string } | null;
+  /** What only an emulator would say; null in the sandbox, whose page says it all. */
+  tip: LiveTip | null;
+  /** The simulator panel; null when it is hidden. */
+  panel: { defaultDelivery: DeliveryOrder } | null;
+}
 
 interface StepProps {
   view: CheckoutView;

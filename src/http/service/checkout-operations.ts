@@ -66,6 +66,10 @@ const STEPS = {
   },
 } as const satisfies Record<string, Step>;
 export type StepName = keyof typeof STEPS;
+export const STEP_NAMES = Object.keys(STEPS) as StepName[];
+
+/** Whether a form has fields. */
+export const readsForm = (name: StepName) => 'form' in STEPS[name];
 
 /** A form of the checkout. What is wrong with an entry is told to a browser on the page that follows, to a program by 422. */
 export function stepOperation(mode: Mode, name: StepName, { messages }: Dialect): Operation {
