@@ -26,14 +26,14 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
   mountCheckout(app, parts);
   mountCards(app, parts);
   app.get('/', (c) => c.redirect('/_sim'));
-  mountControl(app, '/_sim', probeRoutes());
+  mountControl(app, { 'Control: emulator': probeRoutes() });
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.runtime));
   // Only when it is asked for: making the schemas of all messages takes longer than the start may.
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts, document);
-  mountControl(app, '/_sim', controlRoutes(parts, document));
+  mountControl(app, controlRoutes(parts, document));
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
     return explain(c, unknownRoute(c.req.method, c.req.path, routes), parts.runtime.style);

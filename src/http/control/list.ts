@@ -23,3 +23,8 @@ export function listPage<Item extends { id: string }, View>(
   const page = collection.page(limit, cursor === undefined ? undefined : String(cursor), fits);
   return { ...page, data: page.data.map(view) };
 }
+
+/** A list that is always whole. */
+export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null } {
+  return { data, nextCursor: null };
+}

@@ -5,9 +5,10 @@ import { messageOf } from '../../contract/field.ts';
 import { parseInput } from '../../contract/input.ts';
 import { readJsonBody, readStateBody } from '../body.ts';
 import type { AppContext, AppEnvironment } from '../environment.ts';
-import { described, type Operation } from '../operation.ts';
+import { described, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
+type Awaitable<Value> = Value | Promise<Value>;
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Method and path below `/_sim`, such as `POST /payments/:ref/settle`. */
 type RouteKey = `${Method} /${string}`;
@@ -35,7 +36,7 @@ type AnswerSchemas = Schema | readonly Schema[] | null;
 
 /** What is said of a control route; all of them are chosen. */
 export interface About<Query, Body, Answer>
-  extends Pick<Operation, 'tag' | 'summary' | 'description' | 'params' | 'headers'> {
+  extends Pick<Operation, 'summary' | 'description' | 'params' | 'headers'> {
   query?: Query;
   body?: Body;
   /** A whole state: up to 256 MiB, checked by the rules of a state. */
@@ -64,7 +65,7 @@ export interface ControlRoute<
   handle: (c: AppContext) => Promise<Response>;
 }
 
-/** Declares a route of the control API. */
+/** Declares a route of the control API; the handler stands below its schemas, which type it. */
 export function control<
   const Key extends RouteKey,
   Answer extends AnswerSchemas,
@@ -72,10 +73,12 @@ export function control<
   Body extends Schema | undefined = undefined,
 >(
   key: Key,
-  about: About<Query, Body, Answer>,
-  answer: (
-    input: Input<Key, Query, Body>,
-  ) => OutputOf<Answer> | Response | Promise<OutputOf<Answer> | Response>,
+  {
+    run,
+    ...about
+  }: About<Query, Body, Answer> & {
+    run: (input: Input<Key, Query, Body>) => Awaitable<OutputOf<Answer> | Response>;
+  },
 ): ControlRoute<Key, Query, Body, Answer> {
   const handle = async (c: AppContext) => {
     const input = {
@@ -86,10 +89,10 @@ export function control<
         ? await readStateBody(c)
         : about.body && parseInput(about.body, await bodyOf(c, about.optionalBody)),
     } as unknown as Input<Key, Query, Body>;
-    const answered = await answer(input);
+    const answered = await run(input);
     return answered instanceof Response ? answered : c.json(answered as object, about.status ?? 200);
   };
-  return { key, about, handle };
+  return { key, about: about as About<Query, Body, Answer>, handle };
 }
 
 /** Of a repeated parameter the last counts. */
@@ -103,19 +106,25 @@ async function bodyOf(c: AppContext, isOptional: true | undefined): Promise<obje
   return isOptional && !hasBody ? {} : (await readJsonBody(c)).fields;
 }
 
-/** Mounts routes of the control API below a path. */
-export function mountControl(app: Hono<AppEnvironment>, base: string, routes: readonly ControlRoute[]): void {
-  for (const { key, about, handle } of routes) {
-    const [method = '', path = ''] = key.split(' ');
-    app.on(method, base + path, described(operationFor(path, about), handle));
+/** Mounts routes of the control API, by group. */
+export function mountControl(
+  app: Hono<AppEnvironment>,
+  groups: Readonly<Partial<Record<Tag, readonly ControlRoute[]>>>,
+): void {
+  for (const [tag, routes] of Object.entries(groups)) {
+    for (const { key, about, handle } of routes) {
+      const [method = '', path = ''] = key.split(' ');
+      app.on(method, `/_sim${path}`, described(operationFor(path, tag as Tag, about), handle));
+    }
   }
 }
 
-function operationFor(path: string, about: ControlRoute['about']): Operation {
+function operationFor(path: string, tag: Tag, about: ControlRoute['about']): Operation {
   const { query, body, optionalBody, answer, status = 200, type, open, errors = [], ...said } = about;
   const example = body && messageOf(body)?.example;
   return {
     ...said,
+    tag,
     side: 'control',
     source: 'chosen',
     security: open ? undefined : 'controlToken',
@@ -133,8 +142,8 @@ function operationFor(path: string, about: ControlRoute['about']): Operation {
 }
 
 /** What requests and responses of routes are, by key: what the client of CLI and library is typed with. */
-export type ApiOf<Routes extends readonly unknown[]> = {
-  [One in Routes[number] as KeyOf<One>]: One extends {
+export type ApiOf<Route> = {
+  [One in Route as KeyOf<One>]: One extends {
     about: { query?: infer Query; body?: infer Body; answer: infer Answer };
   }
     ? {
