@@ -1,16 +1,16 @@
 import { Hono } from 'hono';
-import type { HintStyle } from '../contract/hint.ts';
+import type { GatewayError } from '../contract/error.ts';
 import { probeRoutes } from './control/emulator.ts';
 import { mountControl } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
-import { answerError, asGatewayError, errorBody, notesOf, unknownRoute } from './errors.ts';
+import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import { mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
 import { mountOpenPages } from './pages/open-pages.tsx';
-import { recordRequests } from './record-requests.ts';
+import { noteError, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
@@ -34,24 +34,18 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts, document);
   mountControl(app, controlRoutes(parts, document));
+  const explain = (c: AppContext, error: GatewayError) => {
+    noteError(c, error, parts.runtime.style);
+    return answerError(c, error);
+  };
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
-    return explain(c, unknownRoute(c.req.method, c.req.path, routes), parts.runtime.style);
+    return explain(c, unknownRoute(c.req.method, c.req.path, routes));
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
     if (error.code === 'internal') report(error.cause);
-    return explain(c, error, parts.runtime.style);
+    return explain(c, error);
   });
   return app;
-}
-
-function explain(c: AppContext, thrown: unknown, style: HintStyle): Response {
-  const error = asGatewayError(thrown);
-  const exchange = c.get('exchange');
-  if (exchange) {
-    exchange.notes = notesOf(error, style);
-    exchange.responseBody = JSON.stringify(errorBody(error, false));
-  }
-  return answerError(c, error);
 }

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import type { RecordedRequest } from '../contract/event.ts';
 import type { HintStyle } from '../contract/hint.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ResolvedOptions } from '../options/table.ts';
@@ -52,15 +53,13 @@ export interface AppParts {
   dialect: Dialect;
 }
 
-/** What a handler of the service tells the request log beside status and time. */
-export interface RequestNotes {
-  requestBody?: string;
-  responseBody?: string;
-  paymentId?: string;
-  /** The status for the log, where the answer did not go out by the usual way. */
-  status?: number;
-  notes?: readonly string[];
-}
+/**
+ * What a handler of the service tells the request log beside status and time. A status only where the answer did not go
+ * out by the usual way.
+ */
+export type RequestNotes = Partial<
+  Pick<RecordedRequest, 'requestBody' | 'responseBody' | 'paymentId' | 'status' | 'notes'>
+>;
 
 /** hono's environment of every route. */
 export interface AppEnvironment {

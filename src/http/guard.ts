@@ -70,11 +70,8 @@ export function refuseCrossSite(
     c.req.header('sec-fetch-dest') === 'document';
   if (rules.allowNavigation && isNavigation && isPage(c.req.path)) return;
   const origin = c.req.header('origin');
-  const foreign =
-    site === undefined
-      ? origin !== undefined && !isOwnOrigin(origin, c, facts)
-      : site !== 'same-origin' && site !== 'none' && !(origin !== undefined && isOwnOrigin(origin, c, facts));
-  if (foreign) {
+  const looksForeign = site === undefined ? origin !== undefined : !['same-origin', 'none'].includes(site);
+  if (looksForeign && !(origin !== undefined && isOwnOrigin(origin, c, facts))) {
     throw new GatewayError('forbidden', `${c.req.path} takes no requests from pages of other sites`);
   }
 }

@@ -1,10 +1,17 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
+import { takeChunks } from './body.ts';
 import { asGatewayError, errorBody, statusOf } from './errors.ts';
 
 /** Receivers' answers and open pages get this long to end on a stop, in real time. */
@@ -43,44 +50,42 @@ export async function listen(
     overrideGlobalObjects: options.replaceGlobals,
     errorHandler: (thrown) => refuseRequest(thrown, report),
   });
-  const make = () => {
-    const server = createServer(
-      // A request without Host is refused below with a body, which Node's own refusal does not have.
-      { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
-      (incoming, outgoing) => {
-        // Here and not in the app: on a finished answer a header more is many times as expensive.
-        outgoing.setHeader('X-Gateway-Sim', '1');
-        if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
-          refuse(outgoing, 400, 'the request has no Host header');
-        else void listener(incoming, outgoing);
-      },
-    );
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-      answerMalformed(error, socket as Socket),
-    );
-    // Node would close the connection of the one and refuse the other without a word of who did.
-    server.on('connect', (_, socket) => {
-      socket.on('error', () => socket.destroy());
-      endRaw(socket, '405 Method Not Allowed', 'gateway-sim is no proxy: it takes no CONNECT');
-    });
-    server.on('checkExpectation', (_, outgoing) =>
-      refuse(outgoing, 417, 'the Expect header is not understood'),
-    );
-    return server;
-  };
-  const server = make();
+  const server = serverFor(listener);
   await bind(server, options.port, options.host);
   if (options.host !== '127.0.0.1') return [server];
-  const second = make();
-  const { port } = server.address() as AddressInfo;
+  const second = serverFor(listener);
   try {
-    await bind(second, port, '::1');
+    await bind(second, portOf(server), '::1');
     return [server, second];
   } catch (error) {
     // A machine without IPv6, or with that port taken there, still has its IPv4 loopback.
     if (error instanceof GatewayError) return [server];
     throw error;
   }
+}
+
+function serverFor(listener: ReturnType<typeof getRequestListener>): Server {
+  const server = createServer(
+    // A request without Host is refused below with a body, which Node's own refusal does not have.
+    { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
+    (incoming, outgoing) => {
+      // Here and not in the app: on a finished answer a header more is many times as expensive.
+      outgoing.setHeader('X-Gateway-Sim', '1');
+      if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
+        refuse(outgoing, 400, 'the request has no Host header');
+      else void listener(incoming, outgoing);
+    },
+  );
+  server.on('clientError', answerMalformed);
+  // Node would close the connection of the one and refuse the other without a word of who did.
+  server.on('connect', (_, socket) => {
+    socket.on('error', () => socket.destroy());
+    endRaw(socket, 405, 'gateway-sim is no proxy: it takes no CONNECT');
+  });
+  server.on('checkExpectation', (_, outgoing) =>
+    refuse(outgoing, 417, 'the Expect header is not understood'),
+  );
+  return server;
 }
 
 /** So much of a body that nobody wanted is taken over, and for so long in real time, before the answer goes out. */
@@ -91,28 +96,20 @@ const MAX_DISCARD_MS = 2_000;
  * Takes over what is left of a body. Closing a connection while the client still sends resets it, and a client that
  * reads late, as blocking ones do, would never see the answer.
  */
-function discardRest(incoming: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    let size = 0;
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > MAX_DISCARDED_BYTES) done();
-    };
-    const done = () => {
-      clearTimeout(timer);
-      incoming.off('data', onData).off('end', done).off('error', done).off('close', done);
-      resolve();
-    };
-    const timer = setTimeout(done, MAX_DISCARD_MS);
-    if (incoming.destroyed) return done();
-    incoming.on('data', onData).on('end', done).on('error', done).on('close', done).resume();
-  });
+async function discardRest(incoming: IncomingMessage): Promise<void> {
+  if (incoming.destroyed) return;
+  let size = 0;
+  const wantsMore = (chunk: Buffer) => {
+    size += chunk.length;
+    return size <= MAX_DISCARDED_BYTES;
+  };
+  await takeChunks(incoming.resume(), wantsMore, MAX_DISCARD_MS);
 }
 
 function bind(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(bindError(error, port, host)));
-    server.listen({ port, host }, () => resolve());
+    server.listen({ port, host }, resolve);
   });
 }
 
@@ -146,44 +143,41 @@ function refuseRequest(thrown: unknown, report: (error: unknown) => void): Respo
 }
 
 /** What Node's parser refuses still gets an answer in the one error shape before the connection closes. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, reason] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'the headers are too large']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'the request was not complete in time']
-        : ['400 Bad Request', 'the request is not valid HTTP'];
-  endRaw(socket, status, reason);
+function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+  else if (error.code === 'HPE_HEADER_OVERFLOW') endRaw(socket, 431, 'the headers are too large');
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    endRaw(socket, 408, 'the request was not complete in time');
+  else endRaw(socket, 400, 'the request is not valid HTTP');
 }
 
 /** Refuses a request that does not go as far as hono, and closes the connection. */
 function refuse(outgoing: ServerResponse, status: number, reason: string): void {
-  const body = JSON.stringify(errorBody(new GatewayError('unparseable_body', reason), false));
-  outgoing.writeHead(status, {
-    'X-Gateway-Sim': '1',
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-  });
-  outgoing.end(body);
+  const { headers, body } = refusal(reason);
+  outgoing.writeHead(status, headers).end(body);
 }
 
 /** Answers where there is no response to write to, and closes the connection. */
-function endRaw(socket: Duplex, status: string, reason: string): void {
+function endRaw(socket: Duplex, status: number, reason: string): void {
+  const { headers, body } = refusal(reason);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function refusal(reason: string) {
   const body = JSON.stringify(errorBody(new GatewayError('unparseable_body', reason), false));
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Gateway-Sim: 1\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Gateway-Sim': '1',
+    Connection: 'close',
+  };
+  return { headers, body };
 }
 
 /** Lets a server answer what is under way, at most `DRAIN_MS` long, and closes it. */
 export async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
   const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
   clearTimeout(force);

@@ -1,3 +1,4 @@
+import type { RouterRoute } from 'hono/types';
 import type * as z from 'zod/mini';
 import type { JsonSchema } from '../contract/field.ts';
 import { componentSchemas } from '../contract/json-schema.ts';
@@ -16,19 +17,12 @@ const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-ca
 
 Each operation, and each field of the service, tells where it comes from, in words and as x-source: documented (the service interface says so), observed (published clients or deployments of it show it), or chosen (ours). Everything under /_sim is chosen.`;
 
-/** A route as hono lists it. */
-interface MountedRoute {
-  method: string;
-  path: string;
-  handler: object;
-}
-
 /**
  * The OpenAPI 3.1 document of the service and the control API: the routes that are mounted, and the messages that
  * validate. It is not cheap: load this module only when somebody asks.
  */
 export function openApiDocument(
-  routes: readonly MountedRoute[],
+  routes: readonly RouterRoute[],
   { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
 ) {
   return {
@@ -64,7 +58,7 @@ export function openApiDocument(
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
 /** In the order of the groups, and inside each in the order in which they are mounted. */
-function pathsOf(routes: readonly MountedRoute[]): Record<string, Record<string, OperationObject>> {
+function pathsOf(routes: readonly RouterRoute[]): Record<string, Record<string, OperationObject>> {
   const listed = routes.flatMap(({ method, path, handler }) => {
     const operation = operationOf(handler);
     return operation

@@ -3,7 +3,7 @@ import type { ParamKeys } from 'hono/types';
 import type * as z from 'zod/mini';
 import { messageOf } from '../../contract/field.ts';
 import { parseInput } from '../../contract/input.ts';
-import { readJsonBody, readStateBody } from '../body.ts';
+import { MAX_STATE_BYTES, readFields } from '../body.ts';
 import type { AppContext, AppEnvironment } from '../environment.ts';
 import { described, type Operation, type Tag } from '../operation.ts';
 
@@ -86,7 +86,7 @@ export function control<
       params: c.req.param(),
       query: about.query && parseInput(about.query, queryOf(c)),
       body: about.isState
-        ? await readStateBody(c)
+        ? (await readFields(c, { jsonOnly: true, limit: MAX_STATE_BYTES })).fields
         : about.body && parseInput(about.body, await bodyOf(c, about.optionalBody)),
     } as unknown as Input<Key, Query, Body>;
     const answered = await run(input);
@@ -103,7 +103,7 @@ function queryOf(c: Context): Record<string, unknown> {
 async function bodyOf(c: AppContext, isOptional: true | undefined): Promise<object> {
   const signs = ['content-type', 'content-length', 'transfer-encoding'].map((name) => c.req.header(name));
   const hasBody = c.req.header('content-length') !== '0' && signs.some((value) => value !== undefined);
-  return isOptional && !hasBody ? {} : (await readJsonBody(c)).fields;
+  return isOptional && !hasBody ? {} : (await readFields(c, { jsonOnly: true })).fields;
 }
 
 /** Mounts routes of the control API, by group. */

@@ -4,7 +4,7 @@ import { query } from '../../contract/field.ts';
 import { optionalText } from '../../contract/input.ts';
 import type { Merchant } from '../../contract/merchant.ts';
 import type { PostedFields } from '../../wire/body.ts';
-import { readJsonBody } from '../body.ts';
+import { readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { bearer } from '../guard.ts';
 import { described, type Operation } from '../operation.ts';
@@ -123,7 +123,7 @@ function cardId(c: AppContext, dialect: AppParts['dialect']): string {
 }
 
 async function postedFields(c: AppContext): Promise<PostedFields> {
-  const posted = await readJsonBody(c);
+  const posted = await readFields(c, { jsonOnly: true });
   c.get('exchange').requestBody = posted.text;
   return posted;
 }

@@ -4,8 +4,9 @@ import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { readFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
-import { answerError, asGatewayError, errorBody, notesOf } from '../errors.ts';
+import { answerError, asGatewayError } from '../errors.ts';
 import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
+import { noteError } from '../record-requests.ts';
 
 /** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed). */
 export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void {
@@ -73,9 +74,8 @@ async function answerInitiate(c: AppContext, parts: AppParts, mode: Mode): Promi
   } catch (thrown) {
     c.header('Access-Control-Allow-Origin', '*');
     const error = asGatewayError(thrown);
-    exchange.notes = notesOf(error, runtime.style);
-    exchange.responseBody = JSON.stringify(errorBody(error, false));
     if (error.code === 'internal') throw thrown;
+    noteError(c, error, runtime.style);
     return answerError(c, error, runtime.options.errorStatus);
   }
 }
