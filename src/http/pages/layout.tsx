@@ -9,23 +9,21 @@ export const ICON_SVG =
 /** Inline, so that no page asks the server for an icon and none logs a 404. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
-export interface DocumentParts {
+/**
+ * A whole page as text, with its styles inline: it needs no second request.
+ *
+ * @param parts `script`: the address of one that makes the page livelier; the page is whole without it
+ */
+export function renderDocument(parts: {
   view: Pick<PageView, 'language' | 'nonce'>;
   theme: PageView['theme'];
   title: string;
   styles: string;
-  /** Address of a script that makes the page livelier; the page is whole without it. */
   script?: string;
   children: Child;
-}
-
-/** A whole page as text, with its styles inline: it needs no second request. */
-export function renderDocument(parts: DocumentParts): string {
-  return `<!doctype html>${(<Document {...parts} />).toString()}`;
-}
-
-function Document({ view, theme, title, styles, script, children }: DocumentParts) {
-  return (
+}): string {
+  const { view, theme, title, styles, script, children } = parts;
+  const html = (
     <html lang={view.language} class={theme}>
       <head>
         <meta charset="utf-8" />
@@ -48,4 +46,5 @@ function Document({ view, theme, title, styles, script, children }: DocumentPart
       </body>
     </html>
   );
+  return `<!doctype html>${html.toString()}`;
 }

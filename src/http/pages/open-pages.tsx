@@ -6,7 +6,7 @@ import { readTextFields } from '../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
-import { EndIcon, renderCard } from './checkout.tsx';
+import { renderCard, renderEnd } from './checkout.tsx';
 import { WORDING } from './messages.ts';
 import { type PageView, pageView } from './page-view.ts';
 import { Command } from './panel.tsx';
@@ -24,8 +24,8 @@ export function page(summary: string, errors: readonly number[], type = HTML_TYP
 
 /** The pages that stand in for a merchant's own when `payments create` is given no addresses. */
 const STAND_INS = {
-  paid: { insteadOf: 'success_url', end: 'succeeded' },
-  canceled: { insteadOf: 'cancel_url', end: 'canceled' },
+  paid: { insteadOf: 'success_url', sign: 'succeeded' },
+  canceled: { insteadOf: 'cancel_url', sign: 'canceled' },
 } as const;
 
 const TOKEN_OPERATION: Operation = {
@@ -67,16 +67,7 @@ export function mountOpenPages(app: Hono<AppEnvironment>, parts: AppParts): void
 /** A thank-you page, as a whole HTML document. It tells nothing about any payment: anybody may open it. */
 function thanksPage(which: keyof typeof STAND_INS, view: PageView): string {
   const { title, text, note } = WORDING[view.language].thanks[which];
-  return renderCard(
-    view,
-    title,
-    <>
-      <EndIcon end={STAND_INS[which].end} />
-      <h1>{title}</h1>
-      <p>{text}</p>
-      <p class="detail">{note}</p>
-    </>,
-  );
+  return renderEnd(view, { sign: STAND_INS[which].sign, title, text, more: <p class="detail">{note}</p> });
 }
 
 function askForToken(c: AppContext, { runtime }: AppParts, wrong: boolean): Response {

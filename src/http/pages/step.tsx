@@ -37,6 +37,8 @@ interface StepProps {
 /** One step: the main form with its one field, and around it the forms that each do one other thing. */
 export function Step({ view, words }: StepProps) {
   const { step, payment, sandbox } = view;
+  const canResend = step === 'code' && payment.mode === 'live';
+  const ways: ('resend' | 'cancel')[] = canResend ? ['resend', 'cancel'] : ['cancel'];
   return (
     <section class="step" aria-labelledby="step">
       <div class="heading">
@@ -61,18 +63,13 @@ export function Step({ view, words }: StepProps) {
       )}
       <MainForm view={view} words={words} />
       <div class="ways">
-        {step === 'code' && payment.mode === 'live' && (
-          <PostForm view={view} name="resend">
+        {ways.map((name) => (
+          <PostForm view={view} name={name}>
             <button type="submit" class="button quiet">
-              {words.resend}
+              {words[name]}
             </button>
           </PostForm>
-        )}
-        <PostForm view={view} name="cancel">
-          <button type="submit" class="button quiet">
-            {words.cancel}
-          </button>
-        </PostForm>
+        ))}
       </div>
     </section>
   );
