@@ -16,7 +16,6 @@ import type { StateUseCases } from '../usecases/state.ts';
 import type { Wallets } from '../usecases/wallets.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
-/** What the routes are given about the server they run in. */
 export interface ServerRuntime {
   version: string;
   options: ResolvedOptions;
@@ -33,7 +32,6 @@ export interface ServerRuntime {
   style: HintStyle;
   /** Aborted when the server begins to stop: endless answers end then. */
   stopped: AbortSignal;
-  /** Stops the server gracefully. */
   stop: () => Promise<void>;
 }
 
@@ -61,7 +59,6 @@ export type RequestNotes = Partial<
   Pick<RecordedRequest, 'requestBody' | 'responseBody' | 'paymentId' | 'status' | 'notes'>
 >;
 
-/** hono's environment of every route. */
 export interface AppEnvironment {
   Bindings: Partial<HttpBindings>;
   Variables: { exchange: RequestNotes };

@@ -20,12 +20,18 @@ function bare(host: string): string {
 
 /**
  * Guards `/_sim`: the Host header must be one of ours (or a page on a rebound name could read the keys), and no other
- * site's page may ask in a browser's name.
+ * site's page may ask in a browser's name, but for a link that opens a page.
  */
 export function siteGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
-    requireKnownHost(c, facts);
-    refuseCrossSite(c, facts, { allowNavigation: true });
+    const name = bare(new URL(c.req.url).hostname.toLowerCase());
+    const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
+    if (!isLoopback(name) && !known.some((host) => bare(host.toLowerCase()) === name)) {
+      throw new GatewayError('forbidden', `/_sim does not answer to the host name "${name}"`, {
+        hint: hint`If it is yours, start with ${option('allowHost')} ${name}.`,
+      });
+    }
+    if (!opensPage(c)) refuseCrossSite(c, facts);
     await next();
   };
 }
@@ -42,33 +48,9 @@ export function tokenGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironme
   };
 }
 
-function requireKnownHost(c: AppContext, facts: ServerRuntime): void {
-  const { hostname } = new URL(c.req.url);
-  const name = bare(hostname.toLowerCase());
-  const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
-  if (isLoopback(name) || known.some((host) => bare(host.toLowerCase()) === name)) return;
-  throw new GatewayError('forbidden', `/_sim does not answer to the host name "${name}"`, {
-    hint: hint`If it is yours, start with ${option('allowHost')} ${name}.`,
-  });
-}
-
-/**
- * Refuses what a page of another site makes a browser send.
- *
- * @param rules `allowNavigation`: let a link from another site open a page
- * @throws GatewayError `forbidden`
- */
-export function refuseCrossSite(
-  c: AppContext,
-  facts: ServerRuntime,
-  rules: { allowNavigation: boolean },
-): void {
+/** @throws GatewayError `forbidden` for what a page of another site makes a browser send */
+export function refuseCrossSite(c: AppContext, facts: ServerRuntime): void {
   const site = c.req.header('sec-fetch-site');
-  const isNavigation =
-    c.req.method === 'GET' &&
-    c.req.header('sec-fetch-mode') === 'navigate' &&
-    c.req.header('sec-fetch-dest') === 'document';
-  if (rules.allowNavigation && isNavigation && isPage(c.req.path)) return;
   const origin = c.req.header('origin');
   const looksForeign = site === undefined ? origin !== undefined : !['same-origin', 'none'].includes(site);
   if (looksForeign && !(origin !== undefined && isOwnOrigin(origin, c, facts))) {
@@ -76,8 +58,11 @@ export function refuseCrossSite(
   }
 }
 
-function isPage(path: string): boolean {
-  return path === '/_sim' || path.startsWith('/_sim/ui');
+/** Whether a browser goes to a page. */
+function opensPage({ req }: AppContext): boolean {
+  const isNavigation =
+    req.header('sec-fetch-mode') === 'navigate' && req.header('sec-fetch-dest') === 'document';
+  return req.method === 'GET' && isNavigation && (req.path === '/_sim' || req.path.startsWith('/_sim/ui'));
 }
 
 function isOwnOrigin(origin: string, c: AppContext, facts: ServerRuntime): boolean {
@@ -92,7 +77,6 @@ export function hasToken(c: AppContext, facts: ServerRuntime): boolean {
   return facts.controlToken === null || (given !== undefined && isToken(given, facts));
 }
 
-/** Whether a text is the control token. */
 export function isToken(given: string, { controlToken }: ServerRuntime): boolean {
   return controlToken !== null && sameSecret(given, controlToken);
 }

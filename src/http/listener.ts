@@ -23,7 +23,6 @@ export function urlOf(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-/** The port that a server was given. */
 export function portOf(server: Server | undefined): number {
   return (server?.address() as AddressInfo | null)?.port ?? 0;
 }
@@ -114,22 +113,19 @@ function bind(server: Server, port: number, host: string): Promise<void> {
 }
 
 function bindError(error: NodeJS.ErrnoException, port: number, host: string): GatewayError {
-  if (error.code === 'EADDRINUSE') {
-    return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another process`, {
-      hint: hint`Choose another one with ${option('port')} (0 takes a free one).`,
-      cause: error,
-    });
+  const { code, message } = error;
+  if (code === 'EADDRINUSE') {
+    const advice = hint`Choose another one with ${option('port')} (0 takes a free one).`;
+    const text = `port ${port} on ${host} is in use by another process`;
+    return new GatewayError('port_in_use', text, { hint: advice, cause: error });
   }
-  if (error.code === 'EACCES') {
-    return new GatewayError('port_in_use', `port ${port} on ${host} may not be used without more rights`, {
-      hint: hint`Choose a port above 1023 with ${option('port')}.`,
-      cause: error,
-    });
+  if (code === 'EACCES') {
+    const advice = hint`Choose a port above 1023 with ${option('port')}.`;
+    const text = `port ${port} on ${host} may not be used without more rights`;
+    return new GatewayError('port_in_use', text, { hint: advice, cause: error });
   }
-  return new GatewayError('usage', `cannot listen on ${host}: ${error.message}`, {
-    hint: hint`Give an address of this machine with ${option('host')}.`,
-    cause: error,
-  });
+  const advice = hint`Give an address of this machine with ${option('host')}.`;
+  return new GatewayError('usage', `cannot listen on ${host}: ${message}`, { hint: advice, cause: error });
 }
 
 /** What hono never sees: a request whose address or Host header makes no sense. */

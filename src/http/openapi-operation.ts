@@ -7,10 +7,8 @@ import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type 
 /** An operation as it stands in the document. */
 export type OperationObject = ReturnType<typeof describeOperation>;
 
-/** The bodies that go with media types. */
 export type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
 
-/** An answer in full. */
 export interface ResponseObject {
   description: string;
   headers?: object;
@@ -121,7 +119,6 @@ function response(answer: Answer, summary: string): ResponseObject {
   };
 }
 
-/** A parameter of a request. */
 export function parameter(name: string, place: string, description: string, required = true, schema = TEXT) {
   return { name, in: place, required, description, schema };
 }

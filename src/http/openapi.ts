@@ -54,7 +54,6 @@ export function openApiDocument(
   };
 }
 
-/** The OpenAPI document. */
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
 /** In the order of the groups, and inside each in the order in which they are mounted. */

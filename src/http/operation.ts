@@ -44,7 +44,6 @@ export interface Answer {
   examples?: Examples;
 }
 
-/** Leads a browser on. */
 export function seeOtherAnswer(description: string): Answer {
   return { status: 303, description, headers: { Location: 'Where the browser goes.' } };
 }

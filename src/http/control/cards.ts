@@ -11,7 +11,6 @@ import { listPage } from './list.ts';
 import { control } from './route.ts';
 import { cardView } from './views.ts';
 
-/** Routes of `/_sim/cards`: the simulator's side. */
 export function cardRoutes({ cards, state }: AppParts) {
   return [
     control('GET /cards', {

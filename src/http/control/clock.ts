@@ -3,7 +3,6 @@ import type { AppParts } from '../environment.ts';
 import { control } from './route.ts';
 import { clockView } from './views.ts';
 
-/** Routes of `/_sim/clock`. */
 export function clockRoutes({ clock }: AppParts) {
   return [
     control('GET /clock', {

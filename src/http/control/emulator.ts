@@ -23,7 +23,6 @@ export function probeRoutes() {
   ];
 }
 
-/** What concerns the emulator as a whole: status, its document, shutdown. */
 export function emulatorRoutes(parts: AppParts, document: () => Promise<object>) {
   const { runtime, clock, faults } = parts;
   return [

@@ -6,7 +6,6 @@ import { listPage, wholeList } from './list.ts';
 import { control } from './route.ts';
 import { inboxMessage, maskedRequest, simEventView } from './views.ts';
 
-/** `/_sim/requests`, `/_sim/inbox` and `/_sim/events`. */
 export function eventRoutes(parts: AppParts) {
   const { state, events } = parts;
   return [

@@ -4,7 +4,6 @@ import { wholeList } from './list.ts';
 import { control } from './route.ts';
 import { faultView } from './views.ts';
 
-/** Routes of `/_sim/faults`. */
 export function faultRoutes({ faults }: AppParts) {
   const list = () => wholeList(faults.list.map(faultView));
   return [

@@ -13,7 +13,6 @@ import { listPage, wholeList } from './list.ts';
 import { control } from './route.ts';
 import { deliveryView } from './views.ts';
 
-/** Routes of `/_sim/ipns`. */
 export function ipnRoutes({ ipns, payments, state }: AppParts) {
   const view = (delivery: StoredDelivery) => deliveryView(delivery, state.current);
   return [

@@ -4,7 +4,6 @@ import type { AppParts } from '../environment.ts';
 import { wholeList } from './list.ts';
 import { control } from './route.ts';
 
-/** Routes of `/_sim/merchants` and `/_sim/wallets`. */
 export function merchantRoutes({ merchants, wallets, state }: AppParts) {
   return [
     control('GET /merchants', {

@@ -17,7 +17,6 @@ const REFERENCE = {
     'The reference is an id or an identifier: the newest pending payment with it, else the newest.',
 };
 
-/** Routes of `/_sim/payments`. */
 export function paymentRoutes(parts: AppParts) {
   const { payments, state } = parts;
   const view = (payment: Payment) => paymentView(payment, parts);

@@ -13,7 +13,6 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Method and path below `/_sim`, such as `POST /payments/:ref/settle`. */
 type RouteKey = `${Method} /${string}`;
 
-/** The parameters in the path of a route. */
 type ParamsOf<Path extends string> = [ParamKeys<Path>] extends [never]
   ? unknown
   : Record<ParamKeys<Path>, string>;
@@ -53,7 +52,6 @@ export interface About<Query, Body, Answer>
   open?: true;
 }
 
-/** A route of the control API with its schemas, its operation and its handler. */
 export interface ControlRoute<
   Key extends RouteKey = RouteKey,
   Query = Schema | undefined,
@@ -73,10 +71,7 @@ export function control<
   Body extends Schema | undefined = undefined,
 >(
   key: Key,
-  {
-    run,
-    ...about
-  }: About<Query, Body, Answer> & {
+  about: About<Query, Body, Answer> & {
     run: (input: Input<Key, Query, Body>) => Awaitable<OutputOf<Answer> | Response>;
   },
 ): ControlRoute<Key, Query, Body, Answer> {
@@ -89,10 +84,10 @@ export function control<
         ? (await readFields(c, { jsonOnly: true, limit: MAX_STATE_BYTES })).fields
         : about.body && parseInput(about.body, await bodyOf(c, about.optionalBody)),
     } as unknown as Input<Key, Query, Body>;
-    const answered = await run(input);
+    const answered = await about.run(input);
     return answered instanceof Response ? answered : c.json(answered as object, about.status ?? 200);
   };
-  return { key, about: about as About<Query, Body, Answer>, handle };
+  return { key, about, handle };
 }
 
 /** Of a repeated parameter the last counts. */
@@ -106,7 +101,6 @@ async function bodyOf(c: AppContext, isOptional: true | undefined): Promise<obje
   return isOptional && !hasBody ? {} : (await readFields(c, { jsonOnly: true })).fields;
 }
 
-/** Mounts routes of the control API, by group. */
 export function mountControl(
   app: Hono<AppEnvironment>,
   groups: Readonly<Partial<Record<Tag, readonly ControlRoute[]>>>,

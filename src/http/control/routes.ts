@@ -26,5 +26,4 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
 }
 
 type Groups = ReturnType<typeof controlRoutes>;
-/** Requests and responses of the control API, by route. */
 export type ControlApi = ApiOf<Groups[keyof Groups][number]>;

@@ -4,7 +4,6 @@ import { PAYMENT_STATUSES, type PaymentStatus } from '../../contract/vocabulary.
 import type { AppParts } from '../environment.ts';
 import { control } from './route.ts';
 
-/** `/_sim/reset` and `/_sim/snapshot`. */
 export function stateRoutes(parts: AppParts) {
   const { state } = parts;
   return [
@@ -40,7 +39,6 @@ export function stateRoutes(parts: AppParts) {
   ];
 }
 
-/** How many records of each kind there are. */
 export function recordCounts({ state: { current } }: AppParts): RecordCounts {
   return {
     payments: current.payments.size,
@@ -51,7 +49,6 @@ export function recordCounts({ state: { current } }: AppParts): RecordCounts {
   };
 }
 
-/** How many payments there are of each status. */
 export function paymentCounts({ state }: AppParts): Record<PaymentStatus, number> {
   const counts = Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, 0])) as Record<
     PaymentStatus,

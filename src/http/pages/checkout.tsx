@@ -84,7 +84,6 @@ interface End {
   back?: { url: string | null; label: string };
 }
 
-/** A card that says how something ended. */
 export function renderEnd(view: PageView, { sign, title, text, more, back }: End): string {
   return renderCard(
     view,

@@ -3,7 +3,6 @@ import type { Child } from 'hono/jsx';
 import { WORDING } from './messages.ts';
 import type { PageView } from './page-view.ts';
 
-/** The icon of every page. */
 export const ICON_SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="6" width="28" height="20" rx="5" fill="#0b6b53"/><path d="M2 12h28" stroke="#fff" stroke-width="3"/><path d="M7 20h6" stroke="#fff" stroke-width="2" stroke-dasharray="2 1"/></svg>';
 /** Inline, so that no page asks the server for an icon and none logs a 404. */

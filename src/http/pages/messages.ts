@@ -245,7 +245,6 @@ const TEXTS = {
   },
 } as const satisfies Texts;
 
-/** The texts in one language. */
 export type Wording = In<typeof TEXTS>;
 
 function inLanguage<All extends Texts>(texts: All, language: 0 | 1): In<All> {
@@ -257,7 +256,6 @@ function inLanguage<All extends Texts>(texts: All, language: 0 | 1): In<All> {
   ) as In<All>;
 }
 
-/** The texts of every page, by language. */
 export const WORDING: Readonly<Record<Language, Wording>> = {
   en: inLanguage(TEXTS, 0),
   fr: inLanguage(TEXTS, 1),

@@ -11,7 +11,6 @@ import { WORDING } from './messages.ts';
 import { type PageView, pageView } from './page-view.ts';
 import { Command } from './panel.tsx';
 
-/** Where the dashboard's form for the control token posts to. */
 const TOKEN_PATH = '/_sim/ui/token';
 
 /** A page that has a lasting address. */

@@ -54,15 +54,11 @@ export function pageView(c: AppContext, theme: PageView['theme'], allowed: Allow
  */
 export function languageOf(header: string): Language {
   // Best first; those of the same quality in the order in which they are named.
-  const ranges = parseAccept(header.toLowerCase()).map(({ type, q }) => ({
-    language: type.split('-')[0],
-    q,
-  }));
+  const ranges = parseAccept(header.toLowerCase());
   const rank = (language: Language) => {
-    const named = ranges.findIndex((range) => range.language === language);
-    const at = named < 0 ? ranges.findIndex((range) => range.language === '*') : named;
+    const named = ranges.findIndex(({ type }) => type.split('-')[0] === language);
+    const at = named < 0 ? ranges.findIndex(({ type }) => type === '*') : named;
     return ranges[at]?.q ? at : Number.POSITIVE_INFINITY;
   };
-  const [en, fr] = [rank('en'), rank('fr')];
-  return fr < en ? 'fr' : 'en';
+  return rank('fr') < rank('en') ? 'fr' : 'en';
 }

@@ -17,7 +17,6 @@ export type LiveTip =
 /** The emulator's own word below a checkout, and its controls: settle at once. They fold away without a script. */
 export function SimulatorPanel(props: {
   words: Wording;
-  /** Where the form posts to. */
   action: string;
   defaultDelivery: DeliveryOrder;
   tip: LiveTip | null;

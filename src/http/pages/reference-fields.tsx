@@ -2,7 +2,6 @@ import type { JsonSchema } from '../../contract/field.ts';
 import { nameAt } from '../../contract/json-schema.ts';
 import type { Source } from '../../contract/vocabulary.ts';
 
-/** The anchor of a named schema. */
 export function schemaAnchor(name: string): string {
   return `schema-${name}`;
 }

@@ -52,7 +52,6 @@ function asksFor({ security = [] }: OperationObject, scheme: string): boolean {
   return security.some((way) => scheme in way);
 }
 
-/** Parameters as the fields of an object. */
 function asObject(parameters: NonNullable<OperationObject['parameters']>): JsonSchema {
   const fields = parameters.map(({ name, in: place, description, schema }) => [
     name,
@@ -70,7 +69,6 @@ function Pre({ text }: { text: string }) {
   );
 }
 
-/** The schema that stands behind a reference. */
 function resolved(schema: JsonSchema, { components }: OpenApiDocument): JsonSchema {
   return components.schemas[nameAt(schema.$ref ?? '')] ?? schema;
 }
@@ -137,7 +135,6 @@ function AnswerList({ answers, document }: { answers: readonly Answer[]; documen
   );
 }
 
-/** The schemas and media types of a body. */
 function Media({ content = {} }: { content: ContentObject | undefined }) {
   const types = Object.entries(content);
   if (!types.length) return null;
@@ -176,7 +173,6 @@ function Contained(props: { content: ContentObject | undefined; document: OpenAp
   );
 }
 
-/** What a command is filled in with. */
 export interface CurlFacts {
   baseUrl: string;
   publicKey: string;

@@ -6,7 +6,6 @@ import type { PageView } from './page-view.ts';
 import type { LiveTip } from './panel.tsx';
 import type { PaymentSummary } from './summary.tsx';
 
-/** A checkout that waits for the customer's e-mail or verification code. */
 export interface CheckoutView extends PageView {
   step: 'email' | 'code';
   payment: PaymentSummary;
@@ -147,7 +146,6 @@ function PostForm(props: { view: CheckoutView; name: string; class?: string; chi
   );
 }
 
-/** Where a form of the checkout posts to. */
 export function actionOf({ path, payment, page }: CheckoutView, name: string): string {
   return `${path}/${name}?payment_id=${encodeURIComponent(payment.id)}&page=${encodeURIComponent(page)}`;
 }

@@ -2,7 +2,6 @@
 export class BoundedMap<Value> extends Map<string, Value> {
   readonly #limit: number;
 
-  /** @param limit how many are remembered; the oldest goes first */
   constructor(limit: number) {
     super();
     this.#limit = limit;

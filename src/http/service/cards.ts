@@ -10,15 +10,13 @@ import { bearer } from '../guard.ts';
 import { described, type Operation } from '../operation.ts';
 
 /** A card endpoint: routes and messages are documented, responses and statuses chosen. */
-interface Endpoint
-  extends Pick<Operation, 'summary' | 'description' | 'query' | 'body' | 'answers' | 'errors'> {
+interface Endpoint extends Omit<Operation, 'tag' | 'side' | 'source'> {
   method: 'GET' | 'POST' | 'PUT';
   path: string;
   /** Makes the body of the response; the merchant is known before anything else of the request is read. */
   handle: (c: AppContext, merchant: Merchant) => object | Promise<object>;
 }
 
-/** Mounts the five card endpoints. */
 export function mountCards(app: Hono<AppEnvironment>, parts: AppParts): void {
   for (const { method, path, handle, ...said } of [...reads(parts), ...changes(parts)]) {
     const operation: Operation = {

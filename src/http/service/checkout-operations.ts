@@ -13,25 +13,17 @@ const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
 const seeOther = seeOtherAnswer('To the next page, or to the address of the merchant, exactly as given.');
 const CHECKOUT = { tag: 'Service: checkout', side: 'checkout', query: CheckoutQuery } as const;
 
-const SHOW = {
-  GET: {
-    summary: '',
-    description:
-      'The step that the payment is on. One that settled itself leads to the address of the merchant at once.',
-  },
-  POST: {
-    summary: ', by POST',
-    description: 'Answers like the GET: one published client sends the browser here by POST.',
-  },
+const SHOWS = {
+  GET: 'The step that the payment is on. One that settled itself leads to the address of the merchant at once.',
+  POST: 'Answers like the GET: one published client sends the browser here by POST.',
 } as const;
 
 /** The page of the checkout, by GET and by POST. */
-export function showOperation(mode: Mode, method: keyof typeof SHOW): Operation {
-  const { summary, description } = SHOW[method];
+export function showOperation(mode: Mode, method: keyof typeof SHOWS): Operation {
   return {
     ...CHECKOUT,
-    summary: `Hosted checkout in ${MODE_WORDS[mode]}${summary}`,
-    description,
+    summary: `Hosted checkout in ${MODE_WORDS[mode]}${method === 'POST' ? ', by POST' : ''}`,
+    description: SHOWS[method],
     source: 'observed',
     headers: { 'Accept-Language': 'English unless it asks for French.' },
     answers: [page, seeOther],
@@ -74,10 +66,7 @@ export const readsForm = (name: StepName) => 'form' in STEPS[name];
 /** A form of the checkout. What is wrong with an entry is told to a browser on the page that follows, to a program by 422. */
 export function stepOperation(mode: Mode, name: StepName, { messages }: Dialect): Operation {
   const { summary, description, form, settles }: Step = STEPS[name];
-  const stays: Answer = {
-    ...page,
-    description: 'It is settled, and the browser stays: delivery `ipn-only`.',
-  };
+  const stays = { ...page, description: 'It is settled, and the browser stays: delivery `ipn-only`.' };
   return {
     ...CHECKOUT,
     summary: `${summary}, in ${MODE_WORDS[mode]}`,

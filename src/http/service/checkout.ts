@@ -92,7 +92,7 @@ class Checkout {
 
   /** Does what a form asks for. */
   async submit(c: AppContext, name: StepName): Promise<Response> {
-    refuseCrossSite(c, this.#parts.runtime, { allowNavigation: false });
+    refuseCrossSite(c, this.#parts.runtime);
     const fields = readsForm(name) ? await readTextFields(c) : {};
     return this.#steps[name](c, this.#payment(c), fields);
   }

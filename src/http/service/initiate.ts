@@ -22,14 +22,11 @@ export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void 
       c.header('Access-Control-Max-Age', '600');
       return c.body(null, 204);
     });
-    app.post(
-      path,
-      described(operationOf(mode, parts.dialect), (c: AppContext) => answerInitiate(c, parts, mode)),
-    );
+    const answer = (c: AppContext) => answerInitiate(c, parts, mode);
+    app.post(path, described(operationOf(mode, parts.dialect), answer));
   }
 }
 
-/** How each mode is called in a summary. */
 export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const satisfies Record<Mode, string>;
 
 function operationOf(mode: Mode, { messages }: Dialect): Operation {
