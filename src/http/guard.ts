@@ -11,12 +11,11 @@ export const TOKEN_COOKIE = 'gateway_sim_token';
 
 /** Whether an address to listen on can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
-  return LOOPBACK_NAME.test(bare(host.toLowerCase()));
+  return LOOPBACK_NAME.test(bare(host));
 }
 
-function bare(host: string): string {
-  return host.startsWith('[') ? host.slice(1, -1) : host;
-}
+/** A host name in lower case, an IPv6 address without its brackets. */
+const bare = (host: string) => host.toLowerCase().replace(/^\[|\]$/g, '');
 
 /**
  * Guards `/_sim`: the Host header must be one of ours (or a page on a rebound name could read the keys), and no other
@@ -24,9 +23,9 @@ function bare(host: string): string {
  */
 export function siteGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
-    const name = bare(new URL(c.req.url).hostname.toLowerCase());
+    const name = bare(new URL(c.req.url).hostname);
     const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
-    if (!isLoopback(name) && !known.some((host) => bare(host.toLowerCase()) === name)) {
+    if (!isLoopback(name) && !known.some((host) => bare(host) === name)) {
       throw new GatewayError('forbidden', `/_sim does not answer to the host name "${name}"`, {
         hint: hint`If it is yours, start with ${option('allowHost')} ${name}.`,
       });
@@ -53,7 +52,7 @@ export function refuseCrossSite(c: AppContext, facts: ServerRuntime): void {
   const site = c.req.header('sec-fetch-site');
   const origin = c.req.header('origin');
   const looksForeign = site === undefined ? origin !== undefined : !['same-origin', 'none'].includes(site);
-  if (looksForeign && !(origin !== undefined && isOwnOrigin(origin, c, facts))) {
+  if (looksForeign && !isOwnOrigin(origin, c, facts)) {
     throw new GatewayError('forbidden', `${c.req.path} takes no requests from pages of other sites`);
   }
 }
@@ -65,8 +64,8 @@ function opensPage({ req }: AppContext): boolean {
   return req.method === 'GET' && isNavigation && (req.path === '/_sim' || req.path.startsWith('/_sim/ui'));
 }
 
-function isOwnOrigin(origin: string, c: AppContext, facts: ServerRuntime): boolean {
-  if (!URL.canParse(origin)) return false;
+function isOwnOrigin(origin: string | undefined, c: AppContext, facts: ServerRuntime): boolean {
+  if (origin === undefined || !URL.canParse(origin)) return false;
   const { host } = new URL(origin);
   return host === new URL(c.req.url).host || host === new URL(facts.baseUrl()).host;
 }

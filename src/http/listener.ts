@@ -27,8 +27,6 @@ export function portOf(server: Server | undefined): number {
   return (server?.address() as AddressInfo | null)?.port ?? 0;
 }
 
-type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
-
 /**
  * Listens on the host, and on ::1 too when that is 127.0.0.1: `localhost` means either.
  *
@@ -36,7 +34,7 @@ type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Respons
  */
 export async function listen(
   options: Pick<ResolvedOptions, 'host' | 'port'> & { replaceGlobals: boolean },
-  fetch: Fetch,
+  fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>,
   report: (error: unknown) => void,
 ): Promise<Server[]> {
   const answer = async (request: Request, env: HttpBindings) => {

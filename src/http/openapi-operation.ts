@@ -2,7 +2,7 @@ import { ControlError, ServiceError } from '../contract/error-body.ts';
 import { SimEvent } from '../contract/event.ts';
 import { type JsonSchema, messageOf } from '../contract/field.ts';
 import { inlineSchema, ref } from '../contract/json-schema.ts';
-import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type Side } from './operation.ts';
+import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type Tag } from './operation.ts';
 
 /** An operation as it stands in the document. */
 export type OperationObject = ReturnType<typeof describeOperation>;
@@ -42,12 +42,18 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /** What an error looks like from each side: people get pages, programs JSON. */
-const SHAPES: Readonly<Record<Side, ContentObject>> = {
+const SHAPES = {
   service: { [JSON_TYPE]: media(ref(ServiceError)) },
   checkout: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ServiceError)) },
   control: { [JSON_TYPE]: media(ref(ControlError)) },
   page: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ControlError)) },
-};
+} satisfies Record<string, ContentObject>;
+
+function sideOf(tag: Tag): keyof typeof SHAPES {
+  if (tag === 'Service: checkout') return 'checkout';
+  if (tag === 'Dashboard') return 'page';
+  return tag.startsWith('Control') ? 'control' : 'service';
+}
 
 /** Every error of every side, to be referred to. */
 export const ERROR_RESPONSES: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
@@ -65,7 +71,7 @@ const SECURITY: Readonly<Record<NonNullable<Operation['security']>, readonly obj
 };
 
 export function describeOperation(method: string, path: string, operation: Operation) {
-  const { tag, side, summary, description, source, security, body, answers } = operation;
+  const { tag, summary, description, source, security, body, answers } = operation;
   const parameters = parametersOf(path, operation);
   const errors = [...(security ? [401] : []), ...(body ? [400, 413, 415] : []), ...operation.errors];
   return {
@@ -88,7 +94,7 @@ export function describeOperation(method: string, path: string, operation: Opera
       ...Object.fromEntries(
         ['default', ...errors].map((status) => [
           status,
-          { $ref: `#/components/responses/${side}-${status}` },
+          { $ref: `#/components/responses/${sideOf(tag)}-${status}` },
         ]),
       ),
     },

@@ -58,17 +58,15 @@ export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
 /** In the order of the groups, and inside each in the order in which they are mounted. */
 function pathsOf(routes: readonly RouterRoute[]): Record<string, Record<string, OperationObject>> {
-  const listed = routes.flatMap(({ method, path, handler }) => {
-    const operation = operationOf(handler);
-    return operation
-      ? [{ method: method.toLowerCase(), path: path.replace(/:(\w+)/g, '{$1}'), operation }]
-      : [];
-  });
-  const order = Object.keys(TAGS);
-  listed.sort((a, b) => order.indexOf(a.operation.tag) - order.indexOf(b.operation.tag));
   const paths: Record<string, Record<string, OperationObject>> = {};
-  for (const { method, path, operation } of listed) {
-    paths[path] = { ...paths[path], [method]: describeOperation(method, path, operation) };
+  for (const tag of Object.keys(TAGS)) {
+    for (const { method, path: pattern, handler } of routes) {
+      const operation = operationOf(handler);
+      if (operation?.tag !== tag) continue;
+      const path = pattern.replace(/:(\w+)/g, '{$1}');
+      const verb = method.toLowerCase();
+      paths[path] = { ...paths[path], [verb]: describeOperation(verb, path, operation) };
+    }
   }
   return paths;
 }
@@ -78,7 +76,6 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
   return {
     ...describeOperation('ipn', '', {
       tag: 'Service: payments',
-      side: 'service',
       summary: 'Instant payment notification',
       description:
         'Posted to the ipn_url of a payment when it succeeds, on other outcomes only with --ipn-on.',

@@ -5,9 +5,6 @@ export const JSON_TYPE = 'application/json';
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 export const HTML_TYPE = 'text/html';
 
-/** Who answers: each has its own shape of an error. */
-export type Side = 'service' | 'checkout' | 'control' | 'page';
-
 /** Groups of operations, in the order in which they are read. */
 export const TAGS = {
   'Service: payments': 'What a merchant’s code calls to take a payment, and what it receives.',
@@ -51,7 +48,6 @@ export function seeOtherAnswer(description: string): Answer {
 /** What the OpenAPI document says of a route, beside its method and its path. */
 export interface Operation {
   tag: Tag;
-  side: Side;
   summary: string;
   /** More about it; its source comes on top. */
   description?: string | undefined;

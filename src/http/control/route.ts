@@ -119,7 +119,6 @@ function operationFor(path: string, tag: Tag, about: ControlRoute['about']): Ope
   return {
     ...said,
     tag,
-    side: 'control',
     source: 'chosen',
     security: open ? undefined : 'controlToken',
     query,

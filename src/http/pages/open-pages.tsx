@@ -15,10 +15,7 @@ const TOKEN_PATH = '/_sim/ui/token';
 
 /** A page that has a lasting address. */
 export function page(summary: string, errors: readonly number[], type = HTML_TYPE): Operation {
-  return {
-    ...{ tag: 'Dashboard', side: 'page', summary, source: 'chosen', errors },
-    answers: [{ status: 200, type }],
-  };
+  return { tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors };
 }
 
 /** The pages that stand in for a merchant's own when `payments create` is given no addresses. */
@@ -119,5 +116,5 @@ export function tokenPage(view: PageView, start: string, wrong: boolean): string
 }
 
 /** The logo of a merchant that has none of its own. */
-export const LOGO_SVG =
+const LOGO_SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#0b6b53"/><path d="M18 25h28l-3 22H21z" fill="#fff"/><path d="M25 29v-7a7 7 0 0 1 14 0v7" fill="none" stroke="#fff" stroke-width="3"/></svg>';

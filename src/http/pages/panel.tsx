@@ -22,11 +22,12 @@ export function SimulatorPanel(props: {
   tip: LiveTip | null;
 }) {
   const { words, action, defaultDelivery, tip } = props;
+  const { panel, status } = words;
   return (
-    <aside class="panel" aria-label={words.panel.region}>
+    <aside class="panel" aria-label={panel.region}>
       <details open>
         <summary>
-          <span class="tag">{words.panel.title}</span> {words.panel.note}
+          <span class="tag">{panel.title}</span> {panel.note}
         </summary>
         {tip && (
           <p class="tip">
@@ -35,7 +36,7 @@ export function SimulatorPanel(props: {
         )}
         <form method="post" action={action}>
           <div>
-            <label for="delivery">{words.panel.delivery}</label>
+            <label for="delivery">{panel.delivery}</label>
             <select id="delivery" name="delivery">
               {DELIVERY_ORDERS.map((order) => (
                 <option value={order} selected={order === defaultDelivery}>
@@ -45,18 +46,18 @@ export function SimulatorPanel(props: {
             </select>
           </div>
           <fieldset>
-            <legend>{words.panel.settle}</legend>
+            <legend>{panel.settle}</legend>
             <div class="outcomes">
               {OUTCOMES.map((outcome) => (
                 <button
                   type="submit"
                   name="outcome"
                   value={outcome}
-                  title={fill(words.panel.result, {
-                    status: words.status[PAYMENT_OUTCOMES[outcome].status].toLowerCase(),
+                  title={fill(panel.result, {
+                    status: status[PAYMENT_OUTCOMES[outcome].status].toLowerCase(),
                   })}
                 >
-                  {words.panel.outcomes[outcome]}
+                  {panel.outcomes[outcome]}
                 </button>
               ))}
             </div>

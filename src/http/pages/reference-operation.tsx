@@ -136,11 +136,9 @@ function AnswerList({ answers, document }: { answers: readonly Answer[]; documen
 }
 
 function Media({ content = {} }: { content: ContentObject | undefined }) {
-  const types = Object.entries(content);
-  if (!types.length) return null;
   return (
     <p class="field-name">
-      {types.map(([type, { schema }]) => (
+      {Object.entries(content).map(([type, { schema }]) => (
         <span>
           {type === HTML_TYPE ? <span class="type">a page</span> : <Type schema={schema} />}{' '}
           <span class="type">as {type}</span>

@@ -10,7 +10,7 @@ import { bearer } from '../guard.ts';
 import { described, type Operation } from '../operation.ts';
 
 /** A card endpoint: routes and messages are documented, responses and statuses chosen. */
-interface Endpoint extends Omit<Operation, 'tag' | 'side' | 'source'> {
+interface Endpoint extends Omit<Operation, 'tag' | 'source'> {
   method: 'GET' | 'POST' | 'PUT';
   path: string;
   /** Makes the body of the response; the merchant is known before anything else of the request is read. */
@@ -20,7 +20,7 @@ interface Endpoint extends Omit<Operation, 'tag' | 'side' | 'source'> {
 export function mountCards(app: Hono<AppEnvironment>, parts: AppParts): void {
   for (const { method, path, handle, ...said } of [...reads(parts), ...changes(parts)]) {
     const operation: Operation = {
-      ...{ tag: 'Service: cards', side: 'service', source: 'documented', security: 'secretKey' },
+      ...{ tag: 'Service: cards', source: 'documented', security: 'secretKey' },
       ...said,
       params: { id: 'Card identifier, at most 40 characters (documented).' },
     };

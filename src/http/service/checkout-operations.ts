@@ -11,7 +11,7 @@ const CheckoutQuery = query('CheckoutQuery', 'Which payment.', {
 
 const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
 const seeOther = seeOtherAnswer('To the next page, or to the address of the merchant, exactly as given.');
-const CHECKOUT = { tag: 'Service: checkout', side: 'checkout', query: CheckoutQuery } as const;
+const CHECKOUT = { tag: 'Service: checkout', query: CheckoutQuery } as const;
 
 const SHOWS = {
   GET: 'The step that the payment is on. One that settled itself leads to the address of the merchant at once.',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type CheckoutProblem, stepOf } from '../../contract/checkout.ts';
+import { stepOf } from '../../contract/checkout.ts';
 import { quoted } from '../../contract/curl.ts';
 import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
@@ -10,14 +10,11 @@ import { shownAmount } from '../pages/amount.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
 import { type Language, type PageView, pageView } from '../pages/page-view.ts';
 import type { LiveTip } from '../pages/panel.tsx';
+import type { CheckoutView } from '../pages/step.tsx';
 import type { PaymentSummary } from '../pages/summary.tsx';
 
 /** The value of a step's field, and what is wrong with it. */
-export interface Entry {
-  step: 'email' | 'code';
-  value: string;
-  problem: CheckoutProblem | null;
-}
+export type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
 /** The page of the step that the payment is on by now. The status tells a script whether an entry was refused. */
 export function showStep(c: AppContext, parts: AppParts, before: Payment, { value, problem }: Entry) {

@@ -12,16 +12,14 @@ import { noteError } from '../record-requests.ts';
 export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
-    app.options(path, (c) => {
-      c.header('Access-Control-Allow-Origin', '*');
-      c.header('Access-Control-Allow-Methods', 'POST, OPTIONS');
-      c.header(
-        'Access-Control-Allow-Headers',
-        c.req.header('access-control-request-headers') ?? 'Content-Type',
-      );
-      c.header('Access-Control-Max-Age', '600');
-      return c.body(null, 204);
-    });
+    app.options(path, (c) =>
+      c.body(null, 204, {
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Allow-Methods': 'POST, OPTIONS',
+        'Access-Control-Allow-Headers': c.req.header('access-control-request-headers') ?? 'Content-Type',
+        'Access-Control-Max-Age': '600',
+      }),
+    );
     const answer = (c: AppContext) => answerInitiate(c, parts, mode);
     app.post(path, described(operationOf(mode, parts.dialect), answer));
   }
@@ -32,7 +30,6 @@ export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const s
 function operationOf(mode: Mode, { messages }: Dialect): Operation {
   return {
     tag: 'Service: payments',
-    side: 'service',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
     description:
       'The public key in the body tells the merchant. Refusals are answered 200 (observed), so look at the body; `--error-status http` answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (chosen), and CORS is open (observed).',
