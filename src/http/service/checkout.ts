@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { stepOf } from '../../contract/checkout.ts';
-import { type ErrorCode, GatewayError } from '../../contract/error.ts';
+import { GatewayError } from '../../contract/error.ts';
 import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
@@ -64,13 +64,8 @@ class Checkout {
       const problem = await this.#parts.checkout.enterEmail(payment, value);
       return problem ? this.#again(c, payment, { step: 'email', value, problem }) : this.backToPage(c);
     },
-    code: async (c, payment, { code: value = '' }) => {
-      const enter = () => this.#parts.checkout.enterCode(payment, value);
-      const result = await this.#once(c, payment, 'code', enter);
-      return result.problem
-        ? this.#again(c, payment, { step: 'code', value, problem: result.problem })
-        : this.#leave(c, payment, result.redirectUrl);
-    },
+    code: (c, payment, { code: value = '' }) =>
+      this.#settle(c, payment, 'code', () => this.#parts.checkout.enterCode(payment, value), value),
     resend: async (c, payment) => {
       await this.#parts.checkout.resendCode(payment);
       return this.backToPage(c, '&resent=1');
@@ -79,14 +74,16 @@ class Checkout {
       await this.#parts.checkout.changeEmail(payment);
       return this.backToPage(c);
     },
-    cancel: (c, payment) => this.#settle(c, payment, 'cancel', { outcome: 'cancel', by: 'customer' }),
+    cancel: (c, payment) =>
+      this.#settle(c, payment, 'cancel', () => this.#end(payment, { outcome: 'cancel', by: 'customer' })),
     panel: (c, payment, fields) => {
       const outcome = OUTCOMES.find((name) => name === fields['outcome']);
       const delivery = DELIVERY_ORDERS.find((name) => name === fields['delivery']);
       if (!outcome) {
         throw new GatewayError('invalid_fields', `outcome must be one of ${OUTCOMES.join(', ')}`);
       }
-      return this.#settle(c, payment, `panel ${outcome}`, { outcome, delivery, by: 'panel' });
+      const end = () => this.#end(payment, { outcome, delivery, by: 'panel' });
+      return this.#settle(c, payment, `panel ${outcome}`, end);
     },
   };
 
@@ -104,18 +101,13 @@ class Checkout {
     } catch (thrown) {
       const error = asGatewayError(thrown);
       const payment = this.#find(c);
-      const answer = await this.#answerTo(c, error.code, payment);
-      if (answer) c.get('exchange').notes = [error.message];
-      else if (!isBrowser(c) || error.code === 'internal') throw error;
-      return answer ?? showRefused(c, this.#parts, payment, error);
+      if (error.code === (payment ? 'wrong_state' : 'not_found')) {
+        c.get('exchange').notes = [error.message];
+        return payment?.status === 'pending' ? this.backToPage(c) : await this.#over(c, payment);
+      }
+      if (!isBrowser(c) || error.code === 'internal') throw error;
+      return showRefused(c, this.#parts, payment, error);
     }
-  }
-
-  /** The page for an error that is part of a payment's life, or undefined. */
-  async #answerTo(c: AppContext, code: ErrorCode, payment: Payment | null) {
-    if (code === 'not_found' && !payment) return showClosed(c, this.#parts, null);
-    if (code !== 'wrong_state' || !payment) return undefined;
-    return payment.status === 'pending' ? this.backToPage(c) : this.#over(c, payment);
   }
 
   #find(c: AppContext): Payment | null {
@@ -159,36 +151,34 @@ class Checkout {
     return isBrowser(c) ? this.backToPage(c, '&refused=1') : showStep(c, this.#parts, payment, entry);
   }
 
-  async #settle(c: AppContext, payment: Payment, form: string, input: SettleCommand): Promise<Response> {
-    const result = await this.#once(c, payment, form, async () => {
-      const { redirectUrl } = await this.#parts.payments.settle(payment.id, input);
-      return { problem: null, redirectUrl };
-    });
-    return this.#leave(c, payment, result.problem ? null : result.redirectUrl);
+  async #end({ id }: Payment, input: SettleCommand): Promise<StepResult> {
+    const { redirectUrl } = await this.#parts.payments.settle(id, input);
+    return { problem: null, redirectUrl };
   }
 
   /**
    * Runs what a form asks for, once for each page that it stood on: a browser follows only the last answer to a double
    * click, and that must be the same redirect again, not the news that the payment is over.
    */
-  async #once(c: AppContext, { id }: Payment, form: string, run: () => Promise<StepResult>) {
+  async #settle(c: AppContext, payment: Payment, form: string, run: () => Promise<StepResult>, value = '') {
     const page = c.req.query('page');
-    if (!page) return run();
-    const key = `${id} ${form} ${page}`;
+    const key = `${payment.id} ${form} ${page}`;
     const sent = this.#sent.get(key) ?? run();
-    this.#sent.set(key, sent);
-    const isDone = await sent.then(
-      ({ problem }) => problem === null,
-      () => false,
-    );
-    if (!isDone) this.#sent.delete(key);
-    return sent;
+    if (page) this.#sent.set(key, sent);
+    const result = await sent.catch((error) => {
+      this.#sent.delete(key);
+      throw error;
+    });
+    if (!result.problem) return this.#leave(c, payment, result.redirectUrl);
+    this.#sent.delete(key);
+    return this.#again(c, payment, { step: 'code', value, problem: result.problem });
   }
 
-  async #over(c: AppContext, payment: Payment): Promise<Response> {
-    const address = await this.#parts.payments.selfSettled(payment);
-    if (address !== null) return this.#leave(c, payment, address);
-    return showClosed(c, this.#parts, payment);
+  async #over(c: AppContext, payment: Payment | null): Promise<Response> {
+    const address = payment && (await this.#parts.payments.selfSettled(payment));
+    return payment && address !== null
+      ? this.#leave(c, payment, address)
+      : showClosed(c, this.#parts, payment);
   }
 
   /** Sends the browser to the merchant, or says that it stays here. */
