@@ -3,7 +3,7 @@ import type { GatewayError } from '../contract/error.ts';
 import { probeRoutes } from './control/emulator.ts';
 import { mountControl } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
-import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
+import type { App, AppContext, AppEnvironment, AppParts } from './environment.ts';
 import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
@@ -16,7 +16,7 @@ import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
 
 /** The whole HTTP side: the only list of routes, in the order in which they are tried. */
-export function createApp(parts: AppParts, report: (error: unknown) => void): Hono<AppEnvironment> {
+export function createApp(parts: AppParts, report: (error: unknown) => void): App {
   const app = new Hono<AppEnvironment>();
   // Before the log: browsers ask for it on what names no icon, such as JSON, and some on every page.
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));

@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Context } from 'hono';
+import type { Context, Hono } from 'hono';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { HintStyle } from '../contract/hint.ts';
 import type { Settings } from '../domain/settings.ts';
@@ -64,4 +64,5 @@ export interface AppEnvironment {
   Variables: { exchange: RequestNotes };
 }
 
+export type App = Hono<AppEnvironment>;
 export type AppContext = Context<AppEnvironment>;

@@ -1,10 +1,9 @@
-import type { Context, Hono } from 'hono';
 import type { ParamKeys } from 'hono/types';
 import type * as z from 'zod/mini';
 import { messageOf } from '../../contract/field.ts';
 import { parseInput } from '../../contract/input.ts';
 import { MAX_STATE_BYTES, readFields } from '../body.ts';
-import type { AppContext, AppEnvironment } from '../environment.ts';
+import type { App, AppContext } from '../environment.ts';
 import { described, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
@@ -91,7 +90,7 @@ export function control<
 }
 
 /** Of a repeated parameter the last counts. */
-function queryOf(c: Context): Record<string, unknown> {
+function queryOf(c: AppContext): Record<string, unknown> {
   return Object.fromEntries(Object.entries(c.req.queries()).map(([name, list]) => [name, list.at(-1)]));
 }
 
@@ -102,7 +101,7 @@ async function bodyOf(c: AppContext, isOptional: true | undefined): Promise<obje
 }
 
 export function mountControl(
-  app: Hono<AppEnvironment>,
+  app: App,
   groups: Readonly<Partial<Record<Tag, readonly ControlRoute[]>>>,
 ): void {
   for (const [tag, routes] of Object.entries(groups)) {

@@ -1,9 +1,8 @@
-import type { Hono } from 'hono';
 import { setCookie } from 'hono/cookie';
 import { TokenForm } from '../../contract/emulator.ts';
 import { command } from '../../contract/hint.ts';
 import { readTextFields } from '../body.ts';
-import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
+import type { App, AppContext, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { renderCard, renderEnd } from './checkout.tsx';
@@ -34,7 +33,7 @@ const TOKEN_OPERATION: Operation = {
  * Mounts the pages that need no token: those that tell nothing, and the one that takes it. A customer on another
  * machine ends on a thank-you page.
  */
-export function mountOpenPages(app: Hono<AppEnvironment>, parts: AppParts): void {
+export function mountOpenPages(app: App, parts: AppParts): void {
   for (const which of ['paid', 'canceled'] as const) {
     const said = page(`Stands in for the ${STAND_INS[which].insteadOf} of a merchant that has none`, [403]);
     const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, 'system')));

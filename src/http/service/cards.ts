@@ -1,11 +1,10 @@
-import type { Hono } from 'hono';
 import { GatewayError } from '../../contract/error.ts';
 import { query } from '../../contract/field.ts';
 import { optionalText } from '../../contract/input.ts';
 import type { Merchant } from '../../contract/merchant.ts';
 import type { PostedFields } from '../../wire/body.ts';
 import { readFields } from '../body.ts';
-import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
+import type { App, AppContext, AppParts } from '../environment.ts';
 import { bearer } from '../guard.ts';
 import { described, type Operation } from '../operation.ts';
 
@@ -17,7 +16,7 @@ interface Endpoint extends Omit<Operation, 'tag' | 'source'> {
   handle: (c: AppContext, merchant: Merchant) => object | Promise<object>;
 }
 
-export function mountCards(app: Hono<AppEnvironment>, parts: AppParts): void {
+export function mountCards(app: App, parts: AppParts): void {
   for (const { method, path, handle, ...said } of [...reads(parts), ...changes(parts)]) {
     const operation: Operation = {
       ...{ tag: 'Service: cards', source: 'documented', security: 'secretKey' },

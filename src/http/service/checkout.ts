@@ -1,4 +1,3 @@
-import type { Hono } from 'hono';
 import { stepOf } from '../../contract/checkout.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
@@ -6,7 +5,7 @@ import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';
 import { readTextFields } from '../body.ts';
-import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
+import type { App, AppContext, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
 import { described } from '../operation.ts';
@@ -15,7 +14,7 @@ import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } fr
 import { type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 
 /** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed). */
-export function mountCheckout(app: Hono<AppEnvironment>, parts: AppParts): void {
+export function mountCheckout(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.checkout[mode];
     const steps = new Checkout(parts, mode);

@@ -1,15 +1,14 @@
-import type { Hono } from 'hono';
 import { ServiceError } from '../../contract/error-body.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { readFields } from '../body.ts';
-import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
+import type { App, AppContext, AppParts } from '../environment.ts';
 import { answerError, asGatewayError } from '../errors.ts';
 import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
 import { noteError } from '../record-requests.ts';
 
 /** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed). */
-export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void {
+export function mountInitiate(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
     app.options(path, (c) =>
