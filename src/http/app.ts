@@ -3,20 +3,20 @@ import type { GatewayError } from '../contract/error.ts';
 import { probeRoutes } from './control/emulator.ts';
 import { mountControl } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
-import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
-import { answerError, asGatewayError, notesOf, unknownRoute } from './errors.ts';
+import type { App, AppContext, AppEnvironment, AppParts } from './environment.ts';
+import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import { mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
-import { mountOpenPages } from './pages/open-pages.ts';
-import { recordRequests } from './record-requests.ts';
+import { mountOpenPages } from './pages/open-pages.tsx';
+import { noteError, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
 
 /** The whole HTTP side: the only list of routes, in the order in which they are tried. */
-export function createApp(parts: AppParts, report: (error: unknown) => void): Hono<AppEnvironment> {
+export function createApp(parts: AppParts, report: (error: unknown) => void): App {
   const app = new Hono<AppEnvironment>();
   // Before the log: browsers ask for it on what names no icon, such as JSON, and some on every page.
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
@@ -26,31 +26,26 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ho
   mountCheckout(app, parts);
   mountCards(app, parts);
   app.get('/', (c) => c.redirect('/_sim'));
-  mountControl(app, '/_sim', probeRoutes());
+  mountControl(app, { 'Control: emulator': probeRoutes() });
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.runtime));
   // Only when it is asked for: making the schemas of all messages takes longer than the start may.
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts, document);
-  mountControl(app, '/_sim', controlRoutes(parts, document));
+  mountControl(app, controlRoutes(parts, document));
+  const explain = (c: AppContext, error: GatewayError) => {
+    noteError(c, error, parts);
+    return answerError(c, error, parts.dialect);
+  };
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
-    return explain(c, unknownRoute(c.req.method, c.req.path, routes, parts.dialect), parts);
+    return explain(c, unknownRoute(c.req.method, c.req.path, routes, parts.dialect));
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
     if (error.code === 'internal') report(error.cause);
-    return explain(c, error, parts);
+    return explain(c, error);
   });
   return app;
-}
-
-function explain(c: AppContext, error: GatewayError, { dialect, runtime }: AppParts): Response {
-  const exchange = c.get('exchange');
-  if (exchange) {
-    exchange.notes = notesOf(error, runtime.style);
-    exchange.responseBody = JSON.stringify(dialect.serviceError(error));
-  }
-  return answerError(c, error, dialect);
 }

@@ -1,12 +1,12 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Context } from 'hono';
+import type { Context, Hono } from 'hono';
+import type { RecordedRequest } from '../contract/event.ts';
 import type { HintStyle } from '../contract/hint.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import type { UseCases } from '../usecases/use-cases.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
-/** What the routes are given about the server they run in. */
 export interface ServerRuntime {
   version: string;
   options: ResolvedOptions;
@@ -23,7 +23,6 @@ export interface ServerRuntime {
   style: HintStyle;
   /** Aborted when the server begins to stop: endless answers end then. */
   stopped: AbortSignal;
-  /** Stops the server gracefully. */
   stop: () => Promise<void>;
 }
 
@@ -33,20 +32,18 @@ export interface AppParts extends UseCases {
   dialect: Dialect;
 }
 
-/** What a handler of the service tells the request log beside status and time. */
-export interface RequestNotes {
-  requestBody?: string;
-  responseBody?: string;
-  paymentId?: string;
-  /** The status for the log, where the answer did not go out by the usual way. */
-  status?: number;
-  notes?: readonly string[];
-}
+/**
+ * What a handler of the service tells the request log beside status and time. A status only where the answer did not go
+ * out by the usual way.
+ */
+export type RequestNotes = Partial<
+  Pick<RecordedRequest, 'requestBody' | 'responseBody' | 'paymentId' | 'status' | 'notes'>
+>;
 
-/** hono's environment of every route. */
 export interface AppEnvironment {
   Bindings: Partial<HttpBindings>;
   Variables: { exchange: RequestNotes };
 }
 
+export type App = Hono<AppEnvironment>;
 export type AppContext = Context<AppEnvironment>;

@@ -11,21 +11,26 @@ export const TOKEN_COOKIE = 'gateway_sim_token';
 
 /** Whether an address to listen on can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
-  return LOOPBACK_NAME.test(bare(host.toLowerCase()));
+  return LOOPBACK_NAME.test(bare(host));
 }
 
-function bare(host: string): string {
-  return host.startsWith('[') ? host.slice(1, -1) : host;
-}
+/** A host name in lower case, an IPv6 address without its brackets. */
+const bare = (host: string) => host.toLowerCase().replace(/^\[|\]$/g, '');
 
 /**
  * Guards `/_sim`: the Host header must be one of ours (or a page on a rebound name could read the keys), and no other
- * site's page may ask in a browser's name.
+ * site's page may ask in a browser's name, but for a link that opens a page.
  */
 export function siteGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
-    requireKnownHost(c, facts);
-    refuseCrossSite(c, facts, { allowNavigation: true });
+    const name = bare(new URL(c.req.url).hostname);
+    const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
+    if (!isLoopback(name) && !known.some((host) => bare(host) === name)) {
+      throw new GatewayError('forbidden', `/_sim does not answer to the host name "${name}"`, {
+        hint: hint`If it is yours, start with ${option('allowHost')} ${name}.`,
+      });
+    }
+    if (!opensPage(c)) refuseCrossSite(c, facts);
     await next();
   };
 }
@@ -42,49 +47,25 @@ export function tokenGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironme
   };
 }
 
-function requireKnownHost(c: AppContext, facts: ServerRuntime): void {
-  const { hostname } = new URL(c.req.url);
-  const name = bare(hostname.toLowerCase());
-  const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
-  if (isLoopback(name) || known.some((host) => bare(host.toLowerCase()) === name)) return;
-  throw new GatewayError('forbidden', `/_sim does not answer to the host name "${name}"`, {
-    hint: hint`If it is yours, start with ${option('allowHost')} ${name}.`,
-  });
-}
-
-/**
- * Refuses what a page of another site makes a browser send.
- *
- * @param rules `allowNavigation`: let a link from another site open a page
- * @throws GatewayError `forbidden`
- */
-export function refuseCrossSite(
-  c: AppContext,
-  facts: ServerRuntime,
-  rules: { allowNavigation: boolean },
-): void {
+/** @throws GatewayError `forbidden` for what a page of another site makes a browser send */
+export function refuseCrossSite(c: AppContext, facts: ServerRuntime): void {
   const site = c.req.header('sec-fetch-site');
-  const isNavigation =
-    c.req.method === 'GET' &&
-    c.req.header('sec-fetch-mode') === 'navigate' &&
-    c.req.header('sec-fetch-dest') === 'document';
-  if (rules.allowNavigation && isNavigation && isPage(c.req.path)) return;
   const origin = c.req.header('origin');
-  const foreign =
-    site === undefined
-      ? origin !== undefined && !isOwnOrigin(origin, c, facts)
-      : site !== 'same-origin' && site !== 'none' && !(origin !== undefined && isOwnOrigin(origin, c, facts));
-  if (foreign) {
+  const looksForeign = site === undefined ? origin !== undefined : !['same-origin', 'none'].includes(site);
+  if (looksForeign && !isOwnOrigin(origin, c, facts)) {
     throw new GatewayError('forbidden', `${c.req.path} takes no requests from pages of other sites`);
   }
 }
 
-function isPage(path: string): boolean {
-  return path === '/_sim' || path.startsWith('/_sim/ui');
+/** Whether a browser goes to a page. */
+function opensPage({ req }: AppContext): boolean {
+  const isNavigation =
+    req.header('sec-fetch-mode') === 'navigate' && req.header('sec-fetch-dest') === 'document';
+  return req.method === 'GET' && isNavigation && (req.path === '/_sim' || req.path.startsWith('/_sim/ui'));
 }
 
-function isOwnOrigin(origin: string, c: AppContext, facts: ServerRuntime): boolean {
-  if (!URL.canParse(origin)) return false;
+function isOwnOrigin(origin: string | undefined, c: AppContext, facts: ServerRuntime): boolean {
+  if (origin === undefined || !URL.canParse(origin)) return false;
   const { host } = new URL(origin);
   return host === new URL(c.req.url).host || host === new URL(facts.baseUrl()).host;
 }
@@ -95,7 +76,6 @@ export function hasToken(c: AppContext, facts: ServerRuntime): boolean {
   return facts.controlToken === null || (given !== undefined && isToken(given, facts));
 }
 
-/** Whether a text is the control token. */
 export function isToken(given: string, { controlToken }: ServerRuntime): boolean {
   return controlToken !== null && sameSecret(given, controlToken);
 }

@@ -2,54 +2,23 @@ import { ControlError, ServiceError } from '../contract/error-body.ts';
 import { SimEvent } from '../contract/event.ts';
 import { type JsonSchema, messageOf } from '../contract/field.ts';
 import { inlineSchema, ref } from '../contract/json-schema.ts';
-import type { Source } from '../contract/vocabulary.ts';
-import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type Side } from './operation.ts';
-
-/** A header, without its name. */
-export interface HeaderObject {
-  description: string;
-  required?: boolean;
-  schema: JsonSchema;
-}
-
-/** A parameter of a request. */
-export interface ParameterObject {
-  name: string;
-  in: string;
-  required: boolean;
-  description: string;
-  schema: JsonSchema;
-}
-
-/** The bodies that go with media types. */
-export type ContentObject = Readonly<
-  Record<string, { schema: JsonSchema; examples?: Readonly<Record<string, { value: unknown }>> }>
->;
-
-/** An answer, or where it is described. */
-export type ResponseObject =
-  | { $ref: string }
-  | {
-      description: string;
-      headers?: Readonly<Record<string, HeaderObject | { $ref: string }>>;
-      content?: ContentObject;
-    };
+import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type Tag } from './operation.ts';
 
 /** An operation as it stands in the document. */
-export interface OperationObject {
-  operationId: string;
-  tags: readonly string[];
-  summary: string;
+export type OperationObject = ReturnType<typeof describeOperation>;
+
+export type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
+
+export interface ResponseObject {
   description: string;
-  'x-source': Source;
-  security?: readonly Readonly<Record<string, readonly string[]>>[];
-  parameters?: readonly ParameterObject[];
-  requestBody?: { required: boolean; content: ContentObject };
-  responses: Readonly<Record<string, ResponseObject>>;
+  headers?: object;
+  content?: ContentObject | undefined;
 }
 
+const TEXT: JsonSchema = { type: 'string' };
+
 /** On every answer. */
-export const EMULATOR_HEADER: HeaderObject = {
+export const EMULATOR_HEADER = {
   description: 'Always 1: nothing here may be mistaken for a real gateway (chosen).',
   required: true,
   schema: { type: 'string', const: '1' },
@@ -73,144 +42,102 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /** What an error looks like from each side: people get pages, programs JSON. */
-const SHAPES: Readonly<Record<Side, ContentObject>> = {
-  service: { [JSON_TYPE]: { schema: ref(ServiceError) } },
-  checkout: { [HTML_TYPE]: { schema: { type: 'string' } }, [JSON_TYPE]: { schema: ref(ServiceError) } },
-  control: { [JSON_TYPE]: { schema: ref(ControlError) } },
-  page: { [HTML_TYPE]: { schema: { type: 'string' } }, [JSON_TYPE]: { schema: ref(ControlError) } },
-};
+const SHAPES = {
+  service: { [JSON_TYPE]: media(ref(ServiceError)) },
+  checkout: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ServiceError)) },
+  control: { [JSON_TYPE]: media(ref(ControlError)) },
+  page: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ControlError)) },
+} satisfies Record<string, ContentObject>;
 
-const errorName = (side: Side, status: string) => `${side}-${status}`;
+function sideOf(tag: Tag): keyof typeof SHAPES {
+  if (tag === 'Service: checkout') return 'checkout';
+  if (tag === 'Dashboard') return 'page';
+  return tag.startsWith('Control') ? 'control' : 'service';
+}
 
 /** Every error of every side, to be referred to. */
 export const ERROR_RESPONSES: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
   Object.entries(SHAPES).flatMap(([side, content]) =>
     Object.entries(MEANINGS).map(([status, description]) => [
-      errorName(side as Side, status),
+      `${side}-${status}`,
       { description, headers: OURS, content },
     ]),
   ),
 );
 
-/** An operation as it stands in the document. */
-export function describeOperation(method: string, path: string, operation: Operation): OperationObject {
-  const { tag, side, summary, description, source, security, body } = operation;
+const SECURITY: Readonly<Record<NonNullable<Operation['security']>, readonly object[]>> = {
+  controlToken: [{}, { controlToken: [] }],
+  secretKey: [{ secretKey: [] }],
+};
+
+export function describeOperation(method: string, path: string, operation: Operation) {
+  const { tag, summary, description, source, security, body, answers } = operation;
   const parameters = parametersOf(path, operation);
+  const errors = [...(security ? [401] : []), ...(body ? [400, 413, 415] : []), ...operation.errors];
   return {
-    operationId: operationId(method, path),
+    // `post /_sim/ipns/{id}/resend` → `postSimIpnsIdResend`
+    operationId: (method + path).replace(/[^a-zA-Z0-9]+(.)?/g, (_, next = '') => next.toUpperCase()),
     tags: [tag],
     summary,
     description: [description, `Source: ${source}.`].filter(Boolean).join(' '),
     'x-source': source,
-    ...(security && {
-      security: security === 'controlToken' ? [{}, { controlToken: [] }] : [{ secretKey: [] }],
-    }),
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && {
-      requestBody: {
-        required: !body.optional,
-        content: Object.fromEntries(
-          body.types.map((type) => [type, { schema: ref(body.schema), ...examplesOf(body.examples) }]),
-        ),
-      },
-    }),
+    security: security && SECURITY[security],
+    parameters: parameters.length ? parameters : undefined,
+    requestBody: body && {
+      required: !body.optional,
+      content: Object.fromEntries(
+        (body.types ?? [JSON_TYPE]).map((type) => [type, media(ref(body.schema), body.examples)]),
+      ),
+    },
     responses: {
-      ...Object.fromEntries(operation.answers.map((answer) => [answer.status, response(answer)])),
+      ...Object.fromEntries(answers.map((answer) => [answer.status, response(answer, summary)])),
       ...Object.fromEntries(
-        ['default', ...operation.errors].map((status) => [
+        ['default', ...errors].map((status) => [
           status,
-          { $ref: `#/components/responses/${errorName(side, String(status))}` },
+          { $ref: `#/components/responses/${sideOf(tag)}-${status}` },
         ]),
       ),
     },
   };
 }
 
-/** `post /_sim/ipns/{id}/resend` → `postSimIpnsIdResend`. */
-function operationId(method: string, path: string): string {
-  return (
-    method + path.replace(/[^a-zA-Z0-9]+(.)?/g, (_, next: string | undefined) => next?.toUpperCase() ?? '')
-  );
+function media(schema: JsonSchema, examples?: Examples) {
+  return { schema, examples: examples && mapValues(examples, (value) => ({ value })) };
 }
 
-function examplesOf(examples: Examples | undefined) {
-  if (!examples) return {};
+function mapValues<Value, Result>(values: Readonly<Record<string, Value>>, change: (value: Value) => Result) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+}
+
+function response(answer: Answer, summary: string): ResponseObject {
+  const { status, type = JSON_TYPE, headers = {}, examples } = answer;
+  const named = (answer.schemas ?? []).filter((schema) => messageOf(schema));
+  const [only, ...more] = named;
+  const about = only && !more.length ? messageOf(only)?.description : undefined;
+  const schema = more.length ? { anyOf: named.map(ref) } : only && ref(only);
+  const body = media(schema ?? (type === JSON_TYPE ? { type: 'object' } : TEXT), examples);
+  // OpenAPI 3.1 knows no schema for the items of a stream.
+  const eventData = type === 'text/event-stream' && { 'x-event-data': ref(SimEvent) };
   return {
-    examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
+    description: answer.description ?? about ?? `${summary}.`,
+    headers: { ...OURS, ...mapValues(headers, (description) => ({ description, schema: TEXT })) },
+    content: status < 300 ? { [type]: { ...body, ...eventData } } : undefined,
   };
 }
 
-function response({
-  description,
-  type = JSON_TYPE,
-  schemas,
-  headers,
-  examples,
-  status,
-}: Answer): ResponseObject {
-  return {
-    description: description ?? aboutOf(schemas) ?? 'Done.',
-    headers: {
-      ...OURS,
-      ...Object.fromEntries(
-        Object.entries(headers ?? {}).map(([name, { description: about, ...schema }]) => [
-          name,
-          { description: about, schema },
-        ]),
-      ),
-    },
-    ...(status < 300 && {
-      content: { [type]: { schema: bodySchema(type, schemas), ...eventData(type), ...examplesOf(examples) } },
-    }),
-  };
+export function parameter(name: string, place: string, description: string, required = true, schema = TEXT) {
+  return { name, in: place, required, description, schema };
 }
 
-/** OpenAPI 3.1 knows no schema for the items of a stream. */
-function eventData(type: string): JsonSchema {
-  return type === 'text/event-stream' ? { 'x-event-data': ref(SimEvent) } : {};
-}
-
-/** What the response is, where one message says so. */
-function aboutOf(schemas: Answer['schemas'] = []): string | undefined {
-  const [only, ...more] = schemas;
-  return only && !more.length ? messageOf(only)?.description : undefined;
-}
-
-function bodySchema(type: string, schemas: Answer['schemas']): JsonSchema {
-  const [first, ...more] = schemas ?? [];
-  if (first === undefined) return { type: type === JSON_TYPE ? 'object' : 'string' };
-  if (messageOf(first) === undefined) return { type: 'object' };
-  return more.length ? { anyOf: [first, ...more].map(ref) } : ref(first);
-}
-
-/** What is said of a parameter in a path, unless its operation says more. */
-const PATH_PARAMETERS: Readonly<Record<string, string>> = { id: 'Id of the record.' };
-
-function parametersOf(path: string, { params, query, headers }: Operation): ParameterObject[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-    name,
-    in: 'path',
-    required: true,
-    description: params?.[name] ?? PATH_PARAMETERS[name] ?? '',
-    schema: { type: 'string' },
-  }));
-  const inHeader = Object.entries(headers ?? {}).map(([name, description]) => ({
-    name,
-    in: 'header',
-    required: false,
-    description,
-    schema: { type: 'string' },
-  }));
-  return [...inPath, ...(query ? queryParameters(query) : []), ...inHeader];
-}
-
-function queryParameters(query: NonNullable<Operation['query']>): ParameterObject[] {
-  const { properties = {}, required = [] } = inlineSchema(query);
-  return Object.entries(properties).map(([name, { description = '', 'x-source': _, ...schema }]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    description,
-    schema,
-  }));
+function parametersOf(path: string, { params = {}, query, headers = {} }: Operation) {
+  const { properties = {}, required = [] } = query ? inlineSchema(query) : {};
+  return [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
+      parameter(name, 'path', params[name] ?? 'Id of the record.'),
+    ),
+    ...Object.entries(properties).map(([name, { description = '', 'x-source': _, ...schema }]) =>
+      parameter(name, 'query', description, required.includes(name), schema),
+    ),
+    ...Object.entries(headers).map(([name, description]) => parameter(name, 'header', description, false)),
+  ];
 }

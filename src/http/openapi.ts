@@ -1,3 +1,5 @@
+import type { RouterRoute } from 'hono/types';
+import type * as z from 'zod/mini';
 import type { JsonSchema } from '../contract/field.ts';
 import { componentSchemas } from '../contract/json-schema.ts';
 import { optionsSchema } from '../options/json-schema.ts';
@@ -7,41 +9,34 @@ import {
   EMULATOR_HEADER,
   ERROR_RESPONSES,
   type OperationObject,
+  parameter,
 } from './openapi-operation.ts';
-import { operationOf, TAGS } from './operation.ts';
-import { ipnOperation } from './service/ipn-operation.ts';
+import { FORM_TYPE, JSON_TYPE, operationOf, TAGS } from './operation.ts';
 
 const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-card service. No real money moves.
 
 Each operation, and each field of the service, tells where it comes from, in words and as x-source: documented (the service interface says so), observed (published clients or deployments of it show it), or chosen (ours). Everything under /_sim is chosen.`;
-
-/** A route as hono lists it. */
-interface MountedRoute {
-  method: string;
-  path: string;
-  handler: object;
-}
 
 /**
  * The OpenAPI 3.1 document of the service and the control API: the routes that are mounted, and the messages that
  * validate. It is not cheap: load this module only when somebody asks.
  */
 export function openApiDocument(
-  routes: readonly MountedRoute[],
-  { runtime: facts, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
+  routes: readonly RouterRoute[],
+  { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
 ) {
   return {
     openapi: '3.1.0',
     info: {
       title: 'gateway-sim',
-      version: facts.version,
+      version: runtime.version,
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: facts.baseUrl() }],
+    servers: [{ url: runtime.baseUrl() }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathsOf(routes),
-    webhooks: { ipn: { post: ipnOperation(dialect) } },
+    webhooks: { ipn: { post: ipnOperation(dialect.messages.Ipn) } },
     components: {
       schemas: { ...componentSchemas(), Options: optionsSchema() } as Record<string, JsonSchema>,
       responses: ERROR_RESPONSES,
@@ -59,22 +54,50 @@ export function openApiDocument(
   };
 }
 
-/** The OpenAPI document. */
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
 /** In the order of the groups, and inside each in the order in which they are mounted. */
-function pathsOf(routes: readonly MountedRoute[]): Record<string, Record<string, OperationObject>> {
-  const listed = routes.flatMap(({ method, path, handler }) => {
-    const operation = operationOf(handler);
-    return operation
-      ? [{ method: method.toLowerCase(), path: path.replace(/:(\w+)/g, '{$1}'), operation }]
-      : [];
-  });
-  const order = Object.keys(TAGS);
-  listed.sort((a, b) => order.indexOf(a.operation.tag) - order.indexOf(b.operation.tag));
+function pathsOf(routes: readonly RouterRoute[]): Record<string, Record<string, OperationObject>> {
   const paths: Record<string, Record<string, OperationObject>> = {};
-  for (const { method, path, operation } of listed) {
-    paths[path] = { ...paths[path], [method]: describeOperation(method, path, operation) };
+  for (const tag of Object.keys(TAGS)) {
+    for (const { method, path: pattern, handler } of routes) {
+      const operation = operationOf(handler);
+      if (operation?.tag !== tag) continue;
+      const path = pattern.replace(/:(\w+)/g, '{$1}');
+      const verb = method.toLowerCase();
+      paths[path] = { ...paths[path], [verb]: describeOperation(verb, path, operation) };
+    }
   }
   return paths;
+}
+
+/** What the service posts to a merchant. */
+function ipnOperation(schema: z.ZodMiniType): OperationObject {
+  return {
+    ...describeOperation('ipn', '', {
+      tag: 'Service: payments',
+      summary: 'Instant payment notification',
+      description:
+        'Posted to the ipn_url of a payment when it succeeds, on other outcomes only with --ipn-on.',
+      source: 'documented',
+      body: { types: [FORM_TYPE, JSON_TYPE], schema },
+      answers: [],
+      errors: [],
+    }),
+    parameters: [
+      parameter('User-Agent', 'header', 'gateway-sim and its version (chosen).'),
+      parameter('X-Gateway-Sim', 'header', 'Always 1: nothing here comes from a real gateway (chosen).'),
+      parameter(
+        'X-Gateway-Sim-Delivery',
+        'header',
+        'Id of the delivery: the same for every attempt (chosen).',
+      ),
+      parameter('X-Gateway-Sim-Attempt', 'header', 'Counts from 1 (chosen).'),
+      parameter('X-Gateway-Sim-Original-Url', 'header', 'With --forward-ipn: the ipn_url (chosen).', false),
+    ],
+    responses: {
+      '2XX': { description: 'Delivered (chosen).' },
+      default: { description: 'Anything else, or nothing within 10 s: retried by the schedule (chosen).' },
+    },
+  };
 }

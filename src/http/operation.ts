@@ -1,13 +1,9 @@
 import type * as z from 'zod/mini';
-import type { JsonSchema } from '../contract/field.ts';
 import type { Source } from '../contract/vocabulary.ts';
 
 export const JSON_TYPE = 'application/json';
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 export const HTML_TYPE = 'text/html';
-
-/** Who answers: each has its own shape of an error. */
-export type Side = 'service' | 'checkout' | 'control' | 'page';
 
 /** Groups of operations, in the order in which they are read. */
 export const TAGS = {
@@ -34,33 +30,46 @@ export type Examples = Readonly<Record<string, unknown>>;
 /** What a success answers with. */
 export interface Answer {
   status: number;
+  /** Default: what its one message says of itself, else the summary of the operation. */
   description?: string;
   /** Default: JSON. */
-  type?: string;
+  type?: string | undefined;
   /** The messages that the body may be; several where the body tells them apart. */
   schemas?: readonly z.ZodMiniType[];
-  headers?: Readonly<Record<string, JsonSchema>>;
+  /** What is said of its headers, by name. */
+  headers?: Readonly<Record<string, string>>;
   examples?: Examples;
+}
+
+export function seeOtherAnswer(description: string): Answer {
+  return { status: 303, description, headers: { Location: 'Where the browser goes.' } };
 }
 
 /** What the OpenAPI document says of a route, beside its method and its path. */
 export interface Operation {
   tag: Tag;
-  side: Side;
   summary: string;
   /** More about it; its source comes on top. */
-  description?: string;
+  description?: string | undefined;
   source: Source;
   /** What it asks for; default: nothing. */
-  security?: 'secretKey' | 'controlToken';
-  body?: { types: readonly string[]; schema: z.ZodMiniType; optional?: true; examples?: Examples };
-  query?: z.ZodMiniType;
+  security?: 'secretKey' | 'controlToken' | undefined;
+  /** Its media types are JSON unless it says otherwise. */
+  body?:
+    | {
+        types?: readonly string[];
+        schema: z.ZodMiniType;
+        optional?: boolean | undefined;
+        examples?: Examples | undefined;
+      }
+    | undefined;
+  query?: z.ZodMiniType | undefined;
   /** What is said of the parameters in its path, by name. */
   params?: Readonly<Record<string, string>>;
   /** Headers of the request that change the response. */
   headers?: Readonly<Record<string, string>>;
   answers: readonly Answer[];
-  /** Statuses of its errors. */
+  /** Statuses of its errors beside those that follow from its security and from having a body. */
   errors: readonly number[];
 }
 

@@ -1,6 +1,8 @@
 import type { MiddlewareHandler } from 'hono';
+import type { GatewayError } from '../contract/error.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { AppContext, AppEnvironment, AppParts, RequestNotes } from './environment.ts';
+import { notesOf } from './errors.ts';
 
 /** So much of a request body is kept in the request log. */
 const KEPT_BODY_CHARACTERS = 16_384;
@@ -18,19 +20,26 @@ export function recordRequests({ events, clock }: AppParts): MiddlewareHandler<A
       method: c.req.method,
       target: target(c),
       requestHeaders: requestHeaders(c),
-      requestBody: notes.requestBody === undefined ? null : beginning(notes.requestBody),
+      requestBody: beginning(notes.requestBody ?? null),
       status: notes.status ?? c.res.status,
       responseBody: notes.responseBody ?? null,
       durationMs: Math.round((performance.now() - started) * 10) / 10,
       paymentId: notes.paymentId ?? null,
-      notes: [...(notes.notes ?? [])],
+      notes: notes.notes ?? [],
     });
   };
 }
 
+/** Tells the log of an error and what the service answers with it. */
+export function noteError(c: AppContext, error: GatewayError, { runtime, dialect }: AppParts): void {
+  const notes = c.get('exchange');
+  notes.notes = notesOf(error, runtime.style);
+  notes.responseBody = JSON.stringify(dialect.serviceError(error));
+}
+
 /** The beginning of a long text. A mere slice would keep the whole of it in memory. */
-function beginning(text: string): string {
-  if (text.length <= KEPT_BODY_CHARACTERS) return text;
+function beginning(text: string | null): string | null {
+  if (text === null || text.length <= KEPT_BODY_CHARACTERS) return text;
   return Buffer.from(text.slice(0, KEPT_BODY_CHARACTERS)).toString();
 }
 

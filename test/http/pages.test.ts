@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckoutProblem } from '../../src/contract/checkout.ts';
 import { DELIVERY_ORDERS, OUTCOMES, PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
-import { checkoutPage, closedPage, refusedPage } from '../../src/http/pages/checkout.tsx';
-import { tokenPage } from '../../src/http/pages/token.tsx';
-import type { CheckoutView, ClosedView, LiveTip, PaymentSummary } from '../../src/http/pages/views.ts';
+import { type ClosedView, checkoutPage, closedPage, refusedPage } from '../../src/http/pages/checkout.tsx';
+import { tokenPage } from '../../src/http/pages/open-pages.tsx';
+import type { LiveTip } from '../../src/http/pages/panel.tsx';
+import type { CheckoutView } from '../../src/http/pages/step.tsx';
+import type { PaymentSummary } from '../../src/http/pages/summary.tsx';
 
 const PATH = '/sandbox/initiate/payment/checkout';
 const STEPS = ['email', 'code'] as const;
@@ -12,6 +14,7 @@ const LANGUAGES = ['en', 'fr'] as const;
 const PAYMENT: PaymentSummary = {
   id: 'pay_1',
   mode: 'sandbox',
+  status: 'succeeded',
   merchantName: 'Demo Store',
   siteLogo: 'https://shop.test/logo.png',
   details: 'Two coffees',
@@ -52,8 +55,7 @@ function closed(changes: Partial<ClosedView> = {}): string {
     language: 'en',
     theme: 'light',
     nonce: 'nonce-1',
-    reason: 'settled',
-    status: 'succeeded',
+    stays: false,
     payment: PAYMENT,
     backUrl: 'https://shop.test/back?a=1&b=2',
     ...changes,
@@ -96,7 +98,7 @@ const PAGES: [string, string][] = [
     'refused',
     refusedPage({ language: 'en', theme: 'light', nonce: 'nonce-1', message: 'no', backUrl: null }),
   ],
-  ['unknown', closed({ reason: 'unknown', status: null, payment: null, backUrl: null })],
+  ['unknown', closed({ payment: null, backUrl: null })],
 ];
 
 describe.each(PAGES)('every page: %s', (_name, html) => {
@@ -400,8 +402,7 @@ describe('the page that asks for the control token', () => {
     'names the command as the user types it, and again when the token is wrong (%s)',
     (language) => {
       const view = { language, theme: 'system', nonce: 'nonce-1' } as const;
-      const page = (wrong: boolean) =>
-        tokenPage(view, { action: '/token', wrong, command: 'npx gateway-sim start' });
+      const page = (wrong: boolean) => tokenPage(view, 'npx gateway-sim start', wrong);
       const command = '<span>npx</span> <span>gateway-sim</span> <span>start</span></code>.';
       expect(page(false).split(command)).toHaveLength(2);
       expect(page(true).split(command)).toHaveLength(3);
@@ -461,7 +462,7 @@ describe('a closed page', () => {
     ['canceled', 'Payment canceled', 'was canceled.'],
     ['failed', 'Payment failed', 'This payment failed.'],
   ] as const)('of a %s payment says so', (status, title, text) => {
-    const html = closed({ status });
+    const html = closed({ payment: { ...PAYMENT, status } });
     expect(html).toContain(`<h1>${title}</h1>`);
     expect(html).toContain(text);
     expect(html).toContain('$100.00');
@@ -469,18 +470,18 @@ describe('a closed page', () => {
   });
 
   test('says that the payment expired', () => {
-    const html = closed({ reason: 'expired', status: 'expired' });
+    const html = closed({ payment: { ...PAYMENT, status: 'expired' } });
     expect(html).toContain('<h1>Payment expired</h1>');
     expect(html).toContain('The time to pay is over.');
   });
 
   test('after settling just now says what happened, not that it was over before', () => {
-    expect(closed({ reason: 'stayed' })).toContain('Your payment to Demo Store went through.');
-    expect(closed({ reason: 'stayed', status: 'canceled' })).not.toContain('already');
+    expect(closed({ stays: true })).toContain('Your payment to Demo Store went through.');
+    expect(closed({ stays: true, payment: { ...PAYMENT, status: 'canceled' } })).not.toContain('already');
   });
 
   test('of an unknown payment shows none', () => {
-    const html = closed({ reason: 'unknown', status: null, payment: null, backUrl: null });
+    const html = closed({ payment: null, backUrl: null });
     expect(html).toContain('<h1>Payment not found</h1>');
     expect(html).not.toMatch(/<a |<dl/);
   });
@@ -493,9 +494,9 @@ describe('a closed page', () => {
   });
 
   test.each(LANGUAGES)('has a title and a text for every end in %s', (language) => {
-    for (const reason of ['settled', 'stayed'] as const) {
+    for (const stays of [false, true]) {
       for (const status of PAYMENT_STATUSES)
-        expect(closed({ language, reason, status })).toMatch(/<\/h1><p>[^<]{10,}/);
+        expect(closed({ language, stays, payment: { ...PAYMENT, status } })).toMatch(/<\/h1><p>[^<]{10,}/);
     }
   });
 });

@@ -3,25 +3,20 @@ import type { AppParts } from '../environment.ts';
 import { control } from './route.ts';
 import { clockView } from './views.ts';
 
-const TAG = 'Control: clock';
-
-/** Routes of `/_sim/clock`. */
 export function clockRoutes({ clock }: AppParts) {
   return [
-    control('GET /clock', { tag: TAG, summary: "The emulator's time", answer: Clock }, () =>
-      clockView(clock.read()),
-    ),
-    control(
-      'POST /clock',
-      {
-        tag: TAG,
-        summary: 'Advance, freeze or resume time',
-        description: 'Answers when what fell due on the way has run.',
-        body: ClockInput,
-        answer: Clock,
-        errors: [504],
-      },
-      async ({ body }) => clockView(await clock.move(body)),
-    ),
-  ] as const;
+    control('GET /clock', {
+      summary: "The emulator's time",
+      answer: Clock,
+      run: () => clockView(clock.read()),
+    }),
+    control('POST /clock', {
+      summary: 'Advance, freeze or resume time',
+      description: 'Answers when what fell due on the way has run.',
+      body: ClockInput,
+      answer: Clock,
+      errors: [504],
+      run: async ({ body }) => clockView(await clock.move(body)),
+    }),
+  ];
 }

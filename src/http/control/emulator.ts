@@ -5,42 +5,40 @@ import { control } from './route.ts';
 import { paymentCounts, recordCounts } from './state.ts';
 import { clockView, faultView, masked } from './views.ts';
 
-const TAG = 'Control: emulator';
-
 /** Whatever waits for the emulator asks these; no guard is in front of them. */
 export function probeRoutes() {
   return [
-    control(
-      'GET /livez',
-      { tag: TAG, summary: 'Whether the process answers', answer: Live, open: true },
-      () => ({
-        status: 'live' as const,
-      }),
-    ),
-    control(
-      'GET /readyz',
-      { tag: TAG, summary: 'Whether state is loaded and requests are taken', answer: Ready, open: true },
-      () => ({ status: 'ready' as const }),
-    ),
-  ] as const;
+    control('GET /livez', {
+      summary: 'Whether the process answers',
+      answer: Live,
+      open: true,
+      run: () => ({ status: 'live' as const }),
+    }),
+    control('GET /readyz', {
+      summary: 'Whether state is loaded and requests are taken',
+      answer: Ready,
+      open: true,
+      run: () => ({ status: 'ready' as const }),
+    }),
+  ];
 }
 
-/** What concerns the emulator as a whole: status, its document, shutdown. */
 export function emulatorRoutes(parts: AppParts, document: () => Promise<object>) {
   const { runtime, clock, faults } = parts;
   return [
-    control(
-      'GET /status',
-      { tag: TAG, summary: 'Version, address, counts, options in force', answer: Status },
-      () => {
+    control('GET /status', {
+      summary: 'Version, address, counts, options in force',
+      answer: Status,
+      run: () => {
+        const { version, dataDir, pid, startedAt } = runtime;
         const { secretKey, controlToken, ...options } = runtime.options;
         return {
-          version: runtime.version,
-          mode: runtime.dataDir === null ? ('in-memory' as const) : ('on-disk' as const),
+          version,
+          mode: dataDir === null ? ('in-memory' as const) : ('on-disk' as const),
           url: runtime.baseUrl(),
-          dataDir: runtime.dataDir,
-          pid: runtime.pid,
-          startedAt: runtime.startedAt,
+          dataDir,
+          pid,
+          startedAt,
           clock: clockView(clock.read()),
           faults: faults.list.map(faultView),
           counts: { ...recordCounts(parts), payments: paymentCounts(parts) },
@@ -51,14 +49,16 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
           },
         };
       },
-    ),
-    control('GET /openapi.json', { tag: TAG, summary: 'This document', answer: z.custom<object>() }, () =>
-      document(),
-    ),
-    control('POST /shutdown', { tag: TAG, summary: 'Stop gracefully', answer: Stopping }, () => {
-      // The response is on its way before the server begins to stop.
-      setImmediate(() => void runtime.stop());
-      return { stopping: true as const, pid: runtime.pid };
     }),
-  ] as const;
+    control('GET /openapi.json', { summary: 'This document', answer: z.custom<object>(), run: document }),
+    control('POST /shutdown', {
+      summary: 'Stop gracefully',
+      answer: Stopping,
+      run: () => {
+        // The response is on its way before the server begins to stop.
+        setImmediate(() => void runtime.stop());
+        return { stopping: true as const, pid: runtime.pid };
+      },
+    }),
+  ];
 }

@@ -1,68 +1,47 @@
 import { streamSSE } from 'hono/streaming';
-import { EventQuery, RequestList, RequestQuery, SimEvent } from '../../contract/event.ts';
+import { EventQuery, type RecordedRequest, RequestList, RequestQuery } from '../../contract/event.ts';
 import { MessageList } from '../../contract/message.ts';
 import type { AppContext, AppParts } from '../environment.ts';
+import { listPage, wholeList } from './list.ts';
 import { control } from './route.ts';
 import { inboxMessage, maskedRequest, simEventView } from './views.ts';
 
-const TAG = 'Control: what happened';
-
-/** `/_sim/requests`, `/_sim/inbox` and `/_sim/events`. */
 export function eventRoutes(parts: AppParts) {
   const { state, events } = parts;
   return [
-    control(
-      'GET /requests',
-      {
-        tag: TAG,
-        summary: 'Requests to the service and their responses, newest first',
-        query: RequestQuery,
-        answer: RequestList,
-      },
-      ({ query: { path, method, payment, limit = 100 } }) => {
+    control('GET /requests', {
+      summary: 'Requests to the service and their responses, newest first',
+      query: RequestQuery,
+      answer: RequestList,
+      run: ({ query: { path, method, payment, limit = 100 } }) => {
         const id = payment === undefined ? undefined : (state.current.findPayment(payment)?.id ?? payment);
-        const data = events
-          .exchanges()
-          .filter(
-            (request) =>
-              (path === undefined || request.target.split('?', 1)[0] === path) &&
-              (method === undefined || request.method === method.toUpperCase()) &&
-              (id === undefined || request.paymentId === id),
-          )
-          .slice(0, limit);
-        return { data: data.map((request) => maskedRequest(request, parts)), nextCursor: null };
+        const fits = (request: RecordedRequest) =>
+          (path === undefined || request.target.split('?', 1)[0] === path) &&
+          (method === undefined || request.method === method.toUpperCase()) &&
+          (id === undefined || request.paymentId === id);
+        const found = events.exchanges().filter(fits).slice(0, limit);
+        return wholeList(found.map((request) => maskedRequest(request, parts)));
       },
-    ),
-    control(
-      'GET /inbox',
-      { tag: TAG, summary: 'Verification codes that were "sent", newest first', answer: MessageList },
-      () => {
-        const { data } = state.current.messages.page(100, undefined, () => true);
-        return { data: data.map(inboxMessage), nextCursor: null };
-      },
-    ),
-    control(
-      'GET /events',
-      {
-        tag: TAG,
-        summary: 'Server-sent events of everything that happens',
-        description:
-          'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line.',
-        query: EventQuery,
-        answer: null,
-        type: 'text/event-stream',
-        headers: { 'Last-Event-ID': 'Goes on after this event; browsers send it when they connect again.' },
-      },
-      ({ c, query: { since, follow = true } }) => {
+    }),
+    control('GET /inbox', {
+      summary: 'Verification codes that were "sent", newest first',
+      answer: MessageList,
+      run: () => wholeList(listPage(state.current.messages, { limit: 100 }, {}, inboxMessage).data),
+    }),
+    control('GET /events', {
+      summary: 'Server-sent events of everything that happens',
+      description: 'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line.',
+      query: EventQuery,
+      answer: null,
+      type: 'text/event-stream',
+      headers: { 'Last-Event-ID': 'Goes on after this event; browsers send it when they connect again.' },
+      run: ({ c, query: { since, follow = true } }) => {
         const from = Number(c.req.header('last-event-id') ?? since ?? events.newest);
         return streamEvents(c, parts, Number.isInteger(from) ? from : events.newest, follow);
       },
-    ),
-  ] as const;
+    }),
+  ];
 }
-
-/** What an event of the stream is: OpenAPI 3.1 knows no schema for the items of a stream. */
-export const EVENT_DATA = SimEvent;
 
 const HEARTBEAT_MS = 15_000;
 

@@ -1,11 +1,5 @@
 import type { Collection } from '../../domain/collection.ts';
 
-/** What every list takes beside its filters. */
-interface Paging {
-  limit?: number | undefined;
-  cursor?: number | undefined;
-}
-
 /**
  * A page of a collection, newest first.
  *
@@ -14,7 +8,7 @@ interface Paging {
  */
 export function listPage<Item extends { id: string }, View>(
   collection: Collection<Item>,
-  { limit = 50, cursor }: Paging,
+  { limit = 50, cursor }: { limit?: number | undefined; cursor?: number | undefined },
   wanted: { [Name in keyof Item]?: Item[Name] | undefined },
   view: (item: Item) => View,
 ): { data: View[]; nextCursor: string | null } {
@@ -22,4 +16,9 @@ export function listPage<Item extends { id: string }, View>(
   const fits = (item: Item) => filters.every(([name, value]) => item[name as keyof Item] === value);
   const page = collection.page(limit, cursor === undefined ? undefined : String(cursor), fits);
   return { ...page, data: page.data.map(view) };
+}
+
+/** A list that is always whole. */
+export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null } {
+  return { data, nextCursor: null };
 }

@@ -1,39 +1,44 @@
 import { Merchant, MerchantInput, MerchantList } from '../../contract/merchant.ts';
+import { FundInput, Wallet, WalletList } from '../../contract/wallet.ts';
 import type { AppParts } from '../environment.ts';
+import { wholeList } from './list.ts';
 import { control } from './route.ts';
 
-const TAG = 'Control: merchants and wallets';
-
-/** Routes of `/_sim/merchants`. */
-export function merchantRoutes({ merchants, state }: AppParts) {
+export function merchantRoutes({ merchants, wallets, state }: AppParts) {
   return [
-    control(
-      'GET /merchants',
-      { tag: TAG, summary: 'Merchants with their keys', answer: MerchantList },
-      () => {
+    control('GET /merchants', {
+      summary: 'Merchants with their keys',
+      answer: MerchantList,
+      run: () => {
         const first = merchants.default;
-        const data = [...state.current.merchants.values()];
-        return {
-          data: data.map((merchant) => ({ ...merchant, isDefault: merchant === first })),
-          nextCursor: null,
-        };
+        const all = [...state.current.merchants.values()];
+        return wholeList(all.map((merchant) => ({ ...merchant, isDefault: merchant === first })));
       },
-    ),
-    control(
-      'POST /merchants',
-      { tag: TAG, summary: 'Register a merchant', body: MerchantInput, answer: Merchant, status: 201 },
-      ({ body }) => merchants.add(body.name),
-    ),
-    control(
-      'POST /merchants/:id/keys',
-      {
-        tag: TAG,
-        summary: 'Generate a new pair of keys',
-        description: 'The old pair stops working at once.',
-        params: { id: 'Id or name of the merchant.' },
-        answer: Merchant,
-      },
-      ({ params }) => merchants.replaceKeys(params.id),
-    ),
-  ] as const;
+    }),
+    control('POST /merchants', {
+      summary: 'Register a merchant',
+      body: MerchantInput,
+      answer: Merchant,
+      status: 201,
+      run: ({ body }) => merchants.add(body.name),
+    }),
+    control('POST /merchants/:id/keys', {
+      summary: 'Generate a new pair of keys',
+      description: 'The old pair stops working at once.',
+      params: { id: 'Id or name of the merchant.' },
+      answer: Merchant,
+      run: ({ params }) => merchants.replaceKeys(params.id),
+    }),
+    control('GET /wallets', {
+      summary: 'Wallets of live mode',
+      answer: WalletList,
+      run: () => wholeList([...state.current.wallets.values()]),
+    }),
+    control('POST /wallets/:id/fund', {
+      summary: 'Put money into a wallet',
+      body: FundInput,
+      answer: Wallet,
+      run: ({ params, body }) => wallets.fund(params.id, body.amount),
+    }),
+  ];
 }

@@ -11,44 +11,40 @@ import { listPage } from './list.ts';
 import { control } from './route.ts';
 import { paymentView, settledView } from './views.ts';
 
-const TAG = 'Control: payments';
 const REFERENCE = {
   params: { ref: 'Payment id, or an identifier of the merchant, percent-encoded.' },
   description:
     'The reference is an id or an identifier: the newest pending payment with it, else the newest.',
 };
 
-/** Routes of `/_sim/payments`. */
 export function paymentRoutes(parts: AppParts) {
   const { payments, state } = parts;
   const view = (payment: Payment) => paymentView(payment, parts);
   return [
-    control(
-      'GET /payments',
-      { tag: TAG, summary: 'Payments, newest first', query: PaymentQuery, answer: PaymentList },
-      ({ query: { limit, cursor, ...wanted } }) =>
+    control('GET /payments', {
+      summary: 'Payments, newest first',
+      query: PaymentQuery,
+      answer: PaymentList,
+      run: ({ query: { limit, cursor, ...wanted } }) =>
         listPage(state.current.payments, { limit, cursor }, wanted, view),
-    ),
-    control(
-      'GET /payments/:ref',
-      { tag: TAG, summary: 'A payment with its timeline', ...REFERENCE, answer: PaymentWithTimeline },
-      ({ params }) => {
+    }),
+    control('GET /payments/:ref', {
+      summary: 'A payment with its timeline',
+      ...REFERENCE,
+      answer: PaymentWithTimeline,
+      run: ({ params }) => {
         const payment = payments.require(params.ref);
         return { ...view(payment), timeline: payments.timeline(payment) };
       },
-    ),
-    control(
-      'POST /payments/:ref/settle',
-      {
-        tag: TAG,
-        summary: 'Settle a pending payment',
-        ...REFERENCE,
-        body: SettleInput,
-        answer: Settled,
-        errors: [409],
-      },
-      async ({ params, body }) =>
+    }),
+    control('POST /payments/:ref/settle', {
+      summary: 'Settle a pending payment',
+      ...REFERENCE,
+      body: SettleInput,
+      answer: Settled,
+      errors: [409],
+      run: async ({ params, body }) =>
         settledView(await payments.settle(params.ref, { ...body, by: 'control' }), parts),
-    ),
-  ] as const;
+    }),
+  ];
 }

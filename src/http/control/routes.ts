@@ -9,23 +9,21 @@ import { merchantRoutes } from './merchants.ts';
 import { paymentRoutes } from './payments.ts';
 import type { ApiOf } from './route.ts';
 import { stateRoutes } from './state.ts';
-import { walletRoutes } from './wallets.ts';
 
-/** The JSON routes below `/_sim` that the guards stand in front of, in the order in which they are read. */
+/** The JSON routes below `/_sim` that the guards stand in front of, by group. */
 export function controlRoutes(parts: AppParts, document: () => Promise<object>) {
-  return [
-    ...paymentRoutes(parts),
-    ...ipnRoutes(parts),
-    ...cardRoutes(parts),
-    ...merchantRoutes(parts),
-    ...walletRoutes(parts),
-    ...eventRoutes(parts),
-    ...faultRoutes(parts),
-    ...clockRoutes(parts),
-    ...stateRoutes(parts),
-    ...emulatorRoutes(parts, document),
-  ] as const;
+  return {
+    'Control: payments': paymentRoutes(parts),
+    'Control: IPNs': ipnRoutes(parts),
+    'Control: cards': cardRoutes(parts),
+    'Control: merchants and wallets': merchantRoutes(parts),
+    'Control: what happened': eventRoutes(parts),
+    'Control: faults': faultRoutes(parts),
+    'Control: clock': clockRoutes(parts),
+    'Control: state': stateRoutes(parts),
+    'Control: emulator': emulatorRoutes(parts, document),
+  };
 }
 
-/** Requests and responses of the control API, by route. */
-export type ControlApi = ApiOf<ReturnType<typeof controlRoutes>>;
+type Groups = ReturnType<typeof controlRoutes>;
+export type ControlApi = ApiOf<Groups[keyof Groups][number]>;

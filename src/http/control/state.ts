@@ -4,49 +4,41 @@ import { PAYMENT_STATUSES, type PaymentStatus } from '../../contract/vocabulary.
 import type { AppParts } from '../environment.ts';
 import { control } from './route.ts';
 
-const TAG = 'Control: state';
-
-/** `/_sim/reset` and `/_sim/snapshot`. */
 export function stateRoutes(parts: AppParts) {
   const { state } = parts;
   return [
-    control(
-      'POST /reset',
-      {
-        tag: TAG,
-        summary: 'Back to the fixtures that it started with',
-        description: 'Merchants keep their keys; what is due is dropped.',
-        answer: Counted,
-      },
-      async () => {
+    control('POST /reset', {
+      summary: 'Back to the fixtures that it started with',
+      description: 'Merchants keep their keys; what is due is dropped.',
+      answer: Counted,
+      run: async () => {
         await state.reset();
         return { counts: recordCounts(parts) };
       },
-    ),
-    control('GET /snapshot', { tag: TAG, summary: 'The whole state', answer: State }, ({ c }) => {
-      // In slices: a large state must not hold up the payments that come in meanwhile.
-      const body = Readable.toWeb(Readable.from(state.snapshotText())) as ReadableStream<Uint8Array>;
-      return c.body(body, 200, { 'Content-Type': 'application/json' });
     }),
-    control(
-      'PUT /snapshot',
-      {
-        tag: TAG,
-        summary: 'Put a whole state in the place of this one',
-        description: 'All or nothing, at most 256 MiB.',
-        body: GivenState,
-        isState: true,
-        answer: Counted,
+    control('GET /snapshot', {
+      summary: 'The whole state',
+      answer: State,
+      run: ({ c }) => {
+        // In slices: a large state must not hold up the payments that come in meanwhile.
+        const body = Readable.toWeb(Readable.from(state.snapshotText())) as ReadableStream<Uint8Array>;
+        return c.body(body, 200, { 'Content-Type': 'application/json' });
       },
-      async ({ body }) => {
+    }),
+    control('PUT /snapshot', {
+      summary: 'Put a whole state in the place of this one',
+      description: 'All or nothing, at most 256 MiB.',
+      body: GivenState,
+      isState: true,
+      answer: Counted,
+      run: async ({ body }) => {
         await state.restore(body);
         return { counts: recordCounts(parts) };
       },
-    ),
-  ] as const;
+    }),
+  ];
 }
 
-/** How many records of each kind there are. */
 export function recordCounts({ state: { current } }: AppParts): RecordCounts {
   return {
     payments: current.payments.size,
@@ -57,7 +49,6 @@ export function recordCounts({ state: { current } }: AppParts): RecordCounts {
   };
 }
 
-/** How many payments there are of each status. */
 export function paymentCounts({ state }: AppParts): Record<PaymentStatus, number> {
   const counts = Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, 0])) as Record<
     PaymentStatus,

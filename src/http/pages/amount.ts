@@ -1,6 +1,6 @@
 import { formatAmount } from '../../contract/amount.ts';
 import type { AppParts } from '../environment.ts';
-import type { Language } from '../language.ts';
+import type { Language } from './page-view.ts';
 
 /** An amount as pages show it. A state from outside may have currencies that the configuration does not know. */
 export function shownAmount(

@@ -1,31 +1,28 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { WORDING } from './messages.ts';
-import type { PageView } from './views.ts';
+import type { PageView } from './page-view.ts';
 
-/** The icon of every page. */
 export const ICON_SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="6" width="28" height="20" rx="5" fill="#0b6b53"/><path d="M2 12h28" stroke="#fff" stroke-width="3"/><path d="M7 20h6" stroke="#fff" stroke-width="2" stroke-dasharray="2 1"/></svg>';
 /** Inline, so that no page asks the server for an icon and none logs a 404. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
-export interface DocumentParts {
+/**
+ * A whole page as text, with its styles inline: it needs no second request.
+ *
+ * @param parts `script`: the address of one that makes the page livelier; the page is whole without it
+ */
+export function renderDocument(parts: {
   view: Pick<PageView, 'language' | 'nonce'>;
   theme: PageView['theme'];
   title: string;
   styles: string;
-  /** Address of a script that makes the page livelier; the page is whole without it. */
   script?: string;
   children: Child;
-}
-
-/** A whole page as text, with its styles inline: it needs no second request. */
-export function renderDocument(parts: DocumentParts): string {
-  return `<!doctype html>${(<Document {...parts} />).toString()}`;
-}
-
-function Document({ view, theme, title, styles, script, children }: DocumentParts) {
-  return (
+}): string {
+  const { view, theme, title, styles, script, children } = parts;
+  const html = (
     <html lang={view.language} class={theme}>
       <head>
         <meta charset="utf-8" />
@@ -48,4 +45,5 @@ function Document({ view, theme, title, styles, script, children }: DocumentPart
       </body>
     </html>
   );
+  return `<!doctype html>${html.toString()}`;
 }

@@ -1,4 +1,4 @@
-import type { Language } from '../language.ts';
+import type { Language } from './page-view.ts';
 
 type Pair = readonly [en: string, fr: string];
 interface Texts {
@@ -245,23 +245,14 @@ const TEXTS = {
   },
 } as const satisfies Texts;
 
-/** The texts in one language. */
 export type Wording = In<typeof TEXTS>;
 
-function inLanguage<All extends Texts>(texts: All, language: 0 | 1): In<All> {
-  return Object.fromEntries(
-    Object.entries(texts).map(([name, one]) => [
-      name,
-      Array.isArray(one) ? one[language] : inLanguage(one as Texts, language),
-    ]),
-  ) as In<All>;
+/** The texts with the one of each pair that is in this language. */
+function inLanguage(language: 0 | 1): Wording {
+  return JSON.parse(JSON.stringify(TEXTS), (_, one) => (Array.isArray(one) ? one[language] : one));
 }
 
-/** The texts of every page, by language. */
-export const WORDING: Readonly<Record<Language, Wording>> = {
-  en: inLanguage(TEXTS, 0),
-  fr: inLanguage(TEXTS, 1),
-};
+export const WORDING: Readonly<Record<Language, Wording>> = { en: inLanguage(0), fr: inLanguage(1) };
 
 /** A text with its values in it. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {

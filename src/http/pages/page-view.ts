@@ -1,7 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { parseAccept } from 'hono/utils/accept';
+import type { CheckoutTheme } from '../../contract/vocabulary.ts';
 import type { AppContext } from '../environment.ts';
-import { languageOf } from '../language.ts';
-import type { PageView } from './views.ts';
+
+/** The languages of the pages; the first one is the default. */
+export type Language = 'en' | 'fr';
+
+/** What every page is made with. */
+export interface PageView {
+  language: Language;
+  /** `system` follows the browser's own choice. */
+  theme: CheckoutTheme | 'system';
+  /** The one-time value that the Content-Security-Policy allows inline styles with. */
+  nonce: string;
+}
 
 /** What a page may do beside showing its own text and styles, as parts of a Content-Security-Policy. */
 interface Allowances {
@@ -32,4 +44,21 @@ export function secure(c: AppContext, allowed: Allowances = {}): string {
 /** What every page in the customer's language is given; sets its headers. */
 export function pageView(c: AppContext, theme: PageView['theme'], allowed: Allowances = {}): PageView {
   return { language: languageOf(c.req.header('accept-language') ?? ''), theme, nonce: secure(c, allowed) };
+}
+
+/**
+ * The language that a browser asks for, by the quality that it gives each (RFC 9110, 12.5.4).
+ *
+ * @param header the value of `Accept-Language`; what makes no sense in it is skipped
+ * @returns `fr` when it is wanted more than English, or as much and named first, else `en`
+ */
+export function languageOf(header: string): Language {
+  // Best first; those of the same quality in the order in which they are named.
+  const ranges = parseAccept(header.toLowerCase());
+  const rank = (language: Language) => {
+    const named = ranges.findIndex(({ type }) => type.split('-')[0] === language);
+    const at = named < 0 ? ranges.findIndex(({ type }) => type === '*') : named;
+    return ranges[at]?.q ? at : Number.POSITIVE_INFINITY;
+  };
+  return rank('fr') < rank('en') ? 'fr' : 'en';
 }

@@ -5,23 +5,29 @@ import {
   PAYMENT_OUTCOMES,
 } from '../../contract/vocabulary.ts';
 import { fill, type Wording } from './messages.ts';
-import { Tip } from './tip.tsx';
-import type { LiveTip } from './views.ts';
+
+/**
+ * What a developer who tries a live checkout would look for elsewhere: who can pay, and where the code is. The command tells
+ * or does more, and can be pasted as it stands.
+ */
+export type LiveTip =
+  | { about: 'wallet'; email: string; command: string }
+  | { about: 'no_wallet' | 'code'; command: string };
 
 /** The emulator's own word below a checkout, and its controls: settle at once. They fold away without a script. */
 export function SimulatorPanel(props: {
   words: Wording;
-  /** Where the form posts to. */
   action: string;
   defaultDelivery: DeliveryOrder;
   tip: LiveTip | null;
 }) {
   const { words, action, defaultDelivery, tip } = props;
+  const { panel, status } = words;
   return (
-    <aside class="panel" aria-label={words.panel.region}>
+    <aside class="panel" aria-label={panel.region}>
       <details open>
         <summary>
-          <span class="tag">{words.panel.title}</span> {words.panel.note}
+          <span class="tag">{panel.title}</span> {panel.note}
         </summary>
         {tip && (
           <p class="tip">
@@ -30,7 +36,7 @@ export function SimulatorPanel(props: {
         )}
         <form method="post" action={action}>
           <div>
-            <label for="delivery">{words.panel.delivery}</label>
+            <label for="delivery">{panel.delivery}</label>
             <select id="delivery" name="delivery">
               {DELIVERY_ORDERS.map((order) => (
                 <option value={order} selected={order === defaultDelivery}>
@@ -40,18 +46,18 @@ export function SimulatorPanel(props: {
             </select>
           </div>
           <fieldset>
-            <legend>{words.panel.settle}</legend>
+            <legend>{panel.settle}</legend>
             <div class="outcomes">
               {OUTCOMES.map((outcome) => (
                 <button
                   type="submit"
                   name="outcome"
                   value={outcome}
-                  title={fill(words.panel.result, {
-                    status: words.status[PAYMENT_OUTCOMES[outcome].status].toLowerCase(),
+                  title={fill(panel.result, {
+                    status: status[PAYMENT_OUTCOMES[outcome].status].toLowerCase(),
                   })}
                 >
-                  {words.panel.outcomes[outcome]}
+                  {panel.outcomes[outcome]}
                 </button>
               ))}
             </div>
@@ -60,4 +66,31 @@ export function SimulatorPanel(props: {
       </details>
     </aside>
   );
+}
+
+/** Who can pay, and where the code is: on a live page, where the emulator sends nothing to anybody. */
+export function Tip({ tip, words: { tip: texts } }: { tip: LiveTip; words: Wording }) {
+  const command = <Command text={tip.command} />;
+  switch (tip.about) {
+    case 'wallet':
+      return [<code>{tip.email}</code>, ` ${texts.wallet} `, command];
+    case 'no_wallet':
+      return [`${texts.noWallet} `, command];
+    case 'code':
+      return (
+        <>
+          {texts.code} {command} {texts.orIn}{' '}
+          <a href="/_sim/ui/inbox" target="_blank" rel="noopener">
+            {texts.inbox}
+          </a>
+          .
+        </>
+      );
+  }
+}
+
+/** A command to paste. A line ends between its words, not at a hyphen within one. */
+export function Command({ text }: { text: string }) {
+  const words = text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span>{word}</span>]);
+  return <code class="command">{words}</code>;
 }

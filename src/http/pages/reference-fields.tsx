@@ -2,7 +2,6 @@ import type { JsonSchema } from '../../contract/field.ts';
 import { nameAt } from '../../contract/json-schema.ts';
 import type { Source } from '../../contract/vocabulary.ts';
 
-/** The anchor of a named schema. */
 export function schemaAnchor(name: string): string {
   return `schema-${name}`;
 }
@@ -12,59 +11,65 @@ export function SourceMark({ source }: { source: Source | undefined }) {
   return source ? <span class={`source ${source}`}>{source}</span> : null;
 }
 
-interface FieldsProps {
-  schema: JsonSchema;
-  /** A sender must know what may not be missing; a reader, what may be. */
-  sent: boolean;
-}
-
-/** A schema as a tree of fields; schemas with a name are links. */
-export function Fields({ schema, sent }: FieldsProps) {
+/**
+ * A schema as a tree of fields; schemas with a name are links.
+ *
+ * @param sent a sender must know what may not be missing; a reader, what may be
+ */
+export function Fields({ schema, sent }: { schema: JsonSchema; sent: boolean }) {
   const { properties, required = [], oneOf } = schema;
   if (properties) {
     return (
       <ul class="fields">
         {Object.entries(properties).map(([name, field]) => (
-          <li>
-            <p class="field-name">
-              <code>{name}</code> <Type schema={field} />
-              <Presence required={required.includes(name)} sent={sent} />
-              <SourceMark source={field['x-source']} />
-            </p>
-            {field.description && <Text text={field.description} />}
-            <Inside schema={field} sent={sent} />
-          </li>
+          <Field name={name} field={field} required={required.includes(name)} sent={sent} />
         ))}
       </ul>
     );
   }
-  if (oneOf) {
+  if (!oneOf) {
     return (
-      <>
-        <p>One of these, told apart by their type:</p>
-        {oneOf.map((one) => (
-          <Fields schema={one} sent={sent} />
-        ))}
-      </>
+      <p class="field-name">
+        <Type schema={schema} />
+      </p>
     );
   }
   return (
-    <p class="field-name">
-      <Type schema={schema} />
-    </p>
+    <>
+      <p>One of these, told apart by their type:</p>
+      {oneOf.map((one) => (
+        <Fields schema={one} sent={sent} />
+      ))}
+    </>
   );
 }
 
-function Presence({ required, sent }: { required: boolean; sent: boolean }) {
-  if (sent) return required ? <span class="required">required</span> : null;
-  return required ? null : <span class="type">may be missing</span>;
-}
-
-/** The fields of an object without a name, be it alone, in a list or nullable. */
-function Inside({ schema, sent }: FieldsProps) {
-  const parts = [schema, schema.items || undefined, ...(schema.anyOf ?? [])];
-  const object = parts.find((part) => part?.properties);
-  return object ? <Fields schema={object} sent={sent} /> : null;
+/** A field, or a parameter, which has a place. */
+function Field(props: { name: string; field: JsonSchema; required: boolean; sent: boolean }) {
+  const { name, field, required, sent } = props;
+  const { description, in: place, items, anyOf = [], 'x-source': source } = field;
+  // An object without a name, be it alone, in a list or nullable.
+  const inside = [field, items || undefined, ...anyOf].find((part) => part?.properties);
+  return (
+    <li>
+      <p class="field-name">
+        <code>{name}</code>
+        {place === undefined ? (
+          <Type schema={field} />
+        ) : (
+          <span>
+            <span class="type">in the {place}: </span>
+            <Type schema={field} />
+          </span>
+        )}
+        {sent && required && <span class="required">required</span>}
+        {!sent && !required && <span class="type">may be missing</span>}
+        <SourceMark source={source} />
+      </p>
+      {description && <Text text={description} />}
+      {inside && <Fields schema={inside} sent={sent} />}
+    </li>
+  );
 }
 
 /** A text in which `words` in backticks, and flags, stand for code. */
@@ -75,11 +80,11 @@ export function Text({ text }: { text: string }) {
 
 /** The type of a value in words, with what limits it. */
 export function Type({ schema }: { schema: JsonSchema }) {
-  const limits = limitsOf(schema);
+  const limits = Object.entries(LIMITS).filter(([keyword]) => schema[keyword] !== undefined);
   return (
     <span class="type">
       <Kind schema={schema} />
-      {limits.length > 0 && `, ${limits.join(', ')}`}
+      {limits.map(([keyword, describe]) => `, ${describe(schema[keyword])}`)}
     </span>
   );
 }
@@ -105,9 +110,3 @@ const LIMITS: Readonly<Record<string, (value: unknown) => string>> = {
   default: (value) => `default ${JSON.stringify(value)}`,
   enum: (value) => `one of ${(value as unknown[]).join(', ')}`,
 };
-
-function limitsOf(schema: JsonSchema): string[] {
-  return Object.entries(LIMITS)
-    .filter(([keyword]) => schema[keyword] !== undefined)
-    .map(([keyword, describe]) => describe(schema[keyword]));
-}

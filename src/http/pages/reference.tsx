@@ -1,16 +1,16 @@
-import type { JsonSchema } from '../../contract/field.ts';
+import type { Child } from 'hono/jsx';
 import { nameAt } from '../../contract/json-schema.ts';
 import type { Source } from '../../contract/vocabulary.ts';
 import type { OpenApiDocument } from '../openapi.ts';
 import type { OperationObject } from '../openapi-operation.ts';
-import { type CurlFacts, curlOf } from './reference-curl.ts';
 import { Fields, SourceMark, schemaAnchor, Text } from './reference-fields.tsx';
-import { breakable, type Entry, Operation } from './reference-operation.tsx';
+import { type CurlFacts, Operation } from './reference-operation.tsx';
 
-interface Group {
+/** A part of the page: the operations of one group, or the schemas. */
+interface Section {
   name: string;
   description: string;
-  entries: Entry[];
+  entries: { id: string; link: Child; title: Child; content: Child }[];
 }
 
 const MEANING: Readonly<Record<Source, string>> = {
@@ -21,11 +21,7 @@ const MEANING: Readonly<Record<Source, string>> = {
 
 /** The OpenAPI document as a page: every operation with what it takes and answers, and every schema. */
 export function Reference({ document, facts }: { document: OpenApiDocument; facts: CurlFacts }) {
-  const groups = groupsOf(document, facts);
-  const schemas = Object.entries(document.components.schemas);
-  const sent = new Set(
-    groups.flatMap(({ entries }) => entries.flatMap(({ operation }) => bodyOf(operation))),
-  );
+  const sections = sectionsOf(document, facts);
   return (
     <div class="reference">
       <div class="intro">
@@ -42,97 +38,99 @@ export function Reference({ document, facts }: { document: OpenApiDocument; fact
           ))}
         </ul>
       </div>
-      <Contents groups={groups} names={schemas.map(([name]) => name)} />
+      <Contents sections={sections} />
       <div class="operations">
-        {groups.map((group) => (
-          <section aria-labelledby={anchor(group.name)}>
-            <h2 id={anchor(group.name)}>{group.name}</h2>
-            <p>{group.description}</p>
-            {group.entries.map((entry) => (
-              <Operation entry={entry} document={document} />
+        {sections.map(({ name, description, entries }) => (
+          <section aria-labelledby={anchor(name)}>
+            <h2 id={anchor(name)}>{name}</h2>
+            <p>{description}</p>
+            {entries.map(({ id, title, content }) => (
+              <article id={id} class="operation" aria-labelledby={`${id}-title`}>
+                <h3 id={`${id}-title`}>
+                  <a href={`#${id}`}>{title}</a>
+                </h3>
+                {content}
+              </article>
             ))}
           </section>
         ))}
-        <section aria-labelledby="schemas">
-          <h2 id="schemas">Schemas</h2>
-          <p>What requests and answers are made of. An answer may get more fields in a later version.</p>
-          {schemas.map(([name, schema]) => (
-            <NamedSchema name={name} schema={schema} sent={sent.has(name)} />
-          ))}
-        </section>
       </div>
     </div>
   );
 }
 
-function groupsOf(document: OpenApiDocument, facts: CurlFacts): Group[] {
-  const entries: Entry[] = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => {
-      return { method, path, operation, curl: curlOf(method, path, operation, facts) };
-    }),
-  );
-  entries.push({ method: 'post', path: '{ipn_url}', operation: document.webhooks.ipn.post, curl: null });
-  return document.tags.map(({ name, description }) => ({
-    name,
-    description,
-    entries: entries.filter(({ operation }) => operation.tags.includes(name)),
-  }));
-}
-
-/** The names of the schemas that a request is made of. */
-function bodyOf({ requestBody }: OperationObject): string[] {
-  const references = Object.values(requestBody?.content ?? {}).map(({ schema }) => schema.$ref);
-  return references.flatMap((reference) => (reference === undefined ? [] : nameAt(reference)));
-}
-
-/** `Control: what happened` → `control-what-happened`. */
-function anchor(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-}
-
 /** Not called nav: the page's own navigation is. */
-function Contents({ groups, names }: { groups: Group[]; names: string[] }) {
+function Contents({ sections }: { sections: readonly Section[] }) {
   return (
     <nav class="contents" aria-label="Operations and schemas">
       <ul>
-        {groups.map(({ name, entries }) => (
+        {sections.map(({ name, entries }) => (
           <li>
             <a href={`#${anchor(name)}`}>{name}</a>
             <ul>
-              {entries.map(({ method, path, operation }) => (
+              {entries.map(({ id, link }) => (
                 <li>
-                  <a href={`#${operation.operationId}`}>
-                    <span class="verb">{method.toUpperCase()}</span> {breakable(path)}
-                  </a>
+                  <a href={`#${id}`}>{link}</a>
                 </li>
               ))}
             </ul>
           </li>
         ))}
-        <li>
-          <a href="#schemas">Schemas</a>
-          <ul>
-            {names.map((name) => (
-              <li>
-                <a href={`#${schemaAnchor(name)}`}>{name}</a>
-              </li>
-            ))}
-          </ul>
-        </li>
       </ul>
     </nav>
   );
 }
 
-function NamedSchema({ name, schema, sent }: { name: string; schema: JsonSchema; sent: boolean }) {
-  const id = schemaAnchor(name);
-  return (
-    <article id={id} class="operation" aria-labelledby={`${id}-title`}>
-      <h3 id={`${id}-title`}>
-        <a href={`#${id}`}>{name}</a>
-      </h3>
-      {schema.description && <Text text={schema.description} />}
-      <Fields schema={schema} sent={sent} />
-    </article>
+function sectionsOf(document: OpenApiDocument, facts: CurlFacts): Section[] {
+  const listed = Object.entries({ ...document.paths, '{ipn_url}': document.webhooks.ipn }).flatMap(
+    ([path, item]) => Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
   );
+  const sent = new Set(listed.flatMap(({ operation }) => bodyNames(operation)));
+  const schemas = Object.entries(document.components.schemas).map(([name, schema]) => ({
+    id: schemaAnchor(name),
+    link: name,
+    title: name,
+    content: (
+      <>
+        {schema.description && <Text text={schema.description} />}
+        <Fields schema={schema} sent={sent.has(name)} />
+      </>
+    ),
+  }));
+  const groups = document.tags.map(({ name, description }) => ({
+    name,
+    description,
+    entries: listed
+      .filter(({ operation }) => operation.tags[0] === name)
+      .map((one) => ({
+        id: one.operation.operationId,
+        link: <Target {...one} />,
+        title: <Target {...one} isTitle />,
+        content: <Operation {...one} document={document} facts={facts} />,
+      })),
+  }));
+  const description =
+    'What requests and answers are made of. An answer may get more fields in a later version.';
+  return [...groups, { name: 'Schemas', description, entries: schemas }];
+}
+
+/** Method and path. A path may be broken behind its slashes. */
+function Target({ method, path, isTitle = false }: { method: string; path: string; isTitle?: boolean }) {
+  const parts = path.split(/(?<=\/)/).flatMap((part) => [part, <wbr />]);
+  return (
+    <>
+      <span class={isTitle ? `verb ${method}` : 'verb'}>{method.toUpperCase()}</span>{' '}
+      {isTitle ? <code>{parts}</code> : parts}
+    </>
+  );
+}
+
+/** The names of the schemas that a request is made of. */
+function bodyNames({ requestBody }: OperationObject): string[] {
+  return Object.values(requestBody?.content ?? {}).map(({ schema }) => nameAt(schema.$ref ?? ''));
+}
+
+/** `Control: what happened` → `control-what-happened`. */
+function anchor(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }

@@ -1,6 +1,32 @@
 import type { Child } from 'hono/jsx';
+import type { CheckoutProblem } from '../../contract/checkout.ts';
+import type { DeliveryOrder } from '../../contract/vocabulary.ts';
 import { fill, type Wording } from './messages.ts';
-import type { CheckoutView } from './views.ts';
+import type { PageView } from './page-view.ts';
+import type { LiveTip } from './panel.tsx';
+import type { PaymentSummary } from './summary.tsx';
+
+export interface CheckoutView extends PageView {
+  step: 'email' | 'code';
+  payment: PaymentSummary;
+  /** The checkout's path without query; each form posts below it. */
+  path: string;
+  /** Identifies this page: a form of it that is sent twice counts once. */
+  page: string;
+  /** The value of the step's one field. */
+  value: string;
+  /** The e-mail that the customer entered; empty on the first step. */
+  email: string;
+  problem: CheckoutProblem | null;
+  /** A new code was sent because the customer asked for it. */
+  resent: boolean;
+  /** The only values that a sandbox checkout takes; null in live mode. */
+  sandbox: { email: string; code: string } | null;
+  /** What only an emulator would say; null in the sandbox, whose page says it all. */
+  tip: LiveTip | null;
+  /** The simulator panel; null when it is hidden. */
+  panel: { defaultDelivery: DeliveryOrder } | null;
+}
 
 interface StepProps {
   view: CheckoutView;
@@ -10,6 +36,8 @@ interface StepProps {
 /** One step: the main form with its one field, and around it the forms that each do one other thing. */
 export function Step({ view, words }: StepProps) {
   const { step, payment, sandbox } = view;
+  const canResend = step === 'code' && payment.mode === 'live';
+  const ways: ('resend' | 'cancel')[] = canResend ? ['resend', 'cancel'] : ['cancel'];
   return (
     <section class="step" aria-labelledby="step">
       <div class="heading">
@@ -34,18 +62,13 @@ export function Step({ view, words }: StepProps) {
       )}
       <MainForm view={view} words={words} />
       <div class="ways">
-        {step === 'code' && payment.mode === 'live' && (
-          <PostForm view={view} name="resend">
+        {ways.map((name) => (
+          <PostForm view={view} name={name}>
             <button type="submit" class="button quiet">
-              {words.resend}
+              {words[name]}
             </button>
           </PostForm>
-        )}
-        <PostForm view={view} name="cancel">
-          <button type="submit" class="button quiet">
-            {words.cancel}
-          </button>
-        </PostForm>
+        ))}
       </div>
     </section>
   );
@@ -123,7 +146,6 @@ function PostForm(props: { view: CheckoutView; name: string; class?: string; chi
   );
 }
 
-/** Where a form of the checkout posts to. */
 export function actionOf({ path, payment, page }: CheckoutView, name: string): string {
   return `${path}/${name}?payment_id=${encodeURIComponent(payment.id)}&page=${encodeURIComponent(page)}`;
 }

@@ -1,5 +1,11 @@
+import type { Payment } from '../../domain/state.ts';
 import type { Wording } from './messages.ts';
-import type { PaymentSummary } from './views.ts';
+
+/** What a customer sees of a payment on any checkout page. The amount is formatted already. */
+export interface PaymentSummary
+  extends Pick<Payment, 'id' | 'mode' | 'status' | 'siteLogo' | 'details' | 'amount' | 'identifier'> {
+  merchantName: string;
+}
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
@@ -36,12 +42,9 @@ export function Amount({ text }: { text: string }) {
   if (length <= 10) return <span class="amount medium">{text}</span>;
   return (
     <span class="amount long">
-      {text.split(/(?<=\u202f)|(?<=,)(?=\d{3}(?!\d))/).map((group, index) => (
-        <>
-          {index > 0 && <wbr />}
-          {group}
-        </>
-      ))}
+      {text
+        .split(/(?<=\u202f)|(?<=,)(?=\d{3}(?!\d))/)
+        .flatMap((group, index) => [index > 0 && <wbr />, group])}
     </span>
   );
 }

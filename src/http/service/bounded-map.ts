@@ -1,28 +1,17 @@
 /** Keeps the newest entries only, so that no number of visitors fills the memory. */
-export class BoundedMap<Value> {
+export class BoundedMap<Value> extends Map<string, Value> {
   readonly #limit: number;
-  readonly #values = new Map<string, Value>();
 
-  /** @param limit how many are remembered; the oldest goes first */
   constructor(limit: number) {
+    super();
     this.#limit = limit;
   }
 
-  get(key: string): Value | undefined {
-    return this.#values.get(key);
-  }
-
-  set(key: string, value: Value): void {
-    this.#values.delete(key);
-    this.#values.set(key, value);
-    if (this.#values.size <= this.#limit) return;
-    for (const oldest of this.#values.keys()) {
-      this.#values.delete(oldest);
-      return;
-    }
-  }
-
-  delete(key: string): void {
-    this.#values.delete(key);
+  override set(key: string, value: Value): this {
+    this.delete(key);
+    super.set(key, value);
+    const [oldest = ''] = this.keys();
+    if (this.size > this.#limit) this.delete(oldest);
+    return this;
   }
 }

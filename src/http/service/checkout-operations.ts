@@ -2,7 +2,7 @@ import { CODE_LIFETIME_MS } from '../../contract/checkout.ts';
 import { field, query, text } from '../../contract/field.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../../wire/dialect.ts';
-import { type Answer, FORM_TYPE, HTML_TYPE, type Operation } from '../operation.ts';
+import { type Answer, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { MODE_WORDS } from './initiate.ts';
 
 const CheckoutQuery = query('CheckoutQuery', 'Which payment.', {
@@ -10,32 +10,20 @@ const CheckoutQuery = query('CheckoutQuery', 'Which payment.', {
 });
 
 const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
-const seeOther: Answer = {
-  status: 303,
-  description: 'To the next page, or to the address of the merchant, exactly as given.',
-  headers: { Location: { type: 'string', description: 'Where the browser goes.' } },
-};
-const CHECKOUT = { tag: 'Service: checkout', side: 'checkout', query: CheckoutQuery } as const;
+const seeOther = seeOtherAnswer('To the next page, or to the address of the merchant, exactly as given.');
+const CHECKOUT = { tag: 'Service: checkout', query: CheckoutQuery } as const;
 
-const SHOW = {
-  GET: {
-    summary: '',
-    description:
-      'The step that the payment is on. One that settled itself leads to the address of the merchant at once.',
-  },
-  POST: {
-    summary: ', by POST',
-    description: 'Answers like the GET: one published client sends the browser here by POST.',
-  },
+const SHOWS = {
+  GET: 'The step that the payment is on. One that settled itself leads to the address of the merchant at once.',
+  POST: 'Answers like the GET: one published client sends the browser here by POST.',
 } as const;
 
 /** The page of the checkout, by GET and by POST. */
-export function showOperation(mode: Mode, method: keyof typeof SHOW): Operation {
-  const { summary, description } = SHOW[method];
+export function showOperation(mode: Mode, method: keyof typeof SHOWS): Operation {
   return {
     ...CHECKOUT,
-    summary: `Hosted checkout in ${MODE_WORDS[mode]}${summary}`,
-    description,
+    summary: `Hosted checkout in ${MODE_WORDS[mode]}${method === 'POST' ? ', by POST' : ''}`,
+    description: SHOWS[method],
     source: 'observed',
     headers: { 'Accept-Language': 'English unless it asks for French.' },
     answers: [page, seeOther],
@@ -70,21 +58,22 @@ const STEPS = {
   },
 } as const satisfies Record<string, Step>;
 export type StepName = keyof typeof STEPS;
+export const STEP_NAMES = Object.keys(STEPS) as StepName[];
+
+/** Whether a form has fields. */
+export const readsForm = (name: StepName) => 'form' in STEPS[name];
 
 /** A form of the checkout. What is wrong with an entry is told to a browser on the page that follows, to a program by 422. */
 export function stepOperation(mode: Mode, name: StepName, { messages }: Dialect): Operation {
   const { summary, description, form, settles }: Step = STEPS[name];
-  const stays: Answer = {
-    ...page,
-    description: 'It is settled, and the browser stays: delivery `ipn-only`.',
-  };
+  const stays = { ...page, description: 'It is settled, and the browser stays: delivery `ipn-only`.' };
   return {
     ...CHECKOUT,
     summary: `${summary}, in ${MODE_WORDS[mode]}`,
-    ...(description !== undefined && { description }),
+    description,
     source: 'chosen',
-    ...(form && { body: { types: [FORM_TYPE], schema: messages[form] } }),
+    body: form && { types: [FORM_TYPE], schema: messages[form] },
     answers: settles ? [stays, seeOther] : [seeOther],
-    errors: [403, 404, 409, 410, ...(form ? [400, 413, 415, 422] : [])],
+    errors: [403, 404, 409, 410, ...(form ? [422] : [])],
   };
 }

@@ -1,115 +1,68 @@
 import { randomBytes } from 'node:crypto';
-import { type CheckoutProblem, stepOf } from '../../contract/checkout.ts';
+import { stepOf } from '../../contract/checkout.ts';
 import { quoted } from '../../contract/curl.ts';
 import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
-import type { Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { AppContext, AppParts } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
 import { shownAmount } from '../pages/amount.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
-import { pageView } from '../pages/page-view.ts';
-import type { ClosedView, LiveTip, PageView, PaymentSummary } from '../pages/views.ts';
+import { type Language, type PageView, pageView } from '../pages/page-view.ts';
+import type { LiveTip } from '../pages/panel.tsx';
+import type { CheckoutView } from '../pages/step.tsx';
+import type { PaymentSummary } from '../pages/summary.tsx';
 
 /** The value of a step's field, and what is wrong with it. */
-export interface Entry {
-  step: 'email' | 'code';
-  value: string;
-  problem: CheckoutProblem | null;
+export type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
+
+/** The page of the step that the payment is on by now. The status tells a script whether an entry was refused. */
+export function showStep(c: AppContext, parts: AppParts, before: Payment, { value, problem }: Entry) {
+  const { state, runtime, dialect } = parts;
+  const { settings, options } = runtime;
+  const payment = state.current.payments.get(before.id) ?? before;
+  const isLive = payment.mode === 'live';
+  const page = customerView(c, payment, 'http: https: data:');
+  const html = checkoutPage({
+    ...page,
+    step: stepOf(payment) === 'code' ? 'code' : 'email',
+    payment: summaryOf(parts, payment, page.language),
+    path: dialect.paths.checkout[payment.mode],
+    page: randomBytes(16).toString('base64url'),
+    value,
+    email: payment.payerEmail ?? '',
+    problem,
+    resent: problem === null && c.req.query('resent') === '1',
+    sandbox: isLive ? null : { email: settings.sandboxEmail, code: settings.sandboxCode },
+    tip: isLive ? tipFor(parts, payment) : null,
+    panel: options.panel ? { defaultDelivery: settings.delivery } : null,
+  });
+  return c.html(html, problem && c.req.method === 'POST' ? 422 : 200);
 }
 
-/** Answers with the pages of the checkout in one mode. */
-export class CheckoutPages {
-  readonly #parts: AppParts;
-  readonly #mode: Mode;
+/**
+ * The page of a payment that is over or unknown.
+ *
+ * @param stays it was settled just now, without a redirect
+ */
+export function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, stays = false) {
+  const page = customerView(c, payment);
+  const html = closedPage({
+    ...page,
+    stays,
+    payment: payment && summaryOf(parts, payment, page.language),
+    backUrl: payment && (payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl),
+  });
+  if (stays) return c.html(html);
+  return c.html(html, payment === null ? 404 : payment.status === 'expired' ? 410 : 409);
+}
 
-  constructor(parts: AppParts, mode: Mode) {
-    this.#parts = parts;
-    this.#mode = mode;
-  }
-
-  /** The page of the step that the payment is on by now. The status tells a script whether an entry was refused. */
-  step(c: AppContext, before: Payment, { value, problem }: Entry): Promise<Response> | Response {
-    const { state, runtime, dialect } = this.#parts;
-    const { settings } = runtime;
-    const payment = state.current.payments.get(before.id) ?? before;
-    const page = this.#pageView(c, payment.checkoutTheme, 'http: https: data:');
-    const html = checkoutPage({
-      ...page,
-      step: stepOf(payment) === 'code' ? 'code' : 'email',
-      payment: this.#summary(payment, page.language),
-      path: dialect.paths.checkout[this.#mode],
-      page: randomBytes(16).toString('base64url'),
-      value,
-      email: payment.payerEmail ?? '',
-      problem,
-      resent: problem === null && c.req.query('resent') === '1',
-      sandbox: this.#mode === 'sandbox' ? { email: settings.sandboxEmail, code: settings.sandboxCode } : null,
-      tip: this.#mode === 'live' ? this.#tipFor(payment) : null,
-      panel: runtime.options.panel ? { defaultDelivery: settings.delivery } : null,
-    });
-    return c.html(html, problem && c.req.method === 'POST' ? 422 : 200);
-  }
-
-  /** The page of a payment that is over or unknown. */
-  closed(
-    c: AppContext,
-    payment: Payment | null,
-    reason: ClosedView['reason'],
-    status: number,
-  ): Promise<Response> | Response {
-    const page = this.#pageView(c, payment?.checkoutTheme ?? 'system');
-    const html = closedPage({
-      ...page,
-      reason,
-      status: payment?.status ?? null,
-      payment: payment && this.#summary(payment, page.language),
-      backUrl: payment && (payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl),
-    });
-    return c.html(html, status as 200);
-  }
-
-  /** The page for a request that was refused before it could do anything. */
-  refused(c: AppContext, payment: Payment | undefined, error: GatewayError): Promise<Response> | Response {
-    const page = this.#pageView(c, payment?.checkoutTheme ?? 'system');
-    const backUrl = payment ? this.#parts.dialect.checkoutUrl(payment, '') : null;
-    c.get('exchange').notes = notesOf(error, this.#parts.runtime.style);
-    return c.html(refusedPage({ ...page, message: error.message, backUrl }), statusOf(error));
-  }
-
-  #pageView(c: AppContext, theme: PageView['theme'], images = 'data:'): PageView {
-    const view = pageView(c, theme, { ...CHECKOUT_POLICY, images });
-    c.header('Content-Language', view.language);
-    return view;
-  }
-
-  /** What a developer need not look for: a wallet that could pay, or how to fill one, and then the code. */
-  #tipFor(payment: Payment): LiveTip {
-    const { wallets, runtime } = this.#parts;
-    const shown = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
-    if (stepOf(payment) === 'code') return { about: 'code', command: shown('inbox') };
-    const found = wallets.payerOf(payment);
-    if (!found) return { about: 'no_wallet', command: shown('wallets fund') };
-    const { id: walletId, email } = found.wallet;
-    if (found.canPay) return { about: 'wallet', email, command: shown('wallets') };
-    // A state from outside may name its wallets as it likes.
-    const id = /^\w[\w-]*$/.test(walletId) ? walletId : quoted(walletId);
-    return { about: 'no_wallet', command: shown('wallets fund', id, '--amount', payment.amount) };
-  }
-
-  #summary(payment: Payment, language: PageView['language']): PaymentSummary {
-    const { id, mode, merchantId, siteLogo, details, identifier } = payment;
-    return {
-      id,
-      mode,
-      merchantName: this.#parts.state.current.merchants.get(merchantId)?.name ?? '',
-      siteLogo,
-      details,
-      amount: shownAmount(this.#parts, payment.amount, payment.currency, language),
-      identifier,
-    };
-  }
+/** The page for a request that was refused before it could do anything. */
+export function showRefused(c: AppContext, parts: AppParts, payment: Payment | null, error: GatewayError) {
+  const backUrl = payment && parts.dialect.checkoutUrl(payment, '');
+  c.get('exchange').notes = notesOf(error, parts.runtime.style);
+  const html = refusedPage({ ...customerView(c, payment), message: error.message, backUrl });
+  return c.html(html, statusOf(error));
 }
 
 /**
@@ -118,3 +71,30 @@ export class CheckoutPages {
  * pages of other sites.
  */
 const CHECKOUT_POLICY = { forms: "'self' http: https:", framedBy: "'self'" };
+
+function customerView(c: AppContext, payment: Payment | null, images = 'data:'): PageView {
+  const view = pageView(c, payment?.checkoutTheme ?? 'system', { ...CHECKOUT_POLICY, images });
+  c.header('Content-Language', view.language);
+  return view;
+}
+
+/** What a developer need not look for: a wallet that could pay, or how to fill one, and then the code. */
+function tipFor({ wallets, runtime }: AppParts, payment: Payment): LiveTip {
+  const shown = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
+  if (stepOf(payment) === 'code') return { about: 'code', command: shown('inbox') };
+  const found = wallets.payerOf(payment);
+  if (!found) return { about: 'no_wallet', command: shown('wallets fund') };
+  const { id: walletId, email } = found.wallet;
+  if (found.canPay) return { about: 'wallet', email, command: shown('wallets') };
+  // A state from outside may name its wallets as it likes.
+  const id = /^\w[\w-]*$/.test(walletId) ? walletId : quoted(walletId);
+  return { about: 'no_wallet', command: shown('wallets fund', id, '--amount', payment.amount) };
+}
+
+function summaryOf(parts: AppParts, payment: Payment, language: Language): PaymentSummary {
+  return {
+    ...payment,
+    merchantName: parts.state.current.merchants.get(payment.merchantId)?.name ?? '',
+    amount: shownAmount(parts, payment.amount, payment.currency, language),
+  };
+}

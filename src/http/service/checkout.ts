@@ -1,42 +1,35 @@
-import type { Hono } from 'hono';
 import { stepOf } from '../../contract/checkout.ts';
-import { type ErrorCode, GatewayError } from '../../contract/error.ts';
+import { GatewayError } from '../../contract/error.ts';
 import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';
 import { readTextFields } from '../body.ts';
-import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
+import type { App, AppContext, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
 import { described } from '../operation.ts';
 import { BoundedMap } from './bounded-map.ts';
-import { type StepName, showOperation, stepOperation } from './checkout-operations.ts';
-import { CheckoutPages, type Entry } from './checkout-pages.ts';
+import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
+import { type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 
 /** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed). */
-export function mountCheckout(app: Hono<AppEnvironment>, parts: AppParts): void {
+export function mountCheckout(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.checkout[mode];
     const steps = new Checkout(parts, mode);
-    const show = (c: AppContext) => steps.guarded(c, () => steps.show(c));
-    app.get(path, described(showOperation(mode, 'GET'), show));
-    app.post(
-      path,
-      described(showOperation(mode, 'POST'), (c: AppContext) => show(c)),
-    );
-    for (const [name, step] of Object.entries(steps.forms)) {
+    for (const method of ['GET', 'POST'] as const) {
+      const show = (c: AppContext) => steps.guarded(c, () => steps.show(c));
+      app.on(method, path, described(showOperation(mode, method), show));
+    }
+    for (const name of STEP_NAMES) {
+      if (name === 'panel' && !parts.runtime.options.panel) continue;
       // A phone that reopens its web view asks for the address of the last post by GET.
-      app.all(`${path}/${name}`, (c, next) => {
-        const returns = c.req.method === 'GET' && isBrowser(c);
-        return returns ? Promise.resolve(steps.backToPage(c)) : next();
-      });
-      const submit = (c: AppContext) =>
-        steps.guarded(c, () => {
-          refuseCrossSite(c, parts.runtime, { allowNavigation: false });
-          return step(c);
-        });
-      app.post(`${path}/${name}`, described(stepOperation(mode, name as StepName, parts.dialect), submit));
+      app.all(`${path}/${name}`, async (c, next) =>
+        c.req.method === 'GET' && isBrowser(c) ? steps.backToPage(c) : next(),
+      );
+      const submit = (c: AppContext) => steps.guarded(c, () => steps.submit(c, name));
+      app.post(`${path}/${name}`, described(stepOperation(mode, name, parts.dialect), submit));
     }
   }
 }
@@ -47,36 +40,57 @@ const REMEMBERED = 1_000;
 /** Maximum characters of a refused entry that are shown again: longer than any e-mail address. */
 const SHOWN_AGAIN = 320;
 
-/** The steps of the checkout in one mode: each reads a form, makes one call, and redirects. */
+/** What a form does: one call, and a redirect. */
+type Step = (c: AppContext, payment: Payment, fields: Readonly<Record<string, string>>) => Promise<Response>;
+
+/** The steps of the checkout in one mode. */
 class Checkout {
   readonly #parts: AppParts;
   readonly #mode: Mode;
-  readonly #pages: CheckoutPages;
   /** What was entered last and did not pass, by payment: shown again with the problem beside it. */
   readonly #refused = new BoundedMap<Entry>(REMEMBERED);
   /** What came of the forms that settle, by form and page. */
   readonly #sent = new BoundedMap<Promise<StepResult>>(REMEMBERED);
-  /** The forms below the checkout's address, by name. */
-  readonly forms: Readonly<Record<string, (c: AppContext) => Promise<Response>>>;
 
   constructor(parts: AppParts, mode: Mode) {
     this.#parts = parts;
     this.#mode = mode;
-    this.#pages = new CheckoutPages(parts, mode);
-    this.forms = {
-      email: (c) => this.#email(c),
-      code: (c) => this.#code(c),
-      resend: async (c) => {
-        await parts.checkout.resendCode(this.#payment(c));
-        return this.backToPage(c, '&resent=1');
-      },
-      back: async (c) => {
-        await parts.checkout.changeEmail(this.#payment(c));
-        return this.backToPage(c);
-      },
-      cancel: (c) => this.#cancel(c),
-      ...(parts.runtime.options.panel && { panel: (c: AppContext) => this.#panel(c) }),
-    };
+  }
+
+  /** The forms below the checkout's address. */
+  readonly #steps: Readonly<Record<StepName, Step>> = {
+    email: async (c, payment, { email: value = '' }) => {
+      const problem = await this.#parts.checkout.enterEmail(payment, value);
+      return problem ? this.#again(c, payment, { step: 'email', value, problem }) : this.backToPage(c);
+    },
+    code: (c, payment, { code: value = '' }) =>
+      this.#settle(c, payment, 'code', () => this.#parts.checkout.enterCode(payment, value), value),
+    resend: async (c, payment) => {
+      await this.#parts.checkout.resendCode(payment);
+      return this.backToPage(c, '&resent=1');
+    },
+    back: async (c, payment) => {
+      await this.#parts.checkout.changeEmail(payment);
+      return this.backToPage(c);
+    },
+    cancel: (c, payment) =>
+      this.#settle(c, payment, 'cancel', () => this.#end(payment, { outcome: 'cancel', by: 'customer' })),
+    panel: (c, payment, fields) => {
+      const outcome = OUTCOMES.find((name) => name === fields['outcome']);
+      const delivery = DELIVERY_ORDERS.find((name) => name === fields['delivery']);
+      if (!outcome) {
+        throw new GatewayError('invalid_fields', `outcome must be one of ${OUTCOMES.join(', ')}`);
+      }
+      const end = () => this.#end(payment, { outcome, delivery, by: 'panel' });
+      return this.#settle(c, payment, `panel ${outcome}`, end);
+    },
+  };
+
+  /** Does what a form asks for. */
+  async submit(c: AppContext, name: StepName): Promise<Response> {
+    refuseCrossSite(c, this.#parts.runtime);
+    const fields = readsForm(name) ? await readTextFields(c) : {};
+    return this.#steps[name](c, this.#payment(c), fields);
   }
 
   /** Turns the errors that a customer can run into to pages of their own. */
@@ -86,23 +100,18 @@ class Checkout {
     } catch (thrown) {
       const error = asGatewayError(thrown);
       const payment = this.#find(c);
-      const answer = await this.#answerTo(c, error.code, payment);
-      if (answer) c.get('exchange').notes = [error.message];
-      else if (!isBrowser(c) || error.code === 'internal') throw error;
-      return answer ?? this.#pages.refused(c, payment, error);
+      if (error.code === (payment ? 'wrong_state' : 'not_found')) {
+        c.get('exchange').notes = [error.message];
+        return payment?.status === 'pending' ? this.backToPage(c) : await this.#over(c, payment);
+      }
+      if (!isBrowser(c) || error.code === 'internal') throw error;
+      return showRefused(c, this.#parts, payment, error);
     }
   }
 
-  /** The page for an error that is part of a payment's life, or undefined. */
-  async #answerTo(c: AppContext, code: ErrorCode, payment: Payment | undefined) {
-    if (code === 'not_found' && !payment) return this.#pages.closed(c, null, 'unknown', 404);
-    if (code !== 'wrong_state' || !payment) return undefined;
-    return payment.status === 'pending' ? this.backToPage(c) : this.#over(c, payment);
-  }
-
-  #find(c: AppContext): Payment | undefined {
+  #find(c: AppContext): Payment | null {
     const payment = this.#parts.state.current.payments.get(c.req.query('payment_id') ?? '');
-    return payment?.mode === this.#mode ? payment : undefined;
+    return payment?.mode === this.#mode ? payment : null;
   }
 
   #payment(c: AppContext): Payment {
@@ -116,7 +125,7 @@ class Checkout {
     const payment = this.#payment(c);
     if (payment.status !== 'pending') return this.#over(c, payment);
     await this.#parts.payments.note(payment, 'opened');
-    return this.#pages.step(c, payment, this.#entry(c, payment));
+    return showStep(c, this.#parts, payment, this.#entry(c, payment));
   }
 
   /** The value of the field: what was refused, the test value, or nothing. */
@@ -130,22 +139,6 @@ class Checkout {
     return { step, value: fills ? filled : '', problem: null };
   }
 
-  async #email(c: AppContext): Promise<Response> {
-    const { email: value = '' } = await readTextFields(c);
-    const payment = this.#payment(c);
-    const problem = await this.#parts.checkout.enterEmail(payment, value);
-    return problem ? this.#again(c, payment, { step: 'email', value, problem }) : this.backToPage(c);
-  }
-
-  async #code(c: AppContext): Promise<Response> {
-    const { code: value = '' } = await readTextFields(c);
-    const payment = this.#payment(c);
-    const result = await this.#once(c, 'code', () => this.#parts.checkout.enterCode(payment, value));
-    return result.problem
-      ? this.#again(c, payment, { step: 'code', value, problem: result.problem })
-      : this.#leave(c, payment, result.redirectUrl);
-  }
-
   /**
    * Shows the step again with what is wrong. A browser is led there, so that its back button never comes to a page
    * that was posted; a client that does not ask for a page gets it as the response.
@@ -154,67 +147,43 @@ class Checkout {
     // Copied: a part of a longer text would keep the whole of it in memory.
     const value = Buffer.from(entry.value.slice(0, SHOWN_AGAIN)).toString();
     this.#refused.set(payment.id, { ...entry, value });
-    return isBrowser(c) ? this.backToPage(c, '&refused=1') : this.#pages.step(c, payment, entry);
+    return isBrowser(c) ? this.backToPage(c, '&refused=1') : showStep(c, this.#parts, payment, entry);
   }
 
-  async #cancel(c: AppContext): Promise<Response> {
-    const payment = this.#payment(c);
-    return this.#settle(c, payment, 'cancel', { outcome: 'cancel', by: 'customer' });
-  }
-
-  async #panel(c: AppContext): Promise<Response> {
-    const fields = await readTextFields(c);
-    const payment = this.#payment(c);
-    const outcome = OUTCOMES.find((name) => name === fields['outcome']);
-    const delivery = DELIVERY_ORDERS.find((name) => name === fields['delivery']);
-    if (!outcome) {
-      throw new GatewayError('invalid_fields', `outcome must be one of ${OUTCOMES.join(', ')}`);
-    }
-    return this.#settle(c, payment, `panel ${outcome}`, { outcome, delivery, by: 'panel' });
-  }
-
-  async #settle(c: AppContext, payment: Payment, form: string, input: SettleCommand): Promise<Response> {
-    const { payments } = this.#parts;
-    const result = await this.#once(c, form, async () => {
-      const { redirectUrl } = await payments.settle(payment.id, input);
-      return { problem: null, redirectUrl };
-    });
-    return this.#leave(c, payment, result.problem ? null : result.redirectUrl);
+  async #end({ id }: Payment, input: SettleCommand): Promise<StepResult> {
+    const { redirectUrl } = await this.#parts.payments.settle(id, input);
+    return { problem: null, redirectUrl };
   }
 
   /**
    * Runs what a form asks for, once for each page that it stood on: a browser follows only the last answer to a double
    * click, and that must be the same redirect again, not the news that the payment is over.
    */
-  async #once(c: AppContext, form: string, run: () => Promise<StepResult>): Promise<StepResult> {
+  async #settle(c: AppContext, payment: Payment, form: string, run: () => Promise<StepResult>, value = '') {
     const page = c.req.query('page');
-    if (!page) return run();
-    const key = `${this.#payment(c).id} ${form} ${page}`;
-    const before = this.#sent.get(key);
-    if (before) return before;
-    const sent = run();
-    this.#sent.set(key, sent);
-    try {
-      const result = await sent;
-      if (result.problem) this.#sent.delete(key);
-      return result;
-    } catch (error) {
+    const key = `${payment.id} ${form} ${page}`;
+    const sent = this.#sent.get(key) ?? run();
+    if (page) this.#sent.set(key, sent);
+    const result = await sent.catch((error) => {
       this.#sent.delete(key);
       throw error;
-    }
+    });
+    if (!result.problem) return this.#leave(c, payment, result.redirectUrl);
+    this.#sent.delete(key);
+    return this.#again(c, payment, { step: 'code', value, problem: result.problem });
   }
 
-  async #over(c: AppContext, payment: Payment): Promise<Response> {
-    const address = await this.#parts.payments.selfSettled(payment);
-    if (address !== null) return this.#leave(c, payment, address);
-    const expired = payment.status === 'expired';
-    return this.#pages.closed(c, payment, expired ? 'expired' : 'settled', expired ? 410 : 409);
+  async #over(c: AppContext, payment: Payment | null): Promise<Response> {
+    const address = payment && (await this.#parts.payments.selfSettled(payment));
+    return payment && address !== null
+      ? this.#leave(c, payment, address)
+      : showClosed(c, this.#parts, payment);
   }
 
   /** Sends the browser to the merchant, or says that it stays here. */
   async #leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
     const settled = this.#parts.state.current.payments.get(payment.id) ?? payment;
-    if (redirectUrl === null) return this.#pages.closed(c, settled, 'stayed', 200);
+    if (redirectUrl === null) return showClosed(c, this.#parts, settled, true);
     await this.#parts.payments.note(settled, 'redirected', redirectUrl);
     return seeOther(c, redirectUrl);
   }

@@ -1,40 +1,34 @@
-import type { Hono } from 'hono';
 import { ServiceError } from '../../contract/error-body.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { readFields } from '../body.ts';
-import type { AppContext, AppEnvironment, AppParts } from '../environment.ts';
-import { answerError, asGatewayError, notesOf } from '../errors.ts';
+import type { App, AppContext, AppParts } from '../environment.ts';
+import { answerError, asGatewayError } from '../errors.ts';
 import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
+import { noteError } from '../record-requests.ts';
 
 /** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed). */
-export function mountInitiate(app: Hono<AppEnvironment>, parts: AppParts): void {
+export function mountInitiate(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
-    app.options(path, (c) => {
-      c.header('Access-Control-Allow-Origin', '*');
-      c.header('Access-Control-Allow-Methods', 'POST, OPTIONS');
-      c.header(
-        'Access-Control-Allow-Headers',
-        c.req.header('access-control-request-headers') ?? 'Content-Type',
-      );
-      c.header('Access-Control-Max-Age', '600');
-      return c.body(null, 204);
-    });
-    app.post(
-      path,
-      described(operationOf(mode, parts.dialect), (c: AppContext) => answerInitiate(c, parts, mode)),
+    app.options(path, (c) =>
+      c.body(null, 204, {
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Allow-Methods': 'POST, OPTIONS',
+        'Access-Control-Allow-Headers': c.req.header('access-control-request-headers') ?? 'Content-Type',
+        'Access-Control-Max-Age': '600',
+      }),
     );
+    const answer = (c: AppContext) => answerInitiate(c, parts, mode);
+    app.post(path, described(operationOf(mode, parts.dialect), answer));
   }
 }
 
-/** How each mode is called in a summary. */
 export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const satisfies Record<Mode, string>;
 
 function operationOf(mode: Mode, { messages }: Dialect): Operation {
   return {
     tag: 'Service: payments',
-    side: 'service',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
     description:
       'The public key in the body tells the merchant. Refusals are answered 200 (observed), so look at the body; `--error-status http` answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (chosen), and CORS is open (observed).',
@@ -49,11 +43,11 @@ function operationOf(mode: Mode, { messages }: Dialect): Operation {
         status: 200,
         description: 'A checkout URL for the customer, or why there is none.',
         schemas: [messages.InitiateAnswer, ServiceError],
-        headers: { 'Access-Control-Allow-Origin': { type: 'string', description: 'Always `*`.' } },
+        headers: { 'Access-Control-Allow-Origin': 'Always `*`.' },
         examples: messages.examples.initiated[mode],
       },
     ],
-    errors: [400, 401, 413, 415, 422],
+    errors: [401, 422],
   };
 }
 
@@ -73,9 +67,8 @@ async function answerInitiate(c: AppContext, parts: AppParts, mode: Mode): Promi
   } catch (thrown) {
     c.header('Access-Control-Allow-Origin', '*');
     const error = asGatewayError(thrown);
-    exchange.notes = notesOf(error, runtime.style);
-    exchange.responseBody = JSON.stringify(dialect.serviceError(error));
     if (error.code === 'internal') throw thrown;
+    noteError(c, error, parts);
     return answerError(c, error, dialect, runtime.options.errorStatus);
   }
 }

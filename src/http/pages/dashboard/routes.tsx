@@ -7,7 +7,7 @@ import { asGatewayError, statusOf } from '../../errors.ts';
 import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import LIVE_SCRIPT from '../assets/live.ts?text';
-import { page } from '../open-pages.ts';
+import { page } from '../open-pages.tsx';
 import { secure } from '../page-view.ts';
 import * as actions from './actions.ts';
 import { cardPage } from './card.tsx';

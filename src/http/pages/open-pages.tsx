@@ -1,0 +1,119 @@
+import { setCookie } from 'hono/cookie';
+import { TokenForm } from '../../contract/emulator.ts';
+import { command } from '../../contract/hint.ts';
+import { readTextFields } from '../body.ts';
+import type { App, AppContext, AppParts } from '../environment.ts';
+import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
+import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
+import { renderCard, renderEnd } from './checkout.tsx';
+import { WORDING } from './messages.ts';
+import { type PageView, pageView } from './page-view.ts';
+import { Command } from './panel.tsx';
+
+const TOKEN_PATH = '/_sim/ui/token';
+
+/** A page that has a lasting address. */
+export function page(summary: string, errors: readonly number[], type = HTML_TYPE): Operation {
+  return { tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors };
+}
+
+/** The pages that stand in for a merchant's own when `payments create` is given no addresses. */
+const STAND_INS = {
+  paid: { insteadOf: 'success_url', sign: 'succeeded' },
+  canceled: { insteadOf: 'cancel_url', sign: 'canceled' },
+} as const;
+
+const TOKEN_OPERATION: Operation = {
+  ...page('Takes the control token and keeps it in a cookie', [401, 403]),
+  body: { types: [FORM_TYPE], schema: TokenForm },
+  answers: [seeOtherAnswer('To the dashboard.')],
+};
+
+/**
+ * Mounts the pages that need no token: those that tell nothing, and the one that takes it. A customer on another
+ * machine ends on a thank-you page.
+ */
+export function mountOpenPages(app: App, parts: AppParts): void {
+  for (const which of ['paid', 'canceled'] as const) {
+    const said = page(`Stands in for the ${STAND_INS[which].insteadOf} of a merchant that has none`, [403]);
+    const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, 'system')));
+    app.get(`/_sim/ui/${which}`, described(said, show));
+  }
+  const said = page('Stands in for the site_logo of a merchant that has none', [403], 'image/svg+xml');
+  const logo = (c: AppContext) => {
+    c.header('Content-Security-Policy', "default-src 'none'");
+    c.header('Cache-Control', 'max-age=3600');
+    return c.body(LOGO_SVG, 200, { 'Content-Type': 'image/svg+xml' });
+  };
+  app.get('/_sim/ui/logo.svg', described(said, logo));
+  // A page asks for the token; what a form does and what the script fetches is rejected without it.
+  for (const path of ['/_sim', '/_sim/ui/*']) {
+    app.get(path, (c, next) => (hasToken(c, parts.runtime) ? next() : askForToken(c, parts, false)));
+  }
+  const takeToken = async (c: AppContext) => {
+    const token = ((await readTextFields(c))['token'] ?? '').trim();
+    if (!isToken(token, parts.runtime)) return askForToken(c, parts, true);
+    setCookie(c, TOKEN_COOKIE, token, { path: '/_sim', httpOnly: true, sameSite: 'Strict' });
+    return c.redirect('/_sim', 303);
+  };
+  app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));
+}
+
+/** A thank-you page, as a whole HTML document. It tells nothing about any payment: anybody may open it. */
+function thanksPage(which: keyof typeof STAND_INS, view: PageView): string {
+  const { title, text, note } = WORDING[view.language].thanks[which];
+  return renderEnd(view, { sign: STAND_INS[which].sign, title, text, more: <p class="detail">{note}</p> });
+}
+
+function askForToken(c: AppContext, { runtime }: AppParts, wrong: boolean): Response {
+  const start = runtime.style.command(command('start'));
+  return c.html(tokenPage(pageView(c, 'system'), start, wrong), 401);
+}
+
+/**
+ * The page that asks for the control token, as a whole HTML document.
+ *
+ * @param start the command that printed the token, as the user would type it
+ * @param wrong another token was entered before
+ */
+export function tokenPage(view: PageView, start: string, wrong: boolean): string {
+  const texts = WORDING[view.language].token;
+  return renderCard(
+    view,
+    `${texts.title} · gateway-sim`,
+    <>
+      <h1>{texts.title}</h1>
+      <p>
+        {texts.text} <Command text={start} />.
+      </p>
+      <section class="step">
+        <form method="post" action={TOKEN_PATH} novalidate>
+          <label for="token">{texts.title}</label>
+          <input
+            id="token"
+            name="token"
+            type="password"
+            autocomplete="off"
+            autofocus
+            aria-invalid={wrong ? 'true' : undefined}
+            aria-describedby={wrong ? 'problem' : undefined}
+          />
+          {wrong && (
+            <p class="problem" role="alert" id="problem">
+              <span>
+                {texts.wrong} <Command text={start} />.
+              </span>
+            </p>
+          )}
+          <button type="submit" class="button">
+            {texts.open}
+          </button>
+        </form>
+      </section>
+    </>,
+  );
+}
+
+/** The logo of a merchant that has none of its own. */
+const LOGO_SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#0b6b53"/><path d="M18 25h28l-3 22H21z" fill="#fff"/><path d="M25 29v-7a7 7 0 0 1 14 0v7" fill="none" stroke="#fff" stroke-width="3"/></svg>';
