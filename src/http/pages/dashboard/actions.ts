@@ -7,11 +7,10 @@ import type { CardAction, CardMovementKind } from '../../../contract/vocabulary.
 import type { AppContext, AppParts } from '../../environment.ts';
 import type { FormValues } from './forms.tsx';
 import { PLACES, recordPath } from './navigation.ts';
+import { idOf } from './page.tsx';
 
 /** What a form does; returns the address that the browser goes to. */
 export type FormAction = (parts: AppParts, c: AppContext, fields: FormValues) => Promise<string>;
-
-const idOf = (c: AppContext) => c.req.param('id') ?? '';
 
 export const settle: FormAction = async ({ payments }, c, { outcome, delivery }) => {
   const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });

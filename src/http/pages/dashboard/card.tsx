@@ -10,15 +10,14 @@ import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { FactsBox, More, Section, Status, Time } from './blocks.tsx';
-import { Action, ButtonForm, Field, type FormValues, Submit } from './forms.tsx';
+import { Form, type FormValues } from './forms.tsx';
 import { PER_PAGE, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
-import { recordPage } from './record-page.tsx';
+import { idOf, type PageRenderer, recordPage } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
 
 /** The page of one card and its transactions. */
 export const cardPage: PageRenderer = ({ parts, c, given }) => {
-  const card = parts.cards.require(c.req.param('id') ?? '');
+  const card = parts.cards.require(idOf(c));
   return recordPage({
     place: 'cards',
     id: card.id,
@@ -29,7 +28,7 @@ export const cardPage: PageRenderer = ({ parts, c, given }) => {
       <>
         <div class="columns">
           <CardFacts parts={parts} card={card} />
-          <Moves card={card} given={given} />
+          <Moves card={card} posted={c.req.path} given={given} />
         </div>
         <Transactions parts={parts} card={card} />
       </>
@@ -74,38 +73,32 @@ const ACTION_NAMES = {
   cancel: 'Cancel for good',
 } as const satisfies Record<CardAction, string>;
 
-function Moves({ card, given }: { card: Card; given: FormValues }) {
+/** @param posted where the form that was given something posts to: its siblings have the same fields */
+function Moves({ card, posted, given }: { card: Card; posted: string; given: FormValues }) {
   const path = recordPath('cards', card.id);
   const next = CARD_TRANSITIONS[card.status];
   const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
   return (
     <Section id="act" title="What happens to it">
       {CARD_MOVEMENTS.map((kind) => (
-        <Action to={`${path}/${kind}`} label={kind}>
-          <Field
-            name="amount"
-            label={`Amount to ${kind}`}
-            value={given[`${kind}.amount`]}
-            required
-            hint="12.50"
-            scope={kind}
-          />
-          <Field
-            name="details"
-            label="Details"
-            value={given[`${kind}.details`]}
-            hint={MOVEMENTS[kind].hint}
-            scope={kind}
-          />
-          <Submit look="plain">{MOVEMENTS[kind].name}</Submit>
-        </Action>
+        <Form
+          to={`${path}/${kind}`}
+          label={kind}
+          scope={kind}
+          given={posted === `${path}/${kind}` ? given : {}}
+          fields={[
+            { name: 'amount', label: `Amount to ${kind}`, required: true, placeholder: '12.50' },
+            { name: 'details', label: 'Details', placeholder: MOVEMENTS[kind].hint },
+          ]}
+          submit={MOVEMENTS[kind].name}
+        />
       ))}
       <div class="inline" id="triggers">
         {actions.map((action) => (
-          <ButtonForm
+          <Form
             to={`${path}/${action}`}
             look={action === 'cancel' ? 'danger' : 'plain'}
-            name={ACTION_NAMES[action]}
+            submit={ACTION_NAMES[action]}
           />
         ))}
       </div>

@@ -3,10 +3,10 @@ import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, Section, Status, Time } from './blocks.tsx';
-import { Action, Choice, Field, type FormValues, Submit } from './forms.tsx';
+import { Form, type FormValues } from './forms.tsx';
 import { Empty, listPage, queryOf } from './list-page.tsx';
 import { PER_PAGE, PLACES, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
+import type { PageRenderer } from './page.tsx';
 import { sampleCard } from './samples.tsx';
 import { type Column, column } from './table.tsx';
 
@@ -53,28 +53,26 @@ const OFFERED = 50;
 function Create({ parts, given }: { parts: AppParts; given: FormValues }) {
   const { current: state } = parts.state;
   const { settings } = parts.runtime;
-  const merchants = [...state.merchants.values()].slice(0, OFFERED);
+  const merchants = [...state.merchants.values()]
+    .slice(0, OFFERED)
+    .map(({ id, name }) => [id, name] as const);
   const currencies = [...settings.currencies.keys()].filter((code) => code.length <= 3);
-  const value = { amount: '100.00', currency_code: 'USD', title: 'Test card', ...given };
-  const { name_on_card: holder = 'Ada Example', email = 'ada@example.com', merchant } = given;
   return (
     <Section id="create" title="Create a card">
-      <Action to={PLACES.cards.path}>
-        <Field name="amount" label="Amount" value={value.amount} required />
-        <Choice name="currency_code" label="Currency" value={value.currency_code} options={currencies} />
-        <Field name="title" label="Title" value={value.title} required />
-        <Field name="name_on_card" label="Name on the card" value={holder} required />
-        <Field name="email" label="E-mail" type="email" value={email} required />
-        {merchants.length > 1 && (
-          <Choice
-            name="merchant"
-            label="Merchant"
-            value={merchant}
-            options={merchants.map(({ id, name }) => [id, name])}
-          />
-        )}
-        <Submit>Create</Submit>
-      </Action>
+      <Form
+        to={PLACES.cards.path}
+        given={given}
+        fields={[
+          { name: 'amount', label: 'Amount', value: '100.00', required: true },
+          { name: 'currency_code', label: 'Currency', value: 'USD', options: currencies },
+          { name: 'title', label: 'Title', value: 'Test card', required: true },
+          { name: 'name_on_card', label: 'Name on the card', value: 'Ada Example', required: true },
+          { name: 'email', label: 'E-mail', type: 'email', value: 'ada@example.com', required: true },
+          ...(merchants.length > 1 ? [{ name: 'merchant', label: 'Merchant', options: merchants }] : []),
+        ]}
+        submit="Create"
+        look="primary"
+      />
     </Section>
   );
 }

@@ -1,9 +1,9 @@
 import { timestamp } from '../../../contract/timestamp.ts';
 import type { AppParts } from '../../environment.ts';
 import { FactsBox, Section, Time } from './blocks.tsx';
-import { Action, ButtonForm, Field, Hidden, Submit } from './forms.tsx';
+import { Form } from './forms.tsx';
 import { PLACES } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.ts';
+import { type PageRenderer, pageAt } from './page.tsx';
 import { span } from './text.ts';
 
 export const clockPage: PageRenderer = ({ parts, given }) => {
@@ -27,27 +27,36 @@ export const clockPage: PageRenderer = ({ parts, given }) => {
         <p class="soft">
           Forward only. What falls due on the way runs, in order, before the page comes back.
         </p>
-        <Action to={path} label="Advance">
-          <Hidden values={{ move: 'advance' }} />
-          <Field name="by" label="Advance by" value={given['by'] ?? '1h'} hint="30s, 10m, 2h" required />
-          <Submit>Advance</Submit>
-        </Action>
-        <Action to={path} label="Freeze">
-          <Hidden values={{ move: 'freeze' }} />
-          <Field
-            name="at"
-            label="Stand still at"
-            value={given['at'] ?? 'now'}
-            hint="2027-01-01T00:00:00Z"
-            required
-          />
-          <Submit look="plain">Freeze</Submit>
-        </Action>
+        <Form
+          to={path}
+          label="Advance"
+          hidden={{ move: 'advance' }}
+          given={given}
+          fields={[
+            { name: 'by', label: 'Advance by', value: '1h', required: true, placeholder: '30s, 10m, 2h' },
+          ]}
+          submit="Advance"
+          look="primary"
+        />
+        <Form
+          to={path}
+          label="Freeze"
+          hidden={{ move: 'freeze' }}
+          given={given}
+          fields={[
+            {
+              name: 'at',
+              label: 'Stand still at',
+              value: 'now',
+              required: true,
+              placeholder: '2027-01-01T00:00:00Z',
+            },
+          ]}
+          submit="Freeze"
+        />
         <div class="inline" id="moves">
-          {read.nextDue !== null && (
-            <ButtonForm to={path} send={['move', 'next']} name="Run what is due next" />
-          )}
-          {read.frozen && <ButtonForm to={path} send={['move', 'resume']} name="Resume" />}
+          {read.nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run what is due next" />}
+          {read.frozen && <Form to={path} send={['move', 'resume']} submit="Resume" />}
         </div>
       </Section>
     </>,

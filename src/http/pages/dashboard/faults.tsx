@@ -4,9 +4,9 @@ import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import { faultView } from '../../control/views.ts';
 import { CommandCode, Section } from './blocks.tsx';
-import { Action, ButtonForm, Choice, Field, Submit } from './forms.tsx';
+import { Form } from './forms.tsx';
 import { PLACES } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.ts';
+import { type PageRenderer, pageAt } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
 
 /** What can be made to go wrong from the page; commands and control API know more. */
@@ -18,22 +18,26 @@ const SET = command('faults set', '--help');
 const CLEAR = `${PLACES.faults.path}/clear`;
 
 export const faultsPage: PageRenderer = ({ parts, given }) => {
-  const { route, effect, status = '503', latency = '2s', times, identifier } = given;
   return pageAt(
     'faults',
     <>
       <h1>Faults</h1>
       <Rules rules={parts.faults.list.map(faultView)} />
       <Section id="set" title="Make something go wrong">
-        <Action to={PLACES.faults.path}>
-          <Choice name="route" label="Where" value={route} options={FAULT_ROUTES} />
-          <Choice name="effect" label="What" value={effect} options={EFFECTS} />
-          <Field name="status" label="Status, if it answers one" value={status} hint="503" />
-          <Field name="latency" label="Latency, if it waits" value={latency} hint="2s, 100ms..2s" />
-          <Field name="times" label="Times (empty: always)" value={times} hint="2" />
-          <Field name="identifier" label="Only for the identifier" value={identifier} hint="order-*" />
-          <Submit>Set</Submit>
-        </Action>
+        <Form
+          to={PLACES.faults.path}
+          given={given}
+          fields={[
+            { name: 'route', label: 'Where', options: FAULT_ROUTES },
+            { name: 'effect', label: 'What', options: EFFECTS },
+            { name: 'status', label: 'Status, if it answers one', value: '503', placeholder: '503' },
+            { name: 'latency', label: 'Latency, if it waits', value: '2s', placeholder: '2s, 100ms..2s' },
+            { name: 'times', label: 'Times (empty: always)', placeholder: '2' },
+            { name: 'identifier', label: 'Only for the identifier', placeholder: 'order-*' },
+          ]}
+          submit="Set"
+          look="primary"
+        />
         <p class="soft">
           One rule for each place and identifier: a new one replaces it. Statuses one after the other,
           chances, Retry-After and more:
@@ -61,7 +65,7 @@ function Rules({ rules }: { rules: readonly Fault[] }) {
         rows={rules}
         keyOf={({ route, identifier }) => ({ name: `${route} ${identifier ?? ''}` })}
       />
-      <ButtonForm to={CLEAR} name="Clear all" />
+      <Form to={CLEAR} submit="Clear all" />
     </section>
   );
 }
@@ -70,7 +74,7 @@ const COLUMNS: readonly Column<Fault>[] = [
   column('Rule', Rule, { head: true }),
   column('Used', ({ used }) => used, { label: 'Used' }),
   column('Action', ({ route, identifier = '' }) => (
-    <ButtonForm to={CLEAR} hidden={{ route, identifier }} name="Clear" />
+    <Form to={CLEAR} hidden={{ route, identifier }} submit="Clear" />
   )),
 ];
 

@@ -6,24 +6,25 @@ import type { AppParts } from '../../environment.ts';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import { renderDocument } from '../layout.tsx';
 import { Time } from './blocks.tsx';
-import { ButtonForm } from './forms.tsx';
+import { Form } from './forms.tsx';
 import { PLACES, UI } from './navigation.ts';
-import type { Page } from './page.ts';
+import type { Page } from './page.tsx';
 
-/** A page, and how it came about. */
-export interface FramedPage extends Page {
+/** How a page came about. */
+interface Circumstances {
   /** What a form on it ran into; stands over the content. */
-  problem?: GatewayError | null;
+  problem: GatewayError | null;
   /** The page is what a form was answered, and not at its own address. */
-  isAnswer?: boolean;
-  /** Nothing on it changes by what happens. */
-  isStill?: boolean;
-  /** Styles of this page alone. */
-  styles?: string;
+  isAnswer: boolean;
 }
 
 /** A whole page of the dashboard as text. */
-export function renderPage(parts: AppParts, nonce: string, page: FramedPage): string {
+export function renderPage(
+  parts: AppParts,
+  nonce: string,
+  page: Page,
+  { problem, isAnswer }: Circumstances,
+): string {
   return renderDocument({
     view: { language: 'en', nonce },
     theme: 'system',
@@ -39,14 +40,21 @@ export function renderPage(parts: AppParts, nonce: string, page: FramedPage): st
         <main
           id="content"
           tabindex={-1}
-          data-page={page.isAnswer ? page.path : undefined}
+          data-page={isAnswer ? page.path : undefined}
           data-still={page.isStill ? '' : undefined}
         >
           <div id="trouble">
             <FaultAlarm parts={parts} page={page} />
             <ClockAlarm parts={parts} page={page} />
           </div>
-          <Problem parts={parts} problem={page.problem ?? null} />
+          {problem && (
+            <div class="box alert" role="alert" data-keep="">
+              <p>
+                <strong>{problem.problems.join('. ')}</strong>
+              </p>
+              {problem.hint && <p>{renderHint(problem.hint, parts.runtime.style)}</p>}
+            </div>
+          )}
           {page.content}
         </main>
       </div>
@@ -56,7 +64,7 @@ export function renderPage(parts: AppParts, nonce: string, page: FramedPage): st
 
 interface FrameProps {
   parts: AppParts;
-  page: FramedPage;
+  page: Page;
 }
 
 function Top({ parts: { runtime, events }, page }: FrameProps) {
@@ -92,18 +100,6 @@ function Top({ parts: { runtime, events }, page }: FrameProps) {
   );
 }
 
-function Problem({ parts, problem }: { parts: AppParts; problem: GatewayError | null }) {
-  if (!problem) return null;
-  return (
-    <div class="box alert" role="alert" data-keep="">
-      <p>
-        <strong>{problem.problems.join('. ')}</strong>
-      </p>
-      {problem.hint && <p>{renderHint(problem.hint, parts.runtime.style)}</p>}
-    </div>
-  );
-}
-
 /** Faults make this emulator behave unlike the others: impossible to overlook while they are on. */
 function FaultAlarm({ parts, page: { place, path } }: FrameProps) {
   const faults = parts.faults.list.filter((fault) => !isSpent(fault));
@@ -125,9 +121,7 @@ function FaultAlarm({ parts, page: { place, path } }: FrameProps) {
         ))}
         {faults.length > 5 && <li>and {faults.length - 5} more</li>}
       </ul>
-      {isElsewhere && (
-        <ButtonForm to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} name="Clear all" />
-      )}
+      {isElsewhere && <Form to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} submit="Clear all" />}
     </section>
   );
 }
@@ -152,7 +146,7 @@ function ClockAlarm({ parts, page: { place, path } }: FrameProps) {
         )}
       </p>
       {frozen && isElsewhere && (
-        <ButtonForm to={change} hidden={{ from: path }} send={['move', 'resume']} name="Resume" />
+        <Form to={change} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />
       )}
     </section>
   );

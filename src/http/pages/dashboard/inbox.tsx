@@ -5,7 +5,7 @@ import type { AppParts } from '../../environment.ts';
 import { CommandCode, Copyable, Status, Time } from './blocks.tsx';
 import { Empty, listPage, queryOf } from './list-page.tsx';
 import { PER_PAGE, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
+import type { PageRenderer } from './page.tsx';
 import { type Column, column } from './table.tsx';
 
 /** The page of the verification codes. */

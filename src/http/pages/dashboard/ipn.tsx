@@ -6,11 +6,10 @@ import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { Code, CopyButton, FactsBox, More, Section, Status, Time } from './blocks.tsx';
-import { Action, Choice, Field, type FormValues, Hidden, Submit } from './forms.tsx';
+import { Form, type FormValues } from './forms.tsx';
 import { describeAttempt } from './ipns.tsx';
 import { recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
-import { recordPage } from './record-page.tsx';
+import { idOf, type PageRenderer, recordPage } from './page.tsx';
 import { Signature } from './signature.tsx';
 import { pretty } from './text.ts';
 
@@ -20,7 +19,7 @@ const SHOWN = 10;
 /** The page of one delivery: its signature explained, and both sides of every attempt. */
 export const ipnPage: PageRenderer = ({ parts, c, given }) => {
   const { current: state } = parts.state;
-  const delivery = parts.ipns.require(c.req.param('id') ?? '');
+  const delivery = parts.ipns.require(idOf(c));
   const attempts = state.attemptsOf(delivery.id).toReversed();
   return recordPage({
     place: 'ipns',
@@ -72,32 +71,33 @@ function Send({ delivery, state, given }: { delivery: Delivery; state: State; gi
       <p id="outcome" role="status">
         {last ? <Outcome attempt={last} /> : 'Not attempted yet.'}
       </p>
-      <Action to={`${path}/resend`} inline>
-        <Hidden values={{ from: path }} />
-        <Submit>Resend</Submit>
+      <Form to={`${path}/resend`} hidden={{ from: path }} submit="Resend" look="primary">
         <span class="soft">The same once more: one further attempt.</span>
-      </Action>
-      <Action to={`${path}/resend`} label="Somewhere else">
-        <Field
-          name="to"
-          label="Another address"
-          type="url"
-          wide
-          value={given['to'] ?? delivery.url}
-          hint="http://localhost:3000/ipn"
-          required
-        />
-        <Submit look="plain">Send there</Submit>
-      </Action>
-      <Action to={`${path}/tamper`} label="Falsified">
-        <Choice
-          name="tamper"
-          label="Falsify, so that it must be refused"
-          value={given['tamper']}
-          options={TAMPERINGS}
-        />
-        <Submit look="plain">Send falsified</Submit>
-      </Action>
+      </Form>
+      <Form
+        to={`${path}/resend`}
+        label="Somewhere else"
+        given={given}
+        fields={[
+          {
+            name: 'to',
+            label: 'Another address',
+            type: 'url',
+            wide: true,
+            value: delivery.url,
+            required: true,
+            placeholder: 'http://localhost:3000/ipn',
+          },
+        ]}
+        submit="Send there"
+      />
+      <Form
+        to={`${path}/tamper`}
+        label="Falsified"
+        given={given}
+        fields={[{ name: 'tamper', label: 'Falsify, so that it must be refused', options: TAMPERINGS }]}
+        submit="Send falsified"
+      />
       <details id="ipn-curl">
         <summary>Copy as curl</summary>
         <Code id="curl" text={curlCommand(deliveryView(delivery, state))} what="The command that posts it" />

@@ -4,10 +4,10 @@ import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { CommandCode, Status, Time } from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';
-import { ButtonForm } from './forms.tsx';
+import { Form } from './forms.tsx';
 import { Empty, type Filter, FilterForm, listPage, matcher, NoMatch, queryOf } from './list-page.tsx';
 import { listPath, PER_PAGE, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
+import type { PageRenderer } from './page.tsx';
 import { type Column, column } from './table.tsx';
 import { answerTo } from './timeline.tsx';
 
@@ -75,7 +75,7 @@ export function deliveryTable(state: State, from: string, ofOne = false) {
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'long' }),
     column('To', ({ url }) => <code>{url}</code>, { kind: 'address' }),
     column('Action', ({ id }) => (
-      <ButtonForm to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} name="Resend" />
+      <Form to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} submit="Resend" />
     )),
   ];
   return { columns, keyOf: ({ id }: Delivery) => ({ id }) };

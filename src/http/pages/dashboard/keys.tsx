@@ -4,9 +4,9 @@ import type { Wallet } from '../../../contract/wallet.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
-import { Action, Field, Hidden, Submit } from './forms.tsx';
+import { Form } from './forms.tsx';
 import { PER_PAGE, PLACES, UI } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.ts';
+import { type PageRenderer, pageAt } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 
@@ -43,10 +43,12 @@ export const keysPage: PageRenderer = ({ parts, given }) => {
         <div class="stack">
           <Customers parts={parts} />
           <Section id="merchant" title="Another merchant">
-            <Action to={`${UI}/merchants`}>
-              <Field name="name" label="Name" value={given['name']} required hint="Second Shop" />
-              <Submit look="plain">Add merchant</Submit>
-            </Action>
+            <Form
+              to={`${UI}/merchants`}
+              given={given}
+              fields={[{ name: 'name', label: 'Name', required: true, placeholder: 'Second Shop' }]}
+              submit="Add merchant"
+            />
           </Section>
         </div>
       </div>
@@ -93,16 +95,16 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
           balances.length ? ['Balance', balances.join(', ')] : undefined,
         ]}
       />
-      <Action
+      <Form
         to={PLACES.keys.path}
         label={alone ? undefined : `Keys of ${name}`}
         confirm={`Generate a new pair for ${name}? The old pair stops working at once.`}
-        inline
+        hidden={{ merchant: id }}
+        submit="Generate Api Key"
+        look="danger"
       >
-        <Hidden values={{ merchant: id }} />
-        <Submit look="danger">Generate Api Key</Submit>
         <span class="warning">The old pair stops working at once, everywhere it is used.</span>
-      </Action>
+      </Form>
     </section>
   );
 }

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type { AppContext } from '../../environment.ts';
-import { Choice, Field } from './forms.tsx';
+import { Fields } from './forms.tsx';
 import { type ListQuery, listPath, PLACES, type Place } from './navigation.ts';
-import type { Page } from './page.ts';
+import type { Page } from './page.tsx';
 import { Table, type TableParts } from './table.tsx';
 
 /** What a list is made of. */
@@ -104,13 +104,16 @@ export function matcher<Item>({ choices, texts }: Filter<Item>, query: ListQuery
 
 export function FilterForm<Item>(props: { place: Place; filter: Filter<Item>; query: ListQuery }) {
   const { place, filter, query } = props;
+  const choices = filter.choices.map(({ options, ...choice }) => ({
+    ...choice,
+    value: query[choice.name] ?? '',
+    options: [['', 'any'] as const, ...options],
+  }));
+  const text = { name: 'text', label: 'Text', value: query['text'] ?? '', placeholder: filter.hint };
   return (
     <search>
       <form class="form" method="get" action={PLACES[place].path} aria-label="Filter">
-        {filter.choices.map(({ name, label, options }) => (
-          <Choice name={name} label={label} value={query[name] ?? ''} options={[['', 'any'], ...options]} />
-        ))}
-        <Field name="text" label="Text" value={query['text'] ?? ''} hint={filter.hint} />
+        <Fields fields={[...choices, text]} />
         <button type="submit" class="plain">
           Filter
         </button>

@@ -28,7 +28,10 @@ export function listPath(place: Place, query: ListQuery): string {
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }
 
+/** The places whose records have pages. */
+export type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
+
 /** The address of a record in a list. */
-export function recordPath(place: 'payments' | 'ipns' | 'cards' | 'requests', id: string | number): string {
+export function recordPath(place: RecordPlace, id: string | number): string {
   return `${UI}/${place}/${id}`;
 }

@@ -3,18 +3,17 @@ import type { Payment } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, FactsBox, Section, Status, Time, Warnings } from './blocks.tsx';
-import { Action, Choice, Submit } from './forms.tsx';
+import { Form, Submit } from './forms.tsx';
 import { deliveryTable } from './ipns.tsx';
 import { PER_PAGE, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
-import { recordPage } from './record-page.tsx';
+import { idOf, type PageRenderer, recordPage } from './page.tsx';
 import { initiateAgain } from './samples.tsx';
 import { Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
 
 /** The page of one payment: what can be done to it, its timeline, its IPNs. */
 export const paymentPage: PageRenderer = ({ parts, c }) => {
-  const payment = parts.payments.require(c.req.param('id') ?? '');
+  const payment = parts.payments.require(idOf(c));
   return recordPage({
     place: 'payments',
     id: payment.id,
@@ -104,21 +103,25 @@ function Settle({ parts, payment }: PaymentProps) {
   const { auto, expiresAt } = payment;
   return (
     <Section id="settle" title="Settle it">
-      <Action to={`${recordPath('payments', payment.id)}/settle`}>
-        <Choice
-          name="delivery"
-          label="Order of IPN and redirect"
-          value={parts.runtime.settings.delivery}
-          options={DELIVERY_ORDERS}
-        />
+      <Form
+        to={`${recordPath('payments', payment.id)}/settle`}
+        fields={[
+          {
+            name: 'delivery',
+            label: 'Order of IPN and redirect',
+            value: parts.runtime.settings.delivery,
+            options: DELIVERY_ORDERS,
+          },
+        ]}
+      >
         <div class="inline">
           {OUTCOMES.map((outcome) => (
-            <Submit send={['outcome', outcome]} look={outcome === 'approve' ? undefined : 'plain'}>
+            <Submit send={['outcome', outcome]} look={outcome === 'approve' ? 'primary' : 'plain'}>
               {PAYMENT_OUTCOMES[outcome].label}
             </Submit>
           ))}
         </div>
-      </Action>
+      </Form>
       <p class="inline">
         <a
           class="button plain"

@@ -8,7 +8,7 @@ import { Code, Status, Time } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
 import { Empty, type Filter, FilterForm, listPage, matcher, NoMatch, queryOf } from './list-page.tsx';
 import { type ListQuery, listPath, PER_PAGE, PLACES, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
+import type { PageRenderer } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { type Column, column } from './table.tsx';
 

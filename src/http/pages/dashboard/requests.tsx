@@ -7,8 +7,7 @@ import type { AppParts } from '../../environment.ts';
 import { Code, FactsBox, Time, Warnings } from './blocks.tsx';
 import { Empty, listPage, queryOf } from './list-page.tsx';
 import { PER_PAGE, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
-import { recordPage } from './record-page.tsx';
+import { idOf, type PageRenderer, recordPage } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { type Column, column } from './table.tsx';
 import { pretty } from './text.ts';
@@ -75,7 +74,7 @@ function ResponseStatus({ of: { status, responseBody } }: { of: RecordedRequest 
 }
 
 export const requestPage: PageRenderer = ({ parts, c }) => {
-  const id = c.req.param('id') ?? '';
+  const id = idOf(c);
   const request = parts.events.exchanges().find((one) => String(one.id) === id);
   if (!request) {
     throw new GatewayError('not_found', `there is no request ${id} any more`, {

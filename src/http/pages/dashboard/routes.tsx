@@ -21,14 +21,17 @@ import { ipnPage } from './ipn.tsx';
 import { ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
 import { PLACES, recordPath, UI } from './navigation.ts';
-import { type Page, type PageRenderer, pageAt } from './page.ts';
+import { type Page, type PageRenderer, type PageRequest, pageAt } from './page.tsx';
 import { paymentPage } from './payment.tsx';
 import { paymentsPage } from './payments.tsx';
-import { referencePage } from './reference.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 
 /** Sent by the script when it fetches a page again. */
 const LIVE_HEADER = 'x-gateway-sim-live';
+
+const PAYMENT = recordPath('payments', ':id');
+const IPN = recordPath('ipns', ':id');
+const CARD = recordPath('cards', ':id');
 
 /** The pages by their path. */
 const PAGES: Readonly<Record<string, PageRenderer>> = {
@@ -40,48 +43,31 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.inbox.path]: inboxPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
-  [recordPath('payments', ':id')]: paymentPage,
-  [recordPath('ipns', ':id')]: ipnPage,
-  [recordPath('cards', ':id')]: cardPage,
+  [PAYMENT]: paymentPage,
+  [IPN]: ipnPage,
+  [CARD]: cardPage,
   [recordPath('requests', ':id')]: requestPage,
 };
 
-/** A form by the path that it posts to: what it does, and the page that it stands on. */
-interface Form {
-  act: actions.FormAction;
-  page: PageRenderer;
-  /** Put before the names of its fields, where several forms of a page have the same. */
-  scope?: string;
-}
+/** The forms: where one posts to, what it does, and the page that it stands on. */
+const FORMS: readonly (readonly [path: string, act: actions.FormAction, page: PageRenderer])[] = [
+  [`${PAYMENT}/settle`, actions.settle, paymentPage],
+  [`${IPN}/resend`, actions.resend, ipnPage],
+  [`${IPN}/tamper`, actions.sendTampered, ipnPage],
+  [PLACES.cards.path, actions.createCard, cardsPage],
+  ...CARD_MOVEMENTS.map((kind) => [`${CARD}/${kind}`, actions.moveCard(kind), cardPage] as const),
+  ...CARD_ACTIONS.map((action) => [`${CARD}/${action}`, actions.actOnCard(action), cardPage] as const),
+  [PLACES.keys.path, actions.generateKeys, keysPage],
+  [`${UI}/merchants`, actions.createMerchant, keysPage],
+  [PLACES.faults.path, actions.addFault, faultsPage],
+  [`${PLACES.faults.path}/clear`, actions.removeFaults, faultsPage],
+  [PLACES.clock.path, actions.changeClock, clockPage],
+];
 
-const FORMS: Readonly<Record<string, Form>> = {
-  [`${recordPath('payments', ':id')}/settle`]: { act: actions.settle, page: paymentPage },
-  [`${recordPath('ipns', ':id')}/resend`]: { act: actions.resend, page: ipnPage },
-  [`${recordPath('ipns', ':id')}/tamper`]: { act: actions.sendTampered, page: ipnPage },
-  [PLACES.cards.path]: { act: actions.createCard, page: cardsPage },
-  ...Object.fromEntries(
-    CARD_MOVEMENTS.map((kind) => [
-      `${recordPath('cards', ':id')}/${kind}`,
-      { act: actions.moveCard(kind), page: cardPage, scope: `${kind}.` },
-    ]),
-  ),
-  ...Object.fromEntries(
-    CARD_ACTIONS.map((action) => [
-      `${recordPath('cards', ':id')}/${action}`,
-      { act: actions.actOnCard(action), page: cardPage },
-    ]),
-  ),
-  [PLACES.keys.path]: { act: actions.generateKeys, page: keysPage },
-  [`${UI}/merchants`]: { act: actions.createMerchant, page: keysPage },
-  [PLACES.faults.path]: { act: actions.addFault, page: faultsPage },
-  [`${PLACES.faults.path}/clear`]: { act: actions.removeFaults, page: faultsPage },
-  [PLACES.clock.path]: { act: actions.changeClock, page: clockPage },
-};
-
-const START_OPERATION = page('The dashboard; asks for the control token where one is needed', [401, 403]);
-const REFERENCE_OPERATION: Operation = {
-  ...page('This document as a page', [401, 403]),
-  security: 'controlToken',
+/** What the OpenAPI document says of the pages that are in it. */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  [PLACES.payments.path]: page('The dashboard; asks for the control token where one is needed', [401, 403]),
+  [PLACES.reference.path]: { ...page('This document as a page', [401, 403]), security: 'controlToken' },
 };
 
 /** Mounts the dashboard: its pages, and what their forms do. Both live here only, apart from the JSON routes. */
@@ -90,39 +76,53 @@ export function mountDashboard(
   parts: AppParts,
   document: () => Promise<OpenApiDocument>,
 ): void {
-  for (const [path, renderer] of Object.entries(PAGES)) {
-    const show = (c: AppContext) => {
+  const pages = { ...PAGES, [PLACES.reference.path]: referencePage(document) };
+  for (const [path, renderer] of Object.entries(pages)) {
+    const show = async (c: AppContext) => {
+      const request = { parts, c, given: {} };
       try {
-        return render(c, parts, renderer({ parts, c, given: {} }), null);
+        return render(request, await renderer(request), null);
       } catch (thrown) {
-        return failed(c, parts, missing, {}, thrown);
+        return failed(request, missing, thrown);
       }
     };
-    app.get(path, path === PLACES.payments.path ? described(START_OPERATION, show) : show);
+    const operation = OPERATIONS[path];
+    app.get(path, operation ? described(operation, show) : show);
   }
-  for (const [path, { act, page, scope = '' }] of Object.entries(FORMS)) {
+  for (const [path, act, page] of FORMS) {
     app.post(path, async (c) => {
       let given: FormValues = {};
       try {
-        const fields = await readTextFields(c);
-        given = Object.fromEntries(Object.entries(fields).map(([name, value]) => [scope + name, value]));
-        return c.redirect(await act(parts, c, fields), 303);
+        given = await readTextFields(c);
+        return c.redirect(await act(parts, c, given), 303);
       } catch (thrown) {
-        return failed(c, parts, page, given, thrown);
+        return failed({ parts, c, given }, page, thrown);
       }
     });
   }
-  app.get(
-    PLACES.reference.path,
-    described(REFERENCE_OPERATION, async (c: AppContext) =>
-      c.html(await referencePage(parts, secure(c, { script: true }), document)),
-    ),
-  );
   app.get(`${UI}/live.js`, (c) => {
     c.header('Cache-Control', 'no-cache');
     c.header('X-Content-Type-Options', 'nosniff');
     return c.body(LIVE_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' });
   });
+}
+
+/** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
+function referencePage(document: () => Promise<OpenApiDocument>): PageRenderer {
+  return async ({ parts: { merchants, runtime } }) => {
+    const [openApi, { Reference }, { default: styles }] = await Promise.all([
+      document(),
+      import('../reference.tsx'),
+      import('../assets/reference.css?text'),
+    ]);
+    const facts = {
+      baseUrl: runtime.baseUrl(),
+      publicKey: merchants.default.publicKey,
+      asksForToken: runtime.controlToken !== null,
+    };
+    const content = <Reference document={openApi} facts={facts} />;
+    return { ...pageAt('reference', content), isStill: true, styles };
+  };
 }
 
 /** Instead of the page of something that does not exist. */
@@ -140,21 +140,22 @@ const missing: PageRenderer = () => ({
 });
 
 /** The page with what went wrong over it; a fault of ours goes to the log. */
-function failed(c: AppContext, parts: AppParts, page: PageRenderer, given: FormValues, thrown: unknown) {
+async function failed(request: PageRequest, page: PageRenderer, thrown: unknown) {
   const error = asGatewayError(thrown);
   if (error.code === 'internal') throw thrown;
   try {
-    return render(c, parts, page({ parts, c, given }), error);
+    return render(request, await page(request), error);
   } catch {
     // What the form was about is gone, and its page with it.
-    return render(c, parts, missing({ parts, c, given }), error);
+    return render(request, await missing(request), error);
   }
 }
 
-function render(c: AppContext, parts: AppParts, page: Page, problem: GatewayError | null) {
-  const isAnswer = c.req.method === 'POST';
-  const html = renderPage(parts, secure(c, { script: true }), { ...page, problem, isAnswer });
+function render({ parts, c }: PageRequest, page: Page, problem: GatewayError | null) {
+  const html = renderPage(parts, secure(c, { script: true }), page, {
+    problem,
+    isAnswer: c.req.method === 'POST',
+  });
   // To the script a page that is gone is one that changed: an error status would stand in the console.
-  const status = problem === null || c.req.header(LIVE_HEADER) !== undefined ? 200 : statusOf(problem);
-  return c.html(html, status as 200);
+  return c.html(html, problem === null || c.req.header(LIVE_HEADER) !== undefined ? 200 : statusOf(problem));
 }
