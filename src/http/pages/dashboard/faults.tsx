@@ -63,7 +63,7 @@ function Rules({ rules }: { rules: readonly Fault[] }) {
         label="Rules, in the order in which they are tried"
         columns={COLUMNS}
         rows={rules}
-        keyOf={({ route, identifier }) => ({ name: `${route} ${identifier ?? ''}` })}
+        keyOf={({ route, identifier }) => ({ 'data-key': `${route} ${identifier ?? ''}` })}
       />
       <Form to={CLEAR} submit="Clear all" />
     </section>

@@ -20,7 +20,7 @@ export interface FieldParts {
 
 interface FieldsProps {
   fields?: readonly FieldParts[];
-  given?: FormValues;
+  given?: Readonly<Record<string, string | undefined>>;
   /** Tells fields of the same name on one page apart. */
   scope?: string;
 }

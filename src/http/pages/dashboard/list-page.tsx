@@ -1,47 +1,80 @@
 import type { Child } from 'hono/jsx';
-import type { AppContext } from '../../environment.ts';
+import type { Page as Listed } from '../../../domain/collection.ts';
+import type { AppContext, AppParts } from '../../environment.ts';
 import { Fields } from './forms.tsx';
-import { type ListQuery, listPath, PLACES, type Place } from './navigation.ts';
-import type { Page } from './page.tsx';
-import { Table, type TableParts } from './table.tsx';
+import { type ListQuery, listPath, PER_PAGE, PLACES, type Place } from './navigation.ts';
+import { type PageRenderer, type PageRequest, pageAt } from './page.tsx';
+import { type Column, type RowKey, Table } from './table.tsx';
 
-/** What a list is made of. */
-export interface ListParts<Item> {
-  place: Place;
-  query: ListQuery;
-  intro?: string;
-  /** What stands over the table: charts, the filter. */
-  tools?: Child;
-  /** Of the box around the table. */
-  id: string;
-  table: Pick<TableParts<Item>, 'id' | 'label' | 'columns' | 'keyOf'>;
-  page: { data: readonly Item[]; nextCursor: string | null };
-  /** Instead of a table without rows. */
-  empty: Child;
-  below?: Child;
+/** What a list can be narrowed to. */
+interface Filter<Item> {
+  /** Fields, with the values that can be chosen. */
+  choices: readonly (readonly [name: keyof Item & string, values: readonly string[]])[];
+  /** Fields of which one must hold what was typed, in any case. */
+  texts: readonly (keyof Item)[];
+  hint: string;
 }
 
-/** The page of a list: every noun has one, and they differ by their parts only. */
-export function listPage<Item extends object>(list: ListParts<Item>): Page {
-  const { place, query, table, page } = list;
-  const title = PLACES[place].name;
-  const content = (
-    <>
-      <h1>{title}</h1>
-      {list.intro && <p class="soft">{list.intro}</p>}
-      {list.tools}
-      {page.data.length > 0 ? (
-        <div class="box" id={list.id}>
-          <Table {...table} rows={page.data} />
-        </div>
-      ) : (
-        list.empty
-      )}
-      <Pages place={place} query={query} next={page.nextCursor} />
-      {list.below}
-    </>
-  );
-  return { place, path: listPath(place, query), title, content };
+/** What tells a list from the others. */
+interface ListParts<Item> {
+  place: Place;
+  /** What one of its records is called. */
+  noun: string;
+  intro?: string;
+  filter?: Filter<Item>;
+  /** Stands over the filter. */
+  chart?: (parts: AppParts, query: ListQuery) => Child;
+  records: (parts: AppParts) => {
+    size: number;
+    page: (limit: number, cursor: string | undefined, wanted: (item: Item) => boolean) => Listed<Item>;
+  };
+  tableId?: string;
+  /** @param from the address of the page, to come back to */
+  columns: (parts: AppParts, from: string) => readonly Column<Item>[];
+  keyOf?: (item: Item) => RowKey;
+  /** How to get the first record. */
+  start: (parts: AppParts) => Child;
+  below?: (request: PageRequest) => Child;
+}
+
+/** The page of a list: every noun has one. */
+export function listPage<Item extends object>(list: ListParts<Item>): PageRenderer {
+  const { place, noun, filter, tableId = `${noun.toLowerCase()}-list`, keyOf } = list;
+  const nothing = `no-${noun.toLowerCase()}`;
+  const label = `${capitalized(noun)}s, newest first`;
+  return (request) => {
+    const { parts, c } = request;
+    const query = queryOf(c, filter);
+    const path = listPath(place, query);
+    const records = list.records(parts);
+    const { data, nextCursor } = records.page(PER_PAGE, query['cursor'], matcher(filter, query));
+    const isFiltered = filter && records.size > 0;
+    const content = (
+      <>
+        <h1>{PLACES[place].name}</h1>
+        {list.intro && <p class="soft">{list.intro}</p>}
+        {isFiltered && list.chart?.(parts, query)}
+        {isFiltered && <FilterForm path={PLACES[place].path} filter={filter} query={query} />}
+        {data.length > 0 ? (
+          <div class="box" id={place}>
+            <Table id={tableId} label={label} columns={list.columns(parts, path)} rows={data} keyOf={keyOf} />
+          </div>
+        ) : isFiltered ? (
+          <p class="box" id={nothing}>
+            No {noun} fits. <a href={PLACES[place].path}>Show all</a>
+          </p>
+        ) : (
+          <section class="box empty" id={filter ? `${nothing}-yet` : nothing} aria-labelledby="none">
+            <h2 id="none">No {noun} yet</h2>
+            {list.start(parts)}
+          </section>
+        )}
+        <Pages place={place} query={query} next={nextCursor} />
+        {list.below?.(request)}
+      </>
+    );
+    return { ...pageAt(place, content), path };
+  };
 }
 
 /** Leads through the pages of a list. */
@@ -56,38 +89,10 @@ function Pages({ place, query, next }: { place: Place; query: ListQuery; next: s
   );
 }
 
-/** What stands where nothing was ever listed: how to change that. */
-export function Empty({ id, title, children }: { id: string; title: string; children: Child }) {
-  return (
-    <section class="box empty" id={id} aria-labelledby="none">
-      <h2 id="none">{title}</h2>
-      {children}
-    </section>
-  );
-}
-
-/** What stands where the filter leaves nothing. */
-export function NoMatch({ id, what, place }: { id: string; what: string; place: Place }) {
-  return (
-    <p class="box" id={id}>
-      No {what} fits. <a href={PLACES[place].path}>Show all</a>
-    </p>
-  );
-}
-
-/** What a list can be narrowed to. */
-export interface Filter<Item> {
-  /** Fields of a record, and the values that can be chosen. */
-  choices: readonly { name: keyof Item & string; label: string; options: readonly string[] }[];
-  /** Texts of a record; one of them must hold what was typed, in any case. */
-  texts: (item: Item) => readonly string[];
-  hint: string;
-}
-
 /** What a list is asked for: its filter and its cursor, which makes no sense unless it is a number. */
-export function queryOf<Item>(c: AppContext, filter?: Filter<Item>): ListQuery {
+function queryOf<Item>(c: AppContext, filter?: Filter<Item>): ListQuery {
   const { cursor, ...query } = c.req.query();
-  const names = filter ? [...filter.choices.map(({ name }) => name), 'text'] : [];
+  const names = filter ? [...filter.choices.map(([name]) => name), 'text'] : [];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
     cursor: cursor !== undefined && /^\d{1,10}$/.test(cursor) ? cursor : undefined,
@@ -95,25 +100,31 @@ export function queryOf<Item>(c: AppContext, filter?: Filter<Item>): ListQuery {
 }
 
 /** Whether a record is in a list that is narrowed so. */
-export function matcher<Item>({ choices, texts }: Filter<Item>, query: ListQuery): (item: Item) => boolean {
+function matcher<Item>(filter: Filter<Item> | undefined, query: ListQuery): (item: Item) => boolean {
+  if (!filter) return () => true;
   const wanted = query['text']?.trim().toLowerCase();
   return (item) =>
-    choices.every(({ name }) => !query[name] || item[name] === query[name]) &&
-    (!wanted || texts(item).some((text) => text.toLowerCase().includes(wanted)));
+    filter.choices.every(([name]) => !query[name] || item[name] === query[name]) &&
+    (!wanted ||
+      filter.texts.some((name) =>
+        String(item[name] ?? '')
+          .toLowerCase()
+          .includes(wanted),
+      ));
 }
 
-export function FilterForm<Item>(props: { place: Place; filter: Filter<Item>; query: ListQuery }) {
-  const { place, filter, query } = props;
-  const choices = filter.choices.map(({ options, ...choice }) => ({
-    ...choice,
-    value: query[choice.name] ?? '',
-    options: [['', 'any'] as const, ...options],
-  }));
-  const text = { name: 'text', label: 'Text', value: query['text'] ?? '', placeholder: filter.hint };
+function FilterForm<Item>({ path, filter, query }: { path: string; filter: Filter<Item>; query: ListQuery }) {
+  const fields = [
+    ...filter.choices.map(([name, values]) => ({
+      ...{ name, label: capitalized(name), value: '' },
+      options: [['', 'any'] as const, ...values],
+    })),
+    { name: 'text', label: 'Text', value: '', placeholder: filter.hint },
+  ];
   return (
     <search>
-      <form class="form" method="get" action={PLACES[place].path} aria-label="Filter">
-        <Fields fields={[...choices, text]} />
+      <form class="form" method="get" action={path} aria-label="Filter">
+        <Fields fields={fields} given={query} />
         <button type="submit" class="plain">
           Filter
         </button>
@@ -121,3 +132,5 @@ export function FilterForm<Item>(props: { place: Place; filter: Filter<Item>; qu
     </search>
   );
 }
+
+const capitalized = (word: string) => word.replace(/^./, (first) => first.toUpperCase());

@@ -4,7 +4,7 @@ import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, FactsBox, Section, Status, Time, Warnings } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
-import { deliveryTable } from './ipns.tsx';
+import { deliveryColumns } from './ipns.tsx';
 import { PER_PAGE, recordPath } from './navigation.ts';
 import { idOf, type PageRenderer, recordPage } from './page.tsx';
 import { initiateAgain } from './samples.tsx';
@@ -85,11 +85,16 @@ function Ipns({ parts, payment }: PaymentProps) {
   const { current: state } = parts.state;
   const rows = state.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
   const from = recordPath('payments', payment.id);
-  const label = 'IPNs of this payment, newest first';
   return (
     <Section id="payment-ipns" title="IPNs">
       {rows.length > 0 ? (
-        <Table id="payment-ipn-list" label={label} rows={rows} {...deliveryTable(state, from, true)} />
+        <Table
+          id="payment-ipn-list"
+          label="IPNs of this payment, newest first"
+          columns={deliveryColumns(state, from, true)}
+          rows={rows}
+          keyOf={({ id }) => ({ id })}
+        />
       ) : (
         <p class="soft">
           {payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}

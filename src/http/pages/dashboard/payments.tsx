@@ -6,63 +6,48 @@ import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, Status, Time } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
-import { Empty, type Filter, FilterForm, listPage, matcher, NoMatch, queryOf } from './list-page.tsx';
-import { type ListQuery, listPath, PER_PAGE, PLACES, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.tsx';
+import { listPage } from './list-page.tsx';
+import { type ListQuery, listPath, PLACES, recordPath } from './navigation.ts';
 import { SampleInitiate } from './samples.tsx';
-import { type Column, column } from './table.tsx';
+import { column } from './table.tsx';
 
-const FILTER: Filter<Payment> = {
-  choices: [
-    { name: 'status', label: 'Status', options: PAYMENT_STATUSES },
-    { name: 'mode', label: 'Mode', options: MODES },
-  ],
-  texts: ({ identifier, id, trx, details, customerEmail, amount }) => [
-    identifier,
-    id,
-    trx,
-    details,
-    customerEmail,
-    amount,
-  ],
-  hint: 'identifier, e-mail, amount',
-};
-
-export const paymentsPage: PageRenderer = ({ parts, c }) => {
-  const { payments } = parts.state.current;
-  const query = queryOf(c, FILTER);
-  const page = payments.page(PER_PAGE, query['cursor'], matcher(FILTER, query));
-  return listPage({
-    place: 'payments',
-    query,
-    tools: payments.size > 0 && (
-      <>
-        <Counts parts={parts} query={query} />
-        <FilterForm place="payments" filter={FILTER} query={query} />
-      </>
-    ),
-    id: 'payments',
-    table: { id: 'payment-list', label: 'Payments, newest first', columns: columnsOf(parts) },
-    page,
-    empty:
-      payments.size > 0 ? (
-        <NoMatch id="no-payment" what="payment" place="payments" />
-      ) : (
-        <NoPayments parts={parts} />
-      ),
-  });
-};
-
-function columnsOf(parts: AppParts): Column<Payment>[] {
-  return [
+export const paymentsPage = listPage<Payment>({
+  place: 'payments',
+  noun: 'payment',
+  filter: {
+    choices: [
+      ['status', PAYMENT_STATUSES],
+      ['mode', MODES],
+    ],
+    texts: ['identifier', 'id', 'trx', 'details', 'customerEmail', 'amount'],
+    hint: 'identifier, e-mail, amount',
+  },
+  chart: (parts, query) => <Counts parts={parts} query={query} />,
+  records: ({ state }) => state.current.payments,
+  columns: (parts) => [
     column('Payment', PaymentLink, { head: true }),
     column('Status', ({ status }) => <Status of={status} />),
     column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
     column('IPN', ({ id }) => <LastIpn paymentId={id} parts={parts} />, { label: 'IPN' }),
     column('Mode', ({ mode }) => mode),
     column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
-  ];
-}
+  ],
+  start: (parts) => {
+    const { style, baseUrl } = parts.runtime;
+    const run = command('payments create', '--url', baseUrl(), '--amount 100 --currency USD');
+    return (
+      <>
+        <p>Initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.</p>
+        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
+        <p>Or shorter:</p>
+        <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />
+        <p>
+          <a href={PLACES.keys.path}>Both keys, and lines for your .env</a>, are under Api Key.
+        </p>
+      </>
+    );
+  },
+});
 
 /** With how many warnings it has; what they say is on the record's own page. */
 function PaymentLink({ id, identifier, warnings: { length } }: Payment) {
@@ -104,24 +89,5 @@ function Counts({ parts, query }: { parts: AppParts; query: ListQuery }) {
       </ul>
       <OutcomeBar counts={counts} />
     </nav>
-  );
-}
-
-function NoPayments({ parts }: { parts: AppParts }) {
-  const run = command('payments create', '--url', parts.runtime.baseUrl(), '--amount 100 --currency USD');
-  return (
-    <Empty id="no-payment-yet" title="No payment yet">
-      <p>Initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.</p>
-      <SampleInitiate parts={parts} merchant={parts.merchants.default} />
-      <p>Or shorter:</p>
-      <Code
-        id="shorter"
-        text={parts.runtime.style.command(run)}
-        what="The shorter command that initiates a payment"
-      />
-      <p>
-        <a href={PLACES.keys.path}>Both keys, and lines for your .env</a>, are under Api Key.
-      </p>
-    </Empty>
   );
 }

@@ -3,48 +3,46 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { hint } from '../../../contract/hint.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
-import type { AppParts } from '../../environment.ts';
 import { Code, FactsBox, Time, Warnings } from './blocks.tsx';
-import { Empty, listPage, queryOf } from './list-page.tsx';
-import { PER_PAGE, recordPath } from './navigation.ts';
+import { listPage } from './list-page.tsx';
+import { recordPath } from './navigation.ts';
 import { idOf, type PageRenderer, recordPage } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
-import { type Column, column } from './table.tsx';
+import { column } from './table.tsx';
 import { pretty } from './text.ts';
 
-export const requestsPage: PageRenderer = ({ parts, c }) => {
-  const query = queryOf(c);
-  const before = Number(query['cursor'] ?? Number.POSITIVE_INFINITY);
-  const rest = parts.events.exchanges().filter(({ id }) => id < before);
-  const data = rest.slice(0, PER_PAGE);
-  return listPage({
-    place: 'requests',
-    query,
-    intro:
-      'What reached the service, newest first, what it was answered, and what the developer should know. Secrets are masked.',
-    id: 'requests',
-    table: { id: 'request-list', label: 'Requests, newest first', columns: columnsOf(parts) },
-    page: { data, nextCursor: rest.length > PER_PAGE ? String(data.at(-1)?.id) : null },
-    empty: (
-      <Empty id="no-request" title="No request yet">
-        <p>This makes one:</p>
-        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
-      </Empty>
-    ),
-  });
-};
-
-function columnsOf({ state }: AppParts): Column<RecordedRequest>[] {
-  const paymentOf = ({ paymentId }: RecordedRequest) =>
-    paymentId === null ? undefined : state.current.payments.get(paymentId);
-  return [
+export const requestsPage = listPage<RecordedRequest>({
+  place: 'requests',
+  noun: 'request',
+  intro:
+    'What reached the service, newest first, what it was answered, and what the developer should know. Secrets are masked.',
+  records: ({ events }) => {
+    const requests = events.exchanges();
+    return {
+      size: requests.length,
+      page: (limit, cursor = 'Infinity') => {
+        const rest = requests.filter(({ id }) => id < Number(cursor));
+        const data = rest.slice(0, limit);
+        return { data, nextCursor: rest.length > limit ? String(data.at(-1)?.id) : null };
+      },
+    };
+  },
+  columns: ({ state }) => [
     column('Request', RequestLink, { head: true }),
     column('Status', (request) => <ResponseStatus of={request} />),
-    column('Payment', (request) => <PaymentLink payment={paymentOf(request)} />),
+    column('Payment', ({ paymentId }) => (
+      <PaymentLink payment={paymentId === null ? undefined : state.current.payments.get(paymentId)} />
+    )),
     column('Time', ({ durationMs }) => `${durationMs} ms`),
     column('At (UTC)', ({ at }) => <Time at={at} />),
-  ];
-}
+  ],
+  start: (parts) => (
+    <>
+      <p>This makes one:</p>
+      <SampleInitiate parts={parts} merchant={parts.merchants.default} />
+    </>
+  ),
+});
 
 function RequestLink(request: RecordedRequest) {
   return (
