@@ -7,7 +7,7 @@ import type { AppParts } from '../../environment.ts';
  * with `runs` the script keeps it going.
  */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
-  const { at, precise = false, runs = false, zone = false } = props;
+  const { at, precise, runs, zone } = props;
   return (
     <>
       <time datetime={at} data-runs={runs ? '' : undefined}>
@@ -24,8 +24,7 @@ export function Status({ of }: { of: string }) {
 }
 
 /** A part of a page under a heading. */
-export function Section(props: { id: string; title: Child; children: Child }) {
-  const { id, title, children } = props;
+export function Section({ id, title, children }: { id: string; title: Child; children: Child }) {
   return (
     <section class="box" id={id} aria-labelledby={`${id}-name`}>
       <h2 id={`${id}-name`}>{title}</h2>
@@ -34,20 +33,21 @@ export function Section(props: { id: string; title: Child; children: Child }) {
   );
 }
 
-/** Names and values; what is undefined has no row. */
-export type FactRows = readonly (readonly [name: string, value: Child] | undefined)[];
+/** Names and values; what is null has no row. */
+type FactRows = readonly (readonly [name: string, value: Child])[];
 
 export function Facts({ rows }: { rows: FactRows }) {
   return (
     <dl>
-      {rows
-        .filter((row) => row !== undefined)
-        .map(([name, value]) => (
-          <div>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
+      {rows.map(
+        ([name, value]) =>
+          value !== null && (
+            <div>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
     </dl>
   );
 }
@@ -86,8 +86,7 @@ export function CopyButton({ target, what }: { target: string; what: string }) {
 }
 
 /** A command or a body of several lines; `wraps` where it is only read, and long words may break. */
-export function Code(props: { id?: string; text: Child; what: string; wraps?: boolean }) {
-  const { id, text, what, wraps = false } = props;
+export function Code({ id, text, what, wraps }: { id?: string; text: Child; what: string; wraps?: boolean }) {
   return (
     <div class="code">
       {/* Scrolls sideways; the keyboard needs a focus to do so. */}
@@ -98,6 +97,17 @@ export function Code(props: { id?: string; text: Child; what: string; wraps?: bo
       </section>
       {id !== undefined && <CopyButton target={id} what={what} />}
     </div>
+  );
+}
+
+/** Code that is there when it is asked for; `id` is that of the fold, `code` that of the text where it can be copied. */
+export function FoldedCode(props: { id: string; title: string; code?: string; text: Child; what: string }) {
+  const { id, title, code, text, what } = props;
+  return (
+    <details id={id}>
+      <summary>{title}</summary>
+      <Code {...(code && { id: code })} text={text} what={what} />
+    </details>
   );
 }
 

@@ -1,13 +1,22 @@
-import { maskedCardNumber } from '../../../contract/card.ts';
+import { type CardTransaction, maskedCardNumber } from '../../../contract/card.ts';
+import { command } from '../../../contract/hint.ts';
+import {
+  CARD_ACTIONS,
+  CARD_MOVEMENTS,
+  CARD_TRANSITIONS,
+  type CardAction,
+  type CardMovementKind,
+} from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
 import { shownAmount } from '../amount.ts';
-import { Code, Section, Status, Time } from './blocks.tsx';
+import { Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { listPage } from './list-page.tsx';
-import { PLACES, recordPath } from './navigation.ts';
-import type { PageRequest } from './page.tsx';
+import { PER_PAGE, PLACES, recordPath } from './navigation.ts';
+import { idOf, type PageRenderer, type PageRequest, recordPage } from './page.tsx';
 import { sampleCard } from './samples.tsx';
-import { column } from './table.tsx';
+import { type Column, column, Table } from './table.tsx';
+import { capitalized } from './text.ts';
 
 export const cardsPage = listPage<Card>({
   place: 'cards',
@@ -42,12 +51,13 @@ export const cardsPage = listPage<Card>({
 const OFFERED = 50;
 
 function Create({ parts, given }: PageRequest) {
-  const { current: state } = parts.state;
-  const { settings } = parts.runtime;
-  const merchants = [...state.merchants.values()]
-    .slice(0, OFFERED)
-    .map(({ id, name }) => [id, name] as const);
-  const currencies = [...settings.currencies.keys()].filter((code) => code.length <= 3);
+  const merchants = [...parts.state.current.merchants.values()].slice(0, OFFERED);
+  const merchant = {
+    name: 'merchant',
+    label: 'Merchant',
+    options: merchants.map(({ id, name }) => [id, name] as const),
+  };
+  const currencies = [...parts.runtime.settings.currencies.keys()].filter((code) => code.length <= 3);
   return (
     <Section id="create" title="Create a card">
       <Form
@@ -59,10 +69,130 @@ function Create({ parts, given }: PageRequest) {
           { name: 'title', label: 'Title', value: 'Test card', required: true },
           { name: 'name_on_card', label: 'Name on the card', value: 'Ada Example', required: true },
           { name: 'email', label: 'E-mail', type: 'email', value: 'ada@example.com', required: true },
-          ...(merchants.length > 1 ? [{ name: 'merchant', label: 'Merchant', options: merchants }] : []),
+          ...(merchants.length > 1 ? [merchant] : []),
         ]}
         submit="Create"
         look="primary"
+      />
+    </Section>
+  );
+}
+
+/** The page of one card and its transactions. */
+export const cardPage: PageRenderer = ({ parts, c, given }) => {
+  const card = parts.cards.require(idOf(c));
+  const amount = (value: string) => shownAmount(parts, value, card.currency);
+  const number = (
+    <details id="number">
+      <summary>{maskedCardNumber(card.number)} (show)</summary>
+      <code>{card.number}</code> valid to {String(card.expiryMonth).padStart(2, '0')}/{card.expiryYear}, CVC{' '}
+      <code>{card.cvc}</code>
+    </details>
+  );
+  const facts = [
+    ['Number', number],
+    ['Holder', `${card.nameOnCard}, ${card.email}`],
+    ['Merchant', parts.state.current.merchants.get(card.merchantId)?.name],
+    ['Created with', amount(card.amount)],
+    ['Charges', amount(card.charges)],
+    ['Card', <code>{card.id}</code>],
+    ['Created (UTC)', <Time at={card.createdAt} />],
+    ['Changed (UTC)', <Time at={card.updatedAt} />],
+  ] as const;
+  return recordPage({
+    place: 'cards',
+    id: card.id,
+    title: card.title,
+    sum: amount(card.availableBalance),
+    status: <Status of={card.status} />,
+    sections: (
+      <>
+        <div class="columns">
+          <FactsBox id="card" label="Card" rows={facts} />
+          <Act card={card} posted={c.req.path} given={given} />
+        </div>
+        <Transactions card={card} parts={parts} />
+      </>
+    ),
+  });
+};
+
+const ACTION_NAMES = {
+  activate: 'Activate',
+  block: 'Block',
+  cancel: 'Cancel for good',
+} as const satisfies Record<CardAction, string>;
+
+const DETAILS = { charge: 'Coffee', fund: 'Pocket money' } as const satisfies Record<
+  CardMovementKind,
+  string
+>;
+
+/** What can happen to the card. A refused charge fills its own form again, and not that of a fund. */
+function Act({ card, posted, given }: { card: Card; posted: string; given: PageRequest['given'] }) {
+  const path = recordPath('cards', card.id);
+  const next = CARD_TRANSITIONS[card.status];
+  const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
+  return (
+    <Section id="act" title="What happens to it">
+      {CARD_MOVEMENTS.map((kind) => (
+        <Form
+          to={`${path}/${kind}`}
+          label={kind}
+          scope={kind}
+          given={posted === `${path}/${kind}` ? given : {}}
+          fields={[
+            { name: 'amount', label: `Amount to ${kind}`, required: true, placeholder: '12.50' },
+            { name: 'details', label: 'Details', placeholder: DETAILS[kind] },
+          ]}
+          submit={capitalized(kind)}
+        />
+      ))}
+      <div class="inline" id="triggers">
+        {actions.map((action) => (
+          <Form
+            to={`${path}/${action}`}
+            look={action === 'cancel' ? 'danger' : 'plain'}
+            submit={ACTION_NAMES[action]}
+          />
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function Transactions({ card, parts }: { card: Card } & Pick<PageRequest, 'parts'>) {
+  const all = parts.cards.transactions(card);
+  const columns: Column<CardTransaction>[] = [
+    column('At (UTC)', ({ createdAt }) => <Time at={createdAt} />),
+    column('Amount', (one) => `${one.type}${shownAmount(parts, one.amount, one.currency)}`, {
+      kind: 'amount',
+    }),
+    column('Charge', ({ charge, currency }) => shownAmount(parts, charge, currency), {
+      kind: 'amount',
+      label: 'Charge',
+    }),
+    column('Details', ({ details }) => details, { kind: 'long' }),
+    column('Remark', ({ remark }) => remark),
+  ];
+  return (
+    <Section id="transactions" title="Transactions">
+      {all.length > 0 ? (
+        <Table
+          id="transaction-list"
+          label="Transactions, newest first"
+          columns={columns}
+          rows={all.slice(0, PER_PAGE)}
+        />
+      ) : (
+        <p class="soft">None yet: charge or fund the card.</p>
+      )}
+      <More
+        id="older"
+        count={all.length - PER_PAGE}
+        parts={parts}
+        run={command('cards show', card.id)}
+        what="transactions"
       />
     </Section>
   );

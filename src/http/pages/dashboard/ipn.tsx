@@ -1,11 +1,10 @@
-import type { Child } from 'hono/jsx';
 import { curlCommand } from '../../../contract/curl.ts';
 import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { Code, CopyButton, FactsBox, More, Section, Status, Time } from './blocks.tsx';
+import { Code, CopyButton, FactsBox, FoldedCode, More, Section, Status, Time } from './blocks.tsx';
 import { Form, type FormValues } from './forms.tsx';
 import { describeAttempt } from './ipns.tsx';
 import { recordPath } from './navigation.ts';
@@ -49,11 +48,9 @@ function DeliveryFacts({ delivery, lastError }: { delivery: Delivery; lastError:
         ['To', <code>{delivery.url}</code>],
         ['Carries status', <code>{delivery.status}</code>],
         ['Delivery', <code>{delivery.id}</code>],
-        paymentId === null
-          ? undefined
-          : ['Payment', <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+        ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
         ['Created (UTC)', <Time at={delivery.createdAt} />],
-        nextAttemptAt === null ? undefined : ['Next attempt (UTC)', <Time at={nextAttemptAt} />],
+        ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
       ]}
     >
       {note !== null && note !== lastError && <p class="warning">{note}</p>}
@@ -98,10 +95,13 @@ function Send({ delivery, state, given }: { delivery: Delivery; state: State; gi
         fields={[{ name: 'tamper', label: 'Falsify, so that it must be refused', options: TAMPERINGS }]}
         submit="Send falsified"
       />
-      <details id="ipn-curl">
-        <summary>Copy as curl</summary>
-        <Code id="curl" text={curlCommand(deliveryView(delivery, state))} what="The command that posts it" />
-      </details>
+      <FoldedCode
+        id="ipn-curl"
+        title="Copy as curl"
+        code="curl"
+        text={curlCommand(deliveryView(delivery, state))}
+        what="The command that posts it"
+      />
     </section>
   );
 }
@@ -137,17 +137,20 @@ function Attempts(props: { parts: AppParts; id: string; attempts: readonly Attem
   );
 }
 
+/** Both sides of an attempt, for reading and byte by byte. */
 function AttemptSides({ attempt, open }: { attempt: Attempt; open: boolean }) {
-  const { number, url, requestHeaders, requestBody } = attempt;
-  const name = `attempt-${number}`;
+  const { number, url, requestHeaders, requestBody, responseStatus, responseHeaders } = attempt;
+  const responseBody = attempt.responseBody ?? '';
+  const id = `attempt-${number}`;
   const raw = (
     <>
       {`POST ${url}\n${headerLines(requestHeaders)}\n\n`}
-      <span id={`${name}-body`}>{requestBody}</span>
+      <span id={`${id}-body`}>{requestBody}</span>
     </>
   );
+  const rawResponse = `${responseStatus}\n${headerLines(responseHeaders)}\n\n${responseBody}`;
   return (
-    <details id={name} open={open}>
+    <details id={id} open={open}>
       <summary>
         <Outcome attempt={attempt} />
       </summary>
@@ -155,38 +158,26 @@ function AttemptSides({ attempt, open }: { attempt: Attempt; open: boolean }) {
         <div class="side">
           <h3>Request</h3>
           <Code text={pretty(requestBody)} what={`Body of request ${number}`} wraps />
-          <CopyButton target={`${name}-body`} what={`the body of request ${number} as sent`} />
-          <Raw id={`${name}-request`} of="request" text={raw} number={number} />
+          <CopyButton target={`${id}-body`} what={`the body of request ${number} as sent`} />
+          <FoldedCode id={`${id}-request`} title="Raw request" text={raw} what={`Raw request ${number}`} />
         </div>
         <div class="side">
           <h3>Response</h3>
-          <Response attempt={attempt} id={`${name}-response`} />
+          {responseStatus === null ? (
+            <p class="warning">{attempt.error}</p>
+          ) : (
+            <>
+              <Code text={`${responseStatus}\n${pretty(responseBody)}`} what={`Response ${number}`} wraps />
+              <FoldedCode
+                id={`${id}-response`}
+                title="Raw response"
+                text={rawResponse}
+                what={`Raw response ${number}`}
+              />
+            </>
+          )}
         </div>
       </div>
-    </details>
-  );
-}
-
-function Response({ attempt, id }: { attempt: Attempt; id: string }) {
-  const { number, responseStatus, responseHeaders, responseBody, error } = attempt;
-  if (responseStatus === null) return <p class="warning">{error}</p>;
-  const body = responseBody ?? '';
-  const raw = `${responseStatus}\n${headerLines(responseHeaders)}\n\n${body}`;
-  return (
-    <>
-      <Code text={`${responseStatus}\n${pretty(body)}`} what={`Response ${number}`} wraps />
-      <Raw id={id} of="response" text={raw} number={number} />
-    </>
-  );
-}
-
-/** One side of an attempt, byte by byte. */
-function Raw(props: { id: string; of: 'request' | 'response'; text: Child; number: number }) {
-  const { id, of, text, number } = props;
-  return (
-    <details id={id}>
-      <summary>Raw {of}</summary>
-      <Code text={text} what={`Raw ${of} ${number}`} />
     </details>
   );
 }

@@ -92,7 +92,7 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
         rows={[
           ['Public key', <Copyable id={`public-${id}`} text={publicKey} what="the public key" />],
           ['Secret key', <Copyable id={`secret-${id}`} text={secretKey} what="the secret key" />],
-          balances.length ? ['Balance', balances.join(', ')] : undefined,
+          ['Balance', balances.length > 0 ? balances.join(', ') : null],
         ]}
       />
       <Form

@@ -5,6 +5,7 @@ import { Fields } from './forms.tsx';
 import { type ListQuery, listPath, PER_PAGE, PLACES, type Place } from './navigation.ts';
 import { type PageRenderer, type PageRequest, pageAt } from './page.tsx';
 import { type Column, type RowKey, Table } from './table.tsx';
+import { capitalized } from './text.ts';
 
 /** What a list can be narrowed to. */
 interface Filter<Item> {
@@ -132,5 +133,3 @@ function FilterForm<Item>({ path, filter, query }: { path: string; filter: Filte
     </search>
   );
 }
-
-const capitalized = (word: string) => word.replace(/^./, (first) => first.toUpperCase());

@@ -1,15 +1,26 @@
 import { command } from '../../../contract/hint.ts';
-import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
-import type { Payment } from '../../../domain/state.ts';
+import {
+  DELIVERY_ORDERS,
+  MODES,
+  OUTCOMES,
+  PAYMENT_OUTCOMES,
+  PAYMENT_STATUSES,
+  SETTLERS,
+} from '../../../contract/vocabulary.ts';
+import type { Delivery, Payment, State } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
-import { Code, Status, Time } from './blocks.tsx';
+import { Code, FactsBox, FoldedCode, Section, Status, Time, Warnings } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
+import { Form, Submit } from './forms.tsx';
+import { deliveryColumns } from './ipns.tsx';
 import { listPage } from './list-page.tsx';
-import { type ListQuery, listPath, PLACES, recordPath } from './navigation.ts';
-import { SampleInitiate } from './samples.tsx';
-import { column } from './table.tsx';
+import { type ListQuery, listPath, PER_PAGE, PLACES, recordPath } from './navigation.ts';
+import { idOf, type PageRenderer, recordPage } from './page.tsx';
+import { initiateAgain, SampleInitiate } from './samples.tsx';
+import { column, Table } from './table.tsx';
+import { Timeline } from './timeline.tsx';
 
 export const paymentsPage = listPage<Payment>({
   place: 'payments',
@@ -28,7 +39,7 @@ export const paymentsPage = listPage<Payment>({
     column('Payment', PaymentLink, { head: true }),
     column('Status', ({ status }) => <Status of={status} />),
     column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
-    column('IPN', ({ id }) => <LastIpn paymentId={id} parts={parts} />, { label: 'IPN' }),
+    column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} />, { label: 'IPN' }),
     column('Mode', ({ mode }) => mode),
     column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
   ],
@@ -59,8 +70,7 @@ function PaymentLink({ id, identifier, warnings: { length } }: Payment) {
   );
 }
 
-function LastIpn({ paymentId, parts }: { paymentId: string; parts: AppParts }) {
-  const last = parts.state.current.deliveriesOf(paymentId).at(-1);
+function LastIpn({ of: last }: { of: Delivery | undefined }) {
   if (!last) return <span class="soft">–</span>;
   return (
     <a href={recordPath('ipns', last.id)}>
@@ -89,5 +99,126 @@ function Counts({ parts, query }: { parts: AppParts; query: ListQuery }) {
       </ul>
       <OutcomeBar counts={counts} />
     </nav>
+  );
+}
+
+/** The page of one payment: what can be done to it, its timeline, its IPNs. What matters next comes first. */
+export const paymentPage: PageRenderer = ({ parts, c }) => {
+  const payment = parts.payments.require(idOf(c));
+  const { current: state } = parts.state;
+  const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
+  const isPending = payment.status === 'pending';
+  const ipns = <Ipns state={state} payment={payment} />;
+  const sections = (
+    <>
+      <Warnings of={payment.warnings} />
+      {!isPending && ipns}
+      <div class="columns uneven" id="payment">
+        <div class="stack">
+          {isPending && <Settle parts={parts} payment={payment} />}
+          <Timeline
+            steps={parts.payments.timeline(payment)}
+            hasOneIpn={state.deliveriesOf(payment.id).length === 1}
+          />
+          <Section id="again" title="Copy as curl">
+            <FoldedCode
+              id="curl-details"
+              title="Initiate this payment again"
+              code="curl"
+              text={initiateAgain(parts, payment, merchant)}
+              what="The command that initiates it"
+            />
+            <p class="soft">That of an IPN is on the IPN's page.</p>
+          </Section>
+        </div>
+        <FactsBox
+          id="facts"
+          label="Payment"
+          rows={[
+            ['Charge', shownAmount(parts, payment.charge, payment.currency)],
+            ['Mode', payment.mode],
+            ['Payment', <code>{payment.id}</code>],
+            ['Transaction', <code>{payment.trx}</code>],
+            ['Merchant', merchant.name],
+            ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
+            ['Details', payment.details],
+            ['IPN to', <code>{payment.ipnUrl}</code>],
+            ['On success', <code>{payment.successUrl}</code>],
+            ['On cancel', <code>{payment.cancelUrl}</code>],
+            ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
+          ]}
+        />
+      </div>
+      {isPending && ipns}
+    </>
+  );
+  return recordPage({
+    place: 'payments',
+    id: payment.id,
+    title: payment.identifier,
+    sum: shownAmount(parts, payment.amount, payment.currency),
+    status: <Status of={payment.status} />,
+    sections,
+  });
+};
+
+function Ipns({ state, payment }: { state: State; payment: Payment }) {
+  const rows = state.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
+  return (
+    <Section id="payment-ipns" title="IPNs">
+      {rows.length > 0 ? (
+        <Table
+          id="payment-ipn-list"
+          label="IPNs of this payment, newest first"
+          columns={deliveryColumns(state, recordPath('payments', payment.id), true)}
+          rows={rows}
+          keyOf={({ id }) => ({ id })}
+        />
+      ) : (
+        <p class="soft">
+          {payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}
+        </p>
+      )}
+    </Section>
+  );
+}
+
+function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  const { auto, expiresAt } = payment;
+  const value = parts.runtime.settings.delivery;
+  const order = { name: 'delivery', label: 'Order of IPN and redirect', value, options: DELIVERY_ORDERS };
+  return (
+    <Section id="settle" title="Settle it">
+      <Form to={`${recordPath('payments', payment.id)}/settle`} fields={[order]}>
+        <div class="inline">
+          {OUTCOMES.map((outcome) => (
+            <Submit send={['outcome', outcome]} look={outcome === 'approve' ? 'primary' : 'plain'}>
+              {PAYMENT_OUTCOMES[outcome].label}
+            </Submit>
+          ))}
+        </div>
+      </Form>
+      <p class="inline">
+        <a
+          class="button plain"
+          href={parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl())}
+          target="_blank"
+          rel="noopener"
+        >
+          Open checkout
+        </a>
+        <span class="soft">In a new tab, as the customer sees it.</span>
+      </p>
+      {auto && (
+        <p class="soft">
+          It settles itself ({auto.outcome}) at <Time at={auto.at} zone />.
+        </p>
+      )}
+      {expiresAt !== null && (
+        <p class="soft">
+          It expires at <Time at={expiresAt} zone />.
+        </p>
+      )}
+    </Section>
   );
 }

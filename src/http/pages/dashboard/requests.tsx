@@ -3,7 +3,7 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { hint } from '../../../contract/hint.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
-import { Code, FactsBox, Time, Warnings } from './blocks.tsx';
+import { Code, FactsBox, FoldedCode, Time, Warnings } from './blocks.tsx';
 import { listPage } from './list-page.tsx';
 import { recordPath } from './navigation.ts';
 import { idOf, type PageRenderer, recordPage } from './page.tsx';
@@ -99,9 +99,7 @@ function RequestSections({ request }: { request: ReturnType<typeof maskedRequest
           ['At (UTC)', <Time at={at} precise />],
           ['Took', `${durationMs} ms`],
           ['Address', <code>{target}</code>],
-          paymentId === null
-            ? undefined
-            : ['Payment', <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+          ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
         ]}
       >
         <Warnings of={notes} />
@@ -128,10 +126,7 @@ function Body({ text, what }: { text: string | null; what: string }) {
     <>
       <Code text={read} what={`Body of the ${what}`} />
       {read !== text && (
-        <details id={`raw-${what}`}>
-          <summary>Raw body</summary>
-          <Code text={text} what={`Raw body of the ${what}`} />
-        </details>
+        <FoldedCode id={`raw-${what}`} title="Raw body" text={text} what={`Raw body of the ${what}`} />
       )}
     </>
   );

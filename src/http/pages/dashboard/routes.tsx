@@ -10,8 +10,7 @@ import LIVE_SCRIPT from '../assets/live.ts?text';
 import { page } from '../open-pages.ts';
 import { secure } from '../page-view.ts';
 import * as actions from './actions.ts';
-import { cardPage } from './card.tsx';
-import { cardsPage } from './cards.tsx';
+import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
 import { faultsPage } from './faults.tsx';
 import type { FormValues } from './forms.tsx';
@@ -22,8 +21,7 @@ import { ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
 import { PLACES, recordPath, UI } from './navigation.ts';
 import { type Page, type PageRenderer, type PageRequest, pageAt } from './page.tsx';
-import { paymentPage } from './payment.tsx';
-import { paymentsPage } from './payments.tsx';
+import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 
 /** Sent by the script when it fetches a page again. */

@@ -12,6 +12,7 @@ export function Signature({ parts, delivery, sent }: { parts: AppParts; delivery
     secretKey: merchant.secretKey,
     others: otherKeys(merchant, state),
   });
+  const isExpected = verdict.signature !== null && verdict.signature === verdict.expected;
   const isOldPair = delivery.signedWith !== '' && delivery.signedWith !== merchant.publicKey;
   return (
     <Section id="signature" title="Signature">
@@ -38,12 +39,9 @@ export function Signature({ parts, delivery, sent }: { parts: AppParts; delivery
             </>,
           ],
           ['Key', `the secret key of ${merchant.name}, whose public key is ${merchant.publicKey}`],
-          ...(verdict.signature !== null && verdict.signature === verdict.expected
-            ? [['Sent = expected', <code>{verdict.signature}</code>] as const]
-            : [
-                ['Expected', <code>{verdict.expected ?? '–'}</code>] as const,
-                ['Sent', <code>{verdict.signature ?? 'missing'}</code>] as const,
-              ]),
+          ['Sent = expected', isExpected ? <code>{verdict.signature}</code> : null],
+          ['Expected', isExpected ? null : <code>{verdict.expected ?? '–'}</code>],
+          ['Sent', isExpected ? null : <code>{verdict.signature ?? 'missing'}</code>],
         ]}
       />
     </Section>

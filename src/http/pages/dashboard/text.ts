@@ -26,3 +26,7 @@ export function span(milliseconds: number): string {
   }).filter(Boolean);
   return parts.slice(0, 2).join(' ') || 'less than a second';
 }
+
+export function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
