@@ -13,7 +13,7 @@ import { Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { PER_PAGE, PLACES, recordPath } from './navigation.ts';
-import { idOf, type PageRenderer, type PageRequest, recordPage } from './page.tsx';
+import { type PageRenderer, type PageRequest, recordPage } from './page.tsx';
 import { sampleCard } from './samples.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { capitalized } from './text.ts';
@@ -79,8 +79,8 @@ function Create({ parts, given }: PageRequest) {
 }
 
 /** The page of one card and its transactions. */
-export const cardPage: PageRenderer = ({ parts, c, given }) => {
-  const card = parts.cards.require(idOf(c));
+export const cardPage: PageRenderer = ({ parts, id, path, given }) => {
+  const card = parts.cards.require(id);
   const amount = (value: string) => shownAmount(parts, value, card.currency);
   const number = (
     <details id="number">
@@ -109,7 +109,7 @@ export const cardPage: PageRenderer = ({ parts, c, given }) => {
       <>
         <div class="columns">
           <FactsBox id="card" label="Card" rows={facts} />
-          <Act card={card} posted={c.req.path} given={given} />
+          <Act card={card} posted={path} given={given} />
         </div>
         <Transactions card={card} parts={parts} />
       </>

@@ -8,7 +8,7 @@ import { Code, CopyButton, FactsBox, FoldedCode, More, Section, Status, Time } f
 import { Form, type FormValues } from './forms.tsx';
 import { describeAttempt } from './ipns.tsx';
 import { recordPath } from './navigation.ts';
-import { idOf, type PageRenderer, recordPage } from './page.tsx';
+import { type PageRenderer, recordPage } from './page.tsx';
 import { Signature } from './signature.tsx';
 import { pretty } from './text.ts';
 
@@ -16,9 +16,9 @@ import { pretty } from './text.ts';
 const SHOWN = 10;
 
 /** The page of one delivery: its signature explained, and both sides of every attempt. */
-export const ipnPage: PageRenderer = ({ parts, c, given }) => {
+export const ipnPage: PageRenderer = ({ parts, id, given }) => {
   const { current: state } = parts.state;
-  const delivery = parts.ipns.require(idOf(c));
+  const delivery = parts.ipns.require(id);
   const attempts = state.attemptsOf(delivery.id).toReversed();
   return recordPage({
     place: 'ipns',

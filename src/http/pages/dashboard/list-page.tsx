@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { Page as Listed } from '../../../domain/collection.ts';
-import type { AppContext, AppParts } from '../../environment.ts';
+import type { AppParts } from '../../environment.ts';
 import { Fields } from './forms.tsx';
 import { type ListQuery, listPath, PER_PAGE, PLACES, type Place } from './navigation.ts';
 import { type PageRenderer, type PageRequest, pageAt } from './page.tsx';
@@ -44,8 +44,8 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
   const nothing = `no-${noun.toLowerCase()}`;
   const label = `${capitalized(noun)}s, newest first`;
   return (request) => {
-    const { parts, c } = request;
-    const query = queryOf(c, filter);
+    const { parts } = request;
+    const query = queryOf(request, filter);
     const path = listPath(place, query);
     const records = list.records(parts);
     const { data, nextCursor } = records.page(PER_PAGE, query['cursor'], matcher(filter, query));
@@ -91,8 +91,7 @@ function Pages({ place, query, next }: { place: Place; query: ListQuery; next: s
 }
 
 /** What a list is asked for: its filter and its cursor, which makes no sense unless it is a number. */
-function queryOf<Item>(c: AppContext, filter?: Filter<Item>): ListQuery {
-  const { cursor, ...query } = c.req.query();
+function queryOf<Item>({ query: { cursor, ...query } }: PageRequest, filter?: Filter<Item>): ListQuery {
   const names = filter ? [...filter.choices.map(([name]) => name), 'text'] : [];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
-import type { AppContext, AppParts } from '../../environment.ts';
+import type { AppParts } from '../../environment.ts';
 import type { FormValues } from './forms.tsx';
 import { PLACES, type Place, type RecordPlace, recordPath } from './navigation.ts';
 
-/** A page of the dashboard: its place in the navigation, its address, its title, its content. */
+/** A page of the dashboard as it is shown. */
 export interface Page {
   place: Place;
   path: string;
@@ -15,18 +15,20 @@ export interface Page {
   styles?: string;
 }
 
-/** What a page is made from; `given` is what a form on it was given, when that was refused. */
+/** What a page is made from. */
 export interface PageRequest {
   parts: AppParts;
-  c: AppContext;
+  /** The address asked for, or that of the form that was refused. */
+  path: string;
+  query: Readonly<Record<string, string>>;
+  /** Of the record in the address. */
+  id: string;
+  /** What the refused form was given. */
   given: FormValues;
 }
 
 /** @throws GatewayError `not_found` for a record that does not exist */
 export type PageRenderer = (request: PageRequest) => Page | Promise<Page>;
-
-/** The record that an address is about. */
-export const idOf = (c: AppContext) => c.req.param('id') ?? '';
 
 /** The page at a place of the navigation, under its name. */
 export function pageAt(place: Place, content: Child): Page {

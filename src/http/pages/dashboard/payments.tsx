@@ -17,7 +17,7 @@ import { Form, Submit } from './forms.tsx';
 import { deliveryColumns } from './ipns.tsx';
 import { listPage } from './list-page.tsx';
 import { type ListQuery, listPath, PER_PAGE, PLACES, recordPath } from './navigation.ts';
-import { idOf, type PageRenderer, recordPage } from './page.tsx';
+import { type PageRenderer, recordPage } from './page.tsx';
 import { initiateAgain, SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
@@ -103,8 +103,8 @@ function Counts({ parts, query }: { parts: AppParts; query: ListQuery }) {
 }
 
 /** The page of one payment: what can be done to it, its timeline, its IPNs. What matters next comes first. */
-export const paymentPage: PageRenderer = ({ parts, c }) => {
-  const payment = parts.payments.require(idOf(c));
+export const paymentPage: PageRenderer = ({ parts, id }) => {
+  const payment = parts.payments.require(id);
   const { current: state } = parts.state;
   const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
   const isPending = payment.status === 'pending';

@@ -6,7 +6,7 @@ import { maskedRequest } from '../../control/views.ts';
 import { Code, FactsBox, FoldedCode, Time, Warnings } from './blocks.tsx';
 import { listPage } from './list-page.tsx';
 import { recordPath } from './navigation.ts';
-import { idOf, type PageRenderer, recordPage } from './page.tsx';
+import { type PageRenderer, recordPage } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column } from './table.tsx';
 import { pretty } from './text.ts';
@@ -71,8 +71,7 @@ function ResponseStatus({ of: { status, responseBody } }: { of: RecordedRequest 
   return <span class={`status ${isRefusal ? 'failed' : 'succeeded'}`}>{text}</span>;
 }
 
-export const requestPage: PageRenderer = ({ parts, c }) => {
-  const id = idOf(c);
+export const requestPage: PageRenderer = ({ parts, id }) => {
   const request = parts.events.exchanges().find((one) => String(one.id) === id);
   if (!request) {
     throw new GatewayError('not_found', `there is no request ${id} any more`, {

@@ -1,15 +1,14 @@
 import type { Hono } from 'hono';
 import type { GatewayError } from '../../../contract/error.ts';
-import { CARD_ACTIONS, CARD_MOVEMENTS } from '../../../contract/vocabulary.ts';
 import { readTextFields } from '../../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
 import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import LIVE_SCRIPT from '../assets/live.ts?text';
-import { page } from '../open-pages.ts';
+import { page as pageOperation } from '../open-pages.ts';
 import { secure } from '../page-view.ts';
-import * as actions from './actions.ts';
+import { FORMS, ownPage } from './actions.ts';
 import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
 import { faultsPage } from './faults.tsx';
@@ -20,16 +19,12 @@ import { ipnPage } from './ipn.tsx';
 import { ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
 import { PLACES, recordPath, UI } from './navigation.ts';
-import { type Page, type PageRenderer, type PageRequest, pageAt } from './page.tsx';
+import { type PageRenderer, pageAt } from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 
 /** Sent by the script when it fetches a page again. */
 const LIVE_HEADER = 'x-gateway-sim-live';
-
-const PAYMENT = recordPath('payments', ':id');
-const IPN = recordPath('ipns', ':id');
-const CARD = recordPath('cards', ':id');
 
 /** The pages by their path. */
 const PAGES: Readonly<Record<string, PageRenderer>> = {
@@ -41,31 +36,22 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.inbox.path]: inboxPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
-  [PAYMENT]: paymentPage,
-  [IPN]: ipnPage,
-  [CARD]: cardPage,
+  [recordPath('payments', ':id')]: paymentPage,
+  [recordPath('ipns', ':id')]: ipnPage,
+  [recordPath('cards', ':id')]: cardPage,
   [recordPath('requests', ':id')]: requestPage,
 };
 
-/** The forms: where one posts to, what it does, and the page that it stands on. */
-const FORMS: readonly (readonly [path: string, act: actions.FormAction, page: PageRenderer])[] = [
-  [`${PAYMENT}/settle`, actions.settle, paymentPage],
-  [`${IPN}/resend`, actions.resend, ipnPage],
-  [`${IPN}/tamper`, actions.sendTampered, ipnPage],
-  [PLACES.cards.path, actions.createCard, cardsPage],
-  ...CARD_MOVEMENTS.map((kind) => [`${CARD}/${kind}`, actions.moveCard(kind), cardPage] as const),
-  ...CARD_ACTIONS.map((action) => [`${CARD}/${action}`, actions.actOnCard(action), cardPage] as const),
-  [PLACES.keys.path, actions.generateKeys, keysPage],
-  [`${UI}/merchants`, actions.createMerchant, keysPage],
-  [PLACES.faults.path, actions.addFault, faultsPage],
-  [`${PLACES.faults.path}/clear`, actions.removeFaults, faultsPage],
-  [PLACES.clock.path, actions.changeClock, clockPage],
-];
-
 /** What the OpenAPI document says of the pages that are in it. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
-  [PLACES.payments.path]: page('The dashboard; asks for the control token where one is needed', [401, 403]),
-  [PLACES.reference.path]: { ...page('This document as a page', [401, 403]), security: 'controlToken' },
+  [PLACES.payments.path]: pageOperation(
+    'The dashboard; asks for the control token where one is needed',
+    [401, 403],
+  ),
+  [PLACES.reference.path]: {
+    ...pageOperation('This document as a page', [401, 403]),
+    security: 'controlToken',
+  },
 };
 
 /** Mounts the dashboard: its pages, and what their forms do. Both live here only, apart from the JSON routes. */
@@ -75,26 +61,27 @@ export function mountDashboard(
   document: () => Promise<OpenApiDocument>,
 ): void {
   const pages = { ...PAGES, [PLACES.reference.path]: referencePage(document) };
-  for (const [path, renderer] of Object.entries(pages)) {
-    const show = async (c: AppContext) => {
-      const request = { parts, c, given: {} };
-      try {
-        return render(request, await renderer(request), null);
-      } catch (thrown) {
-        return failed(request, missing, thrown);
-      }
-    };
-    const operation = OPERATIONS[path];
-    app.get(path, operation ? described(operation, show) : show);
+  for (const [path, page] of Object.entries(pages)) {
+    const get = (c: AppContext) => show(c, parts, page).catch((thrown) => fail(c, parts, missing, thrown));
+    app.get(path, OPERATIONS[path] ? described(OPERATIONS[path], get) : get);
   }
-  for (const [path, act, page] of FORMS) {
+  for (const [path, { page, act }] of Object.entries(FORMS)) {
     app.post(path, async (c) => {
       let given: FormValues = {};
       try {
         given = await readTextFields(c);
-        return c.redirect(await act(parts, c, given), 303);
+        const id = idOf(c);
+        const next = await act(parts, given, id);
+        return c.redirect(
+          next ??
+            ownPage(
+              given['from'],
+              page.replace(':id', () => id),
+            ),
+          303,
+        );
       } catch (thrown) {
-        return failed({ parts, c, given }, page, thrown);
+        return fail(c, parts, PAGES[page] ?? missing, thrown, given);
       }
     });
   }
@@ -103,6 +90,34 @@ export function mountDashboard(
     c.header('X-Content-Type-Options', 'nosniff');
     return c.body(LIVE_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' });
   });
+}
+
+const idOf = (c: AppContext) => c.req.param('id') ?? '';
+
+/** Answers with a page, under what went wrong. */
+async function show(
+  c: AppContext,
+  parts: AppParts,
+  page: PageRenderer,
+  given: FormValues = {},
+  problem: GatewayError | null = null,
+): Promise<Response> {
+  const { path, method } = c.req;
+  const shown = await page({ parts, path, query: c.req.query(), id: idOf(c), given });
+  const html = renderPage(parts, secure(c, { script: true }), shown, {
+    problem,
+    isAnswer: method === 'POST',
+  });
+  // To the script a page that is gone is one that changed: an error status would stand in the console.
+  return c.html(html, problem === null || c.req.header(LIVE_HEADER) !== undefined ? 200 : statusOf(problem));
+}
+
+/** A fault of ours goes to the log. */
+async function fail(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unknown, given?: FormValues) {
+  const error = asGatewayError(thrown);
+  if (error.code === 'internal') throw thrown;
+  // What the form was about may be gone, and its page with it.
+  return show(c, parts, page, given, error).catch(() => show(c, parts, missing, given, error));
 }
 
 /** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
@@ -136,24 +151,3 @@ const missing: PageRenderer = () => ({
   ),
   title: 'Not there',
 });
-
-/** The page with what went wrong over it; a fault of ours goes to the log. */
-async function failed(request: PageRequest, page: PageRenderer, thrown: unknown) {
-  const error = asGatewayError(thrown);
-  if (error.code === 'internal') throw thrown;
-  try {
-    return render(request, await page(request), error);
-  } catch {
-    // What the form was about is gone, and its page with it.
-    return render(request, await missing(request), error);
-  }
-}
-
-function render({ parts, c }: PageRequest, page: Page, problem: GatewayError | null) {
-  const html = renderPage(parts, secure(c, { script: true }), page, {
-    problem,
-    isAnswer: c.req.method === 'POST',
-  });
-  // To the script a page that is gone is one that changed: an error status would stand in the console.
-  return c.html(html, problem === null || c.req.header(LIVE_HEADER) !== undefined ? 200 : statusOf(problem));
-}
