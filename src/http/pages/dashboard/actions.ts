@@ -8,11 +8,19 @@ import type { AppParts } from '../../environment.ts';
 import type { FormValues } from './forms.tsx';
 import { PLACES, recordPath, UI } from './navigation.ts';
 
-/** What a form does; returns the address that the browser goes to, unless that is the page it came from. */
+/** What a form does; returns the address that the browser goes to. */
 type FormAction = (parts: AppParts, fields: FormValues, id: string) => Promise<string | undefined>;
 
-/** @param page the path of the page that the form stands on */
-const on = (page: string, act: FormAction) => ({ page, act });
+/** A form of the page at a path, to which it goes back unless it says otherwise. */
+function on(page: string, act: FormAction) {
+  const actAndGo = async (parts: AppParts, fields: FormValues, id: string) =>
+    (await act(parts, fields, id)) ??
+    ownPage(
+      fields['from'],
+      page.replace(':id', () => id),
+    );
+  return { page, act: actAndGo };
+}
 
 const PAYMENT = recordPath('payments', ':id');
 const IPN = recordPath('ipns', ':id');
@@ -98,6 +106,6 @@ function atLeast(milliseconds: number): string {
 const OWN_PAGE = /^\/_sim(\/ui\/[\w/-]*)?(\?[\w=&%.+~*-]*)?$/;
 
 /** Back to the page of ours that a form stood on; never anywhere else. */
-export function ownPage(from: string | undefined, otherwise: string): string {
+function ownPage(from: string | undefined, otherwise: string): string {
   return from !== undefined && OWN_PAGE.test(from) ? from : otherwise;
 }

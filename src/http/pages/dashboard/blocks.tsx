@@ -1,6 +1,5 @@
-import type { Child } from 'hono/jsx';
-import type { CommandHint } from '../../../contract/hint.ts';
-import type { AppParts } from '../../environment.ts';
+import { type Child, createContext, useContext } from 'hono/jsx';
+import { type CommandHint, PLAIN } from '../../../contract/hint.ts';
 
 /**
  * An instant as people read it: `precise` to the millisecond, `zone` says that it is UTC where nothing near does, and
@@ -111,22 +110,33 @@ export function FoldedCode(props: { id: string; title: string; code?: string; te
   );
 }
 
+/** How pages write commands. */
+export const CommandStyle = createContext(PLAIN);
+
 /** A command of gateway-sim, as the user types it. */
-export function CommandCode(props: { id: string; parts: AppParts; run: CommandHint; does: string }) {
-  const { id, parts, run, does } = props;
-  return <Code id={id} text={parts.runtime.style.command(run)} what={`The command that ${does}`} />;
+export function CommandCode({ id, run, does }: { id: string; run: CommandHint; does: string }) {
+  return <Code id={id} text={useContext(CommandStyle).command(run)} what={`The command that ${does}`} />;
 }
 
 /** What a page has no room for: how many more there are, and the command that shows all. */
-export function More(props: { id: string; count: number; parts: AppParts; run: CommandHint; what: string }) {
-  const { id, count, parts, run, what } = props;
+export function More({
+  id,
+  count,
+  run,
+  what,
+}: {
+  id: string;
+  count: number;
+  run: CommandHint;
+  what: string;
+}) {
   if (count <= 0) return null;
   return (
     <>
       <p class="soft">
         And {count} {id}:
       </p>
-      <CommandCode id={id} parts={parts} run={run} does={`shows all ${what}`} />
+      <CommandCode id={id} run={run} does={`shows all ${what}`} />
     </>
   );
 }

@@ -8,12 +8,13 @@ import {
   type CardMovementKind,
 } from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
+import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
-import { Form } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { PER_PAGE, PLACES, recordPath } from './navigation.ts';
-import { type PageRenderer, type PageRequest, recordPage } from './page.tsx';
+import { type PageRenderer, recordPage } from './page.tsx';
 import { sampleCard } from './samples.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { capitalized } from './text.ts';
@@ -44,42 +45,33 @@ export const cardsPage = listPage<Card>({
       />
     </>
   ),
-  below: (request) => <Create {...request} />,
+  below: (parts) => <Create parts={parts} />,
 });
 
 /** Maximum merchants to choose from. */
 const OFFERED = 50;
 
-function Create({ parts, given }: PageRequest) {
+function Create({ parts }: { parts: AppParts }) {
   const merchants = [...parts.state.current.merchants.values()].slice(0, OFFERED);
-  const merchant = {
-    name: 'merchant',
-    label: 'Merchant',
-    options: merchants.map(({ id, name }) => [id, name] as const),
-  };
   const currencies = [...parts.runtime.settings.currencies.keys()].filter((code) => code.length <= 3);
   return (
     <Section id="create" title="Create a card">
-      <Form
-        to={PLACES.cards.path}
-        given={given}
-        fields={[
-          { name: 'amount', label: 'Amount', value: '100.00', required: true },
-          { name: 'currency_code', label: 'Currency', value: 'USD', options: currencies },
-          { name: 'title', label: 'Title', value: 'Test card', required: true },
-          { name: 'name_on_card', label: 'Name on the card', value: 'Ada Example', required: true },
-          { name: 'email', label: 'E-mail', type: 'email', value: 'ada@example.com', required: true },
-          ...(merchants.length > 1 ? [merchant] : []),
-        ]}
-        submit="Create"
-        look="primary"
-      />
+      <Form to={PLACES.cards.path} submit="Create" look="primary">
+        <Field name="amount" label="Amount" value="100.00" required />
+        <Field name="currency_code" label="Currency" value="USD" options={currencies} />
+        <Field name="title" label="Title" value="Test card" required />
+        <Field name="name_on_card" label="Name on the card" value="Ada Example" required />
+        <Field name="email" label="E-mail" type="email" value="ada@example.com" required />
+        {merchants.length > 1 && (
+          <Field name="merchant" label="Merchant" options={merchants.map(({ id, name }) => [id, name])} />
+        )}
+      </Form>
     </Section>
   );
 }
 
 /** The page of one card and its transactions. */
-export const cardPage: PageRenderer = ({ parts, id, path, given }) => {
+export const cardPage: PageRenderer = ({ parts, id }) => {
   const card = parts.cards.require(id);
   const amount = (value: string) => shownAmount(parts, value, card.currency);
   const number = (
@@ -109,7 +101,7 @@ export const cardPage: PageRenderer = ({ parts, id, path, given }) => {
       <>
         <div class="columns">
           <FactsBox id="card" label="Card" rows={facts} />
-          <Act card={card} posted={path} given={given} />
+          <Act card={card} />
         </div>
         <Transactions card={card} parts={parts} />
       </>
@@ -128,25 +120,17 @@ const DETAILS = { charge: 'Coffee', fund: 'Pocket money' } as const satisfies Re
   string
 >;
 
-/** What can happen to the card. A refused charge fills its own form again, and not that of a fund. */
-function Act({ card, posted, given }: { card: Card; posted: string; given: PageRequest['given'] }) {
+function Act({ card }: { card: Card }) {
   const path = recordPath('cards', card.id);
   const next = CARD_TRANSITIONS[card.status];
   const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
   return (
     <Section id="act" title="What happens to it">
       {CARD_MOVEMENTS.map((kind) => (
-        <Form
-          to={`${path}/${kind}`}
-          label={kind}
-          scope={kind}
-          given={posted === `${path}/${kind}` ? given : {}}
-          fields={[
-            { name: 'amount', label: `Amount to ${kind}`, required: true, placeholder: '12.50' },
-            { name: 'details', label: 'Details', placeholder: DETAILS[kind] },
-          ]}
-          submit={capitalized(kind)}
-        />
+        <Form to={`${path}/${kind}`} label={kind} submit={capitalized(kind)}>
+          <Field name="amount" label={`Amount to ${kind}`} required placeholder="12.50" scope={kind} />
+          <Field name="details" label="Details" placeholder={DETAILS[kind]} scope={kind} />
+        </Form>
       ))}
       <div class="inline" id="triggers">
         {actions.map((action) => (
@@ -161,7 +145,7 @@ function Act({ card, posted, given }: { card: Card; posted: string; given: PageR
   );
 }
 
-function Transactions({ card, parts }: { card: Card } & Pick<PageRequest, 'parts'>) {
+function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
   const all = parts.cards.transactions(card);
   const columns: Column<CardTransaction>[] = [
     column('At (UTC)', ({ createdAt }) => <Time at={createdAt} />),
@@ -190,7 +174,6 @@ function Transactions({ card, parts }: { card: Card } & Pick<PageRequest, 'parts
       <More
         id="older"
         count={all.length - PER_PAGE}
-        parts={parts}
         run={command('cards show', card.id)}
         what="transactions"
       />

@@ -1,12 +1,12 @@
 import { timestamp } from '../../../contract/timestamp.ts';
 import type { AppParts } from '../../environment.ts';
 import { FactsBox, Section, Time } from './blocks.tsx';
-import { Form } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import { PLACES } from './navigation.ts';
 import { type PageRenderer, pageAt } from './page.tsx';
 import { span } from './text.ts';
 
-export const clockPage: PageRenderer = ({ parts, given }) => {
+export const clockPage: PageRenderer = ({ parts }) => {
   const read = parts.clock.read();
   const { path } = PLACES.clock;
   return pageAt(
@@ -27,33 +27,12 @@ export const clockPage: PageRenderer = ({ parts, given }) => {
         <p class="soft">
           Forward only. What falls due on the way runs, in order, before the page comes back.
         </p>
-        <Form
-          to={path}
-          label="Advance"
-          hidden={{ move: 'advance' }}
-          given={given}
-          fields={[
-            { name: 'by', label: 'Advance by', value: '1h', required: true, placeholder: '30s, 10m, 2h' },
-          ]}
-          submit="Advance"
-          look="primary"
-        />
-        <Form
-          to={path}
-          label="Freeze"
-          hidden={{ move: 'freeze' }}
-          given={given}
-          fields={[
-            {
-              name: 'at',
-              label: 'Stand still at',
-              value: 'now',
-              required: true,
-              placeholder: '2027-01-01T00:00:00Z',
-            },
-          ]}
-          submit="Freeze"
-        />
+        <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" look="primary">
+          <Field name="by" label="Advance by" value="1h" required placeholder="30s, 10m, 2h" />
+        </Form>
+        <Form to={path} label="Freeze" hidden={{ move: 'freeze' }} submit="Freeze">
+          <Field name="at" label="Stand still at" value="now" required placeholder="2027-01-01T00:00:00Z" />
+        </Form>
         <div class="inline" id="moves">
           {read.nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run what is due next" />}
           {read.frozen && <Form to={path} send={['move', 'resume']} submit="Resume" />}

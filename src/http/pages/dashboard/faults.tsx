@@ -4,7 +4,7 @@ import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import { faultView } from '../../control/views.ts';
 import { CommandCode, Section } from './blocks.tsx';
-import { Form } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import { PLACES } from './navigation.ts';
 import { type PageRenderer, pageAt } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
@@ -17,36 +17,29 @@ const EFFECTS = Object.entries<FaultMember>(FAULT_EFFECTS).flatMap(([name, { lab
 const SET = command('faults set', '--help');
 const CLEAR = `${PLACES.faults.path}/clear`;
 
-export const faultsPage: PageRenderer = ({ parts, given }) => {
-  return pageAt(
+export const faultsPage: PageRenderer = ({ parts }) =>
+  pageAt(
     'faults',
     <>
       <h1>Faults</h1>
       <Rules rules={parts.faults.list.map(faultView)} />
       <Section id="set" title="Make something go wrong">
-        <Form
-          to={PLACES.faults.path}
-          given={given}
-          fields={[
-            { name: 'route', label: 'Where', options: FAULT_ROUTES },
-            { name: 'effect', label: 'What', options: EFFECTS },
-            { name: 'status', label: 'Status, if it answers one', value: '503', placeholder: '503' },
-            { name: 'latency', label: 'Latency, if it waits', value: '2s', placeholder: '2s, 100ms..2s' },
-            { name: 'times', label: 'Times (empty: always)', placeholder: '2' },
-            { name: 'identifier', label: 'Only for the identifier', placeholder: 'order-*' },
-          ]}
-          submit="Set"
-          look="primary"
-        />
+        <Form to={PLACES.faults.path} submit="Set" look="primary">
+          <Field name="route" label="Where" options={FAULT_ROUTES} />
+          <Field name="effect" label="What" options={EFFECTS} />
+          <Field name="status" label="Status, if it answers one" value="503" placeholder="503" />
+          <Field name="latency" label="Latency, if it waits" value="2s" placeholder="2s, 100ms..2s" />
+          <Field name="times" label="Times (empty: always)" placeholder="2" />
+          <Field name="identifier" label="Only for the identifier" placeholder="order-*" />
+        </Form>
         <p class="soft">
           One rule for each place and identifier: a new one replaces it. Statuses one after the other,
           chances, Retry-After and more:
         </p>
-        <CommandCode id="more" parts={parts} run={SET} does="tells what rules can do" />
+        <CommandCode id="more" run={SET} does="tells what rules can do" />
       </Section>
     </>,
   );
-};
 
 function Rules({ rules }: { rules: readonly Fault[] }) {
   if (rules.length === 0) {

@@ -1,10 +1,16 @@
-import type { Child } from 'hono/jsx';
+import { type Child, createContext, useContext } from 'hono/jsx';
 
-/** What a form was given before it was refused, by field: nobody types it again. */
+/** What a form was given, by field. */
 export type FormValues = Readonly<Record<string, string>>;
 
+/** The form that was refused: where it posts to, and what it was given. Nobody types it again. */
+export const RefusedForm = createContext<{ to?: string; given: FormValues }>({ given: {} });
+
+/** What the fields of a form were given. */
+export const Given = createContext<Readonly<Record<string, string | undefined>>>({});
+
 /** A labelled field; one with options is a choice. */
-export interface FieldParts {
+export function Field(props: {
   name: string;
   label: string;
   /** What it holds unless it was given something. */
@@ -14,49 +20,41 @@ export interface FieldParts {
   type?: 'url' | 'email';
   /** Takes all the room there is: for addresses. */
   wide?: boolean;
-  /** Values that speak for themselves, or with what is shown for them. */
-  options?: readonly (string | readonly [value: string, shown: string])[];
-}
-
-interface FieldsProps {
-  fields?: readonly FieldParts[];
-  given?: Readonly<Record<string, string | undefined>>;
   /** Tells fields of the same name on one page apart. */
   scope?: string;
+  /** Values that speak for themselves, or with what is shown for them. */
+  options?: readonly (string | readonly [value: string, shown: string])[];
+}) {
+  const { name, label, value, type = 'text', wide, scope = '', options, ...looks } = props;
+  const id = `field-${scope}${name}`;
+  const held = useContext(Given)[name] ?? value;
+  return (
+    <p class={wide ? 'field wide' : 'field'}>
+      <label for={id}>{label}</label>
+      {options ? (
+        <select id={id} name={name}>
+          {options
+            .map((one) => (typeof one === 'string' ? [one, one] : one))
+            .map(([option, shown]) => (
+              <option value={option} selected={option === held}>
+                {shown}
+              </option>
+            ))}
+        </select>
+      ) : (
+        <input id={id} name={name} type={type} value={held} {...looks} autocomplete="off" />
+      )}
+    </p>
+  );
 }
 
-export function Fields({ fields = [], given = {}, scope = '' }: FieldsProps) {
-  return fields.map(({ name, label, value, type = 'text', wide, options, ...looks }) => {
-    const id = `field-${scope}${name}`;
-    const held = given[name] ?? value;
-    return (
-      <p class={wide ? 'field wide' : 'field'}>
-        <label for={id}>{label}</label>
-        {options ? (
-          <select id={id} name={name}>
-            {options
-              .map((one) => (typeof one === 'string' ? [one, one] : one))
-              .map(([option, shown]) => (
-                <option value={option} selected={option === held}>
-                  {shown}
-                </option>
-              ))}
-          </select>
-        ) : (
-          <input id={id} name={name} type={type} value={held} {...looks} autocomplete="off" />
-        )}
-      </p>
-    );
-  });
-}
-
-interface ButtonParts {
+interface ButtonProps {
   look?: 'plain' | 'danger' | 'primary';
   /** What the button adds to the fields. */
   send?: readonly [name: string, value: string];
 }
 
-export function Submit({ look = 'plain', send, children }: ButtonParts & { children: Child }) {
+export function Submit({ look = 'plain', send, children }: ButtonProps & { children: Child }) {
   return (
     <button type="submit" name={send?.[0]} value={send?.[1]} class={look === 'primary' ? undefined : look}>
       {children}
@@ -64,30 +62,40 @@ export function Submit({ look = 'plain', send, children }: ButtonParts & { child
   );
 }
 
-interface FormProps extends FieldsProps, ButtonParts {
+interface FormProps extends ButtonProps {
   to: string;
   /** What the form is for, where its place does not say. */
   label?: string | undefined;
   /** Asked before it acts, where the script runs. */
   confirm?: string;
   hidden?: FormValues;
-  /** What its button says; default: `children` has others. */
+  /** Default: where it has no fields. */
+  inline?: boolean;
+  /** What it was given is not kept. */
+  forgets?: boolean;
+  /** What its button says; default: it brings its own. */
   submit?: string;
   children?: Child;
 }
 
-/** A form that posts to an action of the dashboard; without fields it is little more than a button. */
+/** A form that posts to an action of the dashboard. */
 export function Form(props: FormProps) {
-  const { to, label, confirm, hidden = {}, fields, submit, children } = props;
-  const look = fields ? 'form' : 'inline';
+  const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
+  const refused = useContext(RefusedForm);
+  const given = refused.to === to && !props.forgets ? refused.given : {};
   return (
-    <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
+    <form
+      method="post"
+      action={to}
+      class={inline ? 'inline' : 'form'}
+      aria-label={label}
+      data-confirm={confirm}
+    >
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <Fields {...props} />
+      <Given.Provider value={given}>{children}</Given.Provider>
       {submit && <Submit {...props}>{submit}</Submit>}
-      {children}
     </form>
   );
 }

@@ -1,32 +1,28 @@
 import { describeFault, isSpent } from '../../../contract/active-fault.ts';
 import type { GatewayError } from '../../../contract/error.ts';
-import { renderHint } from '../../../contract/hint.ts';
+import { type HintStyle, renderHint } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppContext, AppParts } from '../../environment.ts';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import { renderDocument } from '../layout.tsx';
-import { Time } from './blocks.tsx';
-import { Form } from './forms.tsx';
+import { secure } from '../page-view.ts';
+import { CommandStyle, Time } from './blocks.tsx';
+import { Form, type FormValues, RefusedForm } from './forms.tsx';
 import { PLACES, UI } from './navigation.ts';
 import type { Page } from './page.tsx';
 
-/** How a page came about. */
-interface Circumstances {
-  /** What a form on it ran into; stands over the content. */
-  problem: GatewayError | null;
-  /** The page is what a form was answered, and not at its own address. */
-  isAnswer: boolean;
+/** What a form ran into, and what it was given. */
+export interface Refusal {
+  error: GatewayError;
+  given: FormValues;
 }
 
-/** A whole page of the dashboard as text. */
-export function renderPage(
-  parts: AppParts,
-  nonce: string,
-  page: Page,
-  { problem, isAnswer }: Circumstances,
-): string {
+/** A whole page of the dashboard as text, under what went wrong. */
+export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?: Refusal): string {
+  const { style } = parts.runtime;
+  const isAnswer = c.req.method === 'POST';
   return renderDocument({
-    view: { language: 'en', nonce },
+    view: { language: 'en', nonce: secure(c, { script: true }) },
     theme: 'system',
     title: `${page.title} · gateway-sim`,
     styles: DASHBOARD_STYLES + (page.styles ?? ''),
@@ -47,19 +43,27 @@ export function renderPage(
             <FaultAlarm parts={parts} page={page} />
             <ClockAlarm parts={parts} page={page} />
           </div>
-          {problem && (
-            <div class="box alert" role="alert" data-keep="">
-              <p>
-                <strong>{problem.problems.join('. ')}</strong>
-              </p>
-              {problem.hint && <p>{renderHint(problem.hint, parts.runtime.style)}</p>}
-            </div>
-          )}
-          {page.content}
+          {refusal && <Problem error={refusal.error} style={style} />}
+          <CommandStyle.Provider value={style}>
+            <RefusedForm.Provider value={{ to: c.req.path, given: refusal?.given ?? {} }}>
+              {page.content}
+            </RefusedForm.Provider>
+          </CommandStyle.Provider>
         </main>
       </div>
     ),
   });
+}
+
+function Problem({ error, style }: { error: GatewayError; style: HintStyle }) {
+  return (
+    <div class="box alert" role="alert" data-keep="">
+      <p>
+        <strong>{error.problems.join('. ')}</strong>
+      </p>
+      {error.hint && <p>{renderHint(error.hint, style)}</p>}
+    </div>
+  );
 }
 
 interface FrameProps {

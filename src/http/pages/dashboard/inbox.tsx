@@ -26,7 +26,7 @@ export const inboxPage = listPage<Message>({
     column('Sent (UTC)', ({ sentAt }) => <Time at={sentAt} />),
     column('Valid until (UTC)', ({ expiresAt }) => <Time at={expiresAt} />, { label: 'until' }),
   ],
-  start: (parts) => (
+  start: ({ runtime }) => (
     <>
       <p>
         The checkout of a live payment sends one when it gets the e-mail of a wallet, such as
@@ -34,11 +34,10 @@ export const inboxPage = listPage<Message>({
       </p>
       <CommandCode
         id="sample"
-        parts={parts}
-        run={command('payments create', '--url', parts.runtime.baseUrl(), '--live --open')}
+        run={command('payments create', '--url', runtime.baseUrl(), '--live --open')}
         does="opens a live payment"
       />
-      <p>Sandbox payments always take the code {parts.runtime.settings.sandboxCode}.</p>
+      <p>Sandbox payments always take the code {runtime.settings.sandboxCode}.</p>
     </>
   ),
 });

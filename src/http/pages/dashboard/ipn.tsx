@@ -3,9 +3,8 @@ import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
-import type { AppParts } from '../../environment.ts';
 import { Code, CopyButton, FactsBox, FoldedCode, More, Section, Status, Time } from './blocks.tsx';
-import { Form, type FormValues } from './forms.tsx';
+import { Field, Form, Submit } from './forms.tsx';
 import { describeAttempt } from './ipns.tsx';
 import { recordPath } from './navigation.ts';
 import { type PageRenderer, recordPage } from './page.tsx';
@@ -15,11 +14,23 @@ import { pretty } from './text.ts';
 /** Maximum attempts shown; each may have 64 KiB of response. */
 const SHOWN = 10;
 
+const NOT_ATTEMPTED = 'Not attempted yet.';
+
 /** The page of one delivery: its signature explained, and both sides of every attempt. */
-export const ipnPage: PageRenderer = ({ parts, id, given }) => {
+export const ipnPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const delivery = parts.ipns.require(id);
+  const { paymentId, nextAttemptAt, note } = delivery;
   const attempts = state.attemptsOf(delivery.id).toReversed();
+  const [last] = attempts;
+  const facts = [
+    ['To', <code>{delivery.url}</code>],
+    ['Carries status', <code>{delivery.status}</code>],
+    ['Delivery', <code>{delivery.id}</code>],
+    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+    ['Created (UTC)', <Time at={delivery.createdAt} />],
+    ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
+  ] as const;
   return recordPage({
     place: 'ipns',
     id: delivery.id,
@@ -28,73 +39,56 @@ export const ipnPage: PageRenderer = ({ parts, id, given }) => {
     sections: (
       <>
         <div class="columns uneven">
-          <Send delivery={delivery} state={state} given={given} />
-          <DeliveryFacts delivery={delivery} lastError={attempts[0]?.error ?? null} />
+          <Send delivery={delivery} state={state} last={last} />
+          <FactsBox id="ipn" label="IPN" rows={facts}>
+            {note !== null && note !== last?.error && <p class="warning">{note}</p>}
+          </FactsBox>
         </div>
-        <Attempts parts={parts} id={delivery.id} attempts={attempts} />
-        <Signature parts={parts} delivery={delivery} sent={attempts[0]?.requestBody ?? delivery.body} />
+        <Section id="attempts" title="Attempts">
+          {last === undefined && <p class="soft">{NOT_ATTEMPTED}</p>}
+          {attempts.slice(0, SHOWN).map((attempt) => (
+            <AttemptSides attempt={attempt} open={attempt === last} />
+          ))}
+          <More
+            id="earlier"
+            count={attempts.length - SHOWN}
+            run={command('ipn show', delivery.id)}
+            what="attempts"
+          />
+        </Section>
+        <Signature parts={parts} delivery={delivery} sent={last?.requestBody ?? delivery.body} />
       </>
     ),
   });
 };
 
-function DeliveryFacts({ delivery, lastError }: { delivery: Delivery; lastError: string | null }) {
-  const { paymentId, nextAttemptAt, note } = delivery;
-  return (
-    <FactsBox
-      id="ipn"
-      label="IPN"
-      rows={[
-        ['To', <code>{delivery.url}</code>],
-        ['Carries status', <code>{delivery.status}</code>],
-        ['Delivery', <code>{delivery.id}</code>],
-        ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
-        ['Created (UTC)', <Time at={delivery.createdAt} />],
-        ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
-      ]}
-    >
-      {note !== null && note !== lastError && <p class="warning">{note}</p>}
-    </FactsBox>
-  );
-}
-
 /** It takes the focus: a press on Resend comes back to here. */
-function Send({ delivery, state, given }: { delivery: Delivery; state: State; given: FormValues }) {
+function Send({ delivery, state, last }: { delivery: Delivery; state: State; last: Attempt | undefined }) {
   const path = recordPath('ipns', delivery.id);
-  const last = state.attemptsOf(delivery.id).at(-1);
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Send it</h2>
       <p id="outcome" role="status">
-        {last ? <Outcome attempt={last} /> : 'Not attempted yet.'}
+        {last ? <Outcome attempt={last} /> : NOT_ATTEMPTED}
       </p>
-      <Form to={`${path}/resend`} hidden={{ from: path }} submit="Resend" look="primary">
+      <Form to={`${path}/resend`} hidden={{ from: path }} inline>
+        <Submit look="primary">Resend</Submit>
         <span class="soft">The same once more: one further attempt.</span>
       </Form>
-      <Form
-        to={`${path}/resend`}
-        label="Somewhere else"
-        given={given}
-        fields={[
-          {
-            name: 'to',
-            label: 'Another address',
-            type: 'url',
-            wide: true,
-            value: delivery.url,
-            required: true,
-            placeholder: 'http://localhost:3000/ipn',
-          },
-        ]}
-        submit="Send there"
-      />
-      <Form
-        to={`${path}/tamper`}
-        label="Falsified"
-        given={given}
-        fields={[{ name: 'tamper', label: 'Falsify, so that it must be refused', options: TAMPERINGS }]}
-        submit="Send falsified"
-      />
+      <Form to={`${path}/resend`} label="Somewhere else" submit="Send there">
+        <Field
+          name="to"
+          label="Another address"
+          type="url"
+          wide
+          value={delivery.url}
+          required
+          placeholder="http://localhost:3000/ipn"
+        />
+      </Form>
+      <Form to={`${path}/tamper`} label="Falsified" submit="Send falsified">
+        <Field name="tamper" label="Falsify, so that it must be refused" options={TAMPERINGS} />
+      </Form>
       <FoldedCode
         id="ipn-curl"
         title="Copy as curl"
@@ -115,25 +109,6 @@ function Outcome({ attempt }: { attempt: Attempt }) {
         <Time at={attempt.startedAt} zone />
       </span>
     </>
-  );
-}
-
-function Attempts(props: { parts: AppParts; id: string; attempts: readonly Attempt[] }) {
-  const { parts, id, attempts } = props;
-  return (
-    <Section id="attempts" title="Attempts">
-      {attempts.length === 0 && <p class="soft">Not attempted yet.</p>}
-      {attempts.slice(0, SHOWN).map((attempt, index) => (
-        <AttemptSides attempt={attempt} open={index === 0} />
-      ))}
-      <More
-        id="earlier"
-        count={attempts.length - SHOWN}
-        parts={parts}
-        run={command('ipn show', id)}
-        what="attempts"
-      />
-    </Section>
   );
 }
 

@@ -40,9 +40,9 @@ export const ipnsPage = listPage<Delivery>({
     return (
       <>
         <p>Settling a payment sends one. This receives and checks them:</p>
-        <CommandCode id="listen" parts={parts} run={listen} does="receives IPNs" />
+        <CommandCode id="listen" run={listen} does="receives IPNs" />
         <p>And this makes one by hand:</p>
-        <CommandCode id="fire" parts={parts} run={fire} does="makes an IPN" />
+        <CommandCode id="fire" run={fire} does="makes an IPN" />
       </>
     );
   },

@@ -4,14 +4,14 @@ import type { Wallet } from '../../../contract/wallet.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
-import { Form } from './forms.tsx';
+import { Field, Form, Submit } from './forms.tsx';
 import { PER_PAGE, PLACES, UI } from './navigation.ts';
 import { type PageRenderer, pageAt } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 
 /** The page of the keys: the menu that the service interface calls Api Key. */
-export const keysPage: PageRenderer = ({ parts, given }) => {
+export const keysPage: PageRenderer = ({ parts }) => {
   const { current: state } = parts.state;
   const merchants = [...state.merchants.values()];
   const first = parts.merchants.default;
@@ -24,13 +24,7 @@ export const keysPage: PageRenderer = ({ parts, given }) => {
       {merchants.slice(0, PER_PAGE).map((merchant) => (
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
       ))}
-      <More
-        id="more"
-        count={merchants.length - PER_PAGE}
-        parts={parts}
-        run={command('keys show')}
-        what="keys"
-      />
+      <More id="more" count={merchants.length - PER_PAGE} run={command('keys show')} what="keys" />
       <div class="columns">
         <div class="stack">
           <Section id="env" title={`For your .env${whose}`}>
@@ -43,12 +37,9 @@ export const keysPage: PageRenderer = ({ parts, given }) => {
         <div class="stack">
           <Customers parts={parts} />
           <Section id="merchant" title="Another merchant">
-            <Form
-              to={`${UI}/merchants`}
-              given={given}
-              fields={[{ name: 'name', label: 'Name', required: true, placeholder: 'Second Shop' }]}
-              submit="Add merchant"
-            />
+            <Form to={`${UI}/merchants`} submit="Add merchant">
+              <Field name="name" label="Name" required placeholder="Second Shop" />
+            </Form>
           </Section>
         </div>
       </div>
@@ -100,9 +91,9 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
         label={alone ? undefined : `Keys of ${name}`}
         confirm={`Generate a new pair for ${name}? The old pair stops working at once.`}
         hidden={{ merchant: id }}
-        submit="Generate Api Key"
-        look="danger"
+        inline
       >
+        <Submit look="danger">Generate Api Key</Submit>
         <span class="warning">The old pair stops working at once, everywhere it is used.</span>
       </Form>
     </section>

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
 import type { Page as Listed } from '../../../domain/collection.ts';
 import type { AppParts } from '../../environment.ts';
-import { Fields } from './forms.tsx';
+import { Field, type FormValues, Given } from './forms.tsx';
 import { type ListQuery, listPath, PER_PAGE, PLACES, type Place } from './navigation.ts';
-import { type PageRenderer, type PageRequest, pageAt } from './page.tsx';
+import { type PageRenderer, pageAt } from './page.tsx';
 import { type Column, type RowKey, Table } from './table.tsx';
 import { capitalized } from './text.ts';
 
@@ -35,7 +35,7 @@ interface ListParts<Item> {
   keyOf?: (item: Item) => RowKey;
   /** How to get the first record. */
   start: (parts: AppParts) => Child;
-  below?: (request: PageRequest) => Child;
+  below?: (parts: AppParts) => Child;
 }
 
 /** The page of a list: every noun has one. */
@@ -43,9 +43,8 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
   const { place, noun, filter, tableId = `${noun.toLowerCase()}-list`, keyOf } = list;
   const nothing = `no-${noun.toLowerCase()}`;
   const label = `${capitalized(noun)}s, newest first`;
-  return (request) => {
-    const { parts } = request;
-    const query = queryOf(request, filter);
+  return ({ parts, query: asked }) => {
+    const query = queryOf(asked, filter);
     const path = listPath(place, query);
     const records = list.records(parts);
     const { data, nextCursor } = records.page(PER_PAGE, query['cursor'], matcher(filter, query));
@@ -71,7 +70,7 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
           </section>
         )}
         <Pages place={place} query={query} next={nextCursor} />
-        {list.below?.(request)}
+        {list.below?.(parts)}
       </>
     );
     return { ...pageAt(place, content), path };
@@ -91,7 +90,7 @@ function Pages({ place, query, next }: { place: Place; query: ListQuery; next: s
 }
 
 /** What a list is asked for: its filter and its cursor, which makes no sense unless it is a number. */
-function queryOf<Item>({ query: { cursor, ...query } }: PageRequest, filter?: Filter<Item>): ListQuery {
+function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): ListQuery {
   const names = filter ? [...filter.choices.map(([name]) => name), 'text'] : [];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
@@ -114,17 +113,15 @@ function matcher<Item>(filter: Filter<Item> | undefined, query: ListQuery): (ite
 }
 
 function FilterForm<Item>({ path, filter, query }: { path: string; filter: Filter<Item>; query: ListQuery }) {
-  const fields = [
-    ...filter.choices.map(([name, values]) => ({
-      ...{ name, label: capitalized(name), value: '' },
-      options: [['', 'any'] as const, ...values],
-    })),
-    { name: 'text', label: 'Text', value: '', placeholder: filter.hint },
-  ];
   return (
     <search>
       <form class="form" method="get" action={path} aria-label="Filter">
-        <Fields fields={fields} given={query} />
+        <Given.Provider value={query}>
+          {filter.choices.map(([name, values]) => (
+            <Field name={name} label={capitalized(name)} value="" options={[['', 'any'], ...values]} />
+          ))}
+          <Field name="text" label="Text" value="" placeholder={filter.hint} />
+        </Given.Provider>
         <button type="submit" class="plain">
           Filter
         </button>

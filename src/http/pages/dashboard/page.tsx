@@ -15,16 +15,11 @@ export interface Page {
   styles?: string;
 }
 
-/** What a page is made from. */
+/** What a page is made from: the query of its address, and the record in it. */
 export interface PageRequest {
   parts: AppParts;
-  /** The address asked for, or that of the form that was refused. */
-  path: string;
-  query: Readonly<Record<string, string>>;
-  /** Of the record in the address. */
+  query: FormValues;
   id: string;
-  /** What the refused form was given. */
-  given: FormValues;
 }
 
 /** @throws GatewayError `not_found` for a record that does not exist */

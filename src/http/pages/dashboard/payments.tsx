@@ -13,7 +13,7 @@ import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, FactsBox, FoldedCode, Section, Status, Time, Warnings } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
-import { Form, Submit } from './forms.tsx';
+import { Field, Form, Submit } from './forms.tsx';
 import { deliveryColumns } from './ipns.tsx';
 import { listPage } from './list-page.tsx';
 import { type ListQuery, listPath, PER_PAGE, PLACES, recordPath } from './navigation.ts';
@@ -185,11 +185,15 @@ function Ipns({ state, payment }: { state: State; payment: Payment }) {
 
 function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
   const { auto, expiresAt } = payment;
-  const value = parts.runtime.settings.delivery;
-  const order = { name: 'delivery', label: 'Order of IPN and redirect', value, options: DELIVERY_ORDERS };
   return (
     <Section id="settle" title="Settle it">
-      <Form to={`${recordPath('payments', payment.id)}/settle`} fields={[order]}>
+      <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
+        <Field
+          name="delivery"
+          label="Order of IPN and redirect"
+          value={parts.runtime.settings.delivery}
+          options={DELIVERY_ORDERS}
+        />
         <div class="inline">
           {OUTCOMES.map((outcome) => (
             <Submit send={['outcome', outcome]} look={outcome === 'approve' ? 'primary' : 'plain'}>

@@ -1,19 +1,17 @@
 import type { Hono } from 'hono';
-import type { GatewayError } from '../../../contract/error.ts';
 import { readTextFields } from '../../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
 import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import LIVE_SCRIPT from '../assets/live.ts?text';
-import { page as pageOperation } from '../open-pages.ts';
-import { secure } from '../page-view.ts';
-import { FORMS, ownPage } from './actions.ts';
+import { page } from '../open-pages.ts';
+import { FORMS } from './actions.ts';
 import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
 import { faultsPage } from './faults.tsx';
 import type { FormValues } from './forms.tsx';
-import { renderPage } from './frame.tsx';
+import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage } from './ipn.tsx';
 import { ipnsPage } from './ipns.tsx';
@@ -44,12 +42,9 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
 
 /** What the OpenAPI document says of the pages that are in it. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
-  [PLACES.payments.path]: pageOperation(
-    'The dashboard; asks for the control token where one is needed',
-    [401, 403],
-  ),
+  [PLACES.payments.path]: page('The dashboard; asks for the control token where one is needed', [401, 403]),
   [PLACES.reference.path]: {
-    ...pageOperation('This document as a page', [401, 403]),
+    ...page('This document as a page', [401, 403]),
     security: 'controlToken',
   },
 };
@@ -61,8 +56,9 @@ export function mountDashboard(
   document: () => Promise<OpenApiDocument>,
 ): void {
   const pages = { ...PAGES, [PLACES.reference.path]: referencePage(document) };
-  for (const [path, page] of Object.entries(pages)) {
-    const get = (c: AppContext) => show(c, parts, page).catch((thrown) => fail(c, parts, missing, thrown));
+  for (const [path, renderer] of Object.entries(pages)) {
+    const get = (c: AppContext) =>
+      show(c, parts, renderer).catch((thrown) => refuse(c, parts, missing, thrown));
     app.get(path, OPERATIONS[path] ? described(OPERATIONS[path], get) : get);
   }
   for (const [path, { page, act }] of Object.entries(FORMS)) {
@@ -70,18 +66,9 @@ export function mountDashboard(
       let given: FormValues = {};
       try {
         given = await readTextFields(c);
-        const id = idOf(c);
-        const next = await act(parts, given, id);
-        return c.redirect(
-          next ??
-            ownPage(
-              given['from'],
-              page.replace(':id', () => id),
-            ),
-          303,
-        );
+        return c.redirect(await act(parts, given, idOf(c)), 303);
       } catch (thrown) {
-        return fail(c, parts, PAGES[page] ?? missing, thrown, given);
+        return refuse(c, parts, PAGES[page] ?? missing, thrown, given);
       }
     });
   }
@@ -94,30 +81,24 @@ export function mountDashboard(
 
 const idOf = (c: AppContext) => c.req.param('id') ?? '';
 
-/** Answers with a page, under what went wrong. */
-async function show(
-  c: AppContext,
-  parts: AppParts,
-  page: PageRenderer,
-  given: FormValues = {},
-  problem: GatewayError | null = null,
-): Promise<Response> {
-  const { path, method } = c.req;
-  const shown = await page({ parts, path, query: c.req.query(), id: idOf(c), given });
-  const html = renderPage(parts, secure(c, { script: true }), shown, {
-    problem,
-    isAnswer: method === 'POST',
-  });
+async function show(c: AppContext, parts: AppParts, renderer: PageRenderer, refusal?: Refusal) {
+  const html = renderPage(c, parts, await renderer({ parts, query: c.req.query(), id: idOf(c) }), refusal);
   // To the script a page that is gone is one that changed: an error status would stand in the console.
-  return c.html(html, problem === null || c.req.header(LIVE_HEADER) !== undefined ? 200 : statusOf(problem));
+  return c.html(html, refusal && c.req.header(LIVE_HEADER) === undefined ? statusOf(refusal.error) : 200);
 }
 
-/** A fault of ours goes to the log. */
-async function fail(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unknown, given?: FormValues) {
+/** The page with what went wrong over it; a fault of ours goes to the log. */
+function refuse(
+  c: AppContext,
+  parts: AppParts,
+  renderer: PageRenderer,
+  thrown: unknown,
+  given: FormValues = {},
+) {
   const error = asGatewayError(thrown);
   if (error.code === 'internal') throw thrown;
   // What the form was about may be gone, and its page with it.
-  return show(c, parts, page, given, error).catch(() => show(c, parts, missing, given, error));
+  return show(c, parts, renderer, { error, given }).catch(() => show(c, parts, missing, { error, given }));
 }
 
 /** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
