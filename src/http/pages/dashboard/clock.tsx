@@ -2,8 +2,7 @@ import { timestamp } from '../../../contract/timestamp.ts';
 import type { AppParts } from '../../environment.ts';
 import { FactsBox, Section, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { PLACES } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.tsx';
+import { type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { span } from './text.ts';
 
 export const clockPage: PageRenderer = ({ parts }) => {

@@ -5,8 +5,7 @@ import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import { faultView } from '../../control/views.ts';
 import { CommandCode, Section } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { PLACES } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.tsx';
+import { type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
 
 /** What can be made to go wrong from the page; commands and control API know more. */

@@ -8,8 +8,7 @@ import { renderDocument } from '../layout.tsx';
 import { secure } from '../page-view.ts';
 import { CommandStyle, Time } from './blocks.tsx';
 import { Form, type FormValues, RefusedForm } from './forms.tsx';
-import { PLACES, UI } from './navigation.ts';
-import type { Page } from './page.tsx';
+import { type Page, PLACES, UI } from './page.tsx';
 
 /** What a form ran into, and what it was given. */
 export interface Refusal {

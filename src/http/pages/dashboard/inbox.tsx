@@ -4,7 +4,7 @@ import type { Message } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { CommandCode, Copyable, Status, Time } from './blocks.tsx';
 import { listPage } from './list-page.tsx';
-import { recordPath } from './navigation.ts';
+import { recordPath } from './page.tsx';
 import { column } from './table.tsx';
 
 /** The page of the verification codes. */

@@ -5,8 +5,7 @@ import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
-import { PER_PAGE, PLACES, UI } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.tsx';
+import { type PageRenderer, PER_PAGE, PLACES, pageAt, UI } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 

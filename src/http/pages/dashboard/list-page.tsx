@@ -2,8 +2,15 @@ import type { Child } from 'hono/jsx';
 import type { Page as Listed } from '../../../domain/collection.ts';
 import type { AppParts } from '../../environment.ts';
 import { Field, type FormValues, Given } from './forms.tsx';
-import { type ListQuery, listPath, PER_PAGE, PLACES, type Place } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.tsx';
+import {
+  type ListQuery,
+  listPath,
+  type PageRenderer,
+  PER_PAGE,
+  PLACES,
+  type Place,
+  pageAt,
+} from './page.tsx';
 import { type Column, type RowKey, Table } from './table.tsx';
 import { capitalized } from './text.ts';
 
@@ -104,12 +111,7 @@ function matcher<Item>(filter: Filter<Item> | undefined, query: ListQuery): (ite
   const wanted = query['text']?.trim().toLowerCase();
   return (item) =>
     filter.choices.every(([name]) => !query[name] || item[name] === query[name]) &&
-    (!wanted ||
-      filter.texts.some((name) =>
-        String(item[name] ?? '')
-          .toLowerCase()
-          .includes(wanted),
-      ));
+    (!wanted || filter.texts.some((name) => `${item[name] ?? ''}`.toLowerCase().includes(wanted)));
 }
 
 function FilterForm<Item>({ path, filter, query }: { path: string; filter: Filter<Item>; query: ListQuery }) {

@@ -16,8 +16,15 @@ import { OutcomeBar } from './chart.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { deliveryColumns } from './ipns.tsx';
 import { listPage } from './list-page.tsx';
-import { type ListQuery, listPath, PER_PAGE, PLACES, recordPath } from './navigation.ts';
-import { type PageRenderer, recordPage } from './page.tsx';
+import {
+  type ListQuery,
+  listPath,
+  type PageRenderer,
+  PER_PAGE,
+  PLACES,
+  recordPage,
+  recordPath,
+} from './page.tsx';
 import { initiateAgain, SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';

@@ -13,11 +13,9 @@ import { faultsPage } from './faults.tsx';
 import type { FormValues } from './forms.tsx';
 import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
-import { ipnPage } from './ipn.tsx';
-import { ipnsPage } from './ipns.tsx';
+import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
-import { PLACES, recordPath, UI } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.tsx';
+import { type PageRenderer, PLACES, pageAt, recordPath, UI } from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 

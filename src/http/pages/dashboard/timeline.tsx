@@ -2,7 +2,7 @@ import type { TimelineEntry } from '../../../contract/payment.ts';
 import { TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
 import type { Attempt } from '../../../domain/state.ts';
 import { Section, Time } from './blocks.tsx';
-import { recordPath } from './navigation.ts';
+import { recordPath } from './page.tsx';
 
 /** Maximum steps shown. */
 const STEPS = 100;
