@@ -5,8 +5,7 @@ import { SettleInput } from '../../../contract/payment.ts';
 import { requireTampering } from '../../../contract/tampering.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
-import type { FormValues } from './forms.tsx';
-import { PLACES, recordPath, UI } from './page.tsx';
+import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
 
 /** What a form does; returns the address that the browser goes to. */
 type FormAction = (parts: AppParts, fields: FormValues, id: string) => Promise<string | undefined>;

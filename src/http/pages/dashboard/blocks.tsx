@@ -1,5 +1,6 @@
-import { type Child, createContext, useContext } from 'hono/jsx';
-import { type CommandHint, PLAIN } from '../../../contract/hint.ts';
+import { type Child, useContext } from 'hono/jsx';
+import type { CommandHint } from '../../../contract/hint.ts';
+import { Shown } from './page.tsx';
 
 /**
  * An instant as people read it: `precise` to the millisecond, `zone` says that it is UTC where nothing near does, and
@@ -17,12 +18,10 @@ export function Time(props: { at: string; precise?: boolean; runs?: boolean; zon
   );
 }
 
-/** A state in words and colour. */
 export function Status({ of }: { of: string }) {
   return <span class={`status ${of}`}>{of}</span>;
 }
 
-/** A part of a page under a heading. */
 export function Section({ id, title, children }: { id: string; title: Child; children: Child }) {
   return (
     <section class="box" id={id} aria-labelledby={`${id}-name`}>
@@ -51,7 +50,6 @@ export function Facts({ rows }: { rows: FactRows }) {
   );
 }
 
-/** The facts of a record, in a box of their own. */
 export function FactsBox(props: { id?: string; label: string; rows: FactRows; children?: Child }) {
   return (
     <section class="box" id={props.id} aria-label={props.label}>
@@ -110,26 +108,13 @@ export function FoldedCode(props: { id: string; title: string; code?: string; te
   );
 }
 
-/** How pages write commands. */
-export const CommandStyle = createContext(PLAIN);
-
-/** A command of gateway-sim, as the user types it. */
 export function CommandCode({ id, run, does }: { id: string; run: CommandHint; does: string }) {
-  return <Code id={id} text={useContext(CommandStyle).command(run)} what={`The command that ${does}`} />;
+  return <Code id={id} text={useContext(Shown).style.command(run)} what={`The command that ${does}`} />;
 }
 
 /** What a page has no room for: how many more there are, and the command that shows all. */
-export function More({
-  id,
-  count,
-  run,
-  what,
-}: {
-  id: string;
-  count: number;
-  run: CommandHint;
-  what: string;
-}) {
+export function More(props: { id: string; count: number; run: CommandHint; what: string }) {
+  const { id, count, run, what } = props;
   if (count <= 0) return null;
   return (
     <>

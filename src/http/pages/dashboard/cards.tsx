@@ -69,7 +69,6 @@ function Create({ parts }: { parts: AppParts }) {
   );
 }
 
-/** The page of one card and its transactions. */
 export const cardPage: PageRenderer = ({ parts, id }) => {
   const card = parts.cards.require(id);
   const amount = (value: string) => shownAmount(parts, value, card.currency);
@@ -108,16 +107,12 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
   });
 };
 
-const ACTION_NAMES = {
+const DETAILS: Record<CardMovementKind, string> = { charge: 'Coffee', fund: 'Pocket money' };
+const ACTIONS: Record<CardAction, string> = {
   activate: 'Activate',
   block: 'Block',
   cancel: 'Cancel for good',
-} as const satisfies Record<CardAction, string>;
-
-const DETAILS = { charge: 'Coffee', fund: 'Pocket money' } as const satisfies Record<
-  CardMovementKind,
-  string
->;
+};
 
 function Act({ card }: { card: Card }) {
   const path = recordPath('cards', card.id);
@@ -136,7 +131,7 @@ function Act({ card }: { card: Card }) {
           <Form
             to={`${path}/${action}`}
             look={action === 'cancel' ? 'danger' : 'plain'}
-            submit={ACTION_NAMES[action]}
+            submit={ACTIONS[action]}
           />
         ))}
       </div>
@@ -160,16 +155,13 @@ function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
   ];
   return (
     <Section id="transactions" title="Transactions">
-      {all.length > 0 ? (
-        <Table
-          id="transaction-list"
-          label="Transactions, newest first"
-          columns={columns}
-          rows={all.slice(0, PER_PAGE)}
-        />
-      ) : (
-        <p class="soft">None yet: charge or fund the card.</p>
-      )}
+      <Table
+        id="transaction-list"
+        label="Transactions, newest first"
+        columns={columns}
+        rows={all.slice(0, PER_PAGE)}
+        none="None yet: charge or fund the card."
+      />
       <More
         id="older"
         count={all.length - PER_PAGE}

@@ -1,8 +1,7 @@
-import type { Fault } from '../../../contract/fault.ts';
+import { type ActiveFault, describeFault, isSpent } from '../../../contract/active-fault.ts';
 import { FAULT_EFFECTS, type FaultMember } from '../../../contract/fault-effects.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
-import { faultView } from '../../control/views.ts';
 import { CommandCode, Section } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { type PageRenderer, PLACES, pageAt } from './page.tsx';
@@ -21,7 +20,22 @@ export const faultsPage: PageRenderer = ({ parts }) =>
     'faults',
     <>
       <h1>Faults</h1>
-      <Rules rules={parts.faults.list.map(faultView)} />
+      {parts.faults.list.length === 0 ? (
+        <p class="box" id="no-fault">
+          Nothing goes wrong on purpose.
+        </p>
+      ) : (
+        <section class="box" id="faults" aria-label="Rules">
+          <Table
+            id="fault-list"
+            label="Rules, in the order in which they are tried"
+            columns={COLUMNS}
+            rows={parts.faults.list}
+            keyOf={({ rule: { route, identifier = '' } }) => ({ 'data-key': `${route} ${identifier}` })}
+          />
+          <Form to={CLEAR} submit="Clear all" />
+        </section>
+      )}
       <Section id="set" title="Make something go wrong">
         <Form to={PLACES.faults.path} submit="Set" look="primary">
           <Field name="route" label="Where" options={FAULT_ROUTES} />
@@ -40,41 +54,12 @@ export const faultsPage: PageRenderer = ({ parts }) =>
     </>,
   );
 
-function Rules({ rules }: { rules: readonly Fault[] }) {
-  if (rules.length === 0) {
-    return (
-      <p class="box" id="no-fault">
-        Nothing goes wrong on purpose.
-      </p>
-    );
-  }
-  return (
-    <section class="box" id="faults" aria-label="Rules">
-      <Table
-        id="fault-list"
-        label="Rules, in the order in which they are tried"
-        columns={COLUMNS}
-        rows={rules}
-        keyOf={({ route, identifier }) => ({ 'data-key': `${route} ${identifier ?? ''}` })}
-      />
-      <Form to={CLEAR} submit="Clear all" />
-    </section>
-  );
-}
-
-const COLUMNS: readonly Column<Fault>[] = [
-  column('Rule', Rule, { head: true }),
+const COLUMNS: readonly Column<ActiveFault>[] = [
+  column('Rule', (fault) => [describeFault(fault), isSpent(fault) && <span class="soft"> spent</span>], {
+    head: true,
+  }),
   column('Used', ({ used }) => used, { label: 'Used' }),
-  column('Action', ({ route, identifier = '' }) => (
+  column('Action', ({ rule: { route, identifier = '' } }) => (
     <Form to={CLEAR} hidden={{ route, identifier }} submit="Clear" />
   )),
 ];
-
-function Rule({ summary, spent }: Fault) {
-  return (
-    <>
-      {summary}
-      {spent && <span class="soft"> spent</span>}
-    </>
-  );
-}

@@ -1,10 +1,5 @@
 import { type Child, createContext, useContext } from 'hono/jsx';
-
-/** What a form was given, by field. */
-export type FormValues = Readonly<Record<string, string>>;
-
-/** The form that was refused: where it posts to, and what it was given. Nobody types it again. */
-export const RefusedForm = createContext<{ to?: string; given: FormValues }>({ given: {} });
+import { type FormValues, Shown } from './page.tsx';
 
 /** What the fields of a form were given. */
 export const Given = createContext<Readonly<Record<string, string | undefined>>>({});
@@ -18,7 +13,6 @@ export function Field(props: {
   required?: boolean;
   placeholder?: string;
   type?: 'url' | 'email';
-  /** Takes all the room there is: for addresses. */
   wide?: boolean;
   /** Tells fields of the same name on one page apart. */
   scope?: string;
@@ -78,11 +72,9 @@ interface FormProps extends ButtonProps {
   children?: Child;
 }
 
-/** A form that posts to an action of the dashboard. */
 export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
-  const refused = useContext(RefusedForm);
-  const given = refused.to === to && !props.forgets ? refused.given : {};
+  const { posted, given } = useContext(Shown);
   return (
     <form
       method="post"
@@ -94,7 +86,7 @@ export function Form(props: FormProps) {
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <Given.Provider value={given}>{children}</Given.Provider>
+      <Given.Provider value={posted === to && !props.forgets ? given : {}}>{children}</Given.Provider>
       {submit && <Submit {...props}>{submit}</Submit>}
     </form>
   );

@@ -1,14 +1,14 @@
 import { describeFault, isSpent } from '../../../contract/active-fault.ts';
 import type { GatewayError } from '../../../contract/error.ts';
-import { type HintStyle, renderHint } from '../../../contract/hint.ts';
+import { renderHint } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import { renderDocument } from '../layout.tsx';
 import { secure } from '../page-view.ts';
-import { CommandStyle, Time } from './blocks.tsx';
-import { Form, type FormValues, RefusedForm } from './forms.tsx';
-import { type Page, PLACES, UI } from './page.tsx';
+import { Time } from './blocks.tsx';
+import { Form } from './forms.tsx';
+import { type FormValues, type Page, PLACES, Shown, UI } from './page.tsx';
 
 /** What a form ran into, and what it was given. */
 export interface Refusal {
@@ -42,27 +42,21 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
             <FaultAlarm parts={parts} page={page} />
             <ClockAlarm parts={parts} page={page} />
           </div>
-          {refusal && <Problem error={refusal.error} style={style} />}
-          <CommandStyle.Provider value={style}>
-            <RefusedForm.Provider value={{ to: c.req.path, given: refusal?.given ?? {} }}>
-              {page.content}
-            </RefusedForm.Provider>
-          </CommandStyle.Provider>
+          {refusal && (
+            <div class="box alert" role="alert" data-keep="">
+              <p>
+                <strong>{refusal.error.problems.join('. ')}</strong>
+              </p>
+              {refusal.error.hint && <p>{renderHint(refusal.error.hint, style)}</p>}
+            </div>
+          )}
+          <Shown.Provider value={{ style, posted: c.req.path, given: refusal?.given ?? {} }}>
+            {page.content}
+          </Shown.Provider>
         </main>
       </div>
     ),
   });
-}
-
-function Problem({ error, style }: { error: GatewayError; style: HintStyle }) {
-  return (
-    <div class="box alert" role="alert" data-keep="">
-      <p>
-        <strong>{error.problems.join('. ')}</strong>
-      </p>
-      {error.hint && <p>{renderHint(error.hint, style)}</p>}
-    </div>
-  );
 }
 
 interface FrameProps {

@@ -7,7 +7,6 @@ import { listPage } from './list-page.tsx';
 import { recordPath } from './page.tsx';
 import { column } from './table.tsx';
 
-/** The page of the verification codes. */
 export const inboxPage = listPage<Message>({
   place: 'inbox',
   noun: 'code',
@@ -16,9 +15,13 @@ export const inboxPage = listPage<Message>({
   records: ({ state }) => state.current.messages,
   columns: (parts) => [
     column('E-mail', ({ email }) => email, { head: true }),
-    column('Code', (message) => (
-      <CodeSent message={message} isValid={statusOf(message, parts) === 'valid'} />
-    )),
+    column('Code', (message) =>
+      statusOf(message, parts) === 'valid' ? (
+        <Copyable id={`code-${message.id}`} text={message.code} what={`the code for ${message.identifier}`} />
+      ) : (
+        <code class="soft">{message.code}</code>
+      ),
+    ),
     column('Status', (message) => <Status of={statusOf(message, parts)} />),
     column('Payment', ({ paymentId, identifier }) => (
       <a href={recordPath('payments', paymentId)}>{identifier}</a>
@@ -41,11 +44,6 @@ export const inboxPage = listPage<Message>({
     </>
   ),
 });
-
-function CodeSent({ message: { id, code, identifier }, isValid }: { message: Message; isValid: boolean }) {
-  if (!isValid) return <code class="soft">{code}</code>;
-  return <Copyable id={`code-${id}`} text={code} what={`the code for ${identifier}`} />;
-}
 
 /** Whether the checkout still takes a code, or why not. */
 function statusOf({ id, paymentId, expiresAt }: Message, { state, clock }: AppParts): string {

@@ -104,7 +104,6 @@ const SHOWN = 10;
 
 const NOT_ATTEMPTED = 'Not attempted yet.';
 
-/** The page of one delivery: its signature explained, and both sides of every attempt. */
 export const ipnPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const delivery = parts.ipns.require(id);

@@ -11,11 +11,17 @@ import { column, Table } from './table.tsx';
 
 /** The page of the keys: the menu that the service interface calls Api Key. */
 export const keysPage: PageRenderer = ({ parts }) => {
-  const { current: state } = parts.state;
-  const merchants = [...state.merchants.values()];
+  const merchants = [...parts.state.current.merchants.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` as ${first.name}` : '';
-  const environment = environmentLines(parts, first);
+  const baseUrl = parts.runtime.baseUrl();
+  // As `gateway-sim keys env` prints them.
+  const environment = [
+    `GATEWAY_SIM_URL=${baseUrl}`,
+    `GATEWAY_SIM_PUBLIC_KEY=${first.publicKey}`,
+    `GATEWAY_SIM_SECRET_KEY=${first.secretKey}`,
+    `GATEWAY_SIM_INITIATE_URL=${baseUrl}${parts.dialect.paths.initiate.sandbox}`,
+  ];
   return pageAt(
     'keys',
     <>
@@ -27,7 +33,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
       <div class="columns">
         <div class="stack">
           <Section id="env" title={`For your .env${whose}`}>
-            <Code id="env-text" text={environment} what="The environment lines" />
+            <Code id="env-text" text={environment.join('\n')} what="The environment lines" />
           </Section>
           <Section id="try" title={`Try it${whose}`}>
             <SampleInitiate parts={parts} merchant={first} />
@@ -47,9 +53,8 @@ export const keysPage: PageRenderer = ({ parts }) => {
 };
 
 function Customers({ parts }: { parts: AppParts }) {
-  const { current: state } = parts.state;
   const { settings } = parts.runtime;
-  const wallets = [...state.wallets.values()].slice(0, PER_PAGE);
+  const wallets = [...parts.state.current.wallets.values()].slice(0, PER_PAGE);
   const balance = (wallet: Wallet) => shownAmount(parts, wallet.balance, wallet.currency);
   const columns = [
     column<Wallet>('E-mail', ({ email }) => email, { head: true }),
@@ -72,9 +77,7 @@ function Customers({ parts }: { parts: AppParts }) {
 
 function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: AppParts; alone: boolean }) {
   const { id, name, publicKey, secretKey } = merchant;
-  const balances = Object.entries(merchant.balances).map(([code, amount]) =>
-    shownAmount(parts, amount, code),
-  );
+  const balances = Object.entries(merchant.balances).map(([code, sum]) => shownAmount(parts, sum, code));
   return (
     <section class="box" id={id} aria-labelledby={`name-${id}`}>
       <h2 id={`name-${id}`}>{name}</h2>
@@ -82,7 +85,7 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
         rows={[
           ['Public key', <Copyable id={`public-${id}`} text={publicKey} what="the public key" />],
           ['Secret key', <Copyable id={`secret-${id}`} text={secretKey} what="the secret key" />],
-          ['Balance', balances.length > 0 ? balances.join(', ') : null],
+          ['Balance', balances.join(', ') || null],
         ]}
       />
       <Form
@@ -97,15 +100,4 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
       </Form>
     </section>
   );
-}
-
-/** The variables that `gateway-sim keys env` prints. */
-function environmentLines({ runtime, dialect }: AppParts, { publicKey, secretKey }: Merchant): string {
-  const baseUrl = runtime.baseUrl();
-  return [
-    `GATEWAY_SIM_URL=${baseUrl}`,
-    `GATEWAY_SIM_PUBLIC_KEY=${publicKey}`,
-    `GATEWAY_SIM_SECRET_KEY=${secretKey}`,
-    `GATEWAY_SIM_INITIATE_URL=${baseUrl}${dialect.paths.initiate.sandbox}`,
-  ].join('\n');
 }

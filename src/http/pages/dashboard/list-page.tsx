@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Page as Listed } from '../../../domain/collection.ts';
 import type { AppParts } from '../../environment.ts';
-import { Field, type FormValues, Given } from './forms.tsx';
+import { Field, Given } from './forms.tsx';
 import {
   type ListQuery,
   listPath,
@@ -45,7 +45,6 @@ interface ListParts<Item> {
   below?: (parts: AppParts) => Child;
 }
 
-/** The page of a list: every noun has one. */
 export function listPage<Item extends object>(list: ListParts<Item>): PageRenderer {
   const { place, noun, filter, tableId = `${noun.toLowerCase()}-list`, keyOf } = list;
   const nothing = `no-${noun.toLowerCase()}`;
@@ -84,7 +83,6 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
   };
 }
 
-/** Leads through the pages of a list. */
 function Pages({ place, query, next }: { place: Place; query: ListQuery; next: string | null }) {
   const isFirst = query['cursor'] === undefined;
   if (next === null && isFirst) return null;
@@ -97,7 +95,7 @@ function Pages({ place, query, next }: { place: Place; query: ListQuery; next: s
 }
 
 /** What a list is asked for: its filter and its cursor, which makes no sense unless it is a number. */
-function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): ListQuery {
+function queryOf<Item>({ cursor, ...query }: ListQuery, filter?: Filter<Item>): ListQuery {
   const names = filter ? [...filter.choices.map(([name]) => name), 'text'] : [];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
@@ -105,7 +103,6 @@ function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>):
   };
 }
 
-/** Whether a record is in a list that is narrowed so. */
 function matcher<Item>(filter: Filter<Item> | undefined, query: ListQuery): (item: Item) => boolean {
   if (!filter) return () => true;
   const wanted = query['text']?.trim().toLowerCase();

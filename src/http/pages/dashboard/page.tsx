@@ -1,6 +1,6 @@
-import type { Child } from 'hono/jsx';
+import { type Child, createContext } from 'hono/jsx';
+import { type HintStyle, PLAIN } from '../../../contract/hint.ts';
 import type { AppParts } from '../../environment.ts';
-import type { FormValues } from './forms.tsx';
 
 /** Where the dashboard's script and its other pages are. */
 export const UI = '/_sim/ui';
@@ -25,7 +25,6 @@ export type Place = keyof typeof PLACES;
 /** What a list is narrowed to, and where its page begins. */
 export type ListQuery = Readonly<Record<string, string | undefined>>;
 
-/** The address of a list: its place and what it is narrowed to. */
 export function listPath(place: Place, query: ListQuery): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const { path } = PLACES[place];
@@ -35,12 +34,10 @@ export function listPath(place: Place, query: ListQuery): string {
 /** The places whose records have pages. */
 export type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
 
-/** The address of a record in a list. */
 export function recordPath(place: RecordPlace, id: string | number): string {
   return `${UI}/${place}/${id}`;
 }
 
-/** A page of the dashboard as it is shown. */
 export interface Page {
   place: Place;
   path: string;
@@ -52,6 +49,16 @@ export interface Page {
   styles?: string;
 }
 
+/** What a form was given, by field. */
+export type FormValues = Readonly<Record<string, string>>;
+
+/** What reaches every part of a page: how commands are written, what was posted where. Nobody types that again. */
+export const Shown = createContext<{ style: HintStyle; posted: string; given: FormValues }>({
+  style: PLAIN,
+  posted: '',
+  given: {},
+});
+
 /** What a page is made from: the query of its address, and the record in it. */
 export interface PageRequest {
   parts: AppParts;
@@ -62,7 +69,6 @@ export interface PageRequest {
 /** @throws GatewayError `not_found` for a record that does not exist */
 export type PageRenderer = (request: PageRequest) => Page | Promise<Page>;
 
-/** The page at a place of the navigation, under its name. */
 export function pageAt(place: Place, content: Child): Page {
   const { name: title, path } = PLACES[place];
   return { place, path, title, content };

@@ -173,19 +173,14 @@ function Ipns({ state, payment }: { state: State; payment: Payment }) {
   const rows = state.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
   return (
     <Section id="payment-ipns" title="IPNs">
-      {rows.length > 0 ? (
-        <Table
-          id="payment-ipn-list"
-          label="IPNs of this payment, newest first"
-          columns={deliveryColumns(state, recordPath('payments', payment.id), true)}
-          rows={rows}
-          keyOf={({ id }) => ({ id })}
-        />
-      ) : (
-        <p class="soft">
-          {payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}
-        </p>
-      )}
+      <Table
+        id="payment-ipn-list"
+        label="IPNs of this payment, newest first"
+        columns={deliveryColumns(state, recordPath('payments', payment.id), true)}
+        rows={rows}
+        keyOf={({ id }) => ({ id })}
+        none={payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}
+      />
     </Section>
   );
 }

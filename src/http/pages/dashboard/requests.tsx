@@ -29,9 +29,7 @@ export const requestsPage = listPage<RecordedRequest>({
   columns: ({ state }) => [
     column('Request', RequestLink, { head: true }),
     column('Status', (request) => <ResponseStatus of={request} />),
-    column('Payment', ({ paymentId }) => (
-      <PaymentLink payment={paymentId === null ? undefined : state.current.payments.get(paymentId)} />
-    )),
+    column('Payment', ({ paymentId }) => <PaymentLink of={state.current.payments.get(paymentId ?? '')} />),
     column('Time', ({ durationMs }) => `${durationMs} ms`),
     column('At (UTC)', ({ at }) => <Time at={at} />),
   ],
@@ -54,7 +52,7 @@ function RequestLink(request: RecordedRequest) {
   );
 }
 
-function PaymentLink({ payment }: { payment: Payment | undefined }) {
+function PaymentLink({ of: payment }: { of: Payment | undefined }) {
   if (!payment) return <span class="soft">–</span>;
   return <a href={recordPath('payments', payment.id)}>{payment.identifier}</a>;
 }
@@ -72,50 +70,41 @@ function ResponseStatus({ of: { status, responseBody } }: { of: RecordedRequest 
 
 export const requestPage: PageRenderer = ({ parts, id }) => {
   const request = parts.events.exchanges().find((one) => String(one.id) === id);
-  if (!request) {
-    throw new GatewayError('not_found', `there is no request ${id} any more`, {
-      hint: hint`The last thousand are remembered.`,
-    });
-  }
+  const advice = hint`The last thousand are remembered.`;
+  if (!request) throw new GatewayError('not_found', `there is no request ${id} any more`, { hint: advice });
+  const { at, durationMs, target, paymentId, notes, ...shown } = maskedRequest(request, parts.state.current);
+  const headers = Object.entries(shown.requestHeaders).map(([name, value]) => `${name}: ${value}`);
+  const facts = [
+    ['At (UTC)', <Time at={at} precise />],
+    ['Took', `${durationMs} ms`],
+    ['Address', <code>{target}</code>],
+    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+  ] as const;
   return recordPage({
     place: 'requests',
     id: request.id,
     title: titleOf(request),
     status: <ResponseStatus of={request} />,
-    sections: <RequestSections request={maskedRequest(request, parts.state.current)} />,
+    sections: (
+      <>
+        <FactsBox label="Summary" rows={facts}>
+          <Warnings of={notes} />
+        </FactsBox>
+        <div class="sides">
+          <section class="box" aria-labelledby="request">
+            <h2 id="request">Request</h2>
+            <Code text={headers.join('\n')} what="Headers of the request" />
+            <Body text={shown.requestBody} what="request" />
+          </section>
+          <section class="box" aria-labelledby="answer">
+            <h2 id="answer">Answer</h2>
+            <Body text={shown.responseBody} what="answer" />
+          </section>
+        </div>
+      </>
+    ),
   });
 };
-
-function RequestSections({ request }: { request: ReturnType<typeof maskedRequest> }) {
-  const { at, durationMs, target, paymentId, notes, requestHeaders } = request;
-  const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
-  return (
-    <>
-      <FactsBox
-        label="Summary"
-        rows={[
-          ['At (UTC)', <Time at={at} precise />],
-          ['Took', `${durationMs} ms`],
-          ['Address', <code>{target}</code>],
-          ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
-        ]}
-      >
-        <Warnings of={notes} />
-      </FactsBox>
-      <div class="sides">
-        <section class="box" aria-labelledby="request">
-          <h2 id="request">Request</h2>
-          <Code text={headers.join('\n')} what="Headers of the request" />
-          <Body text={request.requestBody} what="request" />
-        </section>
-        <section class="box" aria-labelledby="answer">
-          <h2 id="answer">Answer</h2>
-          <Body text={request.responseBody} what="answer" />
-        </section>
-      </div>
-    </>
-  );
-}
 
 function Body({ text, what }: { text: string | null; what: string }) {
   if (!text) return <p class="soft">No body.</p>;

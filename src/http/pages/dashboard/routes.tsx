@@ -10,19 +10,17 @@ import { FORMS } from './actions.ts';
 import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
 import { faultsPage } from './faults.tsx';
-import type { FormValues } from './forms.tsx';
 import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
-import { type PageRenderer, PLACES, pageAt, recordPath, UI } from './page.tsx';
+import { type FormValues, type PageRenderer, PLACES, pageAt, recordPath, UI } from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 
 /** Sent by the script when it fetches a page again. */
 const LIVE_HEADER = 'x-gateway-sim-live';
 
-/** The pages by their path. */
 const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.payments.path]: paymentsPage,
   [PLACES.ipns.path]: ipnsPage,
@@ -41,10 +39,7 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
 /** What the OpenAPI document says of the pages that are in it. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   [PLACES.payments.path]: page('The dashboard; asks for the control token where one is needed', [401, 403]),
-  [PLACES.reference.path]: {
-    ...page('This document as a page', [401, 403]),
-    security: 'controlToken',
-  },
+  [PLACES.reference.path]: { ...page('This document as a page', [401, 403]), security: 'controlToken' },
 };
 
 /** Mounts the dashboard: its pages, and what their forms do. Both live here only, apart from the JSON routes. */
@@ -54,9 +49,8 @@ export function mountDashboard(
   document: () => Promise<OpenApiDocument>,
 ): void {
   const pages = { ...PAGES, [PLACES.reference.path]: referencePage(document) };
-  for (const [path, renderer] of Object.entries(pages)) {
-    const get = (c: AppContext) =>
-      show(c, parts, renderer).catch((thrown) => refuse(c, parts, missing, thrown));
+  for (const [path, page] of Object.entries(pages)) {
+    const get = (c: AppContext) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown));
     app.get(path, OPERATIONS[path] ? described(OPERATIONS[path], get) : get);
   }
   for (const [path, { page, act }] of Object.entries(FORMS)) {
@@ -79,24 +73,18 @@ export function mountDashboard(
 
 const idOf = (c: AppContext) => c.req.param('id') ?? '';
 
-async function show(c: AppContext, parts: AppParts, renderer: PageRenderer, refusal?: Refusal) {
-  const html = renderPage(c, parts, await renderer({ parts, query: c.req.query(), id: idOf(c) }), refusal);
+async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?: Refusal) {
+  const html = renderPage(c, parts, await page({ parts, query: c.req.query(), id: idOf(c) }), refusal);
   // To the script a page that is gone is one that changed: an error status would stand in the console.
   return c.html(html, refusal && c.req.header(LIVE_HEADER) === undefined ? statusOf(refusal.error) : 200);
 }
 
 /** The page with what went wrong over it; a fault of ours goes to the log. */
-function refuse(
-  c: AppContext,
-  parts: AppParts,
-  renderer: PageRenderer,
-  thrown: unknown,
-  given: FormValues = {},
-) {
+function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unknown, given: FormValues = {}) {
   const error = asGatewayError(thrown);
   if (error.code === 'internal') throw thrown;
   // What the form was about may be gone, and its page with it.
-  return show(c, parts, renderer, { error, given }).catch(() => show(c, parts, missing, { error, given }));
+  return show(c, parts, page, { error, given }).catch(() => show(c, parts, missing, { error, given }));
 }
 
 /** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */

@@ -2,7 +2,6 @@
 // elements: the roles say what they are to browsers that would forget it.
 import type { Child } from 'hono/jsx';
 
-/** What a row shows under a heading. */
 export interface Column<Item> {
   heading: string;
   cell: (item: Item) => Child;
@@ -32,12 +31,16 @@ interface TableProps<Item> {
   rows: readonly Item[];
   /** Default: by their id, without an address. */
   keyOf?: ((item: Item) => RowKey) | undefined;
+  /** Instead of a table without rows. */
+  none?: string;
 }
 
 const byId = (item: object) => ('id' in item ? { 'data-key': String(item.id) } : {});
 
 /** Lists as tables, which scroll by themselves where they must. */
-export function Table<Item extends object>({ id, label, columns, rows, keyOf = byId }: TableProps<Item>) {
+export function Table<Item extends object>(props: TableProps<Item>) {
+  const { id, label, columns, rows, keyOf = byId, none } = props;
+  if (none !== undefined && rows.length === 0) return <p class="soft">{none}</p>;
   return (
     <section id={id} class="scroll" tabindex={0} aria-label={label}>
       <table role="table">

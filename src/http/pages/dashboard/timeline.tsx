@@ -48,7 +48,6 @@ function isRepeated(one: TimelineEntry, next: TimelineEntry): boolean {
   );
 }
 
-/** What came back for an attempt. */
 export function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
   return error ?? `answered ${responseStatus}`;
 }
