@@ -13,11 +13,7 @@ type FormAction = (parts: AppParts, fields: FormValues, id: string) => Promise<s
 /** A form of the page at a path, to which it goes back unless it says otherwise. */
 function on(page: string, act: FormAction) {
   const actAndGo = async (parts: AppParts, fields: FormValues, id: string) =>
-    (await act(parts, fields, id)) ??
-    ownPage(
-      fields['from'],
-      page.replace(':id', () => id),
-    );
+    (await act(parts, fields, id)) ?? ownPage(fields['from'], page.split(':id').join(id));
   return { page, act: actAndGo };
 }
 
@@ -62,11 +58,9 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [`${UI}/merchants`]: on(keys.path, async ({ merchants }, { name = '' }) => {
     await merchants.add(name);
   }),
-  [faults.path]: on(faults.path, async ({ faults }, { route, effect = '', times, identifier, ...fields }) => {
-    const effects: Record<string, unknown> = {
-      status: Number(fields['status']),
-      latency: fields['latency'] ?? '',
-    };
+  [faults.path]: on(faults.path, async ({ faults }, fields) => {
+    const { route, effect = '', status, latency = '', times, identifier } = fields;
+    const effects: Record<string, unknown> = { status: Number(status), latency };
     const rule = {
       route,
       [effect]: effects[effect] ?? true,

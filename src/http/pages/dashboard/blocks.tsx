@@ -83,7 +83,8 @@ export function CopyButton({ target, what }: { target: string; what: string }) {
 }
 
 /** A command or a body of several lines; `wraps` where it is only read, and long words may break. */
-export function Code({ id, text, what, wraps }: { id?: string; text: Child; what: string; wraps?: boolean }) {
+export function Code(props: { id?: string | undefined; text: Child; what: string; wraps?: boolean }) {
+  const { id, text, what, wraps } = props;
   return (
     <div class="code">
       {/* Scrolls sideways; the keyboard needs a focus to do so. */}
@@ -103,7 +104,7 @@ export function FoldedCode(props: { id: string; title: string; code?: string; te
   return (
     <details id={id}>
       <summary>{title}</summary>
-      <Code {...(code && { id: code })} text={text} what={what} />
+      <Code id={code} text={text} what={what} />
     </details>
   );
 }
@@ -113,15 +114,14 @@ export function CommandCode({ id, run, does }: { id: string; run: CommandHint; d
 }
 
 /** What a page has no room for: how many more there are, and the command that shows all. */
-export function More(props: { id: string; count: number; run: CommandHint; what: string }) {
-  const { id, count, run, what } = props;
+export function More({ id, count, run, of }: { id: string; count: number; run: CommandHint; of: string }) {
   if (count <= 0) return null;
   return (
     <>
       <p class="soft">
         And {count} {id}:
       </p>
-      <CommandCode id={id} run={run} does={`shows all ${what}`} />
+      <CommandCode id={id} run={run} does={`shows all ${of}`} />
     </>
   );
 }

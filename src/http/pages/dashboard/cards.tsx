@@ -162,12 +162,7 @@ function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
         rows={all.slice(0, PER_PAGE)}
         none="None yet: charge or fund the card."
       />
-      <More
-        id="older"
-        count={all.length - PER_PAGE}
-        run={command('cards show', card.id)}
-        what="transactions"
-      />
+      <More id="older" count={all.length - PER_PAGE} run={command('cards show', card.id)} of="transactions" />
     </Section>
   );
 }

@@ -75,14 +75,9 @@ interface FormProps extends ButtonProps {
 export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
   const { posted, given } = useContext(Shown);
+  const look = inline ? 'inline' : 'form';
   return (
-    <form
-      method="post"
-      action={to}
-      class={inline ? 'inline' : 'form'}
-      aria-label={label}
-      data-confirm={confirm}
-    >
+    <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}

@@ -108,7 +108,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const delivery = parts.ipns.require(id);
   const { paymentId, nextAttemptAt, note } = delivery;
-  const attempts = state.attemptsOf(delivery.id).toReversed();
+  const attempts = state.attemptsOf(id).toReversed();
   const [last] = attempts;
   const facts = [
     ['To', <code>{delivery.url}</code>],
@@ -136,12 +136,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
           {attempts.slice(0, SHOWN).map((attempt) => (
             <AttemptSides attempt={attempt} open={attempt === last} />
           ))}
-          <More
-            id="earlier"
-            count={attempts.length - SHOWN}
-            run={command('ipn show', delivery.id)}
-            what="attempts"
-          />
+          <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
         </Section>
         <Signature parts={parts} delivery={delivery} sent={last?.requestBody ?? delivery.body} />
       </>

@@ -29,7 +29,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
       {merchants.slice(0, PER_PAGE).map((merchant) => (
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
       ))}
-      <More id="more" count={merchants.length - PER_PAGE} run={command('keys show')} what="keys" />
+      <More id="more" count={merchants.length - PER_PAGE} run={command('keys show')} of="keys" />
       <div class="columns">
         <div class="stack">
           <Section id="env" title={`For your .env${whose}`}>

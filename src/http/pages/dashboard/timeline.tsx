@@ -7,7 +7,7 @@ import { recordPath } from './page.tsx';
 /** Maximum steps shown. */
 const STEPS = 100;
 
-type Entries = readonly [TimelineEntry, ...TimelineEntry[]];
+type Entries = [TimelineEntry, ...TimelineEntry[]];
 
 /** What happened to a payment, step by step; with one IPN only, its id says nothing. */
 export function Timeline({ steps, hasOneIpn }: { steps: readonly TimelineEntry[]; hasOneIpn: boolean }) {
@@ -30,22 +30,15 @@ export function Timeline({ steps, hasOneIpn }: { steps: readonly TimelineEntry[]
 
 /** Attempts of one delivery that end alike, one after the other, are one step. */
 function folded(steps: readonly TimelineEntry[]): Entries[] {
-  const groups: [TimelineEntry, ...TimelineEntry[]][] = [];
+  const groups: Entries[] = [];
+  let before = '';
   for (const step of steps) {
-    const group = groups.at(-1);
-    if (group && isRepeated(group[0], step)) group.push(step);
+    const end = step.attempt ? `${step.deliveryId} ${answerTo(step.attempt)}` : '';
+    if (end && end === before) groups.at(-1)?.push(step);
     else groups.push([step]);
+    before = end;
   }
   return groups;
-}
-
-function isRepeated(one: TimelineEntry, next: TimelineEntry): boolean {
-  return (
-    one.attempt !== null &&
-    next.attempt !== null &&
-    one.deliveryId === next.deliveryId &&
-    answerTo(one.attempt) === answerTo(next.attempt)
-  );
 }
 
 export function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
