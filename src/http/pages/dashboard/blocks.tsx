@@ -2,10 +2,7 @@ import { type Child, useContext } from 'hono/jsx';
 import type { CommandHint } from '../../../contract/hint.ts';
 import { Shown } from './page.tsx';
 
-/**
- * An instant as people read it: `precise` to the millisecond, `zone` says that it is UTC where nothing near does, and
- * with `runs` the script keeps it going.
- */
+/** An instant; `zone` says that it is UTC where nothing near does, and with `runs` the script keeps it going. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
   const { at, precise, runs, zone } = props;
   return (

@@ -1,12 +1,6 @@
 import { type CardTransaction, maskedCardNumber } from '../../../contract/card.ts';
 import { command } from '../../../contract/hint.ts';
-import {
-  CARD_ACTIONS,
-  CARD_MOVEMENTS,
-  CARD_TRANSITIONS,
-  type CardAction,
-  type CardMovementKind,
-} from '../../../contract/vocabulary.ts';
+import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
@@ -107,12 +101,8 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
   });
 };
 
-const DETAILS: Record<CardMovementKind, string> = { charge: 'Coffee', fund: 'Pocket money' };
-const ACTIONS: Record<CardAction, string> = {
-  activate: 'Activate',
-  block: 'Block',
-  cancel: 'Cancel for good',
-};
+const DETAILS = { charge: 'Coffee', fund: 'Pocket money' };
+const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel for good' };
 
 function Act({ card }: { card: Card }) {
   const path = recordPath('cards', card.id);

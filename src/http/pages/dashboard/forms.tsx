@@ -2,7 +2,7 @@ import { type Child, createContext, useContext } from 'hono/jsx';
 import { type FormValues, Shown } from './page.tsx';
 
 /** What the fields of a form were given. */
-export const Given = createContext<Readonly<Record<string, string | undefined>>>({});
+export const Given = createContext<FormValues>({});
 
 /** A labelled field; one with options is a choice. */
 export function Field(props: {

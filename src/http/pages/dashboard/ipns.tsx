@@ -50,12 +50,7 @@ export const ipnsPage = listPage<Delivery>({
   },
 });
 
-/**
- * The columns of deliveries, each with the button that sends it once more.
- *
- * @param from the page that it is on, and to come back to
- * @param ofOne all are of one payment, whose identifier would not tell them apart
- */
+/** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
 export function deliveryColumns(state: State, from: string, ofOne = false): Column<Delivery>[] {
   return [
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} />, { head: true }),
@@ -94,8 +89,7 @@ function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   );
 }
 
-/** How an attempt ended, and how long that took. */
-export function describeAttempt(attempt: Attempt): string {
+function describeAttempt(attempt: Attempt): string {
   return `${answerTo(attempt)} (${Math.round(attempt.durationMs)}\u00a0ms)`;
 }
 

@@ -2,15 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { Page as Listed } from '../../../domain/collection.ts';
 import type { AppParts } from '../../environment.ts';
 import { Field, Given } from './forms.tsx';
-import {
-  type ListQuery,
-  listPath,
-  type PageRenderer,
-  PER_PAGE,
-  PLACES,
-  type Place,
-  pageAt,
-} from './page.tsx';
+import { type FormValues, listPath, type PageRenderer, PER_PAGE, PLACES, type Place } from './page.tsx';
 import { type Column, type RowKey, Table } from './table.tsx';
 import { capitalized } from './text.ts';
 
@@ -31,7 +23,7 @@ interface ListParts<Item> {
   intro?: string;
   filter?: Filter<Item>;
   /** Stands over the filter. */
-  chart?: (parts: AppParts, query: ListQuery) => Child;
+  chart?: (parts: AppParts, query: FormValues) => Child;
   records: (parts: AppParts) => {
     size: number;
     page: (limit: number, cursor: string | undefined, wanted: (item: Item) => boolean) => Listed<Item>;
@@ -47,6 +39,7 @@ interface ListParts<Item> {
 
 export function listPage<Item extends object>(list: ListParts<Item>): PageRenderer {
   const { place, noun, filter, tableId = `${noun.toLowerCase()}-list`, keyOf } = list;
+  const { name: title, path: start } = PLACES[place];
   const nothing = `no-${noun.toLowerCase()}`;
   const label = `${capitalized(noun)}s, newest first`;
   return ({ parts, query: asked }) => {
@@ -57,17 +50,17 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
     const isFiltered = filter && records.size > 0;
     const content = (
       <>
-        <h1>{PLACES[place].name}</h1>
+        <h1>{title}</h1>
         {list.intro && <p class="soft">{list.intro}</p>}
         {isFiltered && list.chart?.(parts, query)}
-        {isFiltered && <FilterForm path={PLACES[place].path} filter={filter} query={query} />}
+        {isFiltered && <FilterForm path={start} filter={filter} query={query} />}
         {data.length > 0 ? (
           <div class="box" id={place}>
             <Table id={tableId} label={label} columns={list.columns(parts, path)} rows={data} keyOf={keyOf} />
           </div>
         ) : isFiltered ? (
           <p class="box" id={nothing}>
-            No {noun} fits. <a href={PLACES[place].path}>Show all</a>
+            No {noun} fits. <a href={start}>Show all</a>
           </p>
         ) : (
           <section class="box empty" id={filter ? `${nothing}-yet` : nothing} aria-labelledby="none">
@@ -79,11 +72,11 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
         {list.below?.(parts)}
       </>
     );
-    return { ...pageAt(place, content), path };
+    return { place, path, title, content };
   };
 }
 
-function Pages({ place, query, next }: { place: Place; query: ListQuery; next: string | null }) {
+function Pages({ place, query, next }: { place: Place; query: FormValues; next: string | null }) {
   const isFirst = query['cursor'] === undefined;
   if (next === null && isFirst) return null;
   return (
@@ -95,7 +88,7 @@ function Pages({ place, query, next }: { place: Place; query: ListQuery; next: s
 }
 
 /** What a list is asked for: its filter and its cursor, which makes no sense unless it is a number. */
-function queryOf<Item>({ cursor, ...query }: ListQuery, filter?: Filter<Item>): ListQuery {
+function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): FormValues {
   const names = filter ? [...filter.choices.map(([name]) => name), 'text'] : [];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
@@ -103,7 +96,7 @@ function queryOf<Item>({ cursor, ...query }: ListQuery, filter?: Filter<Item>): 
   };
 }
 
-function matcher<Item>(filter: Filter<Item> | undefined, query: ListQuery): (item: Item) => boolean {
+function matcher<Item>(filter: Filter<Item> | undefined, query: FormValues): (item: Item) => boolean {
   if (!filter) return () => true;
   const wanted = query['text']?.trim().toLowerCase();
   return (item) =>
@@ -111,7 +104,15 @@ function matcher<Item>(filter: Filter<Item> | undefined, query: ListQuery): (ite
     (!wanted || filter.texts.some((name) => `${item[name] ?? ''}`.toLowerCase().includes(wanted)));
 }
 
-function FilterForm<Item>({ path, filter, query }: { path: string; filter: Filter<Item>; query: ListQuery }) {
+function FilterForm<Item>({
+  path,
+  filter,
+  query,
+}: {
+  path: string;
+  filter: Filter<Item>;
+  query: FormValues;
+}) {
   return (
     <search>
       <form class="form" method="get" action={path} aria-label="Filter">

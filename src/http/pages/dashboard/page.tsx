@@ -22,10 +22,7 @@ export const PLACES = {
 } as const;
 export type Place = keyof typeof PLACES;
 
-/** What a list is narrowed to, and where its page begins. */
-export type ListQuery = Readonly<Record<string, string | undefined>>;
-
-export function listPath(place: Place, query: ListQuery): string {
+export function listPath(place: Place, query: FormValues): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const { path } = PLACES[place];
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
@@ -49,8 +46,8 @@ export interface Page {
   styles?: string;
 }
 
-/** What a form was given, by field. */
-export type FormValues = Readonly<Record<string, string>>;
+/** What a form was given, or a list is narrowed to, by field. */
+export type FormValues = Readonly<Record<string, string | undefined>>;
 
 /** What reaches every part of a page: how commands are written, what was posted where. Nobody types that again. */
 export const Shown = createContext<{ style: HintStyle; posted: string; given: FormValues }>({

@@ -2,7 +2,6 @@ import { command } from '../../../contract/hint.ts';
 import {
   DELIVERY_ORDERS,
   MODES,
-  OUTCOMES,
   PAYMENT_OUTCOMES,
   PAYMENT_STATUSES,
   SETTLERS,
@@ -16,15 +15,7 @@ import { OutcomeBar } from './chart.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { deliveryColumns } from './ipns.tsx';
 import { listPage } from './list-page.tsx';
-import {
-  type ListQuery,
-  listPath,
-  type PageRenderer,
-  PER_PAGE,
-  PLACES,
-  recordPage,
-  recordPath,
-} from './page.tsx';
+import { listPath, type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
 import { initiateAgain, SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
@@ -40,7 +31,28 @@ export const paymentsPage = listPage<Payment>({
     texts: ['identifier', 'id', 'trx', 'details', 'customerEmail', 'amount'],
     hint: 'identifier, e-mail, amount',
   },
-  chart: (parts, query) => <Counts parts={parts} query={query} />,
+  // How many there are of each status, which is also how the list is narrowed to one.
+  chart: (parts, query) => {
+    const counts = paymentCounts(parts);
+    return (
+      <nav id="payment-counts" class="box" aria-label="How payments stand">
+        <ul class="counts">
+          {[undefined, ...PAYMENT_STATUSES].map((status) => (
+            <li>
+              <a
+                href={listPath('payments', { ...query, status, cursor: undefined })}
+                aria-current={(query['status'] || undefined) === status ? 'true' : undefined}
+              >
+                <span class="number">{status ? counts[status] : parts.state.current.payments.size}</span>{' '}
+                {status ? <Status of={status} /> : 'all'}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <OutcomeBar counts={counts} />
+      </nav>
+    );
+  },
   records: ({ state }) => state.current.payments,
   columns: (parts) => [
     column('Payment', PaymentLink, { head: true }),
@@ -83,29 +95,6 @@ function LastIpn({ of: last }: { of: Delivery | undefined }) {
     <a href={recordPath('ipns', last.id)}>
       <Status of={last.state} />
     </a>
-  );
-}
-
-/** How many there are of each status, which is also how the list is narrowed to one. */
-function Counts({ parts, query }: { parts: AppParts; query: ListQuery }) {
-  const counts = paymentCounts(parts);
-  return (
-    <nav id="payment-counts" class="box" aria-label="How payments stand">
-      <ul class="counts">
-        {[undefined, ...PAYMENT_STATUSES].map((status) => (
-          <li>
-            <a
-              href={listPath('payments', { ...query, status, cursor: undefined })}
-              aria-current={(query['status'] || undefined) === status ? 'true' : undefined}
-            >
-              <span class="number">{status ? counts[status] : parts.state.current.payments.size}</span>{' '}
-              {status ? <Status of={status} /> : 'all'}
-            </a>
-          </li>
-        ))}
-      </ul>
-      <OutcomeBar counts={counts} />
-    </nav>
   );
 }
 
@@ -197,9 +186,9 @@ function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
           options={DELIVERY_ORDERS}
         />
         <div class="inline">
-          {OUTCOMES.map((outcome) => (
+          {Object.entries(PAYMENT_OUTCOMES).map(([outcome, { label }]) => (
             <Submit send={['outcome', outcome]} look={outcome === 'approve' ? 'primary' : 'plain'}>
-              {PAYMENT_OUTCOMES[outcome].label}
+              {label}
             </Submit>
           ))}
         </div>

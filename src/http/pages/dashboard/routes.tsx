@@ -58,7 +58,7 @@ export function mountDashboard(
       let given: FormValues = {};
       try {
         given = await readTextFields(c);
-        return c.redirect(await act(parts, given, idOf(c)), 303);
+        return c.redirect(await act(parts, given, c.req.param('id') ?? ''), 303);
       } catch (thrown) {
         return refuse(c, parts, PAGES[page] ?? missing, thrown, given);
       }
@@ -71,12 +71,11 @@ export function mountDashboard(
   });
 }
 
-const idOf = (c: AppContext) => c.req.param('id') ?? '';
-
 async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?: Refusal) {
-  const html = renderPage(c, parts, await page({ parts, query: c.req.query(), id: idOf(c) }), refusal);
+  const shown = await page({ parts, query: c.req.query(), id: c.req.param('id') ?? '' });
   // To the script a page that is gone is one that changed: an error status would stand in the console.
-  return c.html(html, refusal && c.req.header(LIVE_HEADER) === undefined ? statusOf(refusal.error) : 200);
+  const status = refusal && c.req.header(LIVE_HEADER) === undefined ? statusOf(refusal.error) : 200;
+  return c.html(renderPage(c, parts, shown, refusal), status);
 }
 
 /** The page with what went wrong over it; a fault of ours goes to the log. */
@@ -106,15 +105,8 @@ function referencePage(document: () => Promise<OpenApiDocument>): PageRenderer {
 }
 
 /** Instead of the page of something that does not exist. */
-const missing: PageRenderer = () => ({
-  ...pageAt(
-    'payments',
-    <>
-      <h1>Not there</h1>
-      <p>
-        <a href={PLACES.payments.path}>Back to the start</a>
-      </p>
-    </>,
-  ),
-  title: 'Not there',
-});
+const missing: PageRenderer = () => {
+  const { path } = PLACES.payments;
+  const back = <a href={path}>Back to the start</a>;
+  return { place: 'payments', path, title: 'Not there', content: [<h1>Not there</h1>, <p>{back}</p>] };
+};

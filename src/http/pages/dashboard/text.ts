@@ -21,7 +21,7 @@ export function span(milliseconds: number): string {
   let rest = milliseconds;
   const parts = UNITS.map(([unit, size]) => {
     const count = Math.floor(rest / size);
-    rest -= count * size;
+    rest %= size;
     return count ? `${count} ${unit}${unit === 'day' && count > 1 ? 's' : ''}` : '';
   }).filter(Boolean);
   return parts.slice(0, 2).join(' ') || 'less than a second';

@@ -11,13 +11,8 @@ type Entries = [TimelineEntry, ...TimelineEntry[]];
 
 /** What happened to a payment, step by step; with one IPN only, its id says nothing. */
 export function Timeline({ steps, hasOneIpn }: { steps: readonly TimelineEntry[]; hasOneIpn: boolean }) {
-  const title = (
-    <>
-      Timeline <span class="soft">UTC</span>
-    </>
-  );
   return (
-    <Section id="story" title={title}>
+    <Section id="story" title={['Timeline ', <span class="soft">UTC</span>]}>
       {steps.length > STEPS && <p class="soft">{steps.length - STEPS} earlier steps are not shown.</p>}
       <ol class="timeline">
         {folded(steps.slice(-STEPS)).map((entries) => (
