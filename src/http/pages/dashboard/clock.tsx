@@ -8,20 +8,17 @@ import { span } from './text.ts';
 export const clockPage: PageRenderer = ({ parts }) => {
   const read = parts.clock.read();
   const { path } = PLACES.clock;
+  const facts = [
+    ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
+    ['Time', read.frozen ? 'stands still' : 'runs'],
+    ['Against real time', againstReal(read.ahead)],
+    ['Next due (UTC)', <NextDue {...read} />],
+  ] as const;
   return pageAt(
     'clock',
     <>
       <h1>Clock</h1>
-      <FactsBox
-        id="time"
-        label="Time"
-        rows={[
-          ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
-          ['Time', read.frozen ? 'stands still' : 'runs'],
-          ['Against real time', againstReal(read.ahead)],
-          ['Next due (UTC)', <NextDue {...read} />],
-        ]}
-      />
+      <FactsBox id="time" label="Time" rows={facts} />
       <Section id="move" title="Move it">
         <p class="soft">
           Forward only. What falls due on the way runs, in order, before the page comes back.

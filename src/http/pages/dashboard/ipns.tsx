@@ -141,6 +141,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
 /** It takes the focus: a press on Resend comes back to here. */
 function Send({ delivery, state, last }: { delivery: Delivery; state: State; last: Attempt | undefined }) {
   const path = recordPath('ipns', delivery.id);
+  const curl = curlCommand(deliveryView(delivery, state));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Send it</h2>
@@ -169,7 +170,7 @@ function Send({ delivery, state, last }: { delivery: Delivery; state: State; las
         id="ipn-curl"
         title="Copy as curl"
         code="curl"
-        text={curlCommand(deliveryView(delivery, state))}
+        text={curl}
         what="The command that posts it"
       />
     </section>

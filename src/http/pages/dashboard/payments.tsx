@@ -105,6 +105,19 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
   const isPending = payment.status === 'pending';
   const ipns = <Ipns state={state} payment={payment} />;
+  const facts = [
+    ['Charge', shownAmount(parts, payment.charge, payment.currency)],
+    ['Mode', payment.mode],
+    ['Payment', <code>{payment.id}</code>],
+    ['Transaction', <code>{payment.trx}</code>],
+    ['Merchant', merchant.name],
+    ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
+    ['Details', payment.details],
+    ['IPN to', <code>{payment.ipnUrl}</code>],
+    ['On success', <code>{payment.successUrl}</code>],
+    ['On cancel', <code>{payment.cancelUrl}</code>],
+    ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
+  ] as const;
   const sections = (
     <>
       <Warnings of={payment.warnings} />
@@ -127,23 +140,7 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
             <p class="soft">That of an IPN is on the IPN's page.</p>
           </Section>
         </div>
-        <FactsBox
-          id="facts"
-          label="Payment"
-          rows={[
-            ['Charge', shownAmount(parts, payment.charge, payment.currency)],
-            ['Mode', payment.mode],
-            ['Payment', <code>{payment.id}</code>],
-            ['Transaction', <code>{payment.trx}</code>],
-            ['Merchant', merchant.name],
-            ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
-            ['Details', payment.details],
-            ['IPN to', <code>{payment.ipnUrl}</code>],
-            ['On success', <code>{payment.successUrl}</code>],
-            ['On cancel', <code>{payment.cancelUrl}</code>],
-            ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
-          ]}
-        />
+        <FactsBox id="facts" label="Payment" rows={facts} />
       </div>
       {isPending && ipns}
     </>
@@ -176,15 +173,12 @@ function Ipns({ state, payment }: { state: State; payment: Payment }) {
 
 function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
   const { auto, expiresAt } = payment;
+  const order = parts.runtime.settings.delivery;
+  const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
   return (
     <Section id="settle" title="Settle it">
       <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
-        <Field
-          name="delivery"
-          label="Order of IPN and redirect"
-          value={parts.runtime.settings.delivery}
-          options={DELIVERY_ORDERS}
-        />
+        <Field name="delivery" label="Order of IPN and redirect" value={order} options={DELIVERY_ORDERS} />
         <div class="inline">
           {Object.entries(PAYMENT_OUTCOMES).map(([outcome, { label }]) => (
             <Submit send={['outcome', outcome]} look={outcome === 'approve' ? 'primary' : 'plain'}>
@@ -194,12 +188,7 @@ function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
         </div>
       </Form>
       <p class="inline">
-        <a
-          class="button plain"
-          href={parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl())}
-          target="_blank"
-          rel="noopener"
-        >
+        <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
           Open checkout
         </a>
         <span class="soft">In a new tab, as the customer sees it.</span>
