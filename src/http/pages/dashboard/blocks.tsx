@@ -1,6 +1,6 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { CommandHint } from '../../../contract/hint.ts';
-import { Shown } from './page.tsx';
+import { PageContext } from './page.tsx';
 
 /** An instant; `zone` says that it is UTC where nothing near does, and with `runs` the script keeps it going. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
@@ -107,7 +107,7 @@ export function FoldedCode(props: { id: string; title: string; code?: string; te
 }
 
 export function CommandCode({ id, run, does }: { id: string; run: CommandHint; does: string }) {
-  return <Code id={id} text={useContext(Shown).style.command(run)} what={`The command that ${does}`} />;
+  return <Code id={id} text={useContext(PageContext).style.command(run)} what={`The command that ${does}`} />;
 }
 
 /** What a page has no room for: how many more there are, and the command that shows all. */

@@ -28,7 +28,7 @@ export const cardsPage = listPage<Card>({
     }),
     column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
   ],
-  start: ({ runtime, merchants }) => (
+  first: ({ runtime, merchants }) => (
     <>
       <p>Create one below, or as a merchant's code does, with the secret key as bearer:</p>
       <Code

@@ -1,5 +1,5 @@
 import { type Child, createContext, useContext } from 'hono/jsx';
-import { type FormValues, Shown } from './page.tsx';
+import { type FormValues, PageContext } from './page.tsx';
 
 /** What the fields of a form were given. */
 export const Given = createContext<FormValues>({});
@@ -74,7 +74,7 @@ interface FormProps extends ButtonProps {
 
 export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
-  const { posted, given } = useContext(Shown);
+  const { posted, given } = useContext(PageContext);
   const look = inline ? 'inline' : 'form';
   return (
     <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>

@@ -8,7 +8,7 @@ import { renderDocument } from '../layout.tsx';
 import { secure } from '../page-view.ts';
 import { Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
-import { type FormValues, type Page, PLACES, Shown, UI } from './page.tsx';
+import { type FormValues, type Page, PageContext, PLACES, UI } from './page.tsx';
 
 /** What a form ran into, and what it was given. */
 export interface Refusal {
@@ -50,9 +50,9 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
               {refusal.error.hint && <p>{renderHint(refusal.error.hint, style)}</p>}
             </div>
           )}
-          <Shown.Provider value={{ style, posted: c.req.path, given: refusal?.given ?? {} }}>
+          <PageContext.Provider value={{ style, posted: c.req.path, given: refusal?.given ?? {} }}>
             {page.content}
-          </Shown.Provider>
+          </PageContext.Provider>
         </main>
       </div>
     ),

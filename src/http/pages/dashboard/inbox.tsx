@@ -29,7 +29,7 @@ export const inboxPage = listPage<Message>({
     column('Sent (UTC)', ({ sentAt }) => <Time at={sentAt} />),
     column('Valid until (UTC)', ({ expiresAt }) => <Time at={expiresAt} />, { label: 'until' }),
   ],
-  start: ({ runtime }) => (
+  first: ({ runtime }) => (
     <>
       <p>
         The checkout of a live payment sends one when it gets the e-mail of a wallet, such as

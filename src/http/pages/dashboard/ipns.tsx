@@ -31,11 +31,11 @@ export const ipnsPage = listPage<Delivery>({
     texts: ['identifier', 'id', 'paymentId', 'url'],
     hint: 'identifier, address',
   },
-  chart: ({ state }) => <DeliveryTimes state={state.current} />,
+  overview: ({ state }) => <DeliveryTimes state={state.current} />,
   records: ({ state }) => state.current.deliveries,
   columns: ({ state }, from) => deliveryColumns(state.current, from),
   keyOf: ({ id }) => ({ id }),
-  start: (parts) => {
+  first: (parts) => {
     const url = parts.runtime.baseUrl();
     const listen = command('ipn listen', '--url', url, '--port 3000');
     const fire = command('ipn fire', '--url', url, '--to http://localhost:3000/ipn --amount 49.90');

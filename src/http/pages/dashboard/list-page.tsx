@@ -23,7 +23,7 @@ interface ListParts<Item> {
   intro?: string;
   filter?: Filter<Item>;
   /** Stands over the filter. */
-  chart?: (parts: AppParts, query: FormValues) => Child;
+  overview?: (parts: AppParts, query: FormValues) => Child;
   records: (parts: AppParts) => {
     size: number;
     page: (limit: number, cursor: string | undefined, wanted: (item: Item) => boolean) => Listed<Item>;
@@ -33,13 +33,13 @@ interface ListParts<Item> {
   columns: (parts: AppParts, from: string) => readonly Column<Item>[];
   keyOf?: (item: Item) => RowKey;
   /** How to get the first record. */
-  start: (parts: AppParts) => Child;
+  first: (parts: AppParts) => Child;
   below?: (parts: AppParts) => Child;
 }
 
 export function listPage<Item extends object>(list: ListParts<Item>): PageRenderer {
   const { place, noun, filter, tableId = `${noun.toLowerCase()}-list`, keyOf } = list;
-  const { name: title, path: start } = PLACES[place];
+  const { name: title, path: home } = PLACES[place];
   const nothing = `no-${noun.toLowerCase()}`;
   const label = `${capitalized(noun)}s, newest first`;
   return ({ parts, query: asked }) => {
@@ -52,20 +52,20 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
       <>
         <h1>{title}</h1>
         {list.intro && <p class="soft">{list.intro}</p>}
-        {isFiltered && list.chart?.(parts, query)}
-        {isFiltered && <FilterForm path={start} filter={filter} query={query} />}
+        {isFiltered && list.overview?.(parts, query)}
+        {isFiltered && <FilterForm path={home} filter={filter} query={query} />}
         {data.length > 0 ? (
           <div class="box" id={place}>
             <Table id={tableId} label={label} columns={list.columns(parts, path)} rows={data} keyOf={keyOf} />
           </div>
         ) : isFiltered ? (
           <p class="box" id={nothing}>
-            No {noun} fits. <a href={start}>Show all</a>
+            No {noun} fits. <a href={home}>Show all</a>
           </p>
         ) : (
           <section class="box empty" id={filter ? `${nothing}-yet` : nothing} aria-labelledby="none">
             <h2 id="none">No {noun} yet</h2>
-            {list.start(parts)}
+            {list.first(parts)}
           </section>
         )}
         <Pages place={place} query={query} next={nextCursor} />

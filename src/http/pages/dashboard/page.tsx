@@ -49,8 +49,8 @@ export interface Page {
 /** What a form was given, or a list is narrowed to, by field. */
 export type FormValues = Readonly<Record<string, string | undefined>>;
 
-/** What reaches every part of a page: how commands are written, what was posted where. Nobody types that again. */
-export const Shown = createContext<{ style: HintStyle; posted: string; given: FormValues }>({
+/** What reaches every part of a page: how commands are written, and what was posted where, to be posted again. */
+export const PageContext = createContext<{ style: HintStyle; posted: string; given: FormValues }>({
   style: PLAIN,
   posted: '',
   given: {},

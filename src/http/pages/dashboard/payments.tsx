@@ -32,7 +32,7 @@ export const paymentsPage = listPage<Payment>({
     hint: 'identifier, e-mail, amount',
   },
   // How many there are of each status, which is also how the list is narrowed to one.
-  chart: (parts, query) => {
+  overview: (parts, query) => {
     const counts = paymentCounts(parts);
     return (
       <nav id="payment-counts" class="box" aria-label="How payments stand">
@@ -62,7 +62,7 @@ export const paymentsPage = listPage<Payment>({
     column('Mode', ({ mode }) => mode),
     column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
   ],
-  start: (parts) => {
+  first: (parts) => {
     const { style, baseUrl } = parts.runtime;
     const run = command('payments create', '--url', baseUrl(), '--amount 100 --currency USD');
     return (

@@ -33,7 +33,7 @@ export const requestsPage = listPage<RecordedRequest>({
     column('Time', ({ durationMs }) => `${durationMs} ms`),
     column('At (UTC)', ({ at }) => <Time at={at} />),
   ],
-  start: (parts) => (
+  first: (parts) => (
     <>
       <p>This makes one:</p>
       <SampleInitiate parts={parts} merchant={parts.merchants.default} />

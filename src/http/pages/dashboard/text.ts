@@ -3,8 +3,7 @@ export function pretty(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), undefined, 2);
   } catch {
-    const isForm = /^[\w%.+*~[\]-]+=[^\s]*$/.test(body);
-    if (!isForm) return body;
+    if (!/^[\w%.+*~[\]-]+=[^\s]*$/.test(body)) return body;
     return [...new URLSearchParams(body)].map(([name, value]) => `${name} = ${value}`).join('\n');
   }
 }
