@@ -187,10 +187,7 @@ function resume(): void {
 }
 
 // A browser has few connections for one address: a hidden tab gives up its own.
-document.addEventListener('visibilitychange', () => {
-  if (document.hidden) disconnect();
-  else resume();
-});
+document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : resume()));
 addEventListener('pagehide', disconnect);
 addEventListener('pageshow', ({ persisted }) => {
   if (!persisted) return;

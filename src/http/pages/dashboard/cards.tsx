@@ -83,22 +83,18 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
     ['Created (UTC)', <Time at={card.createdAt} />],
     ['Changed (UTC)', <Time at={card.updatedAt} />],
   ] as const;
-  return recordPage({
-    place: 'cards',
-    id: card.id,
-    title: card.title,
-    sum: amount(card.availableBalance),
-    status: <Status of={card.status} />,
-    sections: (
-      <>
-        <div class="columns">
-          <FactsBox id="card" label="Card" rows={facts} />
-          <Act card={card} />
-        </div>
-        <Transactions card={card} parts={parts} />
-      </>
-    ),
-  });
+  return recordPage(
+    'cards',
+    card.id,
+    { title: card.title, sum: amount(card.availableBalance), status: <Status of={card.status} /> },
+    <>
+      <div class="columns">
+        <FactsBox id="card" label="Card" rows={facts} />
+        <Act card={card} />
+      </div>
+      <Transactions card={card} parts={parts} />
+    </>,
+  );
 };
 
 const DETAILS = { charge: 'Coffee', fund: 'Pocket money' };

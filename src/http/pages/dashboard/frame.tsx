@@ -128,7 +128,6 @@ function ClockAlarm({ parts, page: { place, path } }: FrameProps) {
   const { now, frozen, ahead } = parts.clock.read();
   if (!frozen && ahead === 0) return null;
   const isElsewhere = place !== 'clock';
-  const change = PLACES.clock.path;
   return (
     <section class="alarm" id="alarm-clock" aria-label="Clock">
       <p>
@@ -137,13 +136,13 @@ function ClockAlarm({ parts, page: { place, path } }: FrameProps) {
         </strong>
         {frozen && ' at'} <Time at={timestamp(now)} runs={!frozen} zone />.{' '}
         {isElsewhere && (
-          <a class="roomy" href={change}>
+          <a class="roomy" href={PLACES.clock.path}>
             Change it
           </a>
         )}
       </p>
       {frozen && isElsewhere && (
-        <Form to={change} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />
+        <Form to={PLACES.clock.path} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />
       )}
     </section>
   );

@@ -112,30 +112,27 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
     ['Created (UTC)', <Time at={delivery.createdAt} />],
     ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
   ] as const;
-  return recordPage({
-    place: 'ipns',
-    id: delivery.id,
-    title: `IPN of ${delivery.identifier}`,
-    status: <Status of={delivery.state} />,
-    sections: (
-      <>
-        <div class="columns uneven">
-          <Send delivery={delivery} state={state} last={last} />
-          <FactsBox id="ipn" label="IPN" rows={facts}>
-            {note !== null && note !== last?.error && <p class="warning">{note}</p>}
-          </FactsBox>
-        </div>
-        <Section id="attempts" title="Attempts">
-          {last === undefined && <p class="soft">{NOT_ATTEMPTED}</p>}
-          {attempts.slice(0, SHOWN).map((attempt) => (
-            <AttemptSides attempt={attempt} open={attempt === last} />
-          ))}
-          <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
-        </Section>
-        <Signature parts={parts} delivery={delivery} sent={last?.requestBody ?? delivery.body} />
-      </>
-    ),
-  });
+  return recordPage(
+    'ipns',
+    delivery.id,
+    { title: `IPN of ${delivery.identifier}`, status: <Status of={delivery.state} /> },
+    <>
+      <div class="columns uneven">
+        <Send delivery={delivery} state={state} last={last} />
+        <FactsBox id="ipn" label="IPN" rows={facts}>
+          {note !== null && note !== last?.error && <p class="warning">{note}</p>}
+        </FactsBox>
+      </div>
+      <Section id="attempts" title="Attempts">
+        {last === undefined && <p class="soft">{NOT_ATTEMPTED}</p>}
+        {attempts.slice(0, SHOWN).map((attempt) => (
+          <AttemptSides attempt={attempt} open={attempt === last} />
+        ))}
+        <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
+      </Section>
+      <Signature parts={parts} delivery={delivery} sent={last?.requestBody ?? delivery.body} />
+    </>,
+  );
 };
 
 /** It takes the focus: a press on Resend comes back to here. */

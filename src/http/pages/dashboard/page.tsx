@@ -71,17 +71,16 @@ export function pageAt(place: Place, content: Child): Page {
   return { place, path, title, content };
 }
 
-interface RecordParts extends Pick<Page, 'title'> {
-  place: RecordPlace;
-  id: string | number;
+interface Heading {
+  title: string;
   /** An amount that matters more than the other facts. */
   sum?: string;
   status: Child;
-  sections: Child;
 }
 
-/** The page of one record: its heading, its status, the way back to the list, and its sections. */
-export function recordPage({ place, id, title, sum, status, sections }: RecordParts): Page {
+/** The page of one record: its heading, the way back to the list, and its sections. */
+export function recordPage(place: RecordPlace, id: string | number, heading: Heading, sections: Child): Page {
+  const { title, sum, status } = heading;
   const content = (
     <>
       <div class="heading">

@@ -145,14 +145,9 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
       {isPending && ipns}
     </>
   );
-  return recordPage({
-    place: 'payments',
-    id: payment.id,
-    title: payment.identifier,
-    sum: shownAmount(parts, payment.amount, payment.currency),
-    status: <Status of={payment.status} />,
-    sections,
-  });
+  const sum = shownAmount(parts, payment.amount, payment.currency);
+  const heading = { title: payment.identifier, sum, status: <Status of={payment.status} /> };
+  return recordPage('payments', payment.id, heading, sections);
 };
 
 function Ipns({ state, payment }: { state: State; payment: Payment }) {

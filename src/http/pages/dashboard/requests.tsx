@@ -80,30 +80,27 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
     ['Address', <code>{target}</code>],
     ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
   ] as const;
-  return recordPage({
-    place: 'requests',
-    id: request.id,
-    title: titleOf(request),
-    status: <ResponseStatus of={request} />,
-    sections: (
-      <>
-        <FactsBox label="Summary" rows={facts}>
-          <Warnings of={notes} />
-        </FactsBox>
-        <div class="sides">
-          <section class="box" aria-labelledby="request">
-            <h2 id="request">Request</h2>
-            <Code text={headers.join('\n')} what="Headers of the request" />
-            <Body text={shown.requestBody} what="request" />
-          </section>
-          <section class="box" aria-labelledby="answer">
-            <h2 id="answer">Answer</h2>
-            <Body text={shown.responseBody} what="answer" />
-          </section>
-        </div>
-      </>
-    ),
-  });
+  return recordPage(
+    'requests',
+    request.id,
+    { title: titleOf(request), status: <ResponseStatus of={request} /> },
+    <>
+      <FactsBox label="Summary" rows={facts}>
+        <Warnings of={notes} />
+      </FactsBox>
+      <div class="sides">
+        <section class="box" aria-labelledby="request">
+          <h2 id="request">Request</h2>
+          <Code text={headers.join('\n')} what="Headers of the request" />
+          <Body text={shown.requestBody} what="request" />
+        </section>
+        <section class="box" aria-labelledby="answer">
+          <h2 id="answer">Answer</h2>
+          <Body text={shown.responseBody} what="answer" />
+        </section>
+      </div>
+    </>,
+  );
 };
 
 function Body({ text, what }: { text: string | null; what: string }) {
