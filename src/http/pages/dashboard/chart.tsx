@@ -41,14 +41,9 @@ export function DeliveryTimes({ state }: { state: State }) {
         >
           {attempts.map(({ durationMs, error }, index) => {
             const height = Math.min(HEIGHT, 4 + (Math.log10(1 + durationMs) / 4) * (HEIGHT - 4));
+            const look = error === null ? 'c-delivered' : 'c-failed';
             return (
-              <rect
-                class={error === null ? 'c-delivered' : 'c-failed'}
-                x={index * step + 1}
-                y={HEIGHT - height}
-                width={step - 2}
-                height={height}
-              />
+              <rect class={look} x={index * step + 1} y={HEIGHT - height} width={step - 2} height={height} />
             );
           })}
         </svg>

@@ -40,15 +40,13 @@ export const clockPage: PageRenderer = ({ parts }) => {
 
 function NextDue({ now, frozen, nextDue }: ReturnType<AppParts['clock']['read']>) {
   if (nextDue === null) return 'nothing waits';
+  const left = nextDue - now;
   return (
     <>
       <Time at={timestamp(nextDue)} />
-      {nextDue > now && (
+      {left > 0 && (
         <>
-          , in{' '}
-          <span data-left={frozen ? undefined : Math.ceil((nextDue - now) / 1_000)}>
-            {span(nextDue - now)}
-          </span>
+          , in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>
         </>
       )}
     </>

@@ -19,7 +19,8 @@ export interface Refusal {
 /** A whole page of the dashboard as text, under what went wrong. */
 export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?: Refusal): string {
   const { style } = parts.runtime;
-  const isAnswer = c.req.method === 'POST';
+  // What answers a form is not at its own address.
+  const answered = c.req.method === 'POST' ? page.path : undefined;
   return renderDocument({
     view: { language: 'en', nonce: secure(c, { script: true }) },
     theme: 'system',
@@ -32,12 +33,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
           Skip to the content
         </a>
         <Top parts={parts} page={page} />
-        <main
-          id="content"
-          tabindex={-1}
-          data-page={isAnswer ? page.path : undefined}
-          data-still={page.isStill ? '' : undefined}
-        >
+        <main id="content" tabindex={-1} data-page={answered} data-still={page.isStill ? '' : undefined}>
           <div id="trouble">
             <FaultAlarm parts={parts} page={page} />
             <ClockAlarm parts={parts} page={page} />
