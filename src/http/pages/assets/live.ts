@@ -82,12 +82,9 @@ function morphChildren(old: HTMLElement, fresh: HTMLElement): void {
   let at: Node | null = old.firstChild;
   for (const child of [...fresh.childNodes]) {
     while (at && isKept(at)) at = at.nextSibling;
-    const same: Node | null | undefined = keyOf(child)
-      ? known.get(keyOf(child))
-      : at && !keyOf(at)
-        ? at
-        : null;
-    known.delete(keyOf(child));
+    const key = keyOf(child);
+    const same: Node | null | undefined = key ? known.get(key) : at && !keyOf(at) ? at : null;
+    known.delete(key);
     if (!same || same.nodeName !== child.nodeName) {
       old.insertBefore(document.adoptNode(child), at);
       if (isElement(child)) showCopyButtons(child);
@@ -141,10 +138,10 @@ function onEvent(event: MessageEvent<string>): void {
 }
 
 function report(): void {
+  newsTimer = undefined;
   if (!last) return;
   const what = describeEvent(last.type, JSON.parse(last.data) as EventData);
   news.textContent = unreported > 1 ? `${unreported} changes, the last: ${what}` : what;
-  newsTimer = undefined;
   lastNewsAt = Date.now();
   unreported = 0;
 }
@@ -190,14 +187,12 @@ function resume(): void {
 }
 
 // A browser has few connections for one address: a hidden tab gives up its own.
-document.addEventListener('visibilitychange', () => {
-  if (document.hidden) disconnect();
-  else resume();
-});
+document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : resume()));
 addEventListener('pagehide', disconnect);
 addEventListener('pageshow', ({ persisted }) => {
-  if (persisted) sent = new WeakMap();
-  if (persisted) resume();
+  if (!persisted) return;
+  sent = new WeakMap();
+  resume();
 });
 addEventListener('pointerdown', () => {
   pressedUntil = Date.now() + MAX_PRESS_MS;

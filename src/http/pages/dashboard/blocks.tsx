@@ -1,13 +1,10 @@
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import type { CommandHint } from '../../../contract/hint.ts';
-import type { AppParts } from '../../environment.ts';
+import { PageContext } from './page.tsx';
 
-/**
- * An instant as people read it: `precise` to the millisecond, `zone` says that it is UTC where nothing near does, and
- * with `runs` the script keeps it going.
- */
+/** An instant; `zone` says that it is UTC where nothing near does, and with `runs` the script keeps it going. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
-  const { at, precise = false, runs = false, zone = false } = props;
+  const { at, precise, runs, zone } = props;
   return (
     <>
       <time datetime={at} data-runs={runs ? '' : undefined}>
@@ -18,14 +15,11 @@ export function Time(props: { at: string; precise?: boolean; runs?: boolean; zon
   );
 }
 
-/** A state in words and colour. */
 export function Status({ of }: { of: string }) {
   return <span class={`status ${of}`}>{of}</span>;
 }
 
-/** A part of a page under a heading. */
-export function Section(props: { id: string; title: Child; children: Child }) {
-  const { id, title, children } = props;
+export function Section({ id, title, children }: { id: string; title: Child; children: Child }) {
   return (
     <section class="box" id={id} aria-labelledby={`${id}-name`}>
       <h2 id={`${id}-name`}>{title}</h2>
@@ -34,25 +28,25 @@ export function Section(props: { id: string; title: Child; children: Child }) {
   );
 }
 
-/** Names and values; what is undefined has no row. */
-export type FactRows = readonly (readonly [name: string, value: Child] | undefined)[];
+/** Names and values; what is null has no row. */
+type FactRows = readonly (readonly [name: string, value: Child])[];
 
 export function Facts({ rows }: { rows: FactRows }) {
   return (
     <dl>
-      {rows
-        .filter((row) => row !== undefined)
-        .map(([name, value]) => (
-          <div>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
+      {rows.map(
+        ([name, value]) =>
+          value !== null && (
+            <div>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
     </dl>
   );
 }
 
-/** The facts of a record, in a box of their own. */
 export function FactsBox(props: { id?: string; label: string; rows: FactRows; children?: Child }) {
   return (
     <section class="box" id={props.id} aria-label={props.label}>
@@ -86,8 +80,8 @@ export function CopyButton({ target, what }: { target: string; what: string }) {
 }
 
 /** A command or a body of several lines; `wraps` where it is only read, and long words may break. */
-export function Code(props: { id?: string; text: Child; what: string; wraps?: boolean }) {
-  const { id, text, what, wraps = false } = props;
+export function Code(props: { id?: string | undefined; text: Child; what: string; wraps?: boolean }) {
+  const { id, text, what, wraps } = props;
   return (
     <div class="code">
       {/* Scrolls sideways; the keyboard needs a focus to do so. */}
@@ -101,22 +95,30 @@ export function Code(props: { id?: string; text: Child; what: string; wraps?: bo
   );
 }
 
-/** A command of gateway-sim, as the user types it. */
-export function CommandCode(props: { id: string; parts: AppParts; run: CommandHint; does: string }) {
-  const { id, parts, run, does } = props;
-  return <Code id={id} text={parts.runtime.style.command(run)} what={`The command that ${does}`} />;
+/** Code that is there when it is asked for; `id` is that of the fold, `code` that of the text where it can be copied. */
+export function FoldedCode(props: { id: string; title: string; code?: string; text: Child; what: string }) {
+  const { id, title, code, text, what } = props;
+  return (
+    <details id={id}>
+      <summary>{title}</summary>
+      <Code id={code} text={text} what={what} />
+    </details>
+  );
+}
+
+export function CommandCode({ id, run, does }: { id: string; run: CommandHint; does: string }) {
+  return <Code id={id} text={useContext(PageContext).style.command(run)} what={`The command that ${does}`} />;
 }
 
 /** What a page has no room for: how many more there are, and the command that shows all. */
-export function More(props: { id: string; count: number; parts: AppParts; run: CommandHint; what: string }) {
-  const { id, count, parts, run, what } = props;
+export function More({ id, count, run, of }: { id: string; count: number; run: CommandHint; of: string }) {
   if (count <= 0) return null;
   return (
     <>
       <p class="soft">
         And {count} {id}:
       </p>
-      <CommandCode id={id} parts={parts} run={run} does={`shows all ${what}`} />
+      <CommandCode id={id} run={run} does={`shows all ${of}`} />
     </>
   );
 }

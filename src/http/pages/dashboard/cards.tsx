@@ -1,80 +1,154 @@
-import { maskedCardNumber } from '../../../contract/card.ts';
+import { type CardTransaction, maskedCardNumber } from '../../../contract/card.ts';
+import { command } from '../../../contract/hint.ts';
+import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
-import { Code, Section, Status, Time } from './blocks.tsx';
-import { Action, Choice, Field, type FormValues, Submit } from './forms.tsx';
-import { Empty, listPage, queryOf } from './list-page.tsx';
-import { PER_PAGE, PLACES, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
+import { Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
+import { Field, Form } from './forms.tsx';
+import { listPage } from './list-page.tsx';
+import { type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
 import { sampleCard } from './samples.tsx';
-import { type Column, column } from './table.tsx';
+import { type Column, column, Table } from './table.tsx';
+import { capitalized } from './text.ts';
 
-export const cardsPage: PageRenderer = ({ parts, c, given }) => {
-  const { current: state } = parts.state;
-  const query = queryOf(c);
-  return listPage({
-    place: 'cards',
-    query,
-    id: 'cards',
-    table: { id: 'card-list', label: 'Cards, newest first', columns: columnsOf(parts) },
-    page: state.cards.page(PER_PAGE, query['cursor'], () => true),
-    empty: (
-      <Empty id="no-card" title="No card yet">
-        <p>Create one below, or as a merchant's code does, with the secret key as bearer:</p>
-        <Code
-          id="sample"
-          text={sampleCard(parts, parts.merchants.default)}
-          what="The command that creates a card"
-        />
-      </Empty>
-    ),
-    below: <Create parts={parts} given={given} />,
-  });
-};
-
-function columnsOf(parts: AppParts): Column<Card>[] {
-  const balance = (card: Card) => shownAmount(parts, card.availableBalance, card.currency);
-  const merchant = ({ merchantId }: Card) => parts.state.current.merchants.get(merchantId)?.name;
-  return [
+export const cardsPage = listPage<Card>({
+  place: 'cards',
+  noun: 'card',
+  records: ({ state }) => state.current.cards,
+  columns: (parts) => [
     column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, { head: true }),
     column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>),
-    column('Balance', balance, { kind: 'amount' }),
+    column('Balance', (card) => shownAmount(parts, card.availableBalance, card.currency), { kind: 'amount' }),
     column('Status', ({ status }) => <Status of={status} />),
     column('Holder', ({ nameOnCard }) => nameOnCard, { kind: 'name' }),
-    column('Merchant', merchant, { kind: 'name', label: 'of' }),
+    column('Merchant', ({ merchantId }) => parts.state.current.merchants.get(merchantId)?.name, {
+      kind: 'name',
+      label: 'of',
+    }),
     column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
-  ];
-}
+  ],
+  first: (parts) => (
+    <>
+      <p>Create one below, or as a merchant's code does, with the secret key as bearer:</p>
+      <Code
+        id="sample"
+        text={sampleCard(parts, parts.merchants.default)}
+        what="The command that creates a card"
+      />
+    </>
+  ),
+  below: (parts) => <Create parts={parts} />,
+});
 
 /** Maximum merchants to choose from. */
 const OFFERED = 50;
 
-function Create({ parts, given }: { parts: AppParts; given: FormValues }) {
-  const { current: state } = parts.state;
-  const { settings } = parts.runtime;
-  const merchants = [...state.merchants.values()].slice(0, OFFERED);
-  const currencies = [...settings.currencies.keys()].filter((code) => code.length <= 3);
-  const value = { amount: '100.00', currency_code: 'USD', title: 'Test card', ...given };
-  const { name_on_card: holder = 'Ada Example', email = 'ada@example.com', merchant } = given;
+function Create({ parts }: { parts: AppParts }) {
+  const merchants = [...parts.state.current.merchants.values()].slice(0, OFFERED);
+  const currencies = [...parts.runtime.settings.currencies.keys()].filter((code) => code.length <= 3);
   return (
     <Section id="create" title="Create a card">
-      <Action to={PLACES.cards.path}>
-        <Field name="amount" label="Amount" value={value.amount} required />
-        <Choice name="currency_code" label="Currency" value={value.currency_code} options={currencies} />
-        <Field name="title" label="Title" value={value.title} required />
-        <Field name="name_on_card" label="Name on the card" value={holder} required />
-        <Field name="email" label="E-mail" type="email" value={email} required />
+      <Form to={PLACES.cards.path} submit="Create" look="primary">
+        <Field name="amount" label="Amount" value="100.00" required />
+        <Field name="currency_code" label="Currency" value="USD" options={currencies} />
+        <Field name="title" label="Title" value="Test card" required />
+        <Field name="name_on_card" label="Name on the card" value="Ada Example" required />
+        <Field name="email" label="E-mail" type="email" value="ada@example.com" required />
         {merchants.length > 1 && (
-          <Choice
-            name="merchant"
-            label="Merchant"
-            value={merchant}
-            options={merchants.map(({ id, name }) => [id, name])}
-          />
+          <Field name="merchant" label="Merchant" options={merchants.map(({ id, name }) => [id, name])} />
         )}
-        <Submit>Create</Submit>
-      </Action>
+      </Form>
+    </Section>
+  );
+}
+
+export const cardPage: PageRenderer = ({ parts, id }) => {
+  const card = parts.cards.require(id);
+  const amount = (value: string) => shownAmount(parts, value, card.currency);
+  const number = (
+    <details id="number">
+      <summary>{maskedCardNumber(card.number)} (show)</summary>
+      <code>{card.number}</code> valid to {String(card.expiryMonth).padStart(2, '0')}/{card.expiryYear}, CVC{' '}
+      <code>{card.cvc}</code>
+    </details>
+  );
+  const facts = [
+    ['Number', number],
+    ['Holder', `${card.nameOnCard}, ${card.email}`],
+    ['Merchant', parts.state.current.merchants.get(card.merchantId)?.name],
+    ['Created with', amount(card.amount)],
+    ['Charges', amount(card.charges)],
+    ['Card', <code>{card.id}</code>],
+    ['Created (UTC)', <Time at={card.createdAt} />],
+    ['Changed (UTC)', <Time at={card.updatedAt} />],
+  ] as const;
+  return recordPage(
+    'cards',
+    card.id,
+    { title: card.title, sum: amount(card.availableBalance), status: <Status of={card.status} /> },
+    <>
+      <div class="columns">
+        <FactsBox id="card" label="Card" rows={facts} />
+        <Act card={card} />
+      </div>
+      <Transactions card={card} parts={parts} />
+    </>,
+  );
+};
+
+const DETAILS = { charge: 'Coffee', fund: 'Pocket money' };
+const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel for good' };
+
+function Act({ card }: { card: Card }) {
+  const path = recordPath('cards', card.id);
+  const next = CARD_TRANSITIONS[card.status];
+  const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
+  return (
+    <Section id="act" title="What happens to it">
+      {CARD_MOVEMENTS.map((kind) => (
+        <Form to={`${path}/${kind}`} label={kind} submit={capitalized(kind)}>
+          <Field name="amount" label={`Amount to ${kind}`} required placeholder="12.50" scope={kind} />
+          <Field name="details" label="Details" placeholder={DETAILS[kind]} scope={kind} />
+        </Form>
+      ))}
+      <div class="inline" id="triggers">
+        {actions.map((action) => (
+          <Form
+            to={`${path}/${action}`}
+            look={action === 'cancel' ? 'danger' : 'plain'}
+            submit={ACTIONS[action]}
+          />
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
+  const all = parts.cards.transactions(card);
+  const columns: Column<CardTransaction>[] = [
+    column('At (UTC)', ({ createdAt }) => <Time at={createdAt} />),
+    column('Amount', (one) => `${one.type}${shownAmount(parts, one.amount, one.currency)}`, {
+      kind: 'amount',
+    }),
+    column('Charge', ({ charge, currency }) => shownAmount(parts, charge, currency), {
+      kind: 'amount',
+      label: 'Charge',
+    }),
+    column('Details', ({ details }) => details, { kind: 'long' }),
+    column('Remark', ({ remark }) => remark),
+  ];
+  return (
+    <Section id="transactions" title="Transactions">
+      <Table
+        id="transaction-list"
+        label="Transactions, newest first"
+        columns={columns}
+        rows={all.slice(0, PER_PAGE)}
+        none="None yet: charge or fund the card."
+      />
+      <More id="older" count={all.length - PER_PAGE} run={command('cards show', card.id)} of="transactions" />
     </Section>
   );
 }

@@ -1,9 +1,9 @@
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../contract/vocabulary.ts';
-import type { Attempt } from '../../../domain/state.ts';
+import type { State } from '../../../domain/state.ts';
 
 const WIDTH = 600;
 const HEIGHT = 44;
-/** A few attempts are not drawn wider than many. */
+/** Maximum attempts that are drawn; fewer are not drawn wider. */
 const SLOTS = 60;
 
 /** How many payments stand how, as one bar; the words are its legend, beside it. */
@@ -22,41 +22,38 @@ export function OutcomeBar({ counts }: { counts: Readonly<Record<PaymentStatus, 
 }
 
 /** How long the last attempts took, oldest first, on a logarithmic scale: 1 ms is as visible as 10 s. */
-export function DeliveryTimes({ attempts }: { attempts: readonly Attempt[] }) {
+export function DeliveryTimes({ state }: { state: State }) {
+  const attempts = state.attempts.page(SLOTS, undefined, () => true).data.toReversed();
+  if (attempts.length === 0) return null;
   const times = attempts.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
-  const median = times[Math.floor(times.length / 2)] ?? 0;
+  const median = shown(times[Math.floor(times.length / 2)]);
   const failed = attempts.filter(({ error }) => error !== null).length;
-  const step = WIDTH / Math.max(attempts.length, SLOTS);
-  const heightOf = (milliseconds: number) =>
-    Math.min(HEIGHT, 4 + (Math.log10(1 + milliseconds) / 4) * (HEIGHT - 4));
-  const words = `${attempts.length} attempts: median ${shown(median)}, slowest ${shown(times.at(-1) ?? 0)}, ${failed} failed`;
+  const step = WIDTH / SLOTS;
+  const words = `${attempts.length} attempts: median ${median}, slowest ${shown(times.at(-1))}, ${failed} failed`;
   return (
-    <figure class="chart">
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`Times of the last ${words}`}
-      >
-        {attempts.map(({ durationMs, error }, index) => {
-          const height = heightOf(durationMs);
-          return (
-            <rect
-              class={error === null ? 'c-delivered' : 'c-failed'}
-              x={index * step + 1}
-              y={HEIGHT - height}
-              width={Math.max(step - 2, 1)}
-              height={height}
-            />
-          );
-        })}
-      </svg>
-      <figcaption class="soft">Last {words}</figcaption>
-    </figure>
+    <div id="ipn-times" class="box">
+      <figure class="chart">
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`Times of the last ${words}`}
+        >
+          {attempts.map(({ durationMs, error }, index) => {
+            const height = Math.min(HEIGHT, 4 + (Math.log10(1 + durationMs) / 4) * (HEIGHT - 4));
+            const look = error === null ? 'c-delivered' : 'c-failed';
+            return (
+              <rect class={look} x={index * step + 1} y={HEIGHT - height} width={step - 2} height={height} />
+            );
+          })}
+        </svg>
+        <figcaption class="soft">Last {words}</figcaption>
+      </figure>
+    </div>
   );
 }
 
-function shown(milliseconds: number): string {
+function shown(milliseconds = 0): string {
   return milliseconds >= 1_000
     ? `${(milliseconds / 1_000).toFixed(1)} s`
     : `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`;

@@ -1,53 +1,37 @@
 import { timestamp } from '../../../contract/timestamp.ts';
 import type { AppParts } from '../../environment.ts';
 import { FactsBox, Section, Time } from './blocks.tsx';
-import { Action, ButtonForm, Field, Hidden, Submit } from './forms.tsx';
-import { PLACES } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.ts';
+import { Field, Form } from './forms.tsx';
+import { type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { span } from './text.ts';
 
-export const clockPage: PageRenderer = ({ parts, given }) => {
+export const clockPage: PageRenderer = ({ parts }) => {
   const read = parts.clock.read();
   const { path } = PLACES.clock;
+  const facts = [
+    ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
+    ['Time', read.frozen ? 'stands still' : 'runs'],
+    ['Against real time', againstReal(read.ahead)],
+    ['Next due (UTC)', <NextDue {...read} />],
+  ] as const;
   return pageAt(
     'clock',
     <>
       <h1>Clock</h1>
-      <FactsBox
-        id="time"
-        label="Time"
-        rows={[
-          ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
-          ['Time', read.frozen ? 'stands still' : 'runs'],
-          ['Against real time', againstReal(read.ahead)],
-          ['Next due (UTC)', <NextDue {...read} />],
-        ]}
-      />
+      <FactsBox id="time" label="Time" rows={facts} />
       <Section id="move" title="Move it">
         <p class="soft">
           Forward only. What falls due on the way runs, in order, before the page comes back.
         </p>
-        <Action to={path} label="Advance">
-          <Hidden values={{ move: 'advance' }} />
-          <Field name="by" label="Advance by" value={given['by'] ?? '1h'} hint="30s, 10m, 2h" required />
-          <Submit>Advance</Submit>
-        </Action>
-        <Action to={path} label="Freeze">
-          <Hidden values={{ move: 'freeze' }} />
-          <Field
-            name="at"
-            label="Stand still at"
-            value={given['at'] ?? 'now'}
-            hint="2027-01-01T00:00:00Z"
-            required
-          />
-          <Submit look="plain">Freeze</Submit>
-        </Action>
+        <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" look="primary">
+          <Field name="by" label="Advance by" value="1h" required placeholder="30s, 10m, 2h" />
+        </Form>
+        <Form to={path} label="Freeze" hidden={{ move: 'freeze' }} submit="Freeze">
+          <Field name="at" label="Stand still at" value="now" required placeholder="2027-01-01T00:00:00Z" />
+        </Form>
         <div class="inline" id="moves">
-          {read.nextDue !== null && (
-            <ButtonForm to={path} send={['move', 'next']} name="Run what is due next" />
-          )}
-          {read.frozen && <ButtonForm to={path} send={['move', 'resume']} name="Resume" />}
+          {read.nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run what is due next" />}
+          {read.frozen && <Form to={path} send={['move', 'resume']} submit="Resume" />}
         </div>
       </Section>
     </>,
@@ -56,15 +40,13 @@ export const clockPage: PageRenderer = ({ parts, given }) => {
 
 function NextDue({ now, frozen, nextDue }: ReturnType<AppParts['clock']['read']>) {
   if (nextDue === null) return 'nothing waits';
+  const left = nextDue - now;
   return (
     <>
       <Time at={timestamp(nextDue)} />
-      {nextDue > now && (
+      {left > 0 && (
         <>
-          , in{' '}
-          <span data-left={frozen ? undefined : Math.ceil((nextDue - now) / 1_000)}>
-            {span(nextDue - now)}
-          </span>
+          , in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>
         </>
       )}
     </>

@@ -1,112 +1,88 @@
-import type { Child } from 'hono/jsx';
+import { type Child, createContext, useContext } from 'hono/jsx';
+import { type FormValues, PageContext } from './page.tsx';
 
-/** What a form was given before it was refused, by field: nobody types it again. */
-export type FormValues = Readonly<Record<string, string>>;
+/** What the fields of a form were given. */
+export const Given = createContext<FormValues>({});
 
-/** A form that posts to an action of the dashboard. */
-export function Action(props: {
-  to: string;
-  /** What the form is for, where its place does not say. */
-  label?: string | undefined;
-  children: Child;
-  /** Asked before it acts, where the script runs. */
-  confirm?: string;
-  inline?: boolean;
+/** A labelled field; one with options is a choice. */
+export function Field(props: {
+  name: string;
+  label: string;
+  /** What it holds unless it was given something. */
+  value?: string;
+  required?: boolean;
+  placeholder?: string;
+  type?: 'url' | 'email';
+  wide?: boolean;
+  /** Tells fields of the same name on one page apart. */
+  scope?: string;
+  /** Values that speak for themselves, or with what is shown for them. */
+  options?: readonly (string | readonly [value: string, shown: string])[];
 }) {
-  const { to, label, children, confirm, inline = false } = props;
-  const look = inline ? 'inline' : 'form';
+  const { name, label, value, type = 'text', wide, scope = '', options, ...looks } = props;
+  const id = `field-${scope}${name}`;
+  const held = useContext(Given)[name] ?? value;
   return (
-    <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
-      {children}
-    </form>
+    <p class={wide ? 'field wide' : 'field'}>
+      <label for={id}>{label}</label>
+      {options ? (
+        <select id={id} name={name}>
+          {options
+            .map((one) => (typeof one === 'string' ? [one, one] : one))
+            .map(([option, shown]) => (
+              <option value={option} selected={option === held}>
+                {shown}
+              </option>
+            ))}
+        </select>
+      ) : (
+        <input id={id} name={name} type={type} value={held} {...looks} autocomplete="off" />
+      )}
+    </p>
   );
 }
 
-/** The button of a form; `send` is what it adds to the fields. */
-export function Submit(props: {
-  children: Child;
-  look?: 'plain' | 'danger' | undefined;
+interface ButtonProps {
+  look?: 'plain' | 'danger' | 'primary';
+  /** What the button adds to the fields. */
   send?: readonly [name: string, value: string];
-}) {
-  const { children, look, send } = props;
+}
+
+export function Submit({ look = 'plain', send, children }: ButtonProps & { children: Child }) {
   return (
-    <button type="submit" name={send?.[0]} value={send?.[1]} class={look}>
+    <button type="submit" name={send?.[0]} value={send?.[1]} class={look === 'primary' ? undefined : look}>
       {children}
     </button>
   );
 }
 
-/** Fields that nobody sees. */
-export function Hidden({ values }: { values: FormValues }) {
-  return Object.entries(values).map(([name, value]) => <input type="hidden" name={name} value={value} />);
-}
-
-/** A form that is one button. */
-export function ButtonForm(props: {
+interface FormProps extends ButtonProps {
   to: string;
-  name: string;
-  look?: 'plain' | 'danger';
-  send?: readonly [name: string, value: string];
+  /** What the form is for, where its place does not say. */
+  label?: string | undefined;
+  /** Asked before it acts, where the script runs. */
+  confirm?: string;
   hidden?: FormValues;
-}) {
-  const { to, name, look = 'plain', send, hidden = {} } = props;
-  return (
-    <Action to={to} inline>
-      <Hidden values={hidden} />
-      <Submit look={look} {...(send && { send })}>
-        {name}
-      </Submit>
-    </Action>
-  );
+  /** Default: where it has no fields. */
+  inline?: boolean;
+  /** What it was given is not kept. */
+  forgets?: boolean;
+  /** What its button says; default: it brings its own. */
+  submit?: string;
+  children?: Child;
 }
 
-/** A labelled field of a form. */
-export function Field(props: {
-  name: string;
-  label: string;
-  value?: string | undefined;
-  hint?: string;
-  required?: boolean;
-  type?: 'text' | 'url' | 'email';
-  /** Takes all the room there is: for addresses. */
-  wide?: boolean;
-  /** Tells fields of the same name on one page apart. */
-  scope?: string;
-}) {
-  const { name, label, hint, wide = false, scope = '', type = 'text', ...field } = props;
-  const id = `field-${scope}${name}`;
+export function Form(props: FormProps) {
+  const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
+  const { posted, given } = useContext(PageContext);
+  const look = inline ? 'inline' : 'form';
   return (
-    <p class={wide ? 'field wide' : 'field'}>
-      <label for={id}>{label}</label>
-      <input id={id} name={name} type={type} {...field} placeholder={hint} autocomplete="off" />
-    </p>
-  );
-}
-
-/** A choice: a value that speaks for itself, or one with what is shown for it. */
-export type Option = string | readonly [value: string, shown: string];
-
-/** A labelled choice of a form. */
-export function Choice(props: {
-  name: string;
-  label: string;
-  options: readonly Option[];
-  value?: string | undefined;
-}) {
-  const { name, label, options, value } = props;
-  const id = `field-${name}`;
-  return (
-    <p class="field">
-      <label for={id}>{label}</label>
-      <select id={id} name={name}>
-        {options
-          .map((one) => (typeof one === 'string' ? [one, one] : one))
-          .map(([option, shown]) => (
-            <option value={option} selected={option === value}>
-              {shown}
-            </option>
-          ))}
-      </select>
-    </p>
+    <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
+      {Object.entries(hidden).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <Given.Provider value={posted === to && !props.forgets ? given : {}}>{children}</Given.Provider>
+      {submit && <Submit {...props}>{submit}</Submit>}
+    </form>
   );
 }

@@ -2,30 +2,27 @@ import { describeFault, isSpent } from '../../../contract/active-fault.ts';
 import type { GatewayError } from '../../../contract/error.ts';
 import { renderHint } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
-import type { AppParts } from '../../environment.ts';
+import type { AppContext, AppParts } from '../../environment.ts';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import { renderDocument } from '../layout.tsx';
+import { secure } from '../page-view.ts';
 import { Time } from './blocks.tsx';
-import { ButtonForm } from './forms.tsx';
-import { PLACES, UI } from './navigation.ts';
-import type { Page } from './page.ts';
+import { Form } from './forms.tsx';
+import { type FormValues, type Page, PageContext, PLACES, UI } from './page.tsx';
 
-/** A page, and how it came about. */
-export interface FramedPage extends Page {
-  /** What a form on it ran into; stands over the content. */
-  problem?: GatewayError | null;
-  /** The page is what a form was answered, and not at its own address. */
-  isAnswer?: boolean;
-  /** Nothing on it changes by what happens. */
-  isStill?: boolean;
-  /** Styles of this page alone. */
-  styles?: string;
+/** What a form ran into, and what it was given. */
+export interface Refusal {
+  error: GatewayError;
+  given: FormValues;
 }
 
-/** A whole page of the dashboard as text. */
-export function renderPage(parts: AppParts, nonce: string, page: FramedPage): string {
+/** A whole page of the dashboard as text, under what went wrong. */
+export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?: Refusal): string {
+  const { style } = parts.runtime;
+  // What answers a form is not at its own address.
+  const answered = c.req.method === 'POST' ? page.path : undefined;
   return renderDocument({
-    view: { language: 'en', nonce },
+    view: { language: 'en', nonce: secure(c, { script: true }) },
     theme: 'system',
     title: `${page.title} · gateway-sim`,
     styles: DASHBOARD_STYLES + (page.styles ?? ''),
@@ -36,18 +33,22 @@ export function renderPage(parts: AppParts, nonce: string, page: FramedPage): st
           Skip to the content
         </a>
         <Top parts={parts} page={page} />
-        <main
-          id="content"
-          tabindex={-1}
-          data-page={page.isAnswer ? page.path : undefined}
-          data-still={page.isStill ? '' : undefined}
-        >
+        <main id="content" tabindex={-1} data-page={answered} data-still={page.isStill ? '' : undefined}>
           <div id="trouble">
             <FaultAlarm parts={parts} page={page} />
             <ClockAlarm parts={parts} page={page} />
           </div>
-          <Problem parts={parts} problem={page.problem ?? null} />
-          {page.content}
+          {refusal && (
+            <div class="box alert" role="alert" data-keep="">
+              <p>
+                <strong>{refusal.error.problems.join('. ')}</strong>
+              </p>
+              {refusal.error.hint && <p>{renderHint(refusal.error.hint, style)}</p>}
+            </div>
+          )}
+          <PageContext.Provider value={{ style, posted: c.req.path, given: refusal?.given ?? {} }}>
+            {page.content}
+          </PageContext.Provider>
         </main>
       </div>
     ),
@@ -56,7 +57,7 @@ export function renderPage(parts: AppParts, nonce: string, page: FramedPage): st
 
 interface FrameProps {
   parts: AppParts;
-  page: FramedPage;
+  page: Page;
 }
 
 function Top({ parts: { runtime, events }, page }: FrameProps) {
@@ -92,18 +93,6 @@ function Top({ parts: { runtime, events }, page }: FrameProps) {
   );
 }
 
-function Problem({ parts, problem }: { parts: AppParts; problem: GatewayError | null }) {
-  if (!problem) return null;
-  return (
-    <div class="box alert" role="alert" data-keep="">
-      <p>
-        <strong>{problem.problems.join('. ')}</strong>
-      </p>
-      {problem.hint && <p>{renderHint(problem.hint, parts.runtime.style)}</p>}
-    </div>
-  );
-}
-
 /** Faults make this emulator behave unlike the others: impossible to overlook while they are on. */
 function FaultAlarm({ parts, page: { place, path } }: FrameProps) {
   const faults = parts.faults.list.filter((fault) => !isSpent(fault));
@@ -125,9 +114,7 @@ function FaultAlarm({ parts, page: { place, path } }: FrameProps) {
         ))}
         {faults.length > 5 && <li>and {faults.length - 5} more</li>}
       </ul>
-      {isElsewhere && (
-        <ButtonForm to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} name="Clear all" />
-      )}
+      {isElsewhere && <Form to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} submit="Clear all" />}
     </section>
   );
 }
@@ -137,7 +124,6 @@ function ClockAlarm({ parts, page: { place, path } }: FrameProps) {
   const { now, frozen, ahead } = parts.clock.read();
   if (!frozen && ahead === 0) return null;
   const isElsewhere = place !== 'clock';
-  const change = PLACES.clock.path;
   return (
     <section class="alarm" id="alarm-clock" aria-label="Clock">
       <p>
@@ -146,13 +132,13 @@ function ClockAlarm({ parts, page: { place, path } }: FrameProps) {
         </strong>
         {frozen && ' at'} <Time at={timestamp(now)} runs={!frozen} zone />.{' '}
         {isElsewhere && (
-          <a class="roomy" href={change}>
+          <a class="roomy" href={PLACES.clock.path}>
             Change it
           </a>
         )}
       </p>
       {frozen && isElsewhere && (
-        <ButtonForm to={change} hidden={{ from: path }} send={['move', 'resume']} name="Resume" />
+        <Form to={PLACES.clock.path} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />
       )}
     </section>
   );

@@ -1,84 +1,67 @@
+import { curlCommand } from '../../../contract/curl.ts';
 import { command } from '../../../contract/hint.ts';
-import { DELIVERY_STATES } from '../../../contract/vocabulary.ts';
+import { DELIVERY_STATES, TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
-import type { AppParts } from '../../environment.ts';
-import { CommandCode, Status, Time } from './blocks.tsx';
+import { deliveryView } from '../../control/views.ts';
+import {
+  Code,
+  CommandCode,
+  CopyButton,
+  FactsBox,
+  FoldedCode,
+  More,
+  Section,
+  Status,
+  Time,
+} from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';
-import { ButtonForm } from './forms.tsx';
-import { Empty, type Filter, FilterForm, listPage, matcher, NoMatch, queryOf } from './list-page.tsx';
-import { listPath, PER_PAGE, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
+import { Field, Form, Submit } from './forms.tsx';
+import { listPage } from './list-page.tsx';
+import { type PageRenderer, recordPage, recordPath } from './page.tsx';
+import { Signature } from './signature.tsx';
 import { type Column, column } from './table.tsx';
+import { pretty } from './text.ts';
 import { answerTo } from './timeline.tsx';
 
-const FILTER: Filter<Delivery> = {
-  choices: [{ name: 'state', label: 'State', options: DELIVERY_STATES }],
-  texts: ({ identifier, id, paymentId, url }) => [identifier, id, paymentId ?? '', url],
-  hint: 'identifier, address',
-};
-
-/** Maximum attempts in the chart. */
-const CHARTED = 60;
-
-export const ipnsPage: PageRenderer = ({ parts, c }) => {
-  const { current: state } = parts.state;
-  const query = queryOf(c, FILTER);
-  const page = state.deliveries.page(PER_PAGE, query['cursor'], matcher(FILTER, query));
-  const attempts = state.attempts.page(CHARTED, undefined, () => true).data.toReversed();
-  const from = listPath('ipns', query);
-  return listPage({
-    place: 'ipns',
-    query,
-    tools: state.deliveries.size > 0 && (
+export const ipnsPage = listPage<Delivery>({
+  place: 'ipns',
+  noun: 'IPN',
+  filter: {
+    choices: [['state', DELIVERY_STATES]],
+    texts: ['identifier', 'id', 'paymentId', 'url'],
+    hint: 'identifier, address',
+  },
+  overview: ({ state }) => <DeliveryTimes state={state.current} />,
+  records: ({ state }) => state.current.deliveries,
+  columns: ({ state }, from) => deliveryColumns(state.current, from),
+  keyOf: ({ id }) => ({ id }),
+  first: (parts) => {
+    const url = parts.runtime.baseUrl();
+    const listen = command('ipn listen', '--url', url, '--port 3000');
+    const fire = command('ipn fire', '--url', url, '--to http://localhost:3000/ipn --amount 49.90');
+    return (
       <>
-        {attempts.length > 0 && (
-          <div id="ipn-times" class="box">
-            <DeliveryTimes attempts={attempts} />
-          </div>
-        )}
-        <FilterForm place="ipns" filter={FILTER} query={query} />
+        <p>Settling a payment sends one. This receives and checks them:</p>
+        <CommandCode id="listen" run={listen} does="receives IPNs" />
+        <p>And this makes one by hand:</p>
+        <CommandCode id="fire" run={fire} does="makes an IPN" />
       </>
-    ),
-    id: 'ipns',
-    table: { id: 'ipn-list', label: 'IPNs, newest first', ...deliveryTable(state, from) },
-    page,
-    empty:
-      state.deliveries.size > 0 ? <NoMatch id="no-ipn" what="IPN" place="ipns" /> : <NoIpns parts={parts} />,
-  });
-};
+    );
+  },
+});
 
-function NoIpns({ parts }: { parts: AppParts }) {
-  const url = parts.runtime.baseUrl();
-  const listen = command('ipn listen', '--url', url, '--port 3000');
-  const fire = command('ipn fire', '--url', url, '--to http://localhost:3000/ipn --amount 49.90');
-  return (
-    <Empty id="no-ipn-yet" title="No IPN yet">
-      <p>Settling a payment sends one. This receives and checks them:</p>
-      <CommandCode id="listen" parts={parts} run={listen} does="receives IPNs" />
-      <p>And this makes one by hand:</p>
-      <CommandCode id="fire" parts={parts} run={fire} does="makes an IPN" />
-    </Empty>
-  );
-}
-
-/**
- * Deliveries as a table, each with the button that sends it once more.
- *
- * @param from the page that it is on, and to come back to
- * @param ofOne all are of one payment, whose identifier would not tell them apart
- */
-export function deliveryTable(state: State, from: string, ofOne = false) {
-  const columns: Column<Delivery>[] = [
+/** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
+export function deliveryColumns(state: State, from: string, ofOne = false): Column<Delivery>[] {
+  return [
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} />, { head: true }),
     column('State', (delivery) => <Status of={delivery.state} />),
     column('Attempts', ({ attemptCount }) => attemptCount, { label: 'Attempts' }),
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'long' }),
     column('To', ({ url }) => <code>{url}</code>, { kind: 'address' }),
     column('Action', ({ id }) => (
-      <ButtonForm to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} name="Resend" />
+      <Form to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} submit="Resend" />
     )),
   ];
-  return { columns, keyOf: ({ id }: Delivery) => ({ id }) };
 }
 
 function DeliveryLink({ delivery, ofOne }: { delivery: Delivery; ofOne: boolean }) {
@@ -106,7 +89,148 @@ function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   );
 }
 
-/** How an attempt ended, and how long that took. */
-export function describeAttempt(attempt: Attempt): string {
+function describeAttempt(attempt: Attempt): string {
   return `${answerTo(attempt)} (${Math.round(attempt.durationMs)}\u00a0ms)`;
+}
+
+/** Maximum attempts shown; each may have 64 KiB of response. */
+const SHOWN = 10;
+
+const NOT_ATTEMPTED = 'Not attempted yet.';
+
+export const ipnPage: PageRenderer = ({ parts, id }) => {
+  const { current: state } = parts.state;
+  const delivery = parts.ipns.require(id);
+  const { paymentId, nextAttemptAt, note } = delivery;
+  const attempts = state.attemptsOf(id).toReversed();
+  const [last] = attempts;
+  const facts = [
+    ['To', <code>{delivery.url}</code>],
+    ['Carries status', <code>{delivery.status}</code>],
+    ['Delivery', <code>{delivery.id}</code>],
+    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+    ['Created (UTC)', <Time at={delivery.createdAt} />],
+    ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
+  ] as const;
+  return recordPage(
+    'ipns',
+    delivery.id,
+    { title: `IPN of ${delivery.identifier}`, status: <Status of={delivery.state} /> },
+    <>
+      <div class="columns uneven">
+        <Send delivery={delivery} state={state} last={last} />
+        <FactsBox id="ipn" label="IPN" rows={facts}>
+          {note !== null && note !== last?.error && <p class="warning">{note}</p>}
+        </FactsBox>
+      </div>
+      <Section id="attempts" title="Attempts">
+        {last === undefined && <p class="soft">{NOT_ATTEMPTED}</p>}
+        {attempts.slice(0, SHOWN).map((attempt) => (
+          <AttemptSides attempt={attempt} open={attempt === last} />
+        ))}
+        <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
+      </Section>
+      <Signature parts={parts} delivery={delivery} sent={last?.requestBody ?? delivery.body} />
+    </>,
+  );
+};
+
+/** It takes the focus: a press on Resend comes back to here. */
+function Send({ delivery, state, last }: { delivery: Delivery; state: State; last: Attempt | undefined }) {
+  const path = recordPath('ipns', delivery.id);
+  const curl = curlCommand(deliveryView(delivery, state));
+  return (
+    <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
+      <h2 id="send-name">Send it</h2>
+      <p id="outcome" role="status">
+        {last ? <Outcome attempt={last} /> : NOT_ATTEMPTED}
+      </p>
+      <Form to={`${path}/resend`} hidden={{ from: path }} inline>
+        <Submit look="primary">Resend</Submit>
+        <span class="soft">The same once more: one further attempt.</span>
+      </Form>
+      <Form to={`${path}/resend`} label="Somewhere else" submit="Send there">
+        <Field
+          name="to"
+          label="Another address"
+          type="url"
+          wide
+          value={delivery.url}
+          required
+          placeholder="http://localhost:3000/ipn"
+        />
+      </Form>
+      <Form to={`${path}/tamper`} label="Falsified" submit="Send falsified">
+        <Field name="tamper" label="Falsify, so that it must be refused" options={TAMPERINGS} />
+      </Form>
+      <FoldedCode
+        id="ipn-curl"
+        title="Copy as curl"
+        code="curl"
+        text={curl}
+        what="The command that posts it"
+      />
+    </section>
+  );
+}
+
+function Outcome({ attempt }: { attempt: Attempt }) {
+  const verdict = attempt.error === null ? 'right' : 'wrong';
+  return (
+    <>
+      Attempt {attempt.number}: <strong class={`verdict ${verdict}`}>{describeAttempt(attempt)}</strong>{' '}
+      <span class="soft">
+        <Time at={attempt.startedAt} zone />
+      </span>
+    </>
+  );
+}
+
+/** Both sides of an attempt, for reading and byte by byte. */
+function AttemptSides({ attempt, open }: { attempt: Attempt; open: boolean }) {
+  const { number, url, requestHeaders, requestBody, responseStatus, responseHeaders } = attempt;
+  const responseBody = attempt.responseBody ?? '';
+  const id = `attempt-${number}`;
+  const raw = (
+    <>
+      {`POST ${url}\n${headerLines(requestHeaders)}\n\n`}
+      <span id={`${id}-body`}>{requestBody}</span>
+    </>
+  );
+  const rawResponse = `${responseStatus}\n${headerLines(responseHeaders)}\n\n${responseBody}`;
+  return (
+    <details id={id} open={open}>
+      <summary>
+        <Outcome attempt={attempt} />
+      </summary>
+      <div class="sides">
+        <div class="side">
+          <h3>Request</h3>
+          <Code text={pretty(requestBody)} what={`Body of request ${number}`} wraps />
+          <CopyButton target={`${id}-body`} what={`the body of request ${number} as sent`} />
+          <FoldedCode id={`${id}-request`} title="Raw request" text={raw} what={`Raw request ${number}`} />
+        </div>
+        <div class="side">
+          <h3>Response</h3>
+          {responseStatus === null ? (
+            <p class="warning">{attempt.error}</p>
+          ) : (
+            <>
+              <Code text={`${responseStatus}\n${pretty(responseBody)}`} what={`Response ${number}`} wraps />
+              <FoldedCode
+                id={`${id}-response`}
+                title="Raw response"
+                text={rawResponse}
+                what={`Raw response ${number}`}
+              />
+            </>
+          )}
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function headerLines(headers: Attempt['requestHeaders']): string {
+  return headers.map(([name, value]) => `${name}: ${value}`).join('\n');
 }

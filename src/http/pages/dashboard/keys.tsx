@@ -4,19 +4,24 @@ import type { Wallet } from '../../../contract/wallet.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
-import { Action, Field, Hidden, Submit } from './forms.tsx';
-import { PER_PAGE, PLACES, UI } from './navigation.ts';
-import { type PageRenderer, pageAt } from './page.ts';
+import { Field, Form, Submit } from './forms.tsx';
+import { type PageRenderer, PER_PAGE, PLACES, pageAt, UI } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 
 /** The page of the keys: the menu that the service interface calls Api Key. */
-export const keysPage: PageRenderer = ({ parts, given }) => {
-  const { current: state } = parts.state;
-  const merchants = [...state.merchants.values()];
+export const keysPage: PageRenderer = ({ parts }) => {
+  const merchants = [...parts.state.current.merchants.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` as ${first.name}` : '';
-  const environment = environmentLines(parts, first);
+  const baseUrl = parts.runtime.baseUrl();
+  // As `gateway-sim keys env` prints them.
+  const environment = [
+    `GATEWAY_SIM_URL=${baseUrl}`,
+    `GATEWAY_SIM_PUBLIC_KEY=${first.publicKey}`,
+    `GATEWAY_SIM_SECRET_KEY=${first.secretKey}`,
+    `GATEWAY_SIM_INITIATE_URL=${baseUrl}${parts.dialect.paths.initiate.sandbox}`,
+  ];
   return pageAt(
     'keys',
     <>
@@ -24,17 +29,11 @@ export const keysPage: PageRenderer = ({ parts, given }) => {
       {merchants.slice(0, PER_PAGE).map((merchant) => (
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
       ))}
-      <More
-        id="more"
-        count={merchants.length - PER_PAGE}
-        parts={parts}
-        run={command('keys show')}
-        what="keys"
-      />
+      <More id="more" count={merchants.length - PER_PAGE} run={command('keys show')} of="keys" />
       <div class="columns">
         <div class="stack">
           <Section id="env" title={`For your .env${whose}`}>
-            <Code id="env-text" text={environment} what="The environment lines" />
+            <Code id="env-text" text={environment.join('\n')} what="The environment lines" />
           </Section>
           <Section id="try" title={`Try it${whose}`}>
             <SampleInitiate parts={parts} merchant={first} />
@@ -43,10 +42,9 @@ export const keysPage: PageRenderer = ({ parts, given }) => {
         <div class="stack">
           <Customers parts={parts} />
           <Section id="merchant" title="Another merchant">
-            <Action to={`${UI}/merchants`}>
-              <Field name="name" label="Name" value={given['name']} required hint="Second Shop" />
-              <Submit look="plain">Add merchant</Submit>
-            </Action>
+            <Form to={`${UI}/merchants`} submit="Add merchant">
+              <Field name="name" label="Name" required placeholder="Second Shop" />
+            </Form>
           </Section>
         </div>
       </div>
@@ -55,9 +53,8 @@ export const keysPage: PageRenderer = ({ parts, given }) => {
 };
 
 function Customers({ parts }: { parts: AppParts }) {
-  const { current: state } = parts.state;
   const { settings } = parts.runtime;
-  const wallets = [...state.wallets.values()].slice(0, PER_PAGE);
+  const wallets = [...parts.state.current.wallets.values()].slice(0, PER_PAGE);
   const balance = (wallet: Wallet) => shownAmount(parts, wallet.balance, wallet.currency);
   const columns = [
     column<Wallet>('E-mail', ({ email }) => email, { head: true }),
@@ -80,9 +77,7 @@ function Customers({ parts }: { parts: AppParts }) {
 
 function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: AppParts; alone: boolean }) {
   const { id, name, publicKey, secretKey } = merchant;
-  const balances = Object.entries(merchant.balances).map(([code, amount]) =>
-    shownAmount(parts, amount, code),
-  );
+  const balances = Object.entries(merchant.balances).map(([code, sum]) => shownAmount(parts, sum, code));
   return (
     <section class="box" id={id} aria-labelledby={`name-${id}`}>
       <h2 id={`name-${id}`}>{name}</h2>
@@ -90,30 +85,19 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
         rows={[
           ['Public key', <Copyable id={`public-${id}`} text={publicKey} what="the public key" />],
           ['Secret key', <Copyable id={`secret-${id}`} text={secretKey} what="the secret key" />],
-          balances.length ? ['Balance', balances.join(', ')] : undefined,
+          ['Balance', balances.join(', ') || null],
         ]}
       />
-      <Action
+      <Form
         to={PLACES.keys.path}
         label={alone ? undefined : `Keys of ${name}`}
         confirm={`Generate a new pair for ${name}? The old pair stops working at once.`}
+        hidden={{ merchant: id }}
         inline
       >
-        <Hidden values={{ merchant: id }} />
         <Submit look="danger">Generate Api Key</Submit>
         <span class="warning">The old pair stops working at once, everywhere it is used.</span>
-      </Action>
+      </Form>
     </section>
   );
-}
-
-/** The variables that `gateway-sim keys env` prints. */
-function environmentLines({ runtime, dialect }: AppParts, { publicKey, secretKey }: Merchant): string {
-  const baseUrl = runtime.baseUrl();
-  return [
-    `GATEWAY_SIM_URL=${baseUrl}`,
-    `GATEWAY_SIM_PUBLIC_KEY=${publicKey}`,
-    `GATEWAY_SIM_SECRET_KEY=${secretKey}`,
-    `GATEWAY_SIM_INITIATE_URL=${baseUrl}${dialect.paths.initiate.sandbox}`,
-  ].join('\n');
 }

@@ -1,51 +1,82 @@
 import type { Child } from 'hono/jsx';
-import type { AppContext } from '../../environment.ts';
-import { Choice, Field } from './forms.tsx';
-import { type ListQuery, listPath, PLACES, type Place } from './navigation.ts';
-import type { Page } from './page.ts';
-import { Table, type TableParts } from './table.tsx';
+import type { Page as Listed } from '../../../domain/collection.ts';
+import type { AppParts } from '../../environment.ts';
+import { Field, Given } from './forms.tsx';
+import { type FormValues, listPath, type PageRenderer, PER_PAGE, PLACES, type Place } from './page.tsx';
+import { type Column, type RowKey, Table } from './table.tsx';
+import { capitalized } from './text.ts';
 
-/** What a list is made of. */
-export interface ListParts<Item> {
+/** What a list can be narrowed to. */
+interface Filter<Item> {
+  /** Fields, with the values that can be chosen. */
+  choices: readonly (readonly [name: keyof Item & string, values: readonly string[]])[];
+  /** Fields of which one must hold what was typed, in any case. */
+  texts: readonly (keyof Item)[];
+  hint: string;
+}
+
+/** What tells a list from the others. */
+interface ListParts<Item> {
   place: Place;
-  query: ListQuery;
+  /** What one of its records is called. */
+  noun: string;
   intro?: string;
-  /** What stands over the table: charts, the filter. */
-  tools?: Child;
-  /** Of the box around the table. */
-  id: string;
-  table: Pick<TableParts<Item>, 'id' | 'label' | 'columns' | 'keyOf'>;
-  page: { data: readonly Item[]; nextCursor: string | null };
-  /** Instead of a table without rows. */
-  empty: Child;
-  below?: Child;
+  filter?: Filter<Item>;
+  /** Stands over the filter. */
+  overview?: (parts: AppParts, query: FormValues) => Child;
+  records: (parts: AppParts) => {
+    size: number;
+    page: (limit: number, cursor: string | undefined, wanted: (item: Item) => boolean) => Listed<Item>;
+  };
+  tableId?: string;
+  /** @param from the address of the page, to come back to */
+  columns: (parts: AppParts, from: string) => readonly Column<Item>[];
+  keyOf?: (item: Item) => RowKey;
+  /** How to get the first record. */
+  first: (parts: AppParts) => Child;
+  below?: (parts: AppParts) => Child;
 }
 
-/** The page of a list: every noun has one, and they differ by their parts only. */
-export function listPage<Item extends object>(list: ListParts<Item>): Page {
-  const { place, query, table, page } = list;
-  const title = PLACES[place].name;
-  const content = (
-    <>
-      <h1>{title}</h1>
-      {list.intro && <p class="soft">{list.intro}</p>}
-      {list.tools}
-      {page.data.length > 0 ? (
-        <div class="box" id={list.id}>
-          <Table {...table} rows={page.data} />
-        </div>
-      ) : (
-        list.empty
-      )}
-      <Pages place={place} query={query} next={page.nextCursor} />
-      {list.below}
-    </>
-  );
-  return { place, path: listPath(place, query), title, content };
+export function listPage<Item extends object>(list: ListParts<Item>): PageRenderer {
+  const { place, noun, filter, tableId = `${noun.toLowerCase()}-list`, keyOf } = list;
+  const { name: title, path: home } = PLACES[place];
+  const nothing = `no-${noun.toLowerCase()}`;
+  const label = `${capitalized(noun)}s, newest first`;
+  return ({ parts, query: asked }) => {
+    const query = queryOf(asked, filter);
+    const path = listPath(place, query);
+    const records = list.records(parts);
+    const { data, nextCursor } = records.page(PER_PAGE, query['cursor'], matcher(filter, query));
+    const isFiltered = filter && records.size > 0;
+    const content = (
+      <>
+        <h1>{title}</h1>
+        {list.intro && <p class="soft">{list.intro}</p>}
+        {isFiltered && list.overview?.(parts, query)}
+        {isFiltered && <FilterForm path={home} filter={filter} query={query} />}
+        {data.length > 0 ? (
+          <div class="box" id={place}>
+            <Table id={tableId} label={label} columns={list.columns(parts, path)} rows={data} keyOf={keyOf} />
+          </div>
+        ) : isFiltered ? (
+          <p class="box" id={nothing}>
+            No {noun} fits. <a href={home}>Show all</a>
+          </p>
+        ) : (
+          <section class="box empty" id={filter ? `${nothing}-yet` : nothing} aria-labelledby="none">
+            <h2 id="none">No {noun} yet</h2>
+            {list.first(parts)}
+          </section>
+        )}
+        <Pages place={place} query={query} next={nextCursor} />
+        {list.below?.(parts)}
+      </>
+    );
+    return { place, path, title, content };
+  };
 }
 
-/** Leads through the pages of a list. */
-function Pages({ place, query, next }: { place: Place; query: ListQuery; next: string | null }) {
+function Pages({ place, query, next }: { place: Place; query: FormValues; next: string | null }) {
   const isFirst = query['cursor'] === undefined;
   if (next === null && isFirst) return null;
   return (
@@ -56,61 +87,41 @@ function Pages({ place, query, next }: { place: Place; query: ListQuery; next: s
   );
 }
 
-/** What stands where nothing was ever listed: how to change that. */
-export function Empty({ id, title, children }: { id: string; title: string; children: Child }) {
-  return (
-    <section class="box empty" id={id} aria-labelledby="none">
-      <h2 id="none">{title}</h2>
-      {children}
-    </section>
-  );
-}
-
-/** What stands where the filter leaves nothing. */
-export function NoMatch({ id, what, place }: { id: string; what: string; place: Place }) {
-  return (
-    <p class="box" id={id}>
-      No {what} fits. <a href={PLACES[place].path}>Show all</a>
-    </p>
-  );
-}
-
-/** What a list can be narrowed to. */
-export interface Filter<Item> {
-  /** Fields of a record, and the values that can be chosen. */
-  choices: readonly { name: keyof Item & string; label: string; options: readonly string[] }[];
-  /** Texts of a record; one of them must hold what was typed, in any case. */
-  texts: (item: Item) => readonly string[];
-  hint: string;
-}
-
 /** What a list is asked for: its filter and its cursor, which makes no sense unless it is a number. */
-export function queryOf<Item>(c: AppContext, filter?: Filter<Item>): ListQuery {
-  const { cursor, ...query } = c.req.query();
-  const names = filter ? [...filter.choices.map(({ name }) => name), 'text'] : [];
+function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): FormValues {
+  const names = filter ? [...filter.choices.map(([name]) => name), 'text'] : [];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
     cursor: cursor !== undefined && /^\d{1,10}$/.test(cursor) ? cursor : undefined,
   };
 }
 
-/** Whether a record is in a list that is narrowed so. */
-export function matcher<Item>({ choices, texts }: Filter<Item>, query: ListQuery): (item: Item) => boolean {
+function matcher<Item>(filter: Filter<Item> | undefined, query: FormValues): (item: Item) => boolean {
+  if (!filter) return () => true;
   const wanted = query['text']?.trim().toLowerCase();
   return (item) =>
-    choices.every(({ name }) => !query[name] || item[name] === query[name]) &&
-    (!wanted || texts(item).some((text) => text.toLowerCase().includes(wanted)));
+    filter.choices.every(([name]) => !query[name] || item[name] === query[name]) &&
+    (!wanted || filter.texts.some((name) => `${item[name] ?? ''}`.toLowerCase().includes(wanted)));
 }
 
-export function FilterForm<Item>(props: { place: Place; filter: Filter<Item>; query: ListQuery }) {
-  const { place, filter, query } = props;
+function FilterForm<Item>({
+  path,
+  filter,
+  query,
+}: {
+  path: string;
+  filter: Filter<Item>;
+  query: FormValues;
+}) {
   return (
     <search>
-      <form class="form" method="get" action={PLACES[place].path} aria-label="Filter">
-        {filter.choices.map(({ name, label, options }) => (
-          <Choice name={name} label={label} value={query[name] ?? ''} options={[['', 'any'], ...options]} />
-        ))}
-        <Field name="text" label="Text" value={query['text'] ?? ''} hint={filter.hint} />
+      <form class="form" method="get" action={path} aria-label="Filter">
+        <Given.Provider value={query}>
+          {filter.choices.map(([name, values]) => (
+            <Field name={name} label={capitalized(name)} value="" options={[['', 'any'], ...values]} />
+          ))}
+          <Field name="text" label="Text" value="" placeholder={filter.hint} />
+        </Given.Provider>
         <button type="submit" class="plain">
           Filter
         </button>

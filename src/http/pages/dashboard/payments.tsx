@@ -1,68 +1,83 @@
 import { command } from '../../../contract/hint.ts';
-import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
-import type { Payment } from '../../../domain/state.ts';
+import {
+  DELIVERY_ORDERS,
+  MODES,
+  PAYMENT_OUTCOMES,
+  PAYMENT_STATUSES,
+  SETTLERS,
+} from '../../../contract/vocabulary.ts';
+import type { Delivery, Payment, State } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
-import { Code, Status, Time } from './blocks.tsx';
+import { Code, FactsBox, FoldedCode, Section, Status, Time, Warnings } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
-import { Empty, type Filter, FilterForm, listPage, matcher, NoMatch, queryOf } from './list-page.tsx';
-import { type ListQuery, listPath, PER_PAGE, PLACES, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
-import { SampleInitiate } from './samples.tsx';
-import { type Column, column } from './table.tsx';
+import { Field, Form, Submit } from './forms.tsx';
+import { deliveryColumns } from './ipns.tsx';
+import { listPage } from './list-page.tsx';
+import { listPath, type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
+import { initiateAgain, SampleInitiate } from './samples.tsx';
+import { column, Table } from './table.tsx';
+import { Timeline } from './timeline.tsx';
 
-const FILTER: Filter<Payment> = {
-  choices: [
-    { name: 'status', label: 'Status', options: PAYMENT_STATUSES },
-    { name: 'mode', label: 'Mode', options: MODES },
-  ],
-  texts: ({ identifier, id, trx, details, customerEmail, amount }) => [
-    identifier,
-    id,
-    trx,
-    details,
-    customerEmail,
-    amount,
-  ],
-  hint: 'identifier, e-mail, amount',
-};
-
-export const paymentsPage: PageRenderer = ({ parts, c }) => {
-  const { payments } = parts.state.current;
-  const query = queryOf(c, FILTER);
-  const page = payments.page(PER_PAGE, query['cursor'], matcher(FILTER, query));
-  return listPage({
-    place: 'payments',
-    query,
-    tools: payments.size > 0 && (
-      <>
-        <Counts parts={parts} query={query} />
-        <FilterForm place="payments" filter={FILTER} query={query} />
-      </>
-    ),
-    id: 'payments',
-    table: { id: 'payment-list', label: 'Payments, newest first', columns: columnsOf(parts) },
-    page,
-    empty:
-      payments.size > 0 ? (
-        <NoMatch id="no-payment" what="payment" place="payments" />
-      ) : (
-        <NoPayments parts={parts} />
-      ),
-  });
-};
-
-function columnsOf(parts: AppParts): Column<Payment>[] {
-  return [
+export const paymentsPage = listPage<Payment>({
+  place: 'payments',
+  noun: 'payment',
+  filter: {
+    choices: [
+      ['status', PAYMENT_STATUSES],
+      ['mode', MODES],
+    ],
+    texts: ['identifier', 'id', 'trx', 'details', 'customerEmail', 'amount'],
+    hint: 'identifier, e-mail, amount',
+  },
+  // How many there are of each status, which is also how the list is narrowed to one.
+  overview: (parts, query) => {
+    const counts = paymentCounts(parts);
+    return (
+      <nav id="payment-counts" class="box" aria-label="How payments stand">
+        <ul class="counts">
+          {[undefined, ...PAYMENT_STATUSES].map((status) => (
+            <li>
+              <a
+                href={listPath('payments', { ...query, status, cursor: undefined })}
+                aria-current={(query['status'] || undefined) === status ? 'true' : undefined}
+              >
+                <span class="number">{status ? counts[status] : parts.state.current.payments.size}</span>{' '}
+                {status ? <Status of={status} /> : 'all'}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <OutcomeBar counts={counts} />
+      </nav>
+    );
+  },
+  records: ({ state }) => state.current.payments,
+  columns: (parts) => [
     column('Payment', PaymentLink, { head: true }),
     column('Status', ({ status }) => <Status of={status} />),
     column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
-    column('IPN', ({ id }) => <LastIpn paymentId={id} parts={parts} />, { label: 'IPN' }),
+    column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} />, { label: 'IPN' }),
     column('Mode', ({ mode }) => mode),
     column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
-  ];
-}
+  ],
+  first: (parts) => {
+    const { style, baseUrl } = parts.runtime;
+    const run = command('payments create', '--url', baseUrl(), '--amount 100 --currency USD');
+    return (
+      <>
+        <p>Initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.</p>
+        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
+        <p>Or shorter:</p>
+        <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />
+        <p>
+          <a href={PLACES.keys.path}>Both keys, and lines for your .env</a>, are under Api Key.
+        </p>
+      </>
+    );
+  },
+});
 
 /** With how many warnings it has; what they say is on the record's own page. */
 function PaymentLink({ id, identifier, warnings: { length } }: Payment) {
@@ -74,8 +89,7 @@ function PaymentLink({ id, identifier, warnings: { length } }: Payment) {
   );
 }
 
-function LastIpn({ paymentId, parts }: { paymentId: string; parts: AppParts }) {
-  const last = parts.state.current.deliveriesOf(paymentId).at(-1);
+function LastIpn({ of: last }: { of: Delivery | undefined }) {
   if (!last) return <span class="soft">–</span>;
   return (
     <a href={recordPath('ipns', last.id)}>
@@ -84,44 +98,106 @@ function LastIpn({ paymentId, parts }: { paymentId: string; parts: AppParts }) {
   );
 }
 
-/** How many there are of each status, which is also how the list is narrowed to one. */
-function Counts({ parts, query }: { parts: AppParts; query: ListQuery }) {
-  const counts = paymentCounts(parts);
+/** The page of one payment: what can be done to it, its timeline, its IPNs. What matters next comes first. */
+export const paymentPage: PageRenderer = ({ parts, id }) => {
+  const payment = parts.payments.require(id);
+  const { current: state } = parts.state;
+  const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
+  const isPending = payment.status === 'pending';
+  const ipns = <Ipns state={state} payment={payment} />;
+  const facts = [
+    ['Charge', shownAmount(parts, payment.charge, payment.currency)],
+    ['Mode', payment.mode],
+    ['Payment', <code>{payment.id}</code>],
+    ['Transaction', <code>{payment.trx}</code>],
+    ['Merchant', merchant.name],
+    ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
+    ['Details', payment.details],
+    ['IPN to', <code>{payment.ipnUrl}</code>],
+    ['On success', <code>{payment.successUrl}</code>],
+    ['On cancel', <code>{payment.cancelUrl}</code>],
+    ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
+  ] as const;
+  const sections = (
+    <>
+      <Warnings of={payment.warnings} />
+      {!isPending && ipns}
+      <div class="columns uneven" id="payment">
+        <div class="stack">
+          {isPending && <Settle parts={parts} payment={payment} />}
+          <Timeline
+            steps={parts.payments.timeline(payment)}
+            hasOneIpn={state.deliveriesOf(payment.id).length === 1}
+          />
+          <Section id="again" title="Copy as curl">
+            <FoldedCode
+              id="curl-details"
+              title="Initiate this payment again"
+              code="curl"
+              text={initiateAgain(parts, payment, merchant)}
+              what="The command that initiates it"
+            />
+            <p class="soft">That of an IPN is on the IPN's page.</p>
+          </Section>
+        </div>
+        <FactsBox id="facts" label="Payment" rows={facts} />
+      </div>
+      {isPending && ipns}
+    </>
+  );
+  const sum = shownAmount(parts, payment.amount, payment.currency);
+  const heading = { title: payment.identifier, sum, status: <Status of={payment.status} /> };
+  return recordPage('payments', payment.id, heading, sections);
+};
+
+function Ipns({ state, payment }: { state: State; payment: Payment }) {
+  const rows = state.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
   return (
-    <nav id="payment-counts" class="box" aria-label="How payments stand">
-      <ul class="counts">
-        {[undefined, ...PAYMENT_STATUSES].map((status) => (
-          <li>
-            <a
-              href={listPath('payments', { ...query, status, cursor: undefined })}
-              aria-current={(query['status'] || undefined) === status ? 'true' : undefined}
-            >
-              <span class="number">{status ? counts[status] : parts.state.current.payments.size}</span>{' '}
-              {status ? <Status of={status} /> : 'all'}
-            </a>
-          </li>
-        ))}
-      </ul>
-      <OutcomeBar counts={counts} />
-    </nav>
+    <Section id="payment-ipns" title="IPNs">
+      <Table
+        id="payment-ipn-list"
+        label="IPNs of this payment, newest first"
+        columns={deliveryColumns(state, recordPath('payments', payment.id), true)}
+        rows={rows}
+        keyOf={({ id }) => ({ id })}
+        none={payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}
+      />
+    </Section>
   );
 }
 
-function NoPayments({ parts }: { parts: AppParts }) {
-  const run = command('payments create', '--url', parts.runtime.baseUrl(), '--amount 100 --currency USD');
+function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  const { auto, expiresAt } = payment;
+  const order = parts.runtime.settings.delivery;
+  const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
   return (
-    <Empty id="no-payment-yet" title="No payment yet">
-      <p>Initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.</p>
-      <SampleInitiate parts={parts} merchant={parts.merchants.default} />
-      <p>Or shorter:</p>
-      <Code
-        id="shorter"
-        text={parts.runtime.style.command(run)}
-        what="The shorter command that initiates a payment"
-      />
-      <p>
-        <a href={PLACES.keys.path}>Both keys, and lines for your .env</a>, are under Api Key.
+    <Section id="settle" title="Settle it">
+      <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
+        <Field name="delivery" label="Order of IPN and redirect" value={order} options={DELIVERY_ORDERS} />
+        <div class="inline">
+          {Object.entries(PAYMENT_OUTCOMES).map(([outcome, { label }]) => (
+            <Submit send={['outcome', outcome]} look={outcome === 'approve' ? 'primary' : 'plain'}>
+              {label}
+            </Submit>
+          ))}
+        </div>
+      </Form>
+      <p class="inline">
+        <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
+          Open checkout
+        </a>
+        <span class="soft">In a new tab, as the customer sees it.</span>
       </p>
-    </Empty>
+      {auto && (
+        <p class="soft">
+          It settles itself ({auto.outcome}) at <Time at={auto.at} zone />.
+        </p>
+      )}
+      {expiresAt !== null && (
+        <p class="soft">
+          It expires at <Time at={expiresAt} zone />.
+        </p>
+      )}
+    </Section>
   );
 }

@@ -3,49 +3,43 @@ import type { RecordedRequest } from '../../../contract/event.ts';
 import { hint } from '../../../contract/hint.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
-import type { AppParts } from '../../environment.ts';
-import { Code, FactsBox, Time, Warnings } from './blocks.tsx';
-import { Empty, listPage, queryOf } from './list-page.tsx';
-import { PER_PAGE, recordPath } from './navigation.ts';
-import type { PageRenderer } from './page.ts';
-import { recordPage } from './record-page.tsx';
+import { Code, FactsBox, FoldedCode, Time, Warnings } from './blocks.tsx';
+import { listPage } from './list-page.tsx';
+import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
-import { type Column, column } from './table.tsx';
+import { column } from './table.tsx';
 import { pretty } from './text.ts';
 
-export const requestsPage: PageRenderer = ({ parts, c }) => {
-  const query = queryOf(c);
-  const before = Number(query['cursor'] ?? Number.POSITIVE_INFINITY);
-  const rest = parts.events.exchanges().filter(({ id }) => id < before);
-  const data = rest.slice(0, PER_PAGE);
-  return listPage({
-    place: 'requests',
-    query,
-    intro:
-      'What reached the service, newest first, what it was answered, and what the developer should know. Secrets are masked.',
-    id: 'requests',
-    table: { id: 'request-list', label: 'Requests, newest first', columns: columnsOf(parts) },
-    page: { data, nextCursor: rest.length > PER_PAGE ? String(data.at(-1)?.id) : null },
-    empty: (
-      <Empty id="no-request" title="No request yet">
-        <p>This makes one:</p>
-        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
-      </Empty>
-    ),
-  });
-};
-
-function columnsOf({ state }: AppParts): Column<RecordedRequest>[] {
-  const paymentOf = ({ paymentId }: RecordedRequest) =>
-    paymentId === null ? undefined : state.current.payments.get(paymentId);
-  return [
+export const requestsPage = listPage<RecordedRequest>({
+  place: 'requests',
+  noun: 'request',
+  intro:
+    'What reached the service, newest first, what it was answered, and what the developer should know. Secrets are masked.',
+  records: ({ events }) => {
+    const requests = events.exchanges();
+    return {
+      size: requests.length,
+      page: (limit, cursor = 'Infinity') => {
+        const rest = requests.filter(({ id }) => id < Number(cursor));
+        const data = rest.slice(0, limit);
+        return { data, nextCursor: rest.length > limit ? String(data.at(-1)?.id) : null };
+      },
+    };
+  },
+  columns: ({ state }) => [
     column('Request', RequestLink, { head: true }),
     column('Status', (request) => <ResponseStatus of={request} />),
-    column('Payment', (request) => <PaymentLink payment={paymentOf(request)} />),
+    column('Payment', ({ paymentId }) => <PaymentLink of={state.current.payments.get(paymentId ?? '')} />),
     column('Time', ({ durationMs }) => `${durationMs} ms`),
     column('At (UTC)', ({ at }) => <Time at={at} />),
-  ];
-}
+  ],
+  first: (parts) => (
+    <>
+      <p>This makes one:</p>
+      <SampleInitiate parts={parts} merchant={parts.merchants.default} />
+    </>
+  ),
+});
 
 function RequestLink(request: RecordedRequest) {
   return (
@@ -58,7 +52,7 @@ function RequestLink(request: RecordedRequest) {
   );
 }
 
-function PaymentLink({ payment }: { payment: Payment | undefined }) {
+function PaymentLink({ of: payment }: { of: Payment | undefined }) {
   if (!payment) return <span class="soft">–</span>;
   return <a href={recordPath('payments', payment.id)}>{payment.identifier}</a>;
 }
@@ -74,55 +68,40 @@ function ResponseStatus({ of: { status, responseBody } }: { of: RecordedRequest 
   return <span class={`status ${isRefusal ? 'failed' : 'succeeded'}`}>{text}</span>;
 }
 
-export const requestPage: PageRenderer = ({ parts, c }) => {
-  const id = c.req.param('id') ?? '';
+export const requestPage: PageRenderer = ({ parts, id }) => {
   const request = parts.events.exchanges().find((one) => String(one.id) === id);
-  if (!request) {
-    throw new GatewayError('not_found', `there is no request ${id} any more`, {
-      hint: hint`The last thousand are remembered.`,
-    });
-  }
-  return recordPage({
-    place: 'requests',
-    id: request.id,
-    title: titleOf(request),
-    status: <ResponseStatus of={request} />,
-    sections: <RequestSections request={maskedRequest(request, parts)} />,
-  });
-};
-
-function RequestSections({ request }: { request: ReturnType<typeof maskedRequest> }) {
-  const { at, durationMs, target, paymentId, notes, requestHeaders } = request;
-  const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
-  return (
+  const advice = hint`The last thousand are remembered.`;
+  if (!request) throw new GatewayError('not_found', `there is no request ${id} any more`, { hint: advice });
+  const { at, durationMs, target, paymentId, notes, ...shown } = maskedRequest(request, parts);
+  const headers = Object.entries(shown.requestHeaders).map(([name, value]) => `${name}: ${value}`);
+  const facts = [
+    ['At (UTC)', <Time at={at} precise />],
+    ['Took', `${durationMs} ms`],
+    ['Address', <code>{target}</code>],
+    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+  ] as const;
+  return recordPage(
+    'requests',
+    request.id,
+    { title: titleOf(request), status: <ResponseStatus of={request} /> },
     <>
-      <FactsBox
-        label="Summary"
-        rows={[
-          ['At (UTC)', <Time at={at} precise />],
-          ['Took', `${durationMs} ms`],
-          ['Address', <code>{target}</code>],
-          paymentId === null
-            ? undefined
-            : ['Payment', <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
-        ]}
-      >
+      <FactsBox label="Summary" rows={facts}>
         <Warnings of={notes} />
       </FactsBox>
       <div class="sides">
         <section class="box" aria-labelledby="request">
           <h2 id="request">Request</h2>
           <Code text={headers.join('\n')} what="Headers of the request" />
-          <Body text={request.requestBody} what="request" />
+          <Body text={shown.requestBody} what="request" />
         </section>
         <section class="box" aria-labelledby="answer">
           <h2 id="answer">Answer</h2>
-          <Body text={request.responseBody} what="answer" />
+          <Body text={shown.responseBody} what="answer" />
         </section>
       </div>
-    </>
+    </>,
   );
-}
+};
 
 function Body({ text, what }: { text: string | null; what: string }) {
   if (!text) return <p class="soft">No body.</p>;
@@ -131,10 +110,7 @@ function Body({ text, what }: { text: string | null; what: string }) {
     <>
       <Code text={read} what={`Body of the ${what}`} />
       {read !== text && (
-        <details id={`raw-${what}`}>
-          <summary>Raw body</summary>
-          <Code text={text} what={`Raw body of the ${what}`} />
-        </details>
+        <FoldedCode id={`raw-${what}`} title="Raw body" text={text} what={`Raw body of the ${what}`} />
       )}
     </>
   );

@@ -1,11 +1,7 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: On a small screen a row is a card, which takes `display` away from the
+// elements: the roles say what they are to browsers that would forget it.
 import type { Child } from 'hono/jsx';
 
-/*
- * Lists as tables. On a small screen a row is a card, which takes `display` away from the elements: the roles say what
- * they are to browsers that would forget it.
- */
-
-/** What a row shows under a heading. */
 export interface Column<Item> {
   heading: string;
   cell: (item: Item) => Child;
@@ -17,99 +13,65 @@ export interface Column<Item> {
   head?: boolean;
 }
 
-/** A column; those of amounts, instants and states look alike everywhere. */
-export function column<Item>(heading: string, cell: Column<Item>['cell'], look: Look = {}): Column<Item> {
+export function column<Item>(
+  heading: string,
+  cell: Column<Item>['cell'],
+  look: Omit<Column<Item>, 'heading' | 'cell'> = {},
+): Column<Item> {
   return { heading, cell, ...look };
 }
 
-/** What tells rows apart: a `name`, or an `id` where addresses lead to it too. */
-interface RowKey {
-  name?: string;
-  id?: string;
-}
+/** What tells rows apart: an `id` where addresses lead to it too. */
+export type RowKey = { 'data-key'?: string } | { id: string };
 
-/** What a table is made of. */
-export interface TableParts<Item> {
+interface TableProps<Item> {
   id: string;
   label: string;
   columns: readonly Column<Item>[];
   rows: readonly Item[];
   /** Default: by their id, without an address. */
-  keyOf?: (item: Item) => RowKey;
+  keyOf?: ((item: Item) => RowKey) | undefined;
+  /** Instead of a table without rows. */
+  none?: string;
 }
 
-const byId = (item: object): RowKey => ('id' in item ? { name: String(item.id) } : {});
+const byId = (item: object) => ('id' in item ? { 'data-key': String(item.id) } : {});
 
-/** A table that scrolls by itself where it must. */
-export function Table<Item extends object>(props: TableParts<Item>) {
-  const { id, label, columns, rows, keyOf = byId } = props;
+/** Lists as tables, which scroll by themselves where they must. */
+export function Table<Item extends object>(props: TableProps<Item>) {
+  const { id, label, columns, rows, keyOf = byId, none } = props;
+  if (none !== undefined && rows.length === 0) return <p class="soft">{none}</p>;
   return (
     <section id={id} class="scroll" tabindex={0} aria-label={label}>
-      {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
       <table role="table">
         <caption class="unseen">{label}</caption>
-        <Group of="head">
-          <Row>
+        <thead role="rowgroup">
+          <tr role="row">
             {columns.map(({ heading, kind }) => (
-              <ColumnHead heading={heading} kind={kind} />
+              <th scope="col" role="columnheader" class={kind === 'amount' ? kind : undefined}>
+                {heading}
+              </th>
             ))}
-          </Row>
-        </Group>
-        <Group of="body">
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
           {rows.map((item) => (
-            <Row {...keyOf(item)}>
-              {columns.map(({ cell, head, kind, label }) => (
-                <Cell head={head} kind={kind} label={label}>
-                  {cell(item)}
-                </Cell>
-              ))}
-            </Row>
+            <tr {...keyOf(item)} role="row">
+              {columns.map(({ cell, head, kind, label }) =>
+                head ? (
+                  <th scope="row" role="rowheader">
+                    {cell(item)}
+                  </th>
+                ) : (
+                  <td role="cell" class={kind} data-label={label}>
+                    {cell(item)}
+                  </td>
+                ),
+              )}
+            </tr>
           ))}
-        </Group>
+        </tbody>
       </table>
     </section>
-  );
-}
-
-function Group({ of, children }: { of: 'head' | 'body'; children: Child }) {
-  const Part = of === 'head' ? 'thead' : 'tbody';
-  return <Part role="rowgroup">{children}</Part>;
-}
-
-type Look = Omit<Column<never>, 'heading' | 'cell'>;
-type Given<Props> = { [Name in keyof Props]?: Props[Name] | undefined };
-
-function ColumnHead({ heading, kind }: { heading: string } & Given<Look>) {
-  return (
-    // biome-ignore lint/a11y/noRedundantRoles: see above
-    <th scope="col" role="columnheader" class={kind === 'amount' ? kind : undefined}>
-      {heading}
-    </th>
-  );
-}
-
-function Row({ id, name, children }: RowKey & { children: Child }) {
-  return (
-    // biome-ignore lint/a11y/noRedundantRoles: see above
-    <tr id={id} data-key={name} role="row">
-      {children}
-    </tr>
-  );
-}
-
-function Cell({ head, kind, label, children }: { children: Child } & Given<Look>) {
-  if (head) {
-    return (
-      // biome-ignore lint/a11y/noRedundantRoles: see above
-      <th scope="row" role="rowheader">
-        {children}
-      </th>
-    );
-  }
-  return (
-    // biome-ignore lint/a11y/noRedundantRoles: see above
-    <td role="cell" class={kind} data-label={label}>
-      {children}
-    </td>
   );
 }

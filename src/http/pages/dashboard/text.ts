@@ -3,8 +3,7 @@ export function pretty(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), undefined, 2);
   } catch {
-    const isForm = /^[\w%.+*~[\]-]+=[^\s]*$/.test(body);
-    if (!isForm) return body;
+    if (!/^[\w%.+*~[\]-]+=[^\s]*$/.test(body)) return body;
     return [...new URLSearchParams(body)].map(([name, value]) => `${name} = ${value}`).join('\n');
   }
 }
@@ -21,8 +20,12 @@ export function span(milliseconds: number): string {
   let rest = milliseconds;
   const parts = UNITS.map(([unit, size]) => {
     const count = Math.floor(rest / size);
-    rest -= count * size;
+    rest %= size;
     return count ? `${count} ${unit}${unit === 'day' && count > 1 ? 's' : ''}` : '';
   }).filter(Boolean);
   return parts.slice(0, 2).join(' ') || 'less than a second';
+}
+
+export function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -2,22 +2,17 @@ import type { TimelineEntry } from '../../../contract/payment.ts';
 import { TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
 import type { Attempt } from '../../../domain/state.ts';
 import { Section, Time } from './blocks.tsx';
-import { recordPath } from './navigation.ts';
+import { recordPath } from './page.tsx';
 
 /** Maximum steps shown. */
 const STEPS = 100;
 
-type Entries = readonly [TimelineEntry, ...TimelineEntry[]];
+type Entries = [TimelineEntry, ...TimelineEntry[]];
 
 /** What happened to a payment, step by step; with one IPN only, its id says nothing. */
 export function Timeline({ steps, hasOneIpn }: { steps: readonly TimelineEntry[]; hasOneIpn: boolean }) {
-  const title = (
-    <>
-      Timeline <span class="soft">UTC</span>
-    </>
-  );
   return (
-    <Section id="story" title={title}>
+    <Section id="story" title={['Timeline ', <span class="soft">UTC</span>]}>
       {steps.length > STEPS && <p class="soft">{steps.length - STEPS} earlier steps are not shown.</p>}
       <ol class="timeline">
         {folded(steps.slice(-STEPS)).map((entries) => (
@@ -30,25 +25,17 @@ export function Timeline({ steps, hasOneIpn }: { steps: readonly TimelineEntry[]
 
 /** Attempts of one delivery that end alike, one after the other, are one step. */
 function folded(steps: readonly TimelineEntry[]): Entries[] {
-  const groups: [TimelineEntry, ...TimelineEntry[]][] = [];
+  const groups: Entries[] = [];
+  let before = '';
   for (const step of steps) {
-    const group = groups.at(-1);
-    if (group && isRepeated(group[0], step)) group.push(step);
+    const end = step.attempt ? `${step.deliveryId} ${answerTo(step.attempt)}` : '';
+    if (end && end === before) groups.at(-1)?.push(step);
     else groups.push([step]);
+    before = end;
   }
   return groups;
 }
 
-function isRepeated(one: TimelineEntry, next: TimelineEntry): boolean {
-  return (
-    one.attempt !== null &&
-    next.attempt !== null &&
-    one.deliveryId === next.deliveryId &&
-    answerTo(one.attempt) === answerTo(next.attempt)
-  );
-}
-
-/** What came back for an attempt. */
 export function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
   return error ?? `answered ${responseStatus}`;
 }
