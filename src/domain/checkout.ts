@@ -14,13 +14,13 @@ export function enterEmail(
   given: string,
   context: Context,
 ): Outcome<CheckoutProblem | null> {
+  const { now } = context;
   const email = given.trim();
   const problem = emailProblem(state, payment, email, context);
   if (problem) {
-    const refused = withEvent(payment, context.now, 'email_refused', problem);
-    return { change: { payments: [refused] }, result: problem };
+    return { change: { payments: [withEvent(payment, now, 'email_refused', problem)] }, result: problem };
   }
-  const entered = withEvent({ ...payment, payerEmail: email }, context.now, 'email_entered', email);
+  const entered = withEvent({ ...payment, payerEmail: email }, now, 'email_entered', email);
   return payment.mode === 'sandbox'
     ? { change: { payments: [entered] }, result: null }
     : { ...sendCode(entered, email, context), result: null };
@@ -37,9 +37,7 @@ function emailProblem(
     const matches = email.toLowerCase() === context.settings.sandboxEmail.toLowerCase();
     return matches ? null : 'email_not_test';
   }
-  const wallet = findWallet(state, email, payment.currency);
-  if (!wallet) return 'wallet_unknown';
-  return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
+  return walletProblem(state, payment, email);
 }
 
 /** Rule: a new code replaces the one before (live mode; the sandbox has its fixed code). */
@@ -75,7 +73,11 @@ export function codeProblem(
   const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
   if (!message || code !== message.code) return 'code_wrong';
   if (timestamp(context.now) >= message.expiresAt) return 'code_expired';
-  const wallet = findWallet(state, payment.payerEmail ?? '', payment.currency);
+  return walletProblem(state, payment, payment.payerEmail ?? '');
+}
+
+function walletProblem(state: State, payment: Payment, email: string): CheckoutProblem | null {
+  const wallet = findWallet(state, email, payment.currency);
   if (!wallet) return 'wallet_unknown';
   return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
 }

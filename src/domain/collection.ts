@@ -63,6 +63,12 @@ export class Collection<Item extends { id: string }> {
     return { data, nextCursor: index > 0 && data.length === limit ? String(index) : null };
   }
 
+  /** The oldest record for which `wanted` holds. */
+  find(wanted: (item: Item) => boolean): Item | undefined {
+    for (const item of this.values()) if (wanted(item)) return item;
+    return undefined;
+  }
+
   /** The newest record for which `wanted` holds. */
   newest(wanted: (item: Item) => boolean): Item | undefined {
     return this.page(1, undefined, wanted).data[0];

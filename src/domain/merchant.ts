@@ -12,19 +12,15 @@ import type { Outcome, State } from './state.ts';
 
 /** The merchant whose current public key this is. */
 export function findByPublicKey(state: State, key: string): Merchant | undefined {
-  return findBy(state, (merchant) => sameSecret(key, merchant.publicKey));
+  return state.merchants.find(({ publicKey }) => sameSecret(key, publicKey));
 }
 
 /** The merchant whose current secret key this is. */
 export function findBySecretKey(state: State, key: string): Merchant | undefined {
-  return findBy(state, (merchant) => sameSecret(key, merchant.secretKey));
+  return state.merchants.find(({ secretKey }) => sameSecret(key, secretKey));
 }
 
-/**
- * The merchant whose current secret key this is.
- *
- * @throws GatewayError `unauthorized`
- */
+/** As `findBySecretKey`. @throws GatewayError `unauthorized` */
 export function requireBySecretKey(state: State, key: string | undefined): Merchant {
   if (key === undefined) {
     throw new GatewayError(
@@ -41,11 +37,6 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
   });
 }
 
-function findBy(state: State, matches: (merchant: Merchant) => boolean): Merchant | undefined {
-  for (const merchant of state.merchants.values()) if (matches(merchant)) return merchant;
-  return undefined;
-}
-
 /** The merchant that commands mean when they name none: the first one. */
 export function defaultMerchant(state: State): Merchant {
   const merchant = state.merchants.values().next().value;
@@ -53,13 +44,9 @@ export function defaultMerchant(state: State): Merchant {
   return merchant;
 }
 
-/**
- * The merchant with this id or name.
- *
- * @throws GatewayError `not_found`
- */
+/** The merchant with this id or name. @throws GatewayError `not_found` */
 export function requireMerchant(state: State, reference: string): Merchant {
-  const merchant = state.merchants.get(reference) ?? findBy(state, ({ name }) => name === reference);
+  const merchant = state.merchants.get(reference) ?? state.merchants.find(({ name }) => name === reference);
   if (merchant) return merchant;
   const names = [...state.merchants.values()].map(({ name }) => name);
   throw new GatewayError('not_found', `no merchant is called "${reference}"; known: ${names.join(', ')}`, {
@@ -102,7 +89,7 @@ export function addMerchant(
   if (!name.trim() || [...name].length > 60) {
     throw new GatewayError('invalid_fields', 'name must have 1 to 60 characters');
   }
-  if (findBy(state, (merchant) => merchant.name === name)) {
+  if (state.merchants.find((merchant) => merchant.name === name)) {
     throw new GatewayError('invalid_fields', `name "${name}" is taken by another merchant`);
   }
   const merchant: Merchant = { id, name, ...keys, balances: {}, createdAt: timestamp(context.now) };
@@ -112,10 +99,9 @@ export function addMerchant(
 /** The wallet that belongs to an e-mail (in any case) in a currency. */
 export function findWallet(state: State, email: string, currency: string): Wallet | undefined {
   const wanted = email.trim().toLowerCase();
-  for (const wallet of state.wallets.values()) {
-    if (wallet.currency === currency && wallet.email.toLowerCase() === wanted) return wallet;
-  }
-  return undefined;
+  return state.wallets.find(
+    (wallet) => wallet.currency === currency && wallet.email.toLowerCase() === wanted,
+  );
 }
 
 /** The first wallet that could pay an amount; else the first of its currency, which could not. */
@@ -123,19 +109,16 @@ export function payerOf(
   state: State,
   { amount, currency }: { amount: string; currency: string },
 ): { wallet: Wallet; canPay: boolean } | undefined {
-  let first: Wallet | undefined;
-  for (const wallet of state.wallets.values()) {
-    if (wallet.currency !== currency) continue;
-    if (compare(wallet.balance, amount) >= 0) return { wallet, canPay: true };
-    first ??= wallet;
-  }
-  return first && { wallet: first, canPay: false };
+  const rich = state.wallets.find(
+    (wallet) => wallet.currency === currency && compare(wallet.balance, amount) >= 0,
+  );
+  const wallet = rich ?? firstWallet(state, currency);
+  return wallet && { wallet, canPay: rich !== undefined };
 }
 
 /** The first wallet in a currency, for settling from outside when no e-mail leads to one. */
 export function firstWallet(state: State, currency: string): Wallet | undefined {
-  for (const wallet of state.wallets.values()) if (wallet.currency === currency) return wallet;
-  return undefined;
+  return state.wallets.find((wallet) => wallet.currency === currency);
 }
 
 /** The wallet less an amount. May go below zero: check first where it must not. */
