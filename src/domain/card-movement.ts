@@ -1,4 +1,4 @@
-import type { CardTransaction } from '../contract/card.ts';
+import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { timestamp } from '../contract/timestamp.ts';
@@ -14,12 +14,7 @@ export interface CardMovement {
 }
 
 /** A charge to a card, or money added to it. */
-export interface MovementInput {
-  amount: string;
-  details?: string | undefined;
-  /** Must be the card's own where it is given. */
-  currency?: string | undefined;
-}
+export type MovementInput = Omit<CardTransactionInput, 'type'>;
 
 /**
  * Rule: something is paid with a card. The balance falls by the amount and its charge.

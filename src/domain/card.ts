@@ -11,14 +11,11 @@ import type { Card, Outcome, State } from './state.ts';
 
 /** Money of cards goes out as JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */
 export const CARD_MONEY = /^\d{1,10}(\.\d{1,4})?$/;
-const MONEY_RULE =
-  'must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90';
 
 /** Why a text is no amount that a card can hold, or undefined. */
 export function cardAmountProblem(value: string): string | undefined {
-  return CARD_MONEY.test(value) && isAmount(value)
-    ? undefined
-    : `${MONEY_RULE} (got "${value.slice(0, 40)}")`;
+  if (CARD_MONEY.test(value) && isAmount(value)) return undefined;
+  return `must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90 (got "${value.slice(0, 40)}")`;
 }
 
 /** A card to create, checked field by field. */
@@ -85,11 +82,7 @@ export function issueCard(
   return { change: { cards: [card] }, result: card };
 }
 
-/**
- * The card with this id, if it is this merchant's (any merchant's when none is given).
- *
- * @throws GatewayError `not_found`
- */
+/** The card with this id, of this merchant where one is given. @throws GatewayError `not_found` */
 export function requireCard(state: State, id: string, merchant?: Merchant): Card {
   const card = state.cards.get(id);
   if (card && (merchant === undefined || card.merchantId === merchant.id)) return card;

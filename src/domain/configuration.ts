@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini';
-import type { Currency } from '../contract/amount.ts';
 import {
   type ChargeRate,
   CurrencyEntry,
@@ -11,19 +10,7 @@ import { GatewayError, nearestName } from '../contract/error.ts';
 import type { Rate } from './money.ts';
 
 /** What is taken from payments, from a new card, and from what a card pays. */
-export interface Charges {
-  payment: Rate;
-  card: Rate;
-  cardTransaction: Rate;
-}
-
-/** What a configuration says about money and outcomes, complete and checked. */
-export interface Terms {
-  charges: Charges;
-  currencies: readonly Currency[];
-  wallets: readonly WalletEntry[];
-  outcomes: readonly OutcomeRule[];
-}
+export type Charges = Record<'payment' | 'card' | 'cardTransaction', Rate>;
 
 /** The keys that are known somewhere in each structure, for "did you mean". */
 const KEYS = {
@@ -38,25 +25,28 @@ const KEYS = {
  *
  * @throws GatewayError `usage`, naming every key that is wrong and the known key nearest to an unknown one
  */
-export function readTerms(given: { [Name in keyof typeof STRUCTURES]?: unknown }): Terms {
-  const charges = given.charges === undefined ? {} : checked('charges', given.charges);
-  const currencies = given.currencies === undefined ? [] : checked('currencies', given.currencies);
+export function readTerms({
+  charges = {},
+  currencies = [],
+  wallets = [],
+  outcomes = [],
+}: { [Name in keyof typeof STRUCTURES]?: unknown }) {
+  const { payment, card, cardTransaction } = checked('charges', charges);
   return {
     charges: {
-      payment: rate(charges.payment, '2'),
-      card: rate(charges.card, '1'),
-      cardTransaction: rate(charges.cardTransaction, '0'),
+      payment: rate(payment, '2'),
+      card: rate(card, '1'),
+      cardTransaction: rate(cardTransaction, '0'),
     },
-    currencies: currencies.map(({ code, name = code, symbol = code, decimals = 2 }) => ({
-      code,
-      name,
-      symbol,
-      decimals,
-    })),
-    wallets: given.wallets === undefined ? [] : checked('wallets', given.wallets),
-    outcomes: given.outcomes === undefined ? [] : checked('outcomes', given.outcomes),
+    currencies: checked('currencies', currencies).map(
+      ({ code, name = code, symbol = code, decimals = 2 }) => ({ code, name, symbol, decimals }),
+    ),
+    wallets: checked('wallets', wallets),
+    outcomes: checked('outcomes', outcomes),
   };
 }
+/** What a configuration says about money and outcomes, complete and checked. */
+export type Terms = ReturnType<typeof readTerms>;
 
 /** A rate as configured; a part that is absent is 0. */
 function rate(terms: ChargeRate | undefined, defaultPercent: string): Rate {

@@ -1,3 +1,4 @@
+import type { FireInput } from '../contract/delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { IpnFormat, Tampering } from '../contract/vocabulary.ts';
@@ -15,14 +16,7 @@ export interface IpnSubject {
 }
 
 /** The fields of an IPN that its maker chooses; what is left out takes the payment's value, or a made-up one. */
-export interface ChosenFields {
-  identifier?: string | undefined;
-  amount?: string | undefined;
-  /** Default: USD. */
-  currency?: string | undefined;
-  /** Default: success. */
-  status?: string | undefined;
-}
+export type ChosenFields = Pick<FireInput, 'identifier' | 'amount' | 'currency' | 'status'>;
 
 /** How an IPN is written and tampered with. */
 export interface Composition {
@@ -32,15 +26,8 @@ export interface Composition {
   tamper?: Tampering | undefined;
 }
 
-/** An IPN ready to be posted. */
-export interface ComposedIpn {
-  contentType: string;
-  body: string;
-  signedText: string;
-  /** As they were before it was tampered with. */
-  identifier: string;
-  status: string;
-}
+/** An IPN ready to be posted; `identifier` and `status` as they were before it was tampered with. */
+export type ComposedIpn = Pick<Delivery, 'contentType' | 'body' | 'signedText' | 'identifier' | 'status'>;
 
 /** What makes the bytes of IPNs: handed in, so that no rule knows how the dialect writes them. */
 export interface IpnComposer {
@@ -60,7 +47,7 @@ export interface IpnComposer {
 }
 
 /** What a delivery is made of beside its bytes. */
-export interface DeliveryPlan {
+interface DeliveryPlan {
   paymentId: string | null;
   merchant: Merchant;
   url: string;

@@ -134,11 +134,7 @@ export function withEvent(
   return { ...payment, history: [...payment.history, { at: timestamp(now), event, detail }] };
 }
 
-/**
- * The payment that a reference names.
- *
- * @throws GatewayError `not_found`
- */
+/** The payment that a reference names. @throws GatewayError `not_found` */
 export function requirePayment(state: State, reference: string): Payment {
   const payment = state.findPayment(reference);
   if (payment) return payment;
