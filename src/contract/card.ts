@@ -79,13 +79,11 @@ export const CardFields = query(
 );
 export type CardFields = z.input<typeof CardFields>;
 
-/** Filters of the list of cards. */
 export const CardQuery = query('CardFilter', 'Which cards; all that is given must match.', {
   status: field(z.optional(z.enum(CARD_STATUSES)), 'Only those of this status.'),
   merchant: optionalText('Only those of the merchant with this id.'),
   ...PAGING,
 });
-
 export type CardFilter = z.input<typeof CardQuery>;
 
 export const CardTransactionInput = request(

@@ -27,7 +27,7 @@ export const ControlError = record(
   'An error of the control API: the shape of the service, and what programs and people can act on.',
   {
     ...errorFields,
-    code: field(z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]), 'What kind of error it is.'),
+    code: field(z.enum(Object.keys(STATUS) as ErrorCode[]), 'What kind of error it is.'),
     remedy: field(z.optional(text), 'What to do about it.'),
     hint: field(
       z.optional(z.array(z.union([text, CommandHint, OptionHint]))),

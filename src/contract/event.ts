@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { CardTransaction } from './card.ts';
 import { Delivery } from './delivery.ts';
-import { count, field, named, nullableText, query, record, text, time, wholeList } from './field.ts';
+import { count, field, named, nullableText, query, record, shapeOf, text, time, wholeList } from './field.ts';
 import { optionalNumber, optionalText, switchText } from './input.ts';
 import { InboxMessage } from './message.ts';
 import { Payment } from './payment.ts';
@@ -34,14 +34,12 @@ export const RequestList = wholeList(
   'requests that are remembered (100 unless `limit` says otherwise)',
 );
 
-/** Filters of the request log. */
 export const RequestQuery = query('RequestFilter', 'Which recorded requests; all that is given must match.', {
   path: optionalText('Only those to this path, without a query.'),
   method: optionalText('Only those with this method.'),
   payment: optionalText('Only those of this payment: id or identifier.'),
   limit: optionalNumber(1, 1_000, 'At most so many; default: 100.'),
 });
-
 export type RequestFilter = z.input<typeof RequestQuery>;
 
 /** Where a stream of events begins and whether it goes on. */
@@ -64,16 +62,8 @@ const EVENTS = {
 } as const;
 
 const one = <Name extends keyof typeof EVENTS>(name: Name) =>
-  z.object({
-    seq: seq.schema,
-    type: z.literal(name),
-    ...(Object.fromEntries(Object.entries(EVENTS[name]).map(([key, { schema }]) => [key, schema])) as {
-      [Key in keyof (typeof EVENTS)[Name]]: SchemaIn<(typeof EVENTS)[Name][Key]>;
-    }),
-  });
-type SchemaIn<Said> = Said extends { schema: infer Schema extends z.ZodMiniType } ? Schema : never;
+  z.object({ seq: seq.schema, type: z.literal(name), ...shapeOf(EVENTS[name]) });
 
-/** Something that happened: the data of one event of the stream. */
 export const SimEvent = named(
   {
     name: 'SimEvent',

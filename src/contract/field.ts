@@ -29,7 +29,7 @@ export interface Field<Schema extends z.ZodMiniType = z.ZodMiniType> {
 export type Fields = Readonly<Record<string, Field>>;
 
 /** The shape that zod wants of fields. */
-export type ShapeOf<All extends Fields> = { -readonly [Name in keyof All]: All[Name]['schema'] };
+type ShapeOf<All extends Fields> = { -readonly [Name in keyof All]: All[Name]['schema'] };
 
 /** What is said of a message as a whole. */
 export interface Message {
@@ -46,8 +46,10 @@ export interface Message {
   json?: JsonSchema;
 }
 
-const MESSAGES = new Map<string, Message>();
-const QUERIES: Message[] = [];
+/** Every message of the modules that are loaded, by name. */
+export const MESSAGES = new Map<string, Message>();
+/** Every query of a route, of the modules that are loaded. */
+export const QUERIES: Message[] = [];
 const BY_SCHEMA = new WeakMap<object, Message>();
 
 /** A field with its sentence. */
@@ -69,10 +71,9 @@ export function omit<All extends Fields, Name extends keyof All>(
   fields: All,
   ...names: readonly Name[]
 ): Omit<All, Name> {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name as Name))) as Omit<
-    All,
-    Name
-  >;
+  const kept = { ...fields };
+  for (const name of names) delete kept[name];
+  return kept;
 }
 
 /** The schemas of fields by name. */
@@ -118,16 +119,6 @@ export function named<Schema extends z.ZodMiniType>(said: Omit<Message, 'schema'
 /** What was said of a schema; undefined for one without a name. */
 export function messageOf(schema: z.ZodMiniType): Message | undefined {
   return BY_SCHEMA.get(schema);
-}
-
-/** Every message that has a name, of the modules that are loaded. */
-export function messages(): readonly Message[] {
-  return [...MESSAGES.values()];
-}
-
-/** Every query of a route, of the modules that are loaded. */
-export function queries(): readonly Message[] {
-  return QUERIES;
 }
 
 /** A page of a list, newest first. */

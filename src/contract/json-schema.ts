@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Field, type JsonSchema, type Message, messageOf, messages, queries } from './field.ts';
+import { type Field, type JsonSchema, MESSAGES, type Message, messageOf, QUERIES } from './field.ts';
 import { SOURCES } from './vocabulary.ts';
 
 /*
@@ -20,7 +20,7 @@ export function nameAt(reference: string): string {
 
 /** Every message that has a name, by name; they refer to each other. */
 export function componentSchemas(): Record<string, JsonSchema> {
-  const sorted = [...messages()].sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  const sorted = [...MESSAGES.values()].sort((a, b) => a.name.localeCompare(b.name, 'en'));
   const converted = { input: convert(sorted, 'input'), output: convert(sorted, 'output') };
   return Object.fromEntries(
     sorted.map((message) => [message.name, annotated(converted[message.io][message.name] ?? {}, message)]),
@@ -30,7 +30,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
 /** The queries of routes by name, for the types of the library. */
 export function querySchemas(): Record<string, JsonSchema> {
   return Object.fromEntries(
-    queries().map(({ name, description, schema }) => [name, { ...inlineSchema(schema), description }]),
+    QUERIES.map(({ name, description, schema }) => [name, { ...inlineSchema(schema), description }]),
   );
 }
 

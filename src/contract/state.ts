@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { CardTransaction, StoredCard } from './card.ts';
 import { StoredAttempt, StoredDelivery } from './delivery.ts';
-import { count, field, record, request } from './field.ts';
+import { count, field, omit, optional, record, request } from './field.ts';
 import { Merchant } from './merchant.ts';
 import { StoredMessage } from './message.ts';
 import { StoredPayment } from './payment.ts';
@@ -28,12 +28,10 @@ export type Records = { [Name in CollectionName]: z.output<(typeof COLLECTIONS)[
 const lists = Object.fromEntries(
   Object.entries(COLLECTIONS).map(([name, [schema, about]]) => [
     name,
-    field(z.array(schema as z.ZodMiniType), about),
+    field(z.array<z.ZodMiniType>(schema), about),
   ]),
 );
-const given = Object.fromEntries(
-  Object.entries(lists).map(([name, { schema, ...said }]) => [name, { ...said, schema: z.optional(schema) }]),
-);
+const given = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, optional(list)]));
 const version = field(count, 'Version of the format.');
 
 export const State = record('State', 'The whole state, as db.json holds it.', { version, ...lists });
@@ -51,22 +49,19 @@ export interface StateSnapshot {
   [collection: string]: unknown;
 }
 
-/** Every count but that of the payments, which may be by status. */
-const otherCounts = {
+const counts = {
+  payments: field(count, 'Payments.'),
   deliveries: field(count, 'IPNs.'),
   merchants: field(count, 'Merchants.'),
   wallets: field(count, 'Wallets of live mode.'),
   cards: field(count, 'Virtual cards.'),
 };
 
-export const RecordCounts = record('RecordCounts', 'How many records there are.', {
-  payments: field(count, 'Payments.'),
-  ...otherCounts,
-});
+export const RecordCounts = record('RecordCounts', 'How many records there are.', counts);
 export type RecordCounts = z.output<typeof RecordCounts>;
 
 export const StatusCounts = record('StatusCounts', 'How many records there are.', {
-  ...otherCounts,
+  ...omit(counts, 'payments'),
   payments: field(z.record(z.enum(PAYMENT_STATUSES), count), 'Payments by status.'),
 });
 

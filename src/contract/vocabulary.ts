@@ -61,7 +61,7 @@ export const PAYMENT_OUTCOMES = {
   },
 } as const satisfies Record<string, OutcomeMember>;
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOMES;
-export const OUTCOMES = Object.keys(PAYMENT_OUTCOMES) as [PaymentOutcome, ...PaymentOutcome[]];
+export const OUTCOMES = Object.keys(PAYMENT_OUTCOMES) as PaymentOutcome[];
 
 /** The ends of a payment that send an IPN only where somebody asks for it (chosen). */
 export const SENT_ON_REQUEST = OUTCOMES.map((outcome) => PAYMENT_OUTCOMES[outcome].status).filter(
@@ -77,7 +77,7 @@ export const SETTLERS = {
   clock: 'the clock: its time was up',
 } as const;
 export type SettledBy = keyof typeof SETTLERS;
-export const SETTLED_BY = Object.keys(SETTLERS) as [SettledBy, ...SettledBy[]];
+export const SETTLED_BY = Object.keys(SETTLERS) as SettledBy[];
 
 /** What can happen to a payment between initiate and its end, for people. */
 export const PAYMENT_EVENTS = {
