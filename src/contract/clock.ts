@@ -50,7 +50,6 @@ const moveFields = {
   resume: field(z.optional(z.literal(true)), 'Lets a frozen clock go on.'),
 };
 
-/** One move of the clock. */
 export const ClockInput = named(
   {
     name: 'ClockInput',
@@ -59,10 +58,10 @@ export const ClockInput = named(
     io: 'input',
     example: { advance: '2h' },
   },
-  z.strictObject(shapeOf(moveFields)).check((move) => {
-    if (Object.values(move.value).filter((value) => value !== undefined).length === 1) return;
-    const message = 'the input must have exactly one of advance, freeze and resume';
-    move.issues.push({ code: 'custom', input: move.value, message });
-  }),
+  z.strictObject(shapeOf(moveFields)).check(
+    z.refine((move) => Object.values(move).filter((value) => value !== undefined).length === 1, {
+      error: 'the input must have exactly one of advance, freeze and resume',
+    }),
+  ),
 );
 export type ClockInput = z.output<typeof ClockInput>;

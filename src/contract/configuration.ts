@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
+import { isEmail } from './address.ts';
 import { AMOUNT_PATTERN, isAmount } from './amount.ts';
-import { DURATION_PATTERN, isDuration } from './duration.ts';
-import { isEmail } from './email.ts';
-import { type Field, field, type JsonSchema, named, request, shapeOf } from './field.ts';
+import { DURATION_PATTERN } from './duration.ts';
+import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
+import { durationText, textThat } from './input.ts';
 import { DELIVERY_ORDERS, OUTCOMES } from './vocabulary.ts';
 
 /*
@@ -31,10 +32,6 @@ function decimal(isValid: (value: string) => boolean, expected: string) {
       .check(z.refine((value) => isValid(String(value)), { error: expected })),
     z.transform((value) => String(value)),
   );
-}
-
-function textThat(isValid: (value: string) => boolean, expected: string) {
-  return z.string({ error: expected }).check(z.refine(isValid, { error: expected }));
 }
 
 function textUpTo(max: number) {
@@ -94,17 +91,12 @@ export const WalletEntry = request('WalletEntry', 'One more wallet of live mode.
 /** A wallet that the configuration asks for; it is made where its owner has none in that currency. */
 export type WalletEntry = z.output<typeof WalletEntry>;
 
-/** As `--auto-delay`. */
-const LONGEST_DELAY_MS = 720 * 3_600_000;
-const MAX_PATTERN_LENGTH = 200;
-
-const pattern = z.string({ error: 'must be a text or a pattern such as "order-*"' }).check(
-  z.refine((value) => value !== '' && value.length <= MAX_PATTERN_LENGTH, {
-    error: `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
-  }),
-);
-const patternField = (description: string): Field<z.ZodMiniOptional<typeof pattern>> =>
-  field(z.optional(pattern), description, { minLength: 1 });
+const pattern = z
+  .string({ error: 'must be a text or a pattern such as "order-*"' })
+  .check(
+    z.refine((value) => value !== '' && value.length <= 200, { error: 'must have 1 to 200 characters' }),
+  );
+const patternField = (description: string) => field(z.optional(pattern), description, { minLength: 1 });
 
 const PATTERNS = {
   identifier: patternField('identifiers that it is for, such as fail-*'),
@@ -122,16 +114,10 @@ const ruleFields = {
     z.optional(z.enum(DELIVERY_ORDERS, { error: `must be one of ${DELIVERY_ORDERS.join(', ')}` })),
     'order of IPN and redirect (default: that of the emulator)',
   ),
-  delay: field(
-    z.optional(
-      textThat(
-        (value) => isDuration(value, LONGEST_DELAY_MS),
-        'must be a duration such as 500ms, 2s, 1m or 1h, at most 720h',
-      ),
-    ),
-    'time from initiate (default: autoDelay)',
-    { type: 'string', pattern: DURATION_PATTERN },
-  ),
+  // As long as --auto-delay at most.
+  delay: field(z.optional(durationText(720 * 3_600_000)), 'time from initiate (default: autoDelay)', {
+    pattern: DURATION_PATTERN,
+  }),
 };
 
 /** A rule of the configuration that decides the outcome of the payments it fits. Every pattern given must fit. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
-import { GatewayError, nearestName } from './error.ts';
+import { didYouMean, GatewayError } from './error.ts';
 import { field, type JsonSchema } from './field.ts';
 
 /*
@@ -35,9 +35,8 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): strin
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
-        const meant = nearestName(key, known);
         const name = [...issue.path, key].join('.');
-        return `unknown field ${name}${meant ? `: did you mean ${meant}?` : `; known: ${known.join(', ')}`}`;
+        return `unknown field ${name}${didYouMean(key, known, `; known: ${known.join(', ')}`)}`;
       });
     case 'invalid_value':
       return [`${path} must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`];

@@ -1,5 +1,5 @@
+import { isEmail } from '../contract/address.ts';
 import { type CheckoutProblem, CODE_LIFETIME_MS } from '../contract/checkout.ts';
-import { isEmail } from '../contract/email.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { findWallet } from './merchant.ts';
 import { compare } from './money.ts';

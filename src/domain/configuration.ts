@@ -6,7 +6,7 @@ import {
   STRUCTURES,
   WalletEntry,
 } from '../contract/configuration.ts';
-import { GatewayError, nearestName } from '../contract/error.ts';
+import { didYouMean, GatewayError } from '../contract/error.ts';
 import type { Rate } from './money.ts';
 
 /** What is taken from payments, from a new card, and from what a card pays. */
@@ -67,11 +67,10 @@ function checked<Name extends keyof typeof STRUCTURES>(
 function describeIssue(name: keyof typeof STRUCTURES, issue: z.core.$ZodIssue): string[] {
   const at = [name, ...issue.path].join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
-      const meant = nearestName(key, KEYS[name]);
-      const hint = meant ? `: did you mean ${meant}?` : `; known: ${KEYS[name].join(', ')}`;
-      return `unknown key ${at}.${key}${hint}`;
-    });
+    const known = KEYS[name];
+    return issue.keys.map(
+      (key) => `unknown key ${at}.${key}${didYouMean(key, known, `; known: ${known.join(', ')}`)}`,
+    );
   }
   if (issue.input === undefined) return [`${at} is required`];
   if (issue.code === 'invalid_type' && issue.expected === 'object') return [`${at} must be an object`];
