@@ -27,7 +27,6 @@ const cardFields = {
 };
 
 export const StoredCard = record('StoredCard', 'A card as it is stored.', cardFields);
-export type StoredCard = z.output<typeof StoredCard>;
 
 const shown = {
   ...cardFields,

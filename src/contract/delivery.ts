@@ -46,7 +46,6 @@ const attemptFields = {
 };
 
 export const StoredAttempt = record('StoredAttempt', 'An attempt as it is stored.', attemptFields);
-export type StoredAttempt = z.output<typeof StoredAttempt>;
 
 export const Attempt = record(
   'Attempt',
@@ -88,7 +87,6 @@ export const StoredDelivery = record(
   'An IPN as it is stored; its attempts are records of their own.',
   deliveryFields,
 );
-export type StoredDelivery = z.output<typeof StoredDelivery>;
 
 export const Delivery = record('Delivery', 'An IPN on its way to a receiver, with every attempt.', {
   ...omit(deliveryFields, 'signedWith', 'attemptCount'),

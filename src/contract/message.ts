@@ -13,7 +13,6 @@ const fields = {
 };
 
 export const StoredMessage = record('StoredMessage', 'A verification code as it is stored.', fields);
-export type StoredMessage = z.output<typeof StoredMessage>;
 
 export const InboxMessage = record(
   'InboxMessage',
