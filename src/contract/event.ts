@@ -49,7 +49,6 @@ export const EventQuery = query('EventFilter', 'Which part of the stream.', {
 });
 
 const seq = field(count, 'Counts everything that happens; hand it back as `since` or Last-Event-ID.');
-const type = 'What kind of thing it is.';
 
 /** What else an event of a type holds. */
 const EVENTS = {
@@ -68,7 +67,11 @@ export const SimEvent = named(
   {
     name: 'SimEvent',
     description: 'Something that happened: the data of one event of the stream.',
-    fields: { seq, type: field(text, type), ...Object.assign({}, ...Object.values(EVENTS)) },
+    fields: {
+      seq,
+      type: field(text, 'What kind of thing it is.'),
+      ...Object.assign({}, ...Object.values(EVENTS)),
+    },
     io: 'output',
   },
   z.discriminatedUnion('type', [

@@ -14,11 +14,9 @@ import {
   type Field,
   field,
   type JsonSchema,
-  named,
   query,
   record,
   request,
-  shapeOf,
   text,
   wholeList,
   wholeListFields,
@@ -101,19 +99,16 @@ const ruleFields = {
 };
 
 /** One fault rule, as it is in a request, in the configuration file and in the list. */
-export const FaultRule = named(
-  {
-    name: 'FaultRule',
-    description: 'What goes wrong on purpose, and where.',
-    fields: ruleFields,
-    io: 'input',
-    example: { route: 'initiate', status: 503, times: 2 },
-  },
-  z.strictObject(shapeOf(ruleFields)).check((rule) => {
-    for (const [name, message] of contradictions(rule.value)) {
-      rule.issues.push({ code: 'custom', input: rule.value, path: [name], message });
+export const FaultRule = request(
+  'FaultRule',
+  'What goes wrong on purpose, and where.',
+  ruleFields,
+  { route: 'initiate', status: 503, times: 2 },
+  ({ value: rule, issues }) => {
+    for (const [name, message] of contradictions(rule)) {
+      issues.push({ code: 'custom', input: rule, path: [name], message });
     }
-  }),
+  },
 );
 export type FaultRule = z.output<typeof FaultRule>;
 

@@ -94,8 +94,10 @@ export function request<All extends Fields>(
   description: string,
   fields: All,
   example?: unknown,
+  ...checks: readonly z.core.CheckFn<z.output<z.ZodMiniObject<ShapeOf<All>>>>[]
 ) {
-  return named({ name, description, fields, io: 'input', example }, z.strictObject(shapeOf(fields)));
+  const schema = z.strictObject(shapeOf(fields)).check(...checks);
+  return named({ name, description, fields, io: 'input', example }, schema);
 }
 
 /** The query of a route. Its name is for the types of the library: a document describes the parameters one by one. */
