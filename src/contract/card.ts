@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { CARD_AMOUNT_PATTERN } from './amount.ts';
 import { CARD_DEFAULTS } from './defaults.ts';
 import { count, field, money, page, query, record, request, text, time } from './field.ts';
 import { optionalText, PAGING } from './input.ts';
@@ -90,7 +91,7 @@ export const CardTransactionInput = request(
   'A charge to a card, or money added to it.',
   {
     type: field(z.enum(CARD_MOVEMENTS), '`charge` pays from the card, `fund` adds to it.'),
-    amount: field(text, 'Decimal text.', { pattern: '^\\d{1,10}(\\.\\d{1,4})?$' }),
+    amount: field(text, 'Decimal text.', { pattern: CARD_AMOUNT_PATTERN.source }),
     details: field(z.optional(text.check(z.maxLength(255))), 'What it is for.'),
     currency: optionalText("Must be the card's, if it is given."),
   },

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isEmail } from './address.ts';
-import { AMOUNT_PATTERN, isAmount } from './amount.ts';
+import { AMOUNT_PATTERN, CURRENCY_CODE, isAmount } from './amount.ts';
 import { DURATION_PATTERN } from './duration.ts';
 import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
 import { durationText, textThat } from './input.ts';
@@ -51,7 +51,7 @@ const balance = decimal(
 );
 const code = z
   .string({ error: 'must be a currency code' })
-  .check(z.regex(/^[A-Z0-9]{2,4}$/, 'must be two to four upper-case letters or digits, such as "NPR"'));
+  .check(z.regex(CURRENCY_CODE, 'must be two to four upper-case letters or digits, such as "NPR"'));
 const decimals = 'must be a whole number from 0 to 8';
 
 /** Percent and fixed part. */

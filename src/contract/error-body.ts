@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { type ErrorCode, STATUS } from './error.ts';
+import { STATUS } from './error.ts';
 import { field, record, text } from './field.ts';
+import { namesOf } from './vocabulary.ts';
 
 const errorFields = {
   error: field(z.literal('true'), 'Always the text "true" (documented).'),
@@ -27,7 +28,7 @@ export const ControlError = record(
   'An error of the control API: the shape of the service, and what programs and people can act on.',
   {
     ...errorFields,
-    code: field(z.enum(Object.keys(STATUS) as ErrorCode[]), 'What kind of error it is.'),
+    code: field(z.enum(namesOf(STATUS)), 'What kind of error it is.'),
     remedy: field(z.optional(text), 'What to do about it.'),
     hint: field(
       z.optional(z.array(z.union([text, CommandHint, OptionHint]))),

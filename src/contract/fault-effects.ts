@@ -1,3 +1,5 @@
+import { namesOf } from './vocabulary.ts';
+
 /** A member of a fault rule, as the command line, the control API, the configuration file and the dashboard have it. */
 export interface FaultMember {
   kind: 'on' | 'integer' | 'fraction' | 'duration' | 'latency' | 'pattern';
@@ -96,7 +98,7 @@ export const FAULT_EFFECTS = {
   },
 } as const satisfies Record<string, FaultMember>;
 export type FaultEffect = keyof typeof FAULT_EFFECTS;
-export const FAULT_EFFECT_NAMES = Object.keys(FAULT_EFFECTS) as FaultEffect[];
+export const FAULT_EFFECT_NAMES = namesOf(FAULT_EFFECTS);
 
 /** When a fault rule acts (chosen). */
 export const FAULT_CONDITIONS = {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
-import { didYouMean, GatewayError } from './error.ts';
+import { didYouMean, type ErrorCode, GatewayError } from './error.ts';
 import { field, type JsonSchema } from './field.ts';
 
 /*
@@ -10,13 +10,19 @@ import { field, type JsonSchema } from './field.ts';
 /**
  * A value as the schema wants it.
  *
- * @throws GatewayError `invalid_fields`, naming every field that is wrong, unknown ones with the nearest known name
+ * @param describe the problems that an issue stands for
+ * @throws GatewayError of this code, naming every field that is wrong, unknown ones with the nearest known name
  */
-export function parseInput<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> {
+export function parseInput<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  value: unknown,
+  describe = (issue: z.core.$ZodIssue) => describeIssue(issue, knownAt(schema, issue.path)),
+  code: ErrorCode = 'invalid_fields',
+): z.output<Schema> {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data as z.output<Schema>;
-  const problems = parsed.error.issues.flatMap((issue) => describeIssue(issue, knownAt(schema, issue.path)));
-  throw new GatewayError('invalid_fields', problems[0] ?? 'the input is not valid', { problems });
+  const problems = parsed.error.issues.flatMap(describe);
+  throw new GatewayError(code, problems[0] ?? 'the input is not valid', { problems });
 }
 
 /** The fields that a schema knows at the place of an issue, which may be inside a list. */

@@ -24,18 +24,17 @@ import {
   CHECKOUT_THEMES,
   DELIVERY_ORDERS,
   MODES,
+  namesOf,
   OUTCOMES,
   PAYMENT_EVENTS,
   PAYMENT_STATUSES,
-  type PaymentEventName,
   SETTLED_BY,
   TIMELINE_EVENTS,
-  type TimelineEvent,
 } from './vocabulary.ts';
 
 export const PaymentEvent = record('PaymentEvent', 'Something that happened to a payment.', {
   at: time('When.'),
-  event: field(z.enum(Object.keys(PAYMENT_EVENTS) as PaymentEventName[]), 'What.'),
+  event: field(z.enum(namesOf(PAYMENT_EVENTS)), 'What.'),
   detail: field(nullableText, 'More about it, in words.'),
 });
 export type PaymentEvent = z.output<typeof PaymentEvent>;
@@ -112,7 +111,7 @@ export const PaymentList = page('PaymentList', Payment, 'payments');
 export const TimelineEntry = record('TimelineEntry', 'One step in the story of a payment.', {
   at: time('When.'),
   event: field(
-    z.enum(Object.keys(TIMELINE_EVENTS) as TimelineEvent[]),
+    z.enum(namesOf(TIMELINE_EVENTS)),
     '`ipn_due` is still to come: the next attempt of a delivery.',
   ),
   detail: field(nullableText, 'More about it, in words.'),

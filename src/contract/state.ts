@@ -5,7 +5,7 @@ import { count, field, omit, optional, record, request } from './field.ts';
 import { Merchant } from './merchant.ts';
 import { StoredMessage } from './message.ts';
 import { StoredPayment } from './payment.ts';
-import { PAYMENT_STATUSES } from './vocabulary.ts';
+import { namesOf, PAYMENT_STATUSES } from './vocabulary.ts';
 import { Wallet } from './wallet.ts';
 
 /** The collections of the state, by the name they have in the file and in the order in which people read them. */
@@ -20,7 +20,7 @@ export const COLLECTIONS = {
   cardTransactions: [CardTransaction, 'Movements of money on cards.'],
 } as const;
 export type CollectionName = keyof typeof COLLECTIONS;
-export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as readonly CollectionName[];
+export const COLLECTION_NAMES: readonly CollectionName[] = namesOf(COLLECTIONS);
 
 /** The record type of each collection. */
 export type Records = { [Name in CollectionName]: z.output<(typeof COLLECTIONS)[Name][0]> };

@@ -1,4 +1,4 @@
-import { isAmount } from '../contract/amount.ts';
+import { CARD_AMOUNT_PATTERN, isAmount } from '../contract/amount.ts';
 import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
@@ -10,12 +10,9 @@ import { unique } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Card, Outcome, State } from './state.ts';
 
-/** Money of cards goes out as JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */
-export const CARD_MONEY = /^\d{1,10}(\.\d{1,4})?$/;
-
 /** Why a text is no amount that a card can hold, or undefined. */
 export function cardAmountProblem(value: string): string | undefined {
-  if (CARD_MONEY.test(value) && isAmount(value)) return undefined;
+  if (CARD_AMOUNT_PATTERN.test(value) && isAmount(value)) return undefined;
   return `must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90 (got "${value.slice(0, 40)}")`;
 }
 
@@ -170,7 +167,7 @@ export function fundCard(card: Card, input: MovementInput, context: Context): Ou
     throw new GatewayError('wrong_state', `card ${card.id} is canceled: it takes no money`);
   }
   const balance = add(card.availableBalance, input.amount);
-  if (!CARD_MONEY.test(balance)) {
+  if (!CARD_AMOUNT_PATTERN.test(balance)) {
     throw new GatewayError(
       'invalid_fields',
       `amount is too large: the balance would be ${balance} ${card.currency}`,

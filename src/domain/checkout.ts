@@ -7,13 +7,16 @@ import { withEvent } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Message, Outcome, Payment, State } from './state.ts';
 
-/** Rule: the customer enters an e-mail. In live mode a fresh code is sent to it. The result is null when it passed. */
+/** Null where there is none. */
+type Problem = CheckoutProblem | null;
+
+/** Rule: the customer enters an e-mail. In live mode a fresh code is sent to it. */
 export function enterEmail(
   state: State,
   payment: Payment,
   given: string,
   context: Context,
-): Outcome<CheckoutProblem | null> {
+): Outcome<Problem> {
   const { now } = context;
   const email = given.trim();
   const problem = emailProblem(state, payment, email, context);
@@ -26,12 +29,7 @@ export function enterEmail(
     : { ...sendCode(entered, email, context), result: null };
 }
 
-function emailProblem(
-  state: State,
-  payment: Payment,
-  email: string,
-  context: Context,
-): CheckoutProblem | null {
+function emailProblem(state: State, payment: Payment, email: string, context: Context): Problem {
   if (!isEmail(email)) return 'email_invalid';
   if (payment.mode === 'sandbox') {
     const matches = email.toLowerCase() === context.settings.sandboxEmail.toLowerCase();
@@ -61,13 +59,8 @@ export function changeEmail(payment: Payment): Outcome<null> {
   return { change: { payments: [{ ...payment, payerEmail: null, messageId: null }] }, result: null };
 }
 
-/** What speaks against paying with this code now, or null. */
-export function codeProblem(
-  state: State,
-  payment: Payment,
-  given: string,
-  context: Context,
-): CheckoutProblem | null {
+/** What speaks against paying with this code now. */
+export function codeProblem(state: State, payment: Payment, given: string, context: Context): Problem {
   const code = given.replace(/\s/g, '');
   if (payment.mode === 'sandbox') return code === context.settings.sandboxCode ? null : 'code_wrong';
   const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
@@ -76,7 +69,7 @@ export function codeProblem(
   return walletProblem(state, payment, payment.payerEmail ?? '');
 }
 
-function walletProblem(state: State, payment: Payment, email: string): CheckoutProblem | null {
+function walletProblem(state: State, payment: Payment, email: string): Problem {
   const wallet = findWallet(state, email, payment.currency);
   if (!wallet) return 'wallet_unknown';
   return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;

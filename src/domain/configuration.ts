@@ -6,7 +6,8 @@ import {
   STRUCTURES,
   WalletEntry,
 } from '../contract/configuration.ts';
-import { didYouMean, GatewayError } from '../contract/error.ts';
+import { didYouMean } from '../contract/error.ts';
+import { parseInput } from '../contract/input.ts';
 import type { Rate } from './money.ts';
 
 /** What is taken from payments, from a new card, and from what a card pays. */
@@ -31,18 +32,18 @@ export function readTerms({
   wallets = [],
   outcomes = [],
 }: { [Name in keyof typeof STRUCTURES]?: unknown }) {
-  const { payment, card, cardTransaction } = checked('charges', charges);
+  const { payment, card, cardTransaction } = checked('charges', STRUCTURES.charges, charges);
   return {
     charges: {
       payment: rate(payment, '2'),
       card: rate(card, '1'),
       cardTransaction: rate(cardTransaction, '0'),
     },
-    currencies: checked('currencies', currencies).map(
+    currencies: checked('currencies', STRUCTURES.currencies, currencies).map(
       ({ code, name = code, symbol = code, decimals = 2 }) => ({ code, name, symbol, decimals }),
     ),
-    wallets: checked('wallets', wallets),
-    outcomes: checked('outcomes', outcomes),
+    wallets: checked('wallets', STRUCTURES.wallets, wallets),
+    outcomes: checked('outcomes', STRUCTURES.outcomes, outcomes),
   };
 }
 /** What a configuration says about money and outcomes, complete and checked. */
@@ -54,14 +55,12 @@ function rate(terms: ChargeRate | undefined, defaultPercent: string): Rate {
   return { percent: terms.percent ?? '0', fixed: terms.fixed ?? '0' };
 }
 
-function checked<Name extends keyof typeof STRUCTURES>(
-  name: Name,
+function checked<Schema extends z.ZodMiniType>(
+  name: keyof typeof STRUCTURES,
+  schema: Schema,
   value: unknown,
-): z.output<(typeof STRUCTURES)[Name]> {
-  const parsed = STRUCTURES[name].safeParse(value, { reportInput: true });
-  if (parsed.success) return parsed.data as z.output<(typeof STRUCTURES)[Name]>;
-  const problems = parsed.error.issues.flatMap((issue) => describeIssue(name, issue));
-  throw new GatewayError('usage', problems[0] ?? `${name} is not valid`, { problems });
+) {
+  return parseInput(schema, value, (issue) => describeIssue(name, issue), 'usage');
 }
 
 function describeIssue(name: keyof typeof STRUCTURES, issue: z.core.$ZodIssue): string[] {

@@ -82,9 +82,7 @@ export function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: 
 
 /** Rule: the delivery of a settled payment's IPN. */
 export function deliveryOf(
-  payment: Payment,
-  status: string,
-  holder: string,
+  { payment, status, holder }: Omit<IpnSubject, 'secretKey'>,
   merchant: Merchant,
   context: Context,
   dueAt = context.now,

@@ -1,4 +1,5 @@
 import { shorten } from '../contract/address.ts';
+import { CURRENCY_CODE } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
@@ -94,7 +95,7 @@ function requireCurrency(given: string, settings: Settings): string {
   throw new GatewayError('unsupported_currency', problem, {
     hint: known
       ? hint`${command('start')} ${option('loose')} accepts lower-case currencies`
-      : hint`${command('start')} ${option('currency', /^[A-Z0-9]{2,4}$/.test(upper) ? upper : 'CODE')} adds it`,
+      : hint`${command('start')} ${option('currency', CURRENCY_CODE.test(upper) ? upper : 'CODE')} adds it`,
   });
 }
 

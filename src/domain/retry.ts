@@ -10,13 +10,16 @@ const JITTER = 0.1;
 
 type Facts = AttemptReport & { startedAt: string };
 
+/** The delivery as it is now; none where a reset took it away while it was on its way. */
+type Recorded = Outcome<Delivery | undefined>;
+
 /** Rule: an attempt is kept, and decides whether the delivery is done, given up, or tried again and when. */
 export function recordAttempt(
   state: State,
   deliveryId: string,
   { refused, ...facts }: Facts & { refused: boolean },
   context: Context,
-): Outcome<Delivery | undefined> {
+): Recorded {
   return keep(state, deliveryId, facts, context, (delivery) => verdict(facts, delivery, refused, context));
 }
 
@@ -26,7 +29,7 @@ export function recordExtraAttempt(
   deliveryId: string,
   facts: Facts,
   context: Context,
-): Outcome<Delivery | undefined> {
+): Recorded {
   return keep(state, deliveryId, facts, context, () => ({}));
 }
 
@@ -36,9 +39,8 @@ function keep(
   facts: Facts,
   { ids }: Context,
   decide: (delivery: Delivery) => Partial<Delivery>,
-): Outcome<Delivery | undefined> {
+): Recorded {
   const delivery = state.deliveries.get(deliveryId);
-  // A reset took the delivery away while it was on its way.
   if (!delivery) return { change: {}, result: undefined };
   const number = delivery.attemptCount + 1;
   const attempt: Attempt = { id: ids.attempt(), deliveryId, number, ...facts };
@@ -47,12 +49,7 @@ function keep(
 }
 
 /** Rule: a delivery goes out at another time than planned. */
-export function postpone(
-  state: State,
-  deliveryId: string,
-  at: number,
-  why: string,
-): Outcome<Delivery | undefined> {
+export function postpone(state: State, deliveryId: string, at: number, why: string): Recorded {
   const delivery = state.deliveries.get(deliveryId);
   if (delivery?.state !== 'pending') return { change: {}, result: undefined };
   const moved = { ...delivery, nextAttemptAt: timestamp(at), note: noteOf(why, delivery) };

@@ -69,7 +69,7 @@ export function settle(
   const isSent = order !== 'redirect-only' && context.settings.ipn.on.has(status);
   const copies = order === 'ipn-twice' ? 2 : 1;
   const deliveries = Array.from({ length: isSent ? copies : 0 }, () =>
-    deliveryOf(settled, ipnStatus, holder, merchant, context, dueAt),
+    deliveryOf({ payment: settled, status: ipnStatus, holder }, merchant, context, dueAt),
   );
   const income = subtract(payment.amount, payment.charge);
   return {
