@@ -65,7 +65,7 @@ export function issueCard(
     title,
     nameOnCard,
     email,
-    number: testCardNumber(unique(ids.cardDigits, (digits) => !state.hasCardNumber(testCardNumber(digits)))),
+    number: testCardNumber(unique(ids.cardDigits, (digits) => !state.cards.newestOf(testCardNumber(digits)))),
     cvc: ids.cvc(),
     expiryMonth: day.getUTCMonth() + 1,
     expiryYear: String(day.getUTCFullYear() + LIFE_IN_YEARS),

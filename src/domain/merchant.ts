@@ -10,17 +10,14 @@ import { add, compare, subtract } from './money.ts';
 import type { Context } from './settings.ts';
 import type { Outcome, State } from './state.ts';
 
-/** The merchant whose current public key this is. */
-export function findByPublicKey(state: State, key: string): Merchant | undefined {
-  return state.merchants.find(({ publicKey }) => sameSecret(key, publicKey));
+/** A merchant's current keys: fresh random text, never seeded, or a pair that the user pinned. */
+export type KeyPair = Pick<Merchant, 'publicKey' | 'secretKey'>;
+
+export function findByKey(state: State, kind: keyof KeyPair, key: string): Merchant | undefined {
+  return state.merchants.find((merchant) => sameSecret(key, merchant[kind]));
 }
 
-/** The merchant whose current secret key this is. */
-export function findBySecretKey(state: State, key: string): Merchant | undefined {
-  return state.merchants.find(({ secretKey }) => sameSecret(key, secretKey));
-}
-
-/** As `findBySecretKey`. @throws GatewayError `unauthorized` */
+/** The merchant whose secret key a request carries. @throws GatewayError `unauthorized` */
 export function requireBySecretKey(state: State, key: string | undefined): Merchant {
   if (key === undefined) {
     throw new GatewayError(
@@ -28,10 +25,10 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
       'the header Authorization: Bearer <secret key> is missing or malformed',
     );
   }
-  const merchant = findBySecretKey(state, key);
+  const merchant = findByKey(state, 'secretKey', key);
   if (merchant) return merchant;
   throw new GatewayError('unauthorized', 'Invalid api key', {
-    hint: findByPublicKey(state, key)
+    hint: findByKey(state, 'publicKey', key)
       ? hint`lint: the public key was sent as the bearer token; cards need the secret key`
       : hint`${command('keys show')} prints the keys of this emulator; keys generate replaces them`,
   });
@@ -54,12 +51,6 @@ export function requireMerchant(state: State, reference: string): Merchant {
   });
 }
 
-/** Where a new pair of keys comes from: fresh random text, never seeded, or a pair that the user pinned. */
-export interface KeyPair {
-  publicKey: string;
-  secretKey: string;
-}
-
 /** A new pair of keys that no secret scanner and no person takes for a real one (chosen). */
 export function newKeyPair(random: RandomBytes): KeyPair {
   return {
@@ -74,11 +65,7 @@ export function replaceKeys(merchant: Merchant, keys: KeyPair): Outcome<Merchant
   return { change: { merchants: [changed] }, result: changed };
 }
 
-/**
- * Registers another merchant.
- *
- * @throws GatewayError `invalid_fields` when the name is empty, too long or taken
- */
+/** @throws GatewayError `invalid_fields` when the name is empty, too long or taken */
 export function addMerchant(
   state: State,
   id: string,
@@ -132,11 +119,7 @@ export function credit(merchant: Merchant, currency: string, amount: string): Me
   return { ...merchant, balances: { ...merchant.balances, [currency]: balance } };
 }
 
-/**
- * Puts money into a wallet.
- *
- * @throws GatewayError `not_found` for an unknown wallet, `invalid_fields` for what is no amount
- */
+/** @throws GatewayError `not_found` for an unknown wallet, `invalid_fields` for what is no amount */
 export function fundWallet(state: State, reference: string, amount: string): Outcome<Wallet> {
   const wallet = state.wallets.get(reference);
   if (!wallet) {

@@ -59,14 +59,6 @@ export class State implements Collections {
     return this.payments.get(reference) ?? this.newestPending(reference) ?? this.payments.newestOf(reference);
   }
 
-  hasIdentifier(identifier: string): boolean {
-    return this.payments.newestOf(identifier) !== undefined;
-  }
-
-  hasCardNumber(number: string): boolean {
-    return this.cards.newestOf(number) !== undefined;
-  }
-
   /** The deliveries of a payment, oldest first. */
   deliveriesOf(paymentId: string): Delivery[] {
     return this.deliveries.group(paymentId);

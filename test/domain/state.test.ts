@@ -91,7 +91,7 @@ describe('taking a change back', () => {
     newest: held.newestPending()?.id,
     byIdentifier: ['a', 'b'].map((identifier) => [
       held.findPayment(identifier)?.id,
-      held.hasIdentifier(identifier),
+      held.payments.newestOf(identifier),
     ]),
     deliveries: [...held.deliveries.values()],
     wallets: [...held.wallets.values()],
