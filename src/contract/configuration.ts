@@ -54,7 +54,6 @@ const code = z
   .check(z.regex(CURRENCY_CODE, 'must be two to four upper-case letters or digits, such as "NPR"'));
 const decimals = 'must be a whole number from 0 to 8';
 
-/** Percent and fixed part. */
 export const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal text.', {
   percent: field(z.optional(percent), 'from 0 to 100, such as "2.5"', PERCENT),
   fixed: field(z.optional(balance), 'added to it, such as "0.30"', DECIMAL),
@@ -146,7 +145,6 @@ function listOf<Schema extends z.ZodMiniType>(schema: Schema) {
     .check(z.maxLength(MAX_ENTRIES, `may have at most ${MAX_ENTRIES} entries`));
 }
 
-/** What each of the structures may hold. */
 export const STRUCTURES = {
   charges: Charges,
   currencies: listOf(CurrencyEntry),

@@ -9,7 +9,6 @@ const errorFields = {
   errors: field(z.array(text), 'Every problem (observed).'),
 };
 
-/** The one shape of an error on the wire. */
 export const ServiceError = record('Error', 'An error of the service (documented).', errorFields);
 export type ServiceError = z.output<typeof ServiceError>;
 
@@ -22,7 +21,6 @@ const OptionHint = record('OptionHint', 'An option of `start`.', {
   value: field(z.optional(text), 'A value that helps.'),
 });
 
-/** What is below /_sim only is added to what the service tells. */
 export const ControlError = record(
   'ControlError',
   'An error of the control API: the shape of the service, and what programs and people can act on.',

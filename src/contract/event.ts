@@ -42,7 +42,6 @@ export const RequestQuery = query('RequestFilter', 'Which recorded requests; all
 });
 export type RequestFilter = z.input<typeof RequestQuery>;
 
-/** Where a stream of events begins and whether it goes on. */
 export const EventQuery = query('EventFilter', 'Which part of the stream.', {
   since: optionalNumber(0, 2 ** 31, 'Begins after this event; default: with what comes next.'),
   follow: field(z.optional(switchText), 'false ends the response after what has happened already.'),

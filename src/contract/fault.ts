@@ -160,7 +160,6 @@ function routeProblem(route: string): string | undefined {
   return `must be ${FAULT_ROUTES.join(', ')} or a path such as /api/cards/* (got "${route.slice(0, 60)}")${help}`;
 }
 
-/** A rule in force, as it is shown. */
 export const Fault = record('Fault', 'A fault rule and how often it has acted.', {
   ...ruleFields,
   used: field(count, 'How often it has acted.'),
@@ -172,7 +171,6 @@ export type Fault = z.output<typeof Fault>;
 const ORDER = 'in the order in which they are tried';
 export const FaultList = wholeList('FaultList', Fault, 'fault rules', ORDER);
 
-/** Which rules to take away. */
 export const ClearQuery = query('ClearFilter', 'Which rules to clear.', {
   route: field(z.optional(FaultRoute), 'Only those on this route, written as it was set; default: all.'),
 });

@@ -28,7 +28,6 @@ export interface Field<Schema extends z.ZodMiniType = z.ZodMiniType> {
 /** The fields of a message by name, in the order in which they are read. */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** The shape that zod wants of fields. */
 type ShapeOf<All extends Fields> = { -readonly [Name in keyof All]: All[Name]['schema'] };
 
 /** What is said of a message as a whole. */
@@ -49,10 +48,9 @@ export interface Message {
 /** Every message of the modules that are loaded, by name. */
 export const MESSAGES = new Map<string, Message>();
 /** Every query of a route, of the modules that are loaded. */
-export const QUERIES: Message[] = [];
+export const QUERIES: typeof MESSAGES = new Map();
 const BY_SCHEMA = new WeakMap<object, Message>();
 
-/** A field with its sentence. */
 export function field<Schema extends z.ZodMiniType>(
   schema: Schema,
   description: string,
@@ -61,12 +59,10 @@ export function field<Schema extends z.ZodMiniType>(
   return { schema, description, json };
 }
 
-/** A field that may be left out. */
 export function optional<Schema extends z.ZodMiniType>({ schema, ...said }: Field<Schema>) {
   return { ...said, schema: z.optional(schema) };
 }
 
-/** Some fields without those named. */
 export function omit<All extends Fields, Name extends keyof All>(
   fields: All,
   ...names: readonly Name[]
@@ -76,7 +72,6 @@ export function omit<All extends Fields, Name extends keyof All>(
   return kept;
 }
 
-/** The schemas of fields by name. */
 export function shapeOf<All extends Fields>(fields: All): ShapeOf<All> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, { schema }]) => [name, schema]),
@@ -102,18 +97,18 @@ export function request<All extends Fields>(
 
 /** The query of a route. Its name is for the types of the library: a document describes the parameters one by one. */
 export function query<All extends Fields>(name: string, description: string, fields: All) {
-  const schema = z.strictObject(shapeOf(fields));
-  const message: Message = { name, description, fields, io: 'input', schema };
-  QUERIES.push(message);
-  BY_SCHEMA.set(schema, message);
-  return schema;
+  return named({ name, description, fields, io: 'input' }, z.strictObject(shapeOf(fields)), QUERIES);
 }
 
 /** Gives a schema its name and its sentence; whoever shows it finds both by the schema. */
-export function named<Schema extends z.ZodMiniType>(said: Omit<Message, 'schema'>, schema: Schema): Schema {
-  if (MESSAGES.has(said.name)) throw new Error(`two messages are called ${said.name}`);
+export function named<Schema extends z.ZodMiniType>(
+  said: Omit<Message, 'schema'>,
+  schema: Schema,
+  among = MESSAGES,
+): Schema {
+  if (among.has(said.name)) throw new Error(`two messages are called ${said.name}`);
   const message = { ...said, schema };
-  MESSAGES.set(said.name, message);
+  among.set(said.name, message);
   BY_SCHEMA.set(schema, message);
   return schema;
 }

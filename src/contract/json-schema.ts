@@ -33,7 +33,10 @@ export function componentSchemas(): Record<string, JsonSchema> {
 /** The queries of routes by name, for the types of the library. */
 export function querySchemas(): Record<string, JsonSchema> {
   return Object.fromEntries(
-    QUERIES.map(({ name, description, schema }) => [name, { ...inlineSchema(schema), description }]),
+    [...QUERIES.values()].map(({ name, description, schema }) => [
+      name,
+      { ...inlineSchema(schema), description },
+    ]),
   );
 }
 

@@ -57,7 +57,6 @@ const asked = {
   amount: field(
     text.check(z.regex(AMOUNT_PATTERN)),
     'Decimal text exactly as it was sent to initiate: the signature of the IPN depends on every character.',
-    { pattern: AMOUNT_PATTERN.source },
   ),
   details: field(text, 'What it is for.'),
   ipnUrl: field(text, 'Where its IPN goes.'),

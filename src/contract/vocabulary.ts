@@ -17,7 +17,6 @@ export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', '
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export type FinalStatus = Exclude<PaymentStatus, 'pending'>;
 
-/** What can happen to a pending payment. */
 interface OutcomeMember {
   /** As a command line puts it. */
   description: string;

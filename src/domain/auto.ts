@@ -28,7 +28,6 @@ export function mistypedMagic(email: string): string | undefined {
   return nearestName(written, known) ?? known[0];
 }
 
-/** How payments settle themselves in one running gateway. */
 export interface AutoSettings {
   /** Tried in order, before the magic e-mails; the first that fits decides. */
   rules: readonly OutcomeRule[];

@@ -106,7 +106,6 @@ export function applyCardAction(card: Card, action: CardAction, now: number): Ou
   return { change: { cards: [changed] }, result: changed };
 }
 
-/** One page of a merchant's cards. */
 export interface CardPage {
   cards: readonly Card[];
   page: number;
@@ -115,13 +114,11 @@ export interface CardPage {
   total: number;
 }
 
-/** What moved on a card. */
 export interface CardMovement {
   card: Card;
   transaction: CardTransaction;
 }
 
-/** A charge to a card, or money added to it. */
 export type MovementInput = Omit<CardTransactionInput, 'type'>;
 
 /**

@@ -18,7 +18,6 @@ export interface IpnSubject {
 /** The fields of an IPN that its maker chooses; what is left out takes the payment's value, or a made-up one. */
 export type ChosenFields = Pick<FireInput, 'identifier' | 'amount' | 'currency' | 'status'>;
 
-/** How an IPN is written and tampered with. */
 export interface Composition {
   format: IpnFormat;
   /** Values by dotted name, such as `data.charge`; set before it is signed. */
@@ -46,7 +45,6 @@ export interface IpnComposer {
   corruptSignature(body: string): string;
 }
 
-/** What a delivery is made of beside its bytes. */
 interface DeliveryPlan {
   paymentId: string | null;
   merchant: Merchant;

@@ -19,7 +19,6 @@ import type { Delivery, Outcome, Payment, State } from './state.ts';
 /** Milliseconds of the emulator's clock by which `redirect-then-ipn` delays the IPN (chosen). */
 export const REDIRECT_HEAD_START_MS = 500;
 
-/** A settled payment, what goes out because of it, and where the browser goes. */
 export interface Settlement {
   payment: Payment;
   /** In the order in which they go out; empty when no IPN is due. */
@@ -28,7 +27,6 @@ export interface Settlement {
   redirectUrl: string | null;
 }
 
-/** How a payment is settled. */
 export interface SettleRequest {
   outcome: PaymentOutcome;
   delivery: DeliveryOrder;
