@@ -21,6 +21,12 @@ export function isAmount(text: string): boolean {
   return AMOUNT_PATTERN.test(text) && /[1-9]/.test(text);
 }
 
+/** Why a text is no amount that a card can hold, or undefined. */
+export function cardAmountProblem(value: string): string | undefined {
+  if (CARD_AMOUNT_PATTERN.test(value) && isAmount(value)) return undefined;
+  return `must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90 (got "${value.slice(0, 40)}")`;
+}
+
 /**
  * An amount for people: grouped digits with the currency's documented symbol. Digits are never dropped.
  *

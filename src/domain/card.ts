@@ -1,4 +1,4 @@
-import { CARD_AMOUNT_PATTERN, isAmount } from '../contract/amount.ts';
+import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../contract/amount.ts';
 import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
@@ -9,12 +9,6 @@ import { add, chargeOn, compare, subtract } from './money.ts';
 import { unique } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Card, Outcome, State } from './state.ts';
-
-/** Why a text is no amount that a card can hold, or undefined. */
-export function cardAmountProblem(value: string): string | undefined {
-  if (CARD_AMOUNT_PATTERN.test(value) && isAmount(value)) return undefined;
-  return `must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90 (got "${value.slice(0, 40)}")`;
-}
 
 /** A card to create, checked field by field. */
 export type IssueCardCommand = Pick<Card, 'currency' | 'title' | 'nameOnCard' | 'email' | 'amount'>;

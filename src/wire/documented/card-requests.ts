@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { CARD_AMOUNT_PATTERN } from '../../contract/amount.ts';
+import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { field, named, shapeOf } from '../../contract/field.ts';
 import type { CardAction } from '../../contract/vocabulary.ts';
-import { cardAmountProblem, type IssueCardCommand } from '../../domain/card.ts';
+import type { IssueCardCommand } from '../../domain/card.ts';
 import { amountFromNumber } from '../../domain/money.ts';
 import { amountSource, type PostedFields } from '../body.ts';
 import { amountJson, email, required, text } from '../fields.ts';
