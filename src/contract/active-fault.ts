@@ -1,6 +1,6 @@
 import { parseDuration } from './duration.ts';
 import type { FaultRule } from './fault.ts';
-import { FAULT_EFFECTS, type FaultEffect, type FaultMember } from './fault-effects.ts';
+import { FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultEffect } from './fault-effects.ts';
 
 /** A rule and how often it has acted. */
 export interface ActiveFault {
@@ -31,32 +31,24 @@ export function corrupted(body: string, rule: FaultRule, isJson: boolean): strin
 
 /** What a rule does, such as `latency 100ms..2s, status 503`. */
 export function describeEffects(rule: FaultRule): string {
-  const status = statusOfFault(rule);
-  const describe = (name: FaultEffect) => {
-    const { words }: FaultMember = FAULT_EFFECTS[name];
-    const value = rule[name];
-    return value === undefined ? undefined : words?.(typeof value === 'number' ? value : String(value));
-  };
-  const { status: _, latency: __, ...others } = FAULT_EFFECTS;
-  return [
-    describe('latency'),
-    // A Retry-After alone stands for a status too.
-    status === undefined ? undefined : `status ${status}`,
-    ...(Object.keys(others) as FaultEffect[]).map(describe),
-  ]
-    .filter(Boolean)
+  // A Retry-After alone stands for a status too.
+  const effects: FaultRule = { ...rule, status: statusOfFault(rule) };
+  return [...new Set<FaultEffect>(['latency', ...FAULT_EFFECT_NAMES])]
+    .filter((name) => effects[name] !== undefined)
+    .map((name) => [FAULT_EFFECTS[name].words, effects[name]].filter((part) => part !== true).join(' '))
     .join(', ');
 }
 
 /** A rule as one line for people, such as `initiate: status 503, 2 times (1 left)`. */
 export function describeFault(fault: ActiveFault): string {
   const { rule } = fault;
-  const conditions = [
+  const parts = [
+    `${rule.route}: ${describeEffects(rule)}`,
     rule.identifier !== undefined && `identifier ${rule.identifier}`,
     rule.probability !== undefined && `probability ${rule.probability}`,
     describeTimes(fault),
   ];
-  return [`${rule.route}: ${describeEffects(rule)}`, ...conditions].filter(Boolean).join(', ');
+  return parts.filter(Boolean).join(', ');
 }
 
 function describeTimes(fault: ActiveFault): string | undefined {

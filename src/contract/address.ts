@@ -4,16 +4,7 @@ const MAX_URL_LENGTH = 2048;
 
 /** Characters as people count them (code points), not bytes or UTF-16 units. */
 export function characters(text: string): number {
-  // Texts without surrogates, nearly all of them, need no second look.
-  let count = text.length;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit >= 0xd800 && unit <= 0xdbff && index + 1 < text.length) {
-      const next = text.charCodeAt(index + 1);
-      if (next >= 0xdc00 && next <= 0xdfff) count--;
-    }
-  }
-  return count;
+  return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
 }
 
 /** Why a text is no absolute http(s) address as the service wants it, or undefined when it is one. */
@@ -34,19 +25,20 @@ export function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/**
- * An address that an IPN can go to.
- *
- * @throws GatewayError `invalid_fields`
- */
+/** An address that an IPN can go to. @throws GatewayError `invalid_fields` */
 export function requireAddress(url: string | undefined): string {
   if (url === undefined) {
-    throw new GatewayError(
-      'invalid_fields',
-      'to is required: the address that the IPN goes to (or payment, whose ipn_url it is)',
-    );
+    const expected = 'the address that the IPN goes to (or payment, whose ipn_url it is)';
+    throw new GatewayError('invalid_fields', `to is required: ${expected}`);
   }
   const problem = urlProblem(url);
   if (problem) throw new GatewayError('invalid_fields', `to ${problem}`);
   return url;
+}
+
+const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
+
+/** Whether a text has the form of an e-mail address: one @, a dotted domain, no white space. */
+export function isEmail(text: string): boolean {
+  return EMAIL.test(text);
 }

@@ -1,6 +1,6 @@
 /** A currency of this installation. `decimals` only governs how an amount is shown, never what is accepted. */
 export interface Currency {
-  /** Upper-case code, two to four letters or digits. */
+  /** A `CURRENCY_CODE`. */
   code: string;
   name: string;
   symbol: string;
@@ -11,9 +11,20 @@ export interface Currency {
 /** Up to 20 digits, then optionally a point and up to 8 more (chosen: decimal(28,8) is what deployments store). */
 export const AMOUNT_PATTERN = /^\d{1,20}(\.\d{1,8})?$/;
 
+/** Money of cards goes out as JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */
+export const CARD_AMOUNT_PATTERN = /^\d{1,10}(\.\d{1,4})?$/;
+
+export const CURRENCY_CODE = /^[A-Z0-9]{2,4}$/;
+
 /** Whether a text is an amount that the service accepts: plain decimal text, greater than zero. */
 export function isAmount(text: string): boolean {
   return AMOUNT_PATTERN.test(text) && /[1-9]/.test(text);
+}
+
+/** Why a text is no amount that a card can hold, or undefined. */
+export function cardAmountProblem(value: string): string | undefined {
+  if (CARD_AMOUNT_PATTERN.test(value) && isAmount(value)) return undefined;
+  return `must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90 (got "${value.slice(0, 40)}")`;
 }
 
 /**

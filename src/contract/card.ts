@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { CARD_AMOUNT_PATTERN } from './amount.ts';
 import { CARD_DEFAULTS } from './defaults.ts';
 import { count, field, money, page, query, record, request, text, time } from './field.ts';
 import { optionalText, PAGING } from './input.ts';
@@ -27,7 +28,6 @@ const cardFields = {
 };
 
 export const StoredCard = record('StoredCard', 'A card as it is stored.', cardFields);
-export type StoredCard = z.output<typeof StoredCard>;
 
 const shown = {
   ...cardFields,
@@ -79,13 +79,11 @@ export const CardFields = query(
 );
 export type CardFields = z.input<typeof CardFields>;
 
-/** Filters of the list of cards. */
 export const CardQuery = query('CardFilter', 'Which cards; all that is given must match.', {
   status: field(z.optional(z.enum(CARD_STATUSES)), 'Only those of this status.'),
   merchant: optionalText('Only those of the merchant with this id.'),
   ...PAGING,
 });
-
 export type CardFilter = z.input<typeof CardQuery>;
 
 export const CardTransactionInput = request(
@@ -93,7 +91,7 @@ export const CardTransactionInput = request(
   'A charge to a card, or money added to it.',
   {
     type: field(z.enum(CARD_MOVEMENTS), '`charge` pays from the card, `fund` adds to it.'),
-    amount: field(text, 'Decimal text.', { pattern: '^\\d{1,10}(\\.\\d{1,4})?$' }),
+    amount: field(text, 'Decimal text.', { pattern: CARD_AMOUNT_PATTERN.source }),
     details: field(z.optional(text.check(z.maxLength(255))), 'What it is for.'),
     currency: optionalText("Must be the card's, if it is given."),
   },

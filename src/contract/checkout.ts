@@ -15,7 +15,6 @@ export type CheckoutProblem =
   | 'code_wrong'
   | 'code_expired';
 
-/** The step that a payment is on. */
 export function stepOf({ status, payerEmail }: Pick<StoredPayment, 'status' | 'payerEmail'>): CheckoutStep {
   if (status !== 'pending') return 'closed';
   return payerEmail === null ? 'email' : 'code';

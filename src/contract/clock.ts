@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { DURATION_PATTERN, parseDuration } from './duration.ts';
-import { field, named, nullableText, record, shapeOf, TIME, time, yesOrNo } from './field.ts';
+import { field, nullableText, record, request, TIME, time, yesOrNo } from './field.ts';
 import { textThat } from './input.ts';
 
 export const Clock = record('Clock', "The emulator's clock.", {
@@ -27,42 +27,36 @@ export function parseInstant(value: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-const moveFields = {
-  advance: field(
-    z.optional(
-      textThat(
-        (value) => parseDuration(value) !== undefined,
-        'must be a duration such as 500ms, 2s, 1m or 1h: the clock only moves forward',
-      ),
-    ),
-    'Runs everything that falls due on the way, in order.',
-    { pattern: DURATION_PATTERN },
-  ),
-  freeze: field(
-    z.optional(
-      textThat(
-        (value) => value === 'now' || parseInstant(value) !== undefined,
-        'must be now, or a time with its zone such as 2027-01-01T00:00:00Z',
-      ),
-    ),
-    '`now`, or a time with its zone such as 2027-01-01T00:00:00Z; never backwards.',
-  ),
-  resume: field(z.optional(z.literal(true)), 'Lets a frozen clock go on.'),
-};
-
-/** One move of the clock. */
-export const ClockInput = named(
+export const ClockInput = request(
+  'ClockInput',
+  'One move of the clock: exactly one of the three.',
   {
-    name: 'ClockInput',
-    description: 'One move of the clock: exactly one of the three.',
-    fields: moveFields,
-    io: 'input',
-    example: { advance: '2h' },
+    advance: field(
+      z.optional(
+        textThat(
+          (value) => parseDuration(value) !== undefined,
+          'must be a duration such as 500ms, 2s, 1m or 1h: the clock only moves forward',
+        ),
+      ),
+      'Runs everything that falls due on the way, in order.',
+      { pattern: DURATION_PATTERN },
+    ),
+    freeze: field(
+      z.optional(
+        textThat(
+          (value) => value === 'now' || parseInstant(value) !== undefined,
+          'must be now, or a time with its zone such as 2027-01-01T00:00:00Z',
+        ),
+      ),
+      '`now`, or a time with its zone such as 2027-01-01T00:00:00Z; never backwards.',
+    ),
+    resume: field(z.optional(z.literal(true)), 'Lets a frozen clock go on.'),
   },
-  z.strictObject(shapeOf(moveFields)).check((move) => {
-    if (Object.values(move.value).filter((value) => value !== undefined).length === 1) return;
+  { advance: '2h' },
+  ({ value: move, issues }) => {
+    if (Object.values(move).filter((value) => value !== undefined).length === 1) return;
     const message = 'the input must have exactly one of advance, freeze and resume';
-    move.issues.push({ code: 'custom', input: move.value, message });
-  }),
+    issues.push({ code: 'custom', input: move, message });
+  },
 );
 export type ClockInput = z.output<typeof ClockInput>;

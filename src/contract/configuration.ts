@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
-import { AMOUNT_PATTERN, isAmount } from './amount.ts';
-import { DURATION_PATTERN, isDuration } from './duration.ts';
-import { isEmail } from './email.ts';
-import { type Field, field, type JsonSchema, named, request, shapeOf } from './field.ts';
+import { isEmail } from './address.ts';
+import { AMOUNT_PATTERN, CURRENCY_CODE, isAmount } from './amount.ts';
+import { DURATION_PATTERN } from './duration.ts';
+import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
+import { durationText, textThat } from './input.ts';
 import { DELIVERY_ORDERS, OUTCOMES } from './vocabulary.ts';
 
 /*
@@ -33,10 +34,6 @@ function decimal(isValid: (value: string) => boolean, expected: string) {
   );
 }
 
-function textThat(isValid: (value: string) => boolean, expected: string) {
-  return z.string({ error: expected }).check(z.refine(isValid, { error: expected }));
-}
-
 function textUpTo(max: number) {
   return textThat(
     (value) => value.trim() !== '' && value.length <= max,
@@ -54,10 +51,9 @@ const balance = decimal(
 );
 const code = z
   .string({ error: 'must be a currency code' })
-  .check(z.regex(/^[A-Z0-9]{2,4}$/, 'must be two to four upper-case letters or digits, such as "NPR"'));
+  .check(z.regex(CURRENCY_CODE, 'must be two to four upper-case letters or digits, such as "NPR"'));
 const decimals = 'must be a whole number from 0 to 8';
 
-/** Percent and fixed part. */
 export const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal text.', {
   percent: field(z.optional(percent), 'from 0 to 100, such as "2.5"', PERCENT),
   fixed: field(z.optional(balance), 'added to it, such as "0.30"', DECIMAL),
@@ -94,17 +90,12 @@ export const WalletEntry = request('WalletEntry', 'One more wallet of live mode.
 /** A wallet that the configuration asks for; it is made where its owner has none in that currency. */
 export type WalletEntry = z.output<typeof WalletEntry>;
 
-/** As `--auto-delay`. */
-const LONGEST_DELAY_MS = 720 * 3_600_000;
-const MAX_PATTERN_LENGTH = 200;
-
-const pattern = z.string({ error: 'must be a text or a pattern such as "order-*"' }).check(
-  z.refine((value) => value !== '' && value.length <= MAX_PATTERN_LENGTH, {
-    error: `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
-  }),
-);
-const patternField = (description: string): Field<z.ZodMiniOptional<typeof pattern>> =>
-  field(z.optional(pattern), description, { minLength: 1 });
+const pattern = z
+  .string({ error: 'must be a text or a pattern such as "order-*"' })
+  .check(
+    z.refine((value) => value !== '' && value.length <= 200, { error: 'must have 1 to 200 characters' }),
+  );
+const patternField = (description: string) => field(z.optional(pattern), description, { minLength: 1 });
 
 const PATTERNS = {
   identifier: patternField('identifiers that it is for, such as fail-*'),
@@ -122,16 +113,10 @@ const ruleFields = {
     z.optional(z.enum(DELIVERY_ORDERS, { error: `must be one of ${DELIVERY_ORDERS.join(', ')}` })),
     'order of IPN and redirect (default: that of the emulator)',
   ),
-  delay: field(
-    z.optional(
-      textThat(
-        (value) => isDuration(value, LONGEST_DELAY_MS),
-        'must be a duration such as 500ms, 2s, 1m or 1h, at most 720h',
-      ),
-    ),
-    'time from initiate (default: autoDelay)',
-    { type: 'string', pattern: DURATION_PATTERN },
-  ),
+  // As long as --auto-delay at most.
+  delay: field(z.optional(durationText(720 * 3_600_000)), 'time from initiate (default: autoDelay)', {
+    pattern: DURATION_PATTERN,
+  }),
 };
 
 /** A rule of the configuration that decides the outcome of the payments it fits. Every pattern given must fit. */
@@ -160,7 +145,6 @@ function listOf<Schema extends z.ZodMiniType>(schema: Schema) {
     .check(z.maxLength(MAX_ENTRIES, `may have at most ${MAX_ENTRIES} entries`));
 }
 
-/** What each of the structures may hold. */
 export const STRUCTURES = {
   charges: Charges,
   currencies: listOf(CurrencyEntry),

@@ -1,6 +1,5 @@
 import type { Attempt, Delivery } from './delivery.ts';
 
-/** What a command needs to know of a delivery. */
 export interface PostedDelivery extends Pick<Delivery, 'url' | 'contentType' | 'body'> {
   attempts: readonly Pick<Attempt, 'url' | 'requestHeaders' | 'requestBody'>[];
 }

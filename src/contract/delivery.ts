@@ -16,7 +16,7 @@ import {
   wholeListFields,
   yesOrNo,
 } from './field.ts';
-import { durationText, optionalNumber, optionalText, PAGING } from './input.ts';
+import { optionalDuration, optionalNumber, optionalText, PAGING } from './input.ts';
 import { DELIVERY_STATES, IPN_FORMATS, TAMPERINGS } from './vocabulary.ts';
 
 /** Said of every record that repeats it. */
@@ -29,6 +29,7 @@ const headers = z.array(z.tuple([text, text]));
 
 const attemptFields = {
   id: field(text, 'Its id.'),
+  deliveryId: field(text, 'Its delivery.'),
   number: field(count, 'Counts from 1.'),
   startedAt: time('When it began.'),
   durationMs: field(z.number(), 'Real time from connecting to the end of the response, in milliseconds.'),
@@ -44,18 +45,12 @@ const attemptFields = {
   error: field(nullableText, 'What went wrong, in words; null when the receiver answered 2xx in time.'),
 };
 
-/** One try to bring a delivery to its receiver, as it is stored. */
-export const StoredAttempt = record('StoredAttempt', 'An attempt as it is stored.', {
-  id: attemptFields.id,
-  deliveryId: field(text, 'Its delivery.'),
-  ...omit(attemptFields, 'id'),
-});
-export type StoredAttempt = z.output<typeof StoredAttempt>;
+export const StoredAttempt = record('StoredAttempt', 'An attempt as it is stored.', attemptFields);
 
 export const Attempt = record(
   'Attempt',
   'One try to bring an IPN to its receiver, both sides as they were on the wire.',
-  attemptFields,
+  omit(attemptFields, 'deliveryId'),
 );
 export type Attempt = z.output<typeof Attempt>;
 
@@ -76,11 +71,12 @@ const deliveryFields = {
     text,
     'The text under the signature: `data.amount` and `identifier`, without anything between (documented).',
   ),
-};
-
-const onceField = field(z._default(yesOrNo, false), 'Made by hand: attempted once, not by the schedule.');
-
-const whenFields = {
+  signedWith: field(
+    text,
+    'The public key of the pair that signed; empty for one that was tampered with, which is never signed anew.',
+  ),
+  once: field(z._default(yesOrNo, false), 'Made by hand: attempted once, not by the schedule.'),
+  attemptCount: field(count, 'How many attempts there were.'),
   createdAt: time('When it was made.'),
   nextAttemptAt: field(z.nullable(dueTime), 'When it is tried next; null when it is not.', TIME),
   note: field(nullableText, 'Why it was refused or failed, or a warning about its signature.'),
@@ -89,23 +85,12 @@ const whenFields = {
 export const StoredDelivery = record(
   'StoredDelivery',
   'An IPN as it is stored; its attempts are records of their own.',
-  {
-    ...deliveryFields,
-    signedWith: field(
-      text,
-      'The public key of the pair that signed; empty for one that was tampered with, which is never signed anew.',
-    ),
-    once: onceField,
-    attemptCount: field(count, 'How many attempts there were.'),
-    ...whenFields,
-  },
+  deliveryFields,
 );
-export type StoredDelivery = z.output<typeof StoredDelivery>;
 
 export const Delivery = record('Delivery', 'An IPN on its way to a receiver, with every attempt.', {
-  ...deliveryFields,
-  once: field(yesOrNo, onceField.description),
-  ...whenFields,
+  ...omit(deliveryFields, 'signedWith', 'attemptCount'),
+  once: field(yesOrNo, deliveryFields.once.description),
   attempts: field(z.array(Attempt), 'Every attempt, in order.'),
 });
 export type Delivery = z.output<typeof Delivery>;
@@ -117,13 +102,11 @@ export const DeliveryBatch = record(
   wholeListFields(Delivery, 'deliveries', 'in the order in which they go out'),
 );
 
-/** Filters of the list of deliveries. */
 export const DeliveryQuery = query('DeliveryFilter', 'Which deliveries; all that is given must match.', {
   payment: optionalText('Only those of this payment: id or identifier.'),
   state: field(z.optional(z.enum(DELIVERY_STATES)), 'Only those in this state.'),
   ...PAGING,
 });
-
 export type DeliveryFilter = z.input<typeof DeliveryQuery>;
 
 export const ResendInput = request(
@@ -137,8 +120,9 @@ export const ResendInput = request(
   },
   { to: 'http://localhost:3000/ipn' },
 );
+export type ResendInput = z.input<typeof ResendInput>;
 
-/** An IPN made by hand. The tamperings are checked by the rules, which name the nearest one. */
+/** The tamperings are checked by the rules, which name the nearest one. */
 export const FireInput = request(
   'FireInput',
   'An IPN made by hand. Without `payment` it tells of one that never was.',
@@ -161,15 +145,8 @@ export const FireInput = request(
       enum: TAMPERINGS,
     }),
     times: optionalNumber(1, 1_000, 'How many deliveries of the same bytes.'),
-    delay: optionalDelay('Time before each of them.'),
+    delay: optionalDuration(24 * 3_600_000, 'Time before each of them.'),
   },
   { to: 'http://localhost:3000/ipn', amount: '100.00', tamper: 'signature' },
 );
-
 export type FireInput = z.input<typeof FireInput>;
-export type ResendInput = z.input<typeof ResendInput>;
-
-function optionalDelay(description: string) {
-  const delay = durationText(24 * 3_600_000, description);
-  return { ...delay, schema: z.optional(delay.schema) };
-}

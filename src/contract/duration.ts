@@ -3,12 +3,12 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 /** How a duration is written, as a pattern of JSON schema. */
 export const DURATION_PATTERN = '^\\d{1,9}(ms|s|m|h)$';
 
-const DURATION = /^(\d{1,9})(ms|s|m|h)$/;
+const DURATION = new RegExp(DURATION_PATTERN);
 
 /** Reads `500ms`, `2s`, `1m` or `1h` as milliseconds; undefined for anything else. */
 export function parseDuration(text: unknown): number | undefined {
-  const [, number, unit] = DURATION.exec(String(text)) ?? [];
-  return number === undefined ? undefined : Number(number) * UNITS[unit as keyof typeof UNITS];
+  const [written = '', unit] = DURATION.exec(String(text)) ?? [];
+  return unit === undefined ? undefined : Number.parseInt(written, 10) * UNITS[unit as keyof typeof UNITS];
 }
 
 /** Whether a text is a duration of at most so many milliseconds. */

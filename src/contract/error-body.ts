@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { type ErrorCode, STATUS } from './error.ts';
+import { STATUS } from './error.ts';
 import { field, record, text } from './field.ts';
+import { namesOf } from './vocabulary.ts';
 
 const errorFields = {
   error: field(z.literal('true'), 'Always the text "true" (documented).'),
@@ -8,7 +9,6 @@ const errorFields = {
   errors: field(z.array(text), 'Every problem (observed).'),
 };
 
-/** The one shape of an error on the wire. */
 export const ServiceError = record('Error', 'An error of the service (documented).', errorFields);
 export type ServiceError = z.output<typeof ServiceError>;
 
@@ -21,13 +21,12 @@ const OptionHint = record('OptionHint', 'An option of `start`.', {
   value: field(z.optional(text), 'A value that helps.'),
 });
 
-/** What is below /_sim only is added to what the service tells. */
 export const ControlError = record(
   'ControlError',
   'An error of the control API: the shape of the service, and what programs and people can act on.',
   {
     ...errorFields,
-    code: field(z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]), 'What kind of error it is.'),
+    code: field(z.enum(namesOf(STATUS)), 'What kind of error it is.'),
     remedy: field(z.optional(text), 'What to do about it.'),
     hint: field(
       z.optional(z.array(z.union([text, CommandHint, OptionHint]))),

@@ -69,11 +69,7 @@ export class GatewayError extends Error {
   }
 }
 
-/**
- * The known name that is nearest to what the user wrote, for "did you mean".
- *
- * @returns the nearest of `known`, or undefined when none is close enough to be helpful
- */
+/** The known name that is nearest to what the user wrote; undefined when none is close enough to be helpful. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   const names = [...known];
   const begun = written.length >= 3 ? names.filter((name) => name.startsWith(written)) : [];
@@ -88,6 +84,12 @@ export function nearestName(written: string, known: Iterable<string>): string | 
     }
   }
   return best;
+}
+
+/** `: did you mean …?` with the nearest of `known`, else `otherwise`: the end of a message. */
+export function didYouMean(written: string, known: Iterable<string>, otherwise = ''): string {
+  const meant = nearestName(written, known);
+  return meant === undefined ? otherwise : `: did you mean ${meant}?`;
 }
 
 /** Levenshtein distance, given up (as `limit`) where the lengths alone already exceed the limit. */

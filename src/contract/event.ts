@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { CardTransaction } from './card.ts';
 import { Delivery } from './delivery.ts';
-import { count, field, named, nullableText, query, record, text, time, wholeList } from './field.ts';
+import { count, field, named, nullableText, query, record, shapeOf, text, time, wholeList } from './field.ts';
 import { optionalNumber, optionalText, switchText } from './input.ts';
 import { InboxMessage } from './message.ts';
 import { Payment } from './payment.ts';
@@ -34,24 +34,20 @@ export const RequestList = wholeList(
   'requests that are remembered (100 unless `limit` says otherwise)',
 );
 
-/** Filters of the request log. */
 export const RequestQuery = query('RequestFilter', 'Which recorded requests; all that is given must match.', {
   path: optionalText('Only those to this path, without a query.'),
   method: optionalText('Only those with this method.'),
   payment: optionalText('Only those of this payment: id or identifier.'),
   limit: optionalNumber(1, 1_000, 'At most so many; default: 100.'),
 });
-
 export type RequestFilter = z.input<typeof RequestQuery>;
 
-/** Where a stream of events begins and whether it goes on. */
 export const EventQuery = query('EventFilter', 'Which part of the stream.', {
   since: optionalNumber(0, 2 ** 31, 'Begins after this event; default: with what comes next.'),
   follow: field(z.optional(switchText), 'false ends the response after what has happened already.'),
 });
 
 const seq = field(count, 'Counts everything that happens; hand it back as `since` or Last-Event-ID.');
-const type = 'What kind of thing it is.';
 
 /** What else an event of a type holds. */
 const EVENTS = {
@@ -64,21 +60,17 @@ const EVENTS = {
 } as const;
 
 const one = <Name extends keyof typeof EVENTS>(name: Name) =>
-  z.object({
-    seq: seq.schema,
-    type: z.literal(name),
-    ...(Object.fromEntries(Object.entries(EVENTS[name]).map(([key, { schema }]) => [key, schema])) as {
-      [Key in keyof (typeof EVENTS)[Name]]: SchemaIn<(typeof EVENTS)[Name][Key]>;
-    }),
-  });
-type SchemaIn<Said> = Said extends { schema: infer Schema extends z.ZodMiniType } ? Schema : never;
+  z.object({ seq: seq.schema, type: z.literal(name), ...shapeOf(EVENTS[name]) });
 
-/** Something that happened: the data of one event of the stream. */
 export const SimEvent = named(
   {
     name: 'SimEvent',
     description: 'Something that happened: the data of one event of the stream.',
-    fields: { seq, type: field(text, type), ...Object.assign({}, ...Object.values(EVENTS)) },
+    fields: {
+      seq,
+      type: field(text, 'What kind of thing it is.'),
+      ...Object.assign({}, ...Object.values(EVENTS)),
+    },
     io: 'output',
   },
   z.discriminatedUnion('type', [

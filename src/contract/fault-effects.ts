@@ -1,3 +1,5 @@
+import { namesOf } from './vocabulary.ts';
+
 /** A member of a fault rule, as the command line, the control API, the configuration file and the dashboard have it. */
 export interface FaultMember {
   kind: 'on' | 'integer' | 'fraction' | 'duration' | 'latency' | 'pattern';
@@ -13,8 +15,8 @@ export interface FaultMember {
   label?: string;
   /** Makes sense for outgoing IPNs only. */
   ipnOnly?: true;
-  /** What a rule does, in words, given its value. */
-  words?: (value: string | number) => string;
+  /** What a rule does, in words; the value follows where there is one. */
+  words?: string;
 }
 
 /** Nobody waits longer for a response, and an IPN that comes later is lost to a test. */
@@ -30,13 +32,14 @@ export const FAULT_EFFECTS = {
     placeholder: 'code',
     description: 'answer with this status (ipn: as if the receiver did)',
     label: 'answer a status',
+    words: 'status',
   },
   retryAfter: {
     kind: 'duration',
     longest: LONGEST_DELAY,
     placeholder: 'duration',
     description: 'with this Retry-After; the status is 429 unless given',
-    words: (value) => `Retry-After ${value}`,
+    words: 'Retry-After',
   },
   latency: {
     kind: 'latency',
@@ -44,32 +47,32 @@ export const FAULT_EFFECTS = {
     placeholder: 'duration',
     description: 'wait first: 2s, or a range such as 100ms..2s',
     label: 'wait first (latency)',
-    words: (value) => `latency ${value}`,
+    words: 'latency',
   },
   drop: {
     kind: 'on',
     description: 'close the connection without an answer (ipn: it is lost)',
     label: 'close the connection',
-    words: () => 'connection dropped',
+    words: 'connection dropped',
   },
   truncate: {
     kind: 'on',
     description: 'send half of the body',
     label: 'send half of the body',
-    words: () => 'body truncated',
+    words: 'body truncated',
   },
   malformed: {
     kind: 'on',
     description: 'spoil the JSON',
     label: 'spoil the body',
-    words: () => 'body malformed',
+    words: 'body malformed',
   },
   duplicate: {
     kind: 'on',
     ipnOnly: true,
     description: 'ipn: send it twice',
     label: 'ipn: send it twice',
-    words: () => 'sent twice',
+    words: 'sent twice',
   },
   delay: {
     kind: 'duration',
@@ -77,24 +80,25 @@ export const FAULT_EFFECTS = {
     placeholder: 'duration',
     ipnOnly: true,
     description: "ipn: send it so much later, on the emulator's clock",
-    words: (value) => `delayed by ${value}`,
+    words: 'delayed by',
   },
   reorder: {
     kind: 'on',
     ipnOnly: true,
     description: 'ipn: let the next one overtake it',
     label: 'ipn: let the next overtake it',
-    words: () => 'overtaken by the next',
+    words: 'overtaken by the next',
   },
   corruptSignature: {
     kind: 'on',
     ipnOnly: true,
     description: 'ipn: falsify the signature',
     label: 'ipn: falsify the signature',
-    words: () => 'signature corrupted',
+    words: 'signature corrupted',
   },
 } as const satisfies Record<string, FaultMember>;
 export type FaultEffect = keyof typeof FAULT_EFFECTS;
+export const FAULT_EFFECT_NAMES = namesOf(FAULT_EFFECTS);
 
 /** When a fault rule acts (chosen). */
 export const FAULT_CONDITIONS = {

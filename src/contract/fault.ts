@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
-import { nearestName } from './error.ts';
+import { didYouMean } from './error.ts';
 import {
   FAULT_ALTERNATIVES,
   FAULT_CONDITIONS,
+  FAULT_EFFECT_NAMES,
   FAULT_EFFECTS,
   type FaultEffect,
   type FaultMember,
@@ -12,11 +13,10 @@ import {
   count,
   type Field,
   field,
-  named,
+  type JsonSchema,
   query,
   record,
   request,
-  shapeOf,
   text,
   wholeList,
   wholeListFields,
@@ -30,48 +30,42 @@ import { FAULT_ROUTES } from './vocabulary.ts';
  * and none of it is stored.
  */
 
-const number = (isValid: (value: number) => boolean, error: string) =>
-  z.number().check(z.refine(isValid, { error }));
+const number = (isValid: (value: number) => boolean, error: string, json: JsonSchema) => ({
+  schema: z.number().check(z.refine(isValid, { error })),
+  json,
+});
 
 /** The schema of each kind of member, and what JSON schema can say of it. */
 const KINDS = {
-  on: () => field(z.literal(true), ''),
+  on: () => ({ schema: z.literal(true), json: {} }),
   integer: ({ min = 0, max = 0 }) =>
-    field(
-      number(
-        (value) => Number.isInteger(value) && value >= min && value <= max,
-        `must be a whole number from ${min} to ${max}`,
-      ),
-      '',
+    number(
+      (value) => Number.isInteger(value) && value >= min && value <= max,
+      `must be a whole number from ${min} to ${max}`,
       { type: 'integer', minimum: min, maximum: max },
     ),
   fraction: ({ min = 0, max = 1 }) =>
-    field(
-      number((value) => value > min && value <= max, `must be greater than ${min} and at most ${max}`),
-      '',
-      { exclusiveMinimum: min, maximum: max, default: max },
+    number((value) => value > min && value <= max, `must be greater than ${min} and at most ${max}`, {
+      exclusiveMinimum: min,
+      maximum: max,
+      default: max,
+    }),
+  duration: ({ longest = '' }) => ({
+    schema: textThat(
+      (value) => isDuration(value, parseDuration(longest) ?? 0),
+      `must be a duration such as 500ms, 2s or 1m, at most ${longest}`,
     ),
-  duration: ({ longest = '' }) =>
-    field(
-      textThat(
-        (value) => isDuration(value, parseDuration(longest) ?? 0),
-        `must be a duration such as 500ms, 2s or 1m, at most ${longest}`,
-      ),
-      '',
-      { pattern: DURATION_PATTERN },
-    ),
-  latency: ({ longest = '' }) =>
-    field(
-      textWithout((value) => latencyProblem(value, longest)),
-      '',
-    ),
-  pattern: () =>
-    field(
-      textThat((value) => value !== '' && value.length <= 200, 'must be text of 1 to 200 characters'),
-      '',
-      { minLength: 1, maxLength: 200 },
-    ),
-} as const satisfies Record<FaultMember['kind'], (member: FaultMember) => Field>;
+    json: { pattern: DURATION_PATTERN },
+  }),
+  latency: ({ longest = '' }) => ({
+    schema: textWithout((value) => latencyProblem(value, longest)),
+    json: {},
+  }),
+  pattern: () => ({
+    schema: textThat((value) => value !== '' && value.length <= 200, 'must be text of 1 to 200 characters'),
+    json: { minLength: 1, maxLength: 200 },
+  }),
+} as const satisfies Record<FaultMember['kind'], (member: FaultMember) => Omit<Field, 'description'>>;
 
 function latencyProblem(value: string, longest: string): string | undefined {
   const parts = value.split('..');
@@ -105,19 +99,16 @@ const ruleFields = {
 };
 
 /** One fault rule, as it is in a request, in the configuration file and in the list. */
-export const FaultRule = named(
-  {
-    name: 'FaultRule',
-    description: 'What goes wrong on purpose, and where.',
-    fields: ruleFields,
-    io: 'input',
-    example: { route: 'initiate', status: 503, times: 2 },
-  },
-  z.strictObject(shapeOf(ruleFields)).check((rule) => {
-    for (const [name, message] of contradictions(rule.value)) {
-      rule.issues.push({ code: 'custom', input: rule.value, path: [name], message });
+export const FaultRule = request(
+  'FaultRule',
+  'What goes wrong on purpose, and where.',
+  ruleFields,
+  { route: 'initiate', status: 503, times: 2 },
+  ({ value: rule, issues }) => {
+    for (const [name, message] of contradictions(rule)) {
+      issues.push({ code: 'custom', input: rule, path: [name], message });
     }
-  }),
+  },
 );
 export type FaultRule = z.output<typeof FaultRule>;
 
@@ -137,16 +128,14 @@ export const FaultRules = request(
   { faults: [{ route: 'ipn', delay: '30s' }] },
 );
 
-const EFFECTS = Object.keys(FAULT_EFFECTS) as FaultEffect[];
-
 function* contradictions(rule: FaultRule): Generator<[string, string]> {
   const problem = routeProblem(rule.route);
   if (problem) yield ['route', problem];
   const isGiven = (name: FaultEffect) => rule[name] !== undefined;
-  if (!problem && !EFFECTS.some(isGiven)) {
-    yield ['route', `needs something that goes wrong there: one of ${EFFECTS.join(', ')}`];
+  if (!problem && !FAULT_EFFECT_NAMES.some(isGiven)) {
+    yield ['route', `needs something that goes wrong there: one of ${FAULT_EFFECT_NAMES.join(', ')}`];
   }
-  for (const name of EFFECTS) {
+  for (const name of FAULT_EFFECT_NAMES) {
     const { ipnOnly }: FaultMember = FAULT_EFFECTS[name];
     if (ipnOnly && isGiven(name) && rule.route !== 'ipn') yield [name, 'is for the route ipn only'];
   }
@@ -167,12 +156,10 @@ function routeProblem(route: string): string | undefined {
       : undefined;
   }
   if (FAULT_ROUTES.some((name) => name === route)) return undefined;
-  const meant = nearestName(route, FAULT_ROUTES);
-  const help = meant ? `: did you mean ${meant}?` : '';
+  const help = didYouMean(route, FAULT_ROUTES);
   return `must be ${FAULT_ROUTES.join(', ')} or a path such as /api/cards/* (got "${route.slice(0, 60)}")${help}`;
 }
 
-/** A rule in force, as it is shown. */
 export const Fault = record('Fault', 'A fault rule and how often it has acted.', {
   ...ruleFields,
   used: field(count, 'How often it has acted.'),
@@ -184,7 +171,6 @@ export type Fault = z.output<typeof Fault>;
 const ORDER = 'in the order in which they are tried';
 export const FaultList = wholeList('FaultList', Fault, 'fault rules', ORDER);
 
-/** Which rules to take away. */
 export const ClearQuery = query('ClearFilter', 'Which rules to clear.', {
   route: field(z.optional(FaultRoute), 'Only those on this route, written as it was set; default: all.'),
 });

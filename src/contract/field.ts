@@ -28,8 +28,7 @@ export interface Field<Schema extends z.ZodMiniType = z.ZodMiniType> {
 /** The fields of a message by name, in the order in which they are read. */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** The shape that zod wants of fields. */
-export type ShapeOf<All extends Fields> = { -readonly [Name in keyof All]: All[Name]['schema'] };
+type ShapeOf<All extends Fields> = { -readonly [Name in keyof All]: All[Name]['schema'] };
 
 /** What is said of a message as a whole. */
 export interface Message {
@@ -46,11 +45,12 @@ export interface Message {
   json?: JsonSchema;
 }
 
-const MESSAGES = new Map<string, Message>();
-const QUERIES: Message[] = [];
+/** Every message of the modules that are loaded, by name. */
+export const MESSAGES = new Map<string, Message>();
+/** Every query of a route, of the modules that are loaded. */
+export const QUERIES: typeof MESSAGES = new Map();
 const BY_SCHEMA = new WeakMap<object, Message>();
 
-/** A field with its sentence. */
 export function field<Schema extends z.ZodMiniType>(
   schema: Schema,
   description: string,
@@ -59,23 +59,19 @@ export function field<Schema extends z.ZodMiniType>(
   return { schema, description, json };
 }
 
-/** A field that may be left out. */
 export function optional<Schema extends z.ZodMiniType>({ schema, ...said }: Field<Schema>) {
   return { ...said, schema: z.optional(schema) };
 }
 
-/** Some fields without those named. */
 export function omit<All extends Fields, Name extends keyof All>(
   fields: All,
   ...names: readonly Name[]
 ): Omit<All, Name> {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name as Name))) as Omit<
-    All,
-    Name
-  >;
+  const kept = { ...fields };
+  for (const name of names) delete kept[name];
+  return kept;
 }
 
-/** The schemas of fields by name. */
 export function shapeOf<All extends Fields>(fields: All): ShapeOf<All> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, { schema }]) => [name, schema]),
@@ -93,24 +89,26 @@ export function request<All extends Fields>(
   description: string,
   fields: All,
   example?: unknown,
+  ...checks: readonly z.core.CheckFn<z.output<z.ZodMiniObject<ShapeOf<All>>>>[]
 ) {
-  return named({ name, description, fields, io: 'input', example }, z.strictObject(shapeOf(fields)));
+  const schema = z.strictObject(shapeOf(fields)).check(...checks);
+  return named({ name, description, fields, io: 'input', example }, schema);
 }
 
 /** The query of a route. Its name is for the types of the library: a document describes the parameters one by one. */
 export function query<All extends Fields>(name: string, description: string, fields: All) {
-  const schema = z.strictObject(shapeOf(fields));
-  const message: Message = { name, description, fields, io: 'input', schema };
-  QUERIES.push(message);
-  BY_SCHEMA.set(schema, message);
-  return schema;
+  return named({ name, description, fields, io: 'input' }, z.strictObject(shapeOf(fields)), QUERIES);
 }
 
 /** Gives a schema its name and its sentence; whoever shows it finds both by the schema. */
-export function named<Schema extends z.ZodMiniType>(said: Omit<Message, 'schema'>, schema: Schema): Schema {
-  if (MESSAGES.has(said.name)) throw new Error(`two messages are called ${said.name}`);
+export function named<Schema extends z.ZodMiniType>(
+  said: Omit<Message, 'schema'>,
+  schema: Schema,
+  among = MESSAGES,
+): Schema {
+  if (among.has(said.name)) throw new Error(`two messages are called ${said.name}`);
   const message = { ...said, schema };
-  MESSAGES.set(said.name, message);
+  among.set(said.name, message);
   BY_SCHEMA.set(schema, message);
   return schema;
 }
@@ -118,16 +116,6 @@ export function named<Schema extends z.ZodMiniType>(said: Omit<Message, 'schema'
 /** What was said of a schema; undefined for one without a name. */
 export function messageOf(schema: z.ZodMiniType): Message | undefined {
   return BY_SCHEMA.get(schema);
-}
-
-/** Every message that has a name, of the modules that are loaded. */
-export function messages(): readonly Message[] {
-  return [...MESSAGES.values()];
-}
-
-/** Every query of a route, of the modules that are loaded. */
-export function queries(): readonly Message[] {
-  return QUERIES;
 }
 
 /** A page of a list, newest first. */

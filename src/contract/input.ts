@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
-import { GatewayError, nearestName } from './error.ts';
-import { type Field, field, type JsonSchema } from './field.ts';
+import { didYouMean, type ErrorCode, GatewayError } from './error.ts';
+import { field, type JsonSchema } from './field.ts';
 
 /*
  * Schemas of what comes in, and what is said of input that does not fit.
@@ -10,13 +10,19 @@ import { type Field, field, type JsonSchema } from './field.ts';
 /**
  * A value as the schema wants it.
  *
- * @throws GatewayError `invalid_fields`, naming every field that is wrong, unknown ones with the nearest known name
+ * @param describe the problems that an issue stands for
+ * @throws GatewayError of this code, naming every field that is wrong, unknown ones with the nearest known name
  */
-export function parseInput<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> {
+export function parseInput<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  value: unknown,
+  describe = (issue: z.core.$ZodIssue) => describeIssue(issue, knownAt(schema, issue.path)),
+  code: ErrorCode = 'invalid_fields',
+): z.output<Schema> {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data as z.output<Schema>;
-  const problems = parsed.error.issues.flatMap((issue) => describeIssue(issue, knownAt(schema, issue.path)));
-  throw new GatewayError('invalid_fields', problems[0] ?? 'the input is not valid', { problems });
+  const problems = parsed.error.issues.flatMap(describe);
+  throw new GatewayError(code, problems[0] ?? 'the input is not valid', { problems });
 }
 
 /** The fields that a schema knows at the place of an issue, which may be inside a list. */
@@ -35,9 +41,8 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): strin
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
-        const meant = nearestName(key, known);
         const name = [...issue.path, key].join('.');
-        return `unknown field ${name}${meant ? `: did you mean ${meant}?` : `; known: ${known.join(', ')}`}`;
+        return `unknown field ${name}${didYouMean(key, known, `; known: ${known.join(', ')}`)}`;
       });
     case 'invalid_value':
       return [`${path} must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`];
@@ -54,7 +59,7 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): strin
 
 /** Text that passes a check. */
 export function textThat(isValid: (value: string) => boolean, expected: string) {
-  return z.string().check(z.refine(isValid, { error: expected }));
+  return z.string({ error: expected }).check(z.refine(isValid, { error: expected }));
 }
 
 /** Text in which `problem` finds none. */
@@ -66,7 +71,7 @@ export function textWithout(problem: (value: string) => string | undefined) {
 }
 
 /** A whole number in a query or a body, from `min` to `max`; text of digits is read as one. */
-export function wholeNumber(min: number, max: number, description: string) {
+export function optionalNumber(min: number, max: number, description: string) {
   const error = `must be a whole number from ${min} to ${max}`;
   const isValid = (value: string | number) =>
     /^\d{1,10}$/.test(String(value)) && Number(value) >= min && Number(value) <= max;
@@ -74,19 +79,24 @@ export function wholeNumber(min: number, max: number, description: string) {
     z.union([z.string(), z.number()]).check(z.refine(isValid, { error })),
     z.transform((value) => Number(value)),
   );
-  return field(schema, description, { type: 'integer', minimum: min, maximum: max });
+  return field(z.optional(schema), description, { type: 'integer', minimum: min, maximum: max });
 }
 
-const DURATION: JsonSchema = { pattern: DURATION_PATTERN };
+/** A duration such as `500ms` or `2s`, at most `maxMs`. */
+export function durationText(maxMs: number) {
+  return textThat(
+    (value) => isDuration(value, maxMs),
+    `must be a duration such as 500ms, 2s, 1m or 1h, at most ${maxMs / 3_600_000}h`,
+  );
+}
 
-/** A duration such as `500ms` or `2s`, at most `maxMs`, as milliseconds. */
-export function durationText(maxMs: number, description: string) {
-  const error = `must be a duration such as 500ms, 2s, 1m or 1h, at most ${maxMs / 3_600_000}h`;
+/** A duration in a query or a body, as milliseconds. */
+export function optionalDuration(maxMs: number, description: string) {
   const schema = z.pipe(
-    textThat((value) => isDuration(value, maxMs), error),
+    durationText(maxMs),
     z.transform((value) => parseDuration(value) ?? 0),
   );
-  return field(schema, description, DURATION);
+  return field(z.optional(schema), description, { pattern: DURATION_PATTERN });
 }
 
 /** `true`, `false`, `1` or `0` in a query. */
@@ -100,17 +110,10 @@ export const PAGING = {
   limit: optionalNumber(1, 1_000, 'At most so many; default: 50.'),
   cursor: {
     ...optionalNumber(0, 2 ** 31, '`nextCursor` of the page before.'),
-    json: { type: ['integer', 'string'] } as JsonSchema,
+    json: { type: ['integer', 'string'] },
   },
-};
+} as const;
 
-/** A whole number that may be left out. */
-export function optionalNumber(min: number, max: number, description: string) {
-  const whole = wholeNumber(min, max, description);
-  return { ...whole, schema: z.optional(whole.schema) } satisfies Field;
-}
-
-/** Text that may be left out. */
 export function optionalText(description: string, json: JsonSchema = {}) {
   return field(z.optional(z.string()), description, json);
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Field, type JsonSchema, type Message, messageOf, messages, queries } from './field.ts';
+import { type Field, type JsonSchema, MESSAGES, type Message, messageOf, QUERIES } from './field.ts';
 import { SOURCES } from './vocabulary.ts';
 
 /*
@@ -20,17 +20,23 @@ export function nameAt(reference: string): string {
 
 /** Every message that has a name, by name; they refer to each other. */
 export function componentSchemas(): Record<string, JsonSchema> {
-  const sorted = [...messages()].sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  const sorted = [...MESSAGES.values()].sort((a, b) => a.name.localeCompare(b.name, 'en'));
   const converted = { input: convert(sorted, 'input'), output: convert(sorted, 'output') };
   return Object.fromEntries(
-    sorted.map((message) => [message.name, annotated(converted[message.io][message.name] ?? {}, message)]),
+    sorted.map(({ name, io, description, schema }) => [
+      name,
+      { ...marked(description), ...annotated(converted[io][name] ?? {}, schema) },
+    ]),
   );
 }
 
 /** The queries of routes by name, for the types of the library. */
 export function querySchemas(): Record<string, JsonSchema> {
   return Object.fromEntries(
-    queries().map(({ name, description, schema }) => [name, { ...inlineSchema(schema), description }]),
+    [...QUERIES.values()].map(({ name, description, schema }) => [
+      name,
+      { ...inlineSchema(schema), description },
+    ]),
   );
 }
 
@@ -49,7 +55,7 @@ function convert(all: readonly Message[], io: Message['io']): Record<string, Jso
 /** A schema whole, with what is inside it and all that is said of it, for readers of a single file. */
 export function inlineSchema(schema: z.ZodMiniType): JsonSchema {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', override: tidy('input') });
-  return annotatedInside(bare(json), schema);
+  return annotated(bare(json), schema);
 }
 
 function bare({ $schema: _, $id: __, ...schema }: Record<string, unknown>): JsonSchema {
@@ -66,39 +72,29 @@ function tidy(io: Message['io']) {
   };
 }
 
-function annotated(json: JsonSchema, { description, fields, json: more }: Message): JsonSchema {
-  const properties = (one: JsonSchema): JsonSchema =>
-    one.properties && fields
-      ? { ...one, properties: mapValues(one.properties, (part, name) => withField(part, fields[name])) }
-      : one;
-  const { oneOf } = json;
+/** A schema with what is said of its fields, and inside the parts that have no name of their own. */
+function annotated(json: JsonSchema, schema: z.ZodMiniType): JsonSchema {
+  const inner = unwrapped(schema);
+  if (json.items) return { ...json, items: annotated(json.items, inner) };
+  const { fields, json: more } = messageOf(inner) ?? {};
+  if (!fields || json.$ref) return json;
+  const { oneOf, properties } = json;
+  const said = Object.entries(properties ?? {}).map(([name, part]) => [name, withField(part, fields[name])]);
   return {
-    ...marked(description),
-    ...properties(json),
-    ...(oneOf && { oneOf: oneOf.map(properties) }),
+    ...json,
+    ...(properties && { properties: Object.fromEntries(said) }),
+    ...(oneOf && { oneOf: oneOf.map((one) => annotated(one, inner)) }),
     ...more,
   };
 }
 
-function withField(json: JsonSchema, said: Field | undefined): JsonSchema {
-  if (!said) return json;
+function withField(part: JsonSchema, said: Field | undefined): JsonSchema {
+  if (!said) return part;
+  const json = annotated(part, said.schema);
   // Alternatives or a type that a field names take the place of what zod made of its check.
   const { anyOf, ...plain } = json;
   const isReplaced = said.json.anyOf !== undefined || said.json.type !== undefined;
-  return { ...(isReplaced || !anyOf ? plain : json), ...said.json, ...marked(said.description) };
-}
-
-/** As `annotated`, and inside the parts that have no name where everything is in one place. */
-function annotatedInside(json: JsonSchema, schema: z.ZodMiniType): JsonSchema {
-  const inner = unwrapped(schema);
-  if (json.items) return { ...json, items: annotatedInside(json.items, inner) };
-  const { fields, json: more } = messageOf(inner) ?? {};
-  if (!json.properties || !fields) return json;
-  const properties = mapValues(json.properties, (part, name) => {
-    const said = fields[name];
-    return said ? withField(annotatedInside(part, said.schema), said) : part;
-  });
-  return { ...json, properties, ...more };
+  return { ...(isReplaced ? plain : json), ...said.json, ...marked(said.description) };
 }
 
 /** What is inside lists, and inside what may be left out or null. */
@@ -113,11 +109,4 @@ function unwrapped(schema: z.ZodMiniType): z.ZodMiniType {
 function marked(description: string): JsonSchema {
   const source = SOURCES.find((one) => new RegExp(`\\(${one}\\b`).test(description));
   return { description, ...(source && { 'x-source': source }) };
-}
-
-function mapValues(
-  values: Readonly<Record<string, JsonSchema>>,
-  change: (value: JsonSchema, name: string) => JsonSchema,
-): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
 }

@@ -1,8 +1,9 @@
 import type * as z from 'zod/mini';
 import { IDENTIFIER } from './delivery.ts';
-import { field, record, text, time, wholeList } from './field.ts';
+import { field, omit, record, text, time, wholeList } from './field.ts';
 
-const messageFields = {
+const fields = {
+  id: field(text, 'Its id.'),
   paymentId: field(text, 'The payment that it confirms.'),
   identifier: IDENTIFIER,
   email: field(text, 'Where it would have gone.'),
@@ -11,17 +12,12 @@ const messageFields = {
   expiresAt: time('The code is valid until then.'),
 };
 
-export const StoredMessage = record('StoredMessage', 'A verification code as it is stored.', {
-  id: field(text, 'Its id.'),
-  ...messageFields,
-});
-export type StoredMessage = z.output<typeof StoredMessage>;
+export const StoredMessage = record('StoredMessage', 'A verification code as it is stored.', fields);
 
-/** A message of the emulated inbox. */
 export const InboxMessage = record(
   'InboxMessage',
   'A verification code that was "sent" to the customer of a live payment.',
-  messageFields,
+  omit(fields, 'id'),
 );
 export type InboxMessage = z.output<typeof InboxMessage>;
 

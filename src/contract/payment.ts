@@ -8,6 +8,7 @@ import {
   LINK,
   money,
   nullableText,
+  omit,
   optional,
   page,
   query,
@@ -23,19 +24,17 @@ import {
   CHECKOUT_THEMES,
   DELIVERY_ORDERS,
   MODES,
+  namesOf,
   OUTCOMES,
   PAYMENT_EVENTS,
   PAYMENT_STATUSES,
-  type PaymentEventName,
   SETTLED_BY,
   TIMELINE_EVENTS,
-  type TimelineEvent,
 } from './vocabulary.ts';
 
-/** Something that happened to a payment after its initiation. */
 export const PaymentEvent = record('PaymentEvent', 'Something that happened to a payment.', {
   at: time('When.'),
-  event: field(z.enum(Object.keys(PAYMENT_EVENTS) as [PaymentEventName, ...PaymentEventName[]]), 'What.'),
+  event: field(z.enum(namesOf(PAYMENT_EVENTS)), 'What.'),
   detail: field(nullableText, 'More about it, in words.'),
 });
 export type PaymentEvent = z.output<typeof PaymentEvent>;
@@ -51,8 +50,6 @@ export const AutoSettling = record('AutoSettling', 'How and when a payment settl
 });
 export type AutoSettling = z.output<typeof AutoSettling>;
 
-const AUTO = 'How and when it settles itself; null when it waits for somebody.';
-
 /** What the merchant gave. */
 const asked = {
   identifier: IDENTIFIER,
@@ -60,7 +57,6 @@ const asked = {
   amount: field(
     text.check(z.regex(AMOUNT_PATTERN)),
     'Decimal text exactly as it was sent to initiate: the signature of the IPN depends on every character.',
-    { pattern: AMOUNT_PATTERN.source },
   ),
   details: field(text, 'What it is for.'),
   ipnUrl: field(text, 'Where its IPN goes.'),
@@ -72,7 +68,7 @@ const asked = {
   customerEmail: field(text, "The customer's e-mail, as the merchant gave it."),
 };
 
-const beginning = {
+const fields = {
   id: field(text, 'Its id: `payment_id` of its checkout URL.'),
   trx: field(text, '`data[payment_trx]` of its IPN: 12 upper-case letters and digits.'),
   mode: field(z.enum(MODES), 'Chosen by the path of initiate (documented).'),
@@ -82,34 +78,27 @@ const beginning = {
   charge: field(money, 'What the merchant pays for it, as decimal text.'),
   createdAt: time('When it was initiated.'),
   expiresAt: field(z.nullable(dueTime), 'When it expires unless it is settled before; null: never.', TIME),
-};
-
-const settling = {
+  auto: field(
+    z._default(z.nullable(AutoSettling), null),
+    'How and when it settles itself; null when it waits for somebody.',
+  ),
   settledAt: field(nullableText, 'When it was settled; null while it is pending.', TIME),
   settledBy: field(z.nullable(z.enum(SETTLED_BY)), 'Who settled it; null while it is pending.'),
   payerEmail: field(nullableText, 'The e-mail that the customer entered on the checkout.'),
   walletId: field(nullableText, 'The wallet that paid (live mode only).'),
+  messageId: field(nullableText, 'The newest verification code sent for it (live mode only).'),
+  warnings: field(z.array(text), "What is allowed but probably a mistake in the merchant's code."),
+  history: field(z.array(PaymentEvent), 'What happened to it after its initiation.'),
 };
 
-const warnings = field(z.array(text), "What is allowed but probably a mistake in the merchant's code.");
-
-export const StoredPayment = record('StoredPayment', 'A payment as it is stored.', {
-  ...beginning,
-  auto: field(z._default(z.nullable(AutoSettling), null), AUTO),
-  ...settling,
-  messageId: field(nullableText, 'The newest verification code sent for it (live mode only).'),
-  warnings,
-  history: field(z.array(PaymentEvent), 'What happened to it after its initiation.'),
-});
+export const StoredPayment = record('StoredPayment', 'A payment as it is stored.', fields);
 export type StoredPayment = z.output<typeof StoredPayment>;
 /** What a merchant asks for by initiating a payment. */
 export type AskedPayment = Pick<StoredPayment, keyof typeof asked>;
 
 const shown = {
-  ...beginning,
-  auto: field(z.nullable(AutoSettling), AUTO),
-  ...settling,
-  warnings,
+  ...omit(fields, 'messageId', 'history'),
+  auto: field(z.nullable(AutoSettling), fields.auto.description),
   checkoutUrl: field(text, 'Its checkout.', LINK),
 };
 
@@ -121,7 +110,7 @@ export const PaymentList = page('PaymentList', Payment, 'payments');
 export const TimelineEntry = record('TimelineEntry', 'One step in the story of a payment.', {
   at: time('When.'),
   event: field(
-    z.enum(Object.keys(TIMELINE_EVENTS) as [TimelineEvent, ...TimelineEvent[]]),
+    z.enum(namesOf(TIMELINE_EVENTS)),
     '`ipn_due` is still to come: the next attempt of a delivery.',
   ),
   detail: field(nullableText, 'More about it, in words.'),
@@ -160,14 +149,12 @@ export const InitiateFields = query(
 );
 export type InitiateFields = z.input<typeof InitiateFields>;
 
-/** Filters of the list of payments. */
 export const PaymentQuery = query('PaymentFilter', 'Which payments; all that is given must match.', {
   status: field(z.optional(z.enum(PAYMENT_STATUSES)), 'Only those of this status.'),
   identifier: optionalText('Only those with this identifier.'),
   mode: field(z.optional(z.enum(MODES)), 'Only those of this mode.'),
   ...PAGING,
 });
-
 export type PaymentFilter = z.input<typeof PaymentQuery>;
 
 export const SettleInput = request(
@@ -186,7 +173,6 @@ export const SettleInput = request(
   },
   { outcome: 'approve' },
 );
-
 export type SettleInput = z.input<typeof SettleInput>;
 
 export const Settled = record('Settled', 'What settling a payment led to.', {

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { CardTransaction, StoredCard } from './card.ts';
 import { StoredAttempt, StoredDelivery } from './delivery.ts';
-import { count, field, record, request } from './field.ts';
+import { count, field, omit, optional, record, request } from './field.ts';
 import { Merchant } from './merchant.ts';
 import { StoredMessage } from './message.ts';
 import { StoredPayment } from './payment.ts';
-import { PAYMENT_STATUSES } from './vocabulary.ts';
+import { namesOf, PAYMENT_STATUSES } from './vocabulary.ts';
 import { Wallet } from './wallet.ts';
 
 /** The collections of the state, by the name they have in the file and in the order in which people read them. */
@@ -20,7 +20,7 @@ export const COLLECTIONS = {
   cardTransactions: [CardTransaction, 'Movements of money on cards.'],
 } as const;
 export type CollectionName = keyof typeof COLLECTIONS;
-export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as readonly CollectionName[];
+export const COLLECTION_NAMES: readonly CollectionName[] = namesOf(COLLECTIONS);
 
 /** The record type of each collection. */
 export type Records = { [Name in CollectionName]: z.output<(typeof COLLECTIONS)[Name][0]> };
@@ -28,12 +28,10 @@ export type Records = { [Name in CollectionName]: z.output<(typeof COLLECTIONS)[
 const lists = Object.fromEntries(
   Object.entries(COLLECTIONS).map(([name, [schema, about]]) => [
     name,
-    field(z.array(schema as z.ZodMiniType), about),
+    field(z.array<z.ZodMiniType>(schema), about),
   ]),
 );
-const given = Object.fromEntries(
-  Object.entries(lists).map(([name, { schema, ...said }]) => [name, { ...said, schema: z.optional(schema) }]),
-);
+const given = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, optional(list)]));
 const version = field(count, 'Version of the format.');
 
 export const State = record('State', 'The whole state, as db.json holds it.', { version, ...lists });
@@ -51,22 +49,19 @@ export interface StateSnapshot {
   [collection: string]: unknown;
 }
 
-/** Every count but that of the payments, which may be by status. */
-const otherCounts = {
+const counts = {
+  payments: field(count, 'Payments.'),
   deliveries: field(count, 'IPNs.'),
   merchants: field(count, 'Merchants.'),
   wallets: field(count, 'Wallets of live mode.'),
   cards: field(count, 'Virtual cards.'),
 };
 
-export const RecordCounts = record('RecordCounts', 'How many records there are.', {
-  payments: field(count, 'Payments.'),
-  ...otherCounts,
-});
+export const RecordCounts = record('RecordCounts', 'How many records there are.', counts);
 export type RecordCounts = z.output<typeof RecordCounts>;
 
 export const StatusCounts = record('StatusCounts', 'How many records there are.', {
-  ...otherCounts,
+  ...omit(counts, 'payments'),
   payments: field(z.record(z.enum(PAYMENT_STATUSES), count), 'Payments by status.'),
 });
 

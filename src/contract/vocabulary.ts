@@ -3,6 +3,11 @@
  * added here and handled nowhere does not compile, since whoever handles a set has a `Record` of it.
  */
 
+/** The names in a table, in its order. */
+export function namesOf<Name extends string>(table: Readonly<Record<Name, unknown>>): Name[] {
+  return Object.keys(table) as Name[];
+}
+
 /** Test mode or live mode, chosen by the path of initiate (documented). */
 export const MODES = ['sandbox', 'live'] as const;
 export type Mode = (typeof MODES)[number];
@@ -12,7 +17,6 @@ export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', '
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export type FinalStatus = Exclude<PaymentStatus, 'pending'>;
 
-/** What can happen to a pending payment. */
 interface OutcomeMember {
   /** As a command line puts it. */
   description: string;
@@ -61,7 +65,7 @@ export const PAYMENT_OUTCOMES = {
   },
 } as const satisfies Record<string, OutcomeMember>;
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOMES;
-export const OUTCOMES = Object.keys(PAYMENT_OUTCOMES) as [PaymentOutcome, ...PaymentOutcome[]];
+export const OUTCOMES = namesOf(PAYMENT_OUTCOMES);
 
 /** The ends of a payment that send an IPN only where somebody asks for it (chosen). */
 export const SENT_ON_REQUEST = OUTCOMES.map((outcome) => PAYMENT_OUTCOMES[outcome].status).filter(
@@ -77,7 +81,7 @@ export const SETTLERS = {
   clock: 'the clock: its time was up',
 } as const;
 export type SettledBy = keyof typeof SETTLERS;
-export const SETTLED_BY = Object.keys(SETTLERS) as [SettledBy, ...SettledBy[]];
+export const SETTLED_BY = namesOf(SETTLERS);
 
 /** What can happen to a payment between initiate and its end, for people. */
 export const PAYMENT_EVENTS = {

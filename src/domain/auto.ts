@@ -22,18 +22,12 @@ export const MAGIC_EMAILS: readonly (OutcomeRule & { email: string })[] = [
 
 /** The magic e-mail that was probably meant by one that looks like them and is none. */
 export function mistypedMagic(email: string): string | undefined {
-  const magic = email.toLowerCase();
-  if (!magic.endsWith('@gateway-sim.test') || MAGIC_EMAILS.some((one) => one.email === magic))
-    return undefined;
-  return (
-    nearestName(
-      magic,
-      MAGIC_EMAILS.map((one) => one.email),
-    ) ?? MAGIC_EMAILS[0]?.email
-  );
+  const written = email.toLowerCase();
+  const known = MAGIC_EMAILS.map((magic) => magic.email);
+  if (!written.endsWith('@gateway-sim.test') || known.includes(written)) return undefined;
+  return nearestName(written, known) ?? known[0];
 }
 
-/** How payments settle themselves in one running gateway. */
 export interface AutoSettings {
   /** Tried in order, before the magic e-mails; the first that fits decides. */
   rules: readonly OutcomeRule[];
@@ -44,11 +38,7 @@ export interface AutoSettings {
 }
 
 /** The values of a payment that rules look at, as they were sent. */
-export interface AutoSubject {
-  identifier: string;
-  email: string;
-  amount: string;
-}
+type AutoSubject = Record<'identifier' | 'email' | 'amount', string>;
 
 /** How and when a payment initiated now settles itself; null when it waits for somebody. */
 export function autoSettling(
@@ -64,8 +54,7 @@ export function autoSettling(
   return { outcome: decided, at: timestamp(now + wait), delivery: rule?.delivery ?? null };
 }
 
-function fits(rule: OutcomeRule, subject: AutoSubject): boolean {
-  const { identifier = '*', email = '*', amount = '*' } = rule;
+function fits({ identifier = '*', email = '*', amount = '*' }: OutcomeRule, subject: AutoSubject): boolean {
   return (
     globMatches(identifier, subject.identifier) &&
     globMatches(email.toLowerCase(), subject.email.toLowerCase()) &&

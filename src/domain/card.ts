@@ -1,25 +1,14 @@
-import { isAmount } from '../contract/amount.ts';
+import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../contract/amount.ts';
+import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { CARD_TRANSITIONS, type CardAction } from '../contract/vocabulary.ts';
-import { chargeOn, compare, subtract } from './money.ts';
+import { add, chargeOn, compare, subtract } from './money.ts';
 import { unique } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Card, Outcome, State } from './state.ts';
-
-/** Money of cards goes out as JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */
-export const CARD_MONEY = /^\d{1,10}(\.\d{1,4})?$/;
-const MONEY_RULE =
-  'must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90';
-
-/** Why a text is no amount that a card can hold, or undefined. */
-export function cardAmountProblem(value: string): string | undefined {
-  return CARD_MONEY.test(value) && isAmount(value)
-    ? undefined
-    : `${MONEY_RULE} (got "${value.slice(0, 40)}")`;
-}
 
 /** A card to create, checked field by field. */
 export type IssueCardCommand = Pick<Card, 'currency' | 'title' | 'nameOnCard' | 'email' | 'amount'>;
@@ -70,7 +59,7 @@ export function issueCard(
     title,
     nameOnCard,
     email,
-    number: testCardNumber(unique(ids.cardDigits, (digits) => !state.hasCardNumber(testCardNumber(digits)))),
+    number: testCardNumber(unique(ids.cardDigits, (digits) => !state.cards.newestOf(testCardNumber(digits)))),
     cvc: ids.cvc(),
     expiryMonth: day.getUTCMonth() + 1,
     expiryYear: String(day.getUTCFullYear() + LIFE_IN_YEARS),
@@ -85,11 +74,7 @@ export function issueCard(
   return { change: { cards: [card] }, result: card };
 }
 
-/**
- * The card with this id, if it is this merchant's (any merchant's when none is given).
- *
- * @throws GatewayError `not_found`
- */
+/** The card with this id, of this merchant where one is given. @throws GatewayError `not_found` */
 export function requireCard(state: State, id: string, merchant?: Merchant): Card {
   const card = state.cards.get(id);
   if (card && (merchant === undefined || card.merchantId === merchant.id)) return card;
@@ -115,11 +100,103 @@ export function applyCardAction(card: Card, action: CardAction, now: number): Ou
   return { change: { cards: [changed] }, result: changed };
 }
 
-/** One page of a merchant's cards. */
 export interface CardPage {
   cards: readonly Card[];
   page: number;
   perPage: number;
   lastPage: number;
   total: number;
+}
+
+export interface CardMovement {
+  card: Card;
+  transaction: CardTransaction;
+}
+
+export type MovementInput = Omit<CardTransactionInput, 'type'>;
+
+/**
+ * Rule: something is paid with a card. The balance falls by the amount and its charge.
+ *
+ * @throws GatewayError `invalid_fields` (amount), `wrong_state` (currency, not active), `insufficient_funds`
+ */
+export function chargeCard(card: Card, input: MovementInput, context: Context): Outcome<CardMovement> {
+  checkMovement(card, input);
+  if (card.status !== 'active') {
+    throw new GatewayError(
+      'wrong_state',
+      `card ${card.id} is ${card.status}: only an active card can be charged`,
+      {
+        hint:
+          card.status === 'inactive'
+            ? hint`${command('cards activate', card.id)} activates it.`
+            : hint`Create a new card instead.`,
+      },
+    );
+  }
+  const charge = chargeOn(input.amount, context.settings.charges.cardTransaction);
+  const balance = subtract(subtract(card.availableBalance, input.amount), charge);
+  if (compare(balance, '0') < 0) {
+    throw new GatewayError(
+      'insufficient_funds',
+      `card ${card.id} has a balance of ${card.availableBalance} ${card.currency}, too small for ${add(input.amount, charge)}`,
+      { hint: hint`${command('cards fund', card.id, '--amount', '<amount>')} adds to it.` },
+    );
+  }
+  return move(card, balance, { type: '-', remark: 'make_payment', charge }, input, context);
+}
+
+/**
+ * Rule: money is added to a card. Its `amount` stays what it was created with (chosen).
+ *
+ * @throws GatewayError `invalid_fields` (amount, or a balance too great for an exact number), `wrong_state` (currency,
+ *   canceled)
+ */
+export function fundCard(card: Card, input: MovementInput, context: Context): Outcome<CardMovement> {
+  checkMovement(card, input);
+  if (card.status === 'canceled') {
+    throw new GatewayError('wrong_state', `card ${card.id} is canceled: it takes no money`);
+  }
+  const balance = add(card.availableBalance, input.amount);
+  if (!CARD_AMOUNT_PATTERN.test(balance)) {
+    throw new GatewayError(
+      'invalid_fields',
+      `amount is too large: the balance would be ${balance} ${card.currency}`,
+    );
+  }
+  return move(card, balance, { type: '+', remark: 'add_fund', charge: '0' }, input, context);
+}
+
+function checkMovement(card: Card, { amount, currency }: MovementInput): void {
+  const problem = cardAmountProblem(amount);
+  if (problem) throw new GatewayError('invalid_fields', `amount ${problem}`);
+  if (currency !== undefined && currency !== card.currency) {
+    throw new GatewayError('wrong_state', `card ${card.id} is in ${card.currency}, not in ${currency}`);
+  }
+}
+
+function move(
+  card: Card,
+  balance: string,
+  kind: Pick<CardTransaction, 'type' | 'remark' | 'charge'>,
+  input: MovementInput,
+  { ids, now }: Context,
+): Outcome<CardMovement> {
+  const at = timestamp(now);
+  const transaction: CardTransaction = {
+    id: ids.cardTransaction(),
+    cardId: card.id,
+    currency: card.currency,
+    beforeCharge: input.amount,
+    amount: input.amount,
+    ...kind,
+    details: input.details ?? '',
+    createdAt: at,
+    updatedAt: at,
+  };
+  const moved = { ...card, availableBalance: balance, updatedAt: at };
+  return {
+    change: { cards: [moved], cardTransactions: [transaction] },
+    result: { card: moved, transaction },
+  };
 }

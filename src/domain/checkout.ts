@@ -1,5 +1,5 @@
+import { isEmail } from '../contract/address.ts';
 import { type CheckoutProblem, CODE_LIFETIME_MS } from '../contract/checkout.ts';
-import { isEmail } from '../contract/email.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { findWallet } from './merchant.ts';
 import { compare } from './money.ts';
@@ -7,39 +7,35 @@ import { withEvent } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Message, Outcome, Payment, State } from './state.ts';
 
-/** Rule: the customer enters an e-mail. In live mode a fresh code is sent to it. The result is null when it passed. */
+/** Null where there is none. */
+type Problem = CheckoutProblem | null;
+
+/** Rule: the customer enters an e-mail. In live mode a fresh code is sent to it. */
 export function enterEmail(
   state: State,
   payment: Payment,
   given: string,
   context: Context,
-): Outcome<CheckoutProblem | null> {
+): Outcome<Problem> {
+  const { now } = context;
   const email = given.trim();
   const problem = emailProblem(state, payment, email, context);
   if (problem) {
-    const refused = withEvent(payment, context.now, 'email_refused', problem);
-    return { change: { payments: [refused] }, result: problem };
+    return { change: { payments: [withEvent(payment, now, 'email_refused', problem)] }, result: problem };
   }
-  const entered = withEvent({ ...payment, payerEmail: email }, context.now, 'email_entered', email);
+  const entered = withEvent({ ...payment, payerEmail: email }, now, 'email_entered', email);
   return payment.mode === 'sandbox'
     ? { change: { payments: [entered] }, result: null }
     : { ...sendCode(entered, email, context), result: null };
 }
 
-function emailProblem(
-  state: State,
-  payment: Payment,
-  email: string,
-  context: Context,
-): CheckoutProblem | null {
+function emailProblem(state: State, payment: Payment, email: string, context: Context): Problem {
   if (!isEmail(email)) return 'email_invalid';
   if (payment.mode === 'sandbox') {
     const matches = email.toLowerCase() === context.settings.sandboxEmail.toLowerCase();
     return matches ? null : 'email_not_test';
   }
-  const wallet = findWallet(state, email, payment.currency);
-  if (!wallet) return 'wallet_unknown';
-  return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
+  return walletProblem(state, payment, email);
 }
 
 /** Rule: a new code replaces the one before (live mode; the sandbox has its fixed code). */
@@ -63,19 +59,18 @@ export function changeEmail(payment: Payment): Outcome<null> {
   return { change: { payments: [{ ...payment, payerEmail: null, messageId: null }] }, result: null };
 }
 
-/** What speaks against paying with this code now, or null. */
-export function codeProblem(
-  state: State,
-  payment: Payment,
-  given: string,
-  context: Context,
-): CheckoutProblem | null {
+/** What speaks against paying with this code now. */
+export function codeProblem(state: State, payment: Payment, given: string, context: Context): Problem {
   const code = given.replace(/\s/g, '');
   if (payment.mode === 'sandbox') return code === context.settings.sandboxCode ? null : 'code_wrong';
   const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
   if (!message || code !== message.code) return 'code_wrong';
   if (timestamp(context.now) >= message.expiresAt) return 'code_expired';
-  const wallet = findWallet(state, payment.payerEmail ?? '', payment.currency);
+  return walletProblem(state, payment, payment.payerEmail ?? '');
+}
+
+function walletProblem(state: State, payment: Payment, email: string): Problem {
+  const wallet = findWallet(state, email, payment.currency);
   if (!wallet) return 'wallet_unknown';
   return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
 }

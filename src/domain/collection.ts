@@ -8,10 +8,16 @@ export interface Page<Item> {
 export class Collection<Item extends { id: string }> {
   readonly #byId = new Map<string, Item>();
   readonly #order: string[] = [];
-  readonly #onPut: (item: Item, previous: Item | undefined) => void;
+  readonly #groups = new Groups();
+  readonly #keyOf: ((item: Item) => string) | undefined;
+  readonly #onPut: ((item: Item, previous: Item | undefined) => void) | undefined;
 
-  /** @param onPut keeps an index: called with each record that is put, and with the one that it replaced */
-  constructor(onPut: (item: Item, previous: Item | undefined) => void = () => {}) {
+  /**
+   * @param keyOf what the records of a group have in common; a record never changes its group
+   * @param onPut keeps an index: called with each record that is put, and with the one that it replaced
+   */
+  constructor(keyOf?: (item: Item) => string, onPut?: (item: Item, previous: Item | undefined) => void) {
+    this.#keyOf = keyOf;
     this.#onPut = onPut;
   }
 
@@ -23,9 +29,14 @@ export class Collection<Item extends { id: string }> {
     return this.#byId.get(id);
   }
 
-  /** The records with these ids that there are. */
-  some(ids: readonly string[]): Item[] {
-    return ids.map((id) => this.get(id)).filter((item) => item !== undefined);
+  /** The records of one group, oldest first. */
+  group(key: string): Item[] {
+    return this.#groups.of(key).flatMap((id) => this.get(id) ?? []);
+  }
+
+  /** The newest record of one group. */
+  newestOf(key: string): Item | undefined {
+    return this.get(this.#groups.of(key).at(-1) ?? '');
   }
 
   /** All records, oldest first. */
@@ -37,17 +48,22 @@ export class Collection<Item extends { id: string }> {
   put(item: Item): Item | undefined {
     const previous = this.#byId.get(item.id);
     this.#byId.set(item.id, item);
-    if (previous === undefined) this.#order.push(item.id);
-    this.#onPut(item, previous);
+    if (previous === undefined) {
+      this.#order.push(item.id);
+      if (this.#keyOf) this.#groups.add(this.#keyOf(item), item.id);
+    }
+    this.#onPut?.(item, previous);
     return previous;
   }
 
   /** Rolls a `put` back. The newest one comes first, and none may be left out. */
   unput(id: string, previous: Item | undefined): void {
+    const item = this.get(id);
     if (previous) this.put(previous);
-    else {
+    else if (item) {
       this.#byId.delete(id);
       this.#order.pop();
+      if (this.#keyOf) this.#groups.of(this.#keyOf(item)).pop();
     }
   }
 
@@ -63,9 +79,10 @@ export class Collection<Item extends { id: string }> {
     return { data, nextCursor: index > 0 && data.length === limit ? String(index) : null };
   }
 
-  /** The newest record for which `wanted` holds. */
-  newest(wanted: (item: Item) => boolean): Item | undefined {
-    return this.page(1, undefined, wanted).data[0];
+  /** The oldest record for which `wanted` holds. */
+  find(wanted: (item: Item) => boolean): Item | undefined {
+    for (const item of this.values()) if (wanted(item)) return item;
+    return undefined;
   }
 }
 

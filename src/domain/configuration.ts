@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini';
-import type { Currency } from '../contract/amount.ts';
 import {
   type ChargeRate,
   CurrencyEntry,
@@ -7,23 +6,12 @@ import {
   STRUCTURES,
   WalletEntry,
 } from '../contract/configuration.ts';
-import { GatewayError, nearestName } from '../contract/error.ts';
+import { didYouMean } from '../contract/error.ts';
+import { parseInput } from '../contract/input.ts';
 import type { Rate } from './money.ts';
 
 /** What is taken from payments, from a new card, and from what a card pays. */
-export interface Charges {
-  payment: Rate;
-  card: Rate;
-  cardTransaction: Rate;
-}
-
-/** What a configuration says about money and outcomes, complete and checked. */
-export interface Terms {
-  charges: Charges;
-  currencies: readonly Currency[];
-  wallets: readonly WalletEntry[];
-  outcomes: readonly OutcomeRule[];
-}
+export type Charges = Record<'payment' | 'card' | 'cardTransaction', Rate>;
 
 /** The keys that are known somewhere in each structure, for "did you mean". */
 const KEYS = {
@@ -38,25 +26,28 @@ const KEYS = {
  *
  * @throws GatewayError `usage`, naming every key that is wrong and the known key nearest to an unknown one
  */
-export function readTerms(given: { [Name in keyof typeof STRUCTURES]?: unknown }): Terms {
-  const charges = given.charges === undefined ? {} : checked('charges', given.charges);
-  const currencies = given.currencies === undefined ? [] : checked('currencies', given.currencies);
+export function readTerms({
+  charges = {},
+  currencies = [],
+  wallets = [],
+  outcomes = [],
+}: { [Name in keyof typeof STRUCTURES]?: unknown }) {
+  const { payment, card, cardTransaction } = checked('charges', STRUCTURES.charges, charges);
   return {
     charges: {
-      payment: rate(charges.payment, '2'),
-      card: rate(charges.card, '1'),
-      cardTransaction: rate(charges.cardTransaction, '0'),
+      payment: rate(payment, '2'),
+      card: rate(card, '1'),
+      cardTransaction: rate(cardTransaction, '0'),
     },
-    currencies: currencies.map(({ code, name = code, symbol = code, decimals = 2 }) => ({
-      code,
-      name,
-      symbol,
-      decimals,
-    })),
-    wallets: given.wallets === undefined ? [] : checked('wallets', given.wallets),
-    outcomes: given.outcomes === undefined ? [] : checked('outcomes', given.outcomes),
+    currencies: checked('currencies', STRUCTURES.currencies, currencies).map(
+      ({ code, name = code, symbol = code, decimals = 2 }) => ({ code, name, symbol, decimals }),
+    ),
+    wallets: checked('wallets', STRUCTURES.wallets, wallets),
+    outcomes: checked('outcomes', STRUCTURES.outcomes, outcomes),
   };
 }
+/** What a configuration says about money and outcomes, complete and checked. */
+export type Terms = ReturnType<typeof readTerms>;
 
 /** A rate as configured; a part that is absent is 0. */
 function rate(terms: ChargeRate | undefined, defaultPercent: string): Rate {
@@ -64,24 +55,21 @@ function rate(terms: ChargeRate | undefined, defaultPercent: string): Rate {
   return { percent: terms.percent ?? '0', fixed: terms.fixed ?? '0' };
 }
 
-function checked<Name extends keyof typeof STRUCTURES>(
-  name: Name,
+function checked<Schema extends z.ZodMiniType>(
+  name: keyof typeof STRUCTURES,
+  schema: Schema,
   value: unknown,
-): z.output<(typeof STRUCTURES)[Name]> {
-  const parsed = STRUCTURES[name].safeParse(value, { reportInput: true });
-  if (parsed.success) return parsed.data as z.output<(typeof STRUCTURES)[Name]>;
-  const problems = parsed.error.issues.flatMap((issue) => describeIssue(name, issue));
-  throw new GatewayError('usage', problems[0] ?? `${name} is not valid`, { problems });
+) {
+  return parseInput(schema, value, (issue) => describeIssue(name, issue), 'usage');
 }
 
 function describeIssue(name: keyof typeof STRUCTURES, issue: z.core.$ZodIssue): string[] {
   const at = [name, ...issue.path].join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
-      const meant = nearestName(key, KEYS[name]);
-      const hint = meant ? `: did you mean ${meant}?` : `; known: ${KEYS[name].join(', ')}`;
-      return `unknown key ${at}.${key}${hint}`;
-    });
+    const known = KEYS[name];
+    return issue.keys.map(
+      (key) => `unknown key ${at}.${key}${didYouMean(key, known, `; known: ${known.join(', ')}`)}`,
+    );
   }
   if (issue.input === undefined) return [`${at} is required`];
   if (issue.code === 'invalid_type' && issue.expected === 'object') return [`${at} must be an object`];

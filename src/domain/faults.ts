@@ -14,8 +14,10 @@ export interface FaultSubject {
   identifier?: string | undefined;
 }
 
-/** Whether a rule is set on this request or IPN, whatever its identifier. */
-function matches({ route }: FaultRule, subject: FaultSubject): boolean {
+/** Whether a rule can still act on this request or IPN, whatever its identifier. */
+function canAct(fault: ActiveFault, subject: FaultSubject): boolean {
+  const { route } = fault.rule;
+  if (isSpent(fault)) return false;
   if (!route.startsWith('/')) return route === subject.route;
   return subject.path !== null && globMatches(route, subject.path);
 }
@@ -70,13 +72,12 @@ export class Faults {
     const index = this.#active.findIndex(
       ({ rule: other }) => other.route === rule.route && other.identifier === rule.identifier,
     );
-    if (index >= 0) this.#active[index] = fault;
-    else if (this.#active.length < MAX_RULES) this.#active.push(fault);
-    else {
+    if (index < 0 && this.#active.length >= MAX_RULES) {
       throw new GatewayError('invalid_fields', `there may be at most ${MAX_RULES} fault rules`, {
         hint: hint`${command('faults clear')} takes them away.`,
       });
     }
+    this.#active[index < 0 ? this.#active.length : index] = fault;
     return fault;
   }
 
@@ -95,10 +96,7 @@ export class Faults {
 
   /** Whether it takes the identifier to know which rule acts. */
   needsIdentifier(subject: FaultSubject): boolean {
-    return this.#active.some((fault) => {
-      const { rule } = fault;
-      return rule.identifier !== undefined && !isSpent(fault) && matches(rule, subject);
-    });
+    return this.#active.some((fault) => fault.rule.identifier !== undefined && canAct(fault, subject));
   }
 
   /** The rule that acts now, which counts as one use of it; undefined when none does. */
@@ -110,11 +108,9 @@ export class Faults {
   }
 
   #acts(fault: ActiveFault, subject: FaultSubject): boolean {
-    const { rule } = fault;
-    if (isSpent(fault) || !matches(rule, subject)) return false;
-    if (rule.identifier !== undefined && !globMatches(rule.identifier, subject.identifier ?? ''))
-      return false;
-    return rule.probability === undefined || this.#fraction() < rule.probability;
+    const { identifier = '*', probability } = fault.rule;
+    if (!canAct(fault, subject) || !globMatches(identifier, subject.identifier ?? '')) return false;
+    return probability === undefined || this.#fraction() < probability;
   }
 
   /** How long a rule makes its subject wait, in milliseconds of real time. */

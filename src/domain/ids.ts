@@ -1,28 +1,6 @@
 /** Bytes that nobody can guess, or, with a seed, bytes that repeat: the purpose names the stream they come from. */
 export type RandomBytes = (purpose: string, length: number) => Uint8Array;
 
-/** Makes the identifiers of new records. Handed to the rules, so that a rule stays a function of what it is given. */
-export interface Ids {
-  /** `pay_` and 24 characters (chosen): short enough for a 255-character column, too long to guess. */
-  payment(): string;
-  /** 12 upper-case letters and digits (chosen): the payment transaction id of the IPN. */
-  trx(): string;
-  delivery(): string;
-  attempt(): string;
-  message(): string;
-  card(): string;
-  cardTransaction(): string;
-  merchant(): string;
-  /** The nine digits of a card number that are not given. */
-  cardDigits(): string;
-  /** A card verification code of three digits. */
-  cvc(): string;
-  /** A verification code of six digits. */
-  code(): string;
-  /** A number from 0 up to 1, for the jitter of retries. */
-  fraction(purpose: string): number;
-}
-
 const LOWER = '0123456789abcdefghjkmnpqrstvwxyz';
 const DIGITS = '0123456789';
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
@@ -42,10 +20,15 @@ export function randomBelow(random: RandomBytes, purpose: string, limit: number)
   return Math.floor((value / 2 ** 32) * limit);
 }
 
-/** Identifiers out of a source of random bytes. */
-export function createIds(random: RandomBytes): Ids {
+/**
+ * Makes the identifiers of new records (chosen) out of a source of random bytes. Handed to the rules, so that a rule
+ * stays a function of what it is given.
+ */
+export function createIds(random: RandomBytes) {
   return {
+    /** Short enough for a 255-character column, too long to guess. */
     payment: () => `pay_${randomText(random, 'payment', 24)}`,
+    /** The payment transaction id of the IPN. */
     trx: () => randomText(random, 'trx', 12, UPPER),
     delivery: () => `ipn_${randomText(random, 'delivery', 16)}`,
     attempt: () => `att_${randomText(random, 'attempt', 16)}`,
@@ -53,9 +36,14 @@ export function createIds(random: RandomBytes): Ids {
     merchant: () => `mer_${randomText(random, 'merchant', 12)}`,
     card: () => `card_${randomText(random, 'card', 20)}`,
     cardTransaction: () => `ctx_${randomText(random, 'cardTransaction', 16)}`,
+    /** The digits of a card number that are not given. */
     cardDigits: () => randomText(random, 'cardDigits', 9, DIGITS),
+    /** A card verification code. */
     cvc: () => randomText(random, 'cvc', 3, DIGITS),
+    /** A verification code of the checkout. */
     code: () => String(randomBelow(random, 'code', 1_000_000)).padStart(6, '0'),
-    fraction: (purpose) => randomBelow(random, purpose, 1_000_000) / 1_000_000,
+    /** A number from 0 up to 1, for the jitter of retries. */
+    fraction: (purpose: string) => randomBelow(random, purpose, 1_000_000) / 1_000_000,
   };
 }
+export type Ids = ReturnType<typeof createIds>;

@@ -1,3 +1,4 @@
+import type { FireInput } from '../contract/delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { IpnFormat, Tampering } from '../contract/vocabulary.ts';
@@ -15,16 +16,8 @@ export interface IpnSubject {
 }
 
 /** The fields of an IPN that its maker chooses; what is left out takes the payment's value, or a made-up one. */
-export interface ChosenFields {
-  identifier?: string | undefined;
-  amount?: string | undefined;
-  /** Default: USD. */
-  currency?: string | undefined;
-  /** Default: success. */
-  status?: string | undefined;
-}
+export type ChosenFields = Pick<FireInput, 'identifier' | 'amount' | 'currency' | 'status'>;
 
-/** How an IPN is written and tampered with. */
 export interface Composition {
   format: IpnFormat;
   /** Values by dotted name, such as `data.charge`; set before it is signed. */
@@ -32,15 +25,8 @@ export interface Composition {
   tamper?: Tampering | undefined;
 }
 
-/** An IPN ready to be posted. */
-export interface ComposedIpn {
-  contentType: string;
-  body: string;
-  signedText: string;
-  /** As they were before it was tampered with. */
-  identifier: string;
-  status: string;
-}
+/** An IPN ready to be posted; `identifier` and `status` as they were before it was tampered with. */
+export type ComposedIpn = Pick<Delivery, 'contentType' | 'body' | 'signedText' | 'identifier' | 'status'>;
 
 /** What makes the bytes of IPNs: handed in, so that no rule knows how the dialect writes them. */
 export interface IpnComposer {
@@ -59,8 +45,7 @@ export interface IpnComposer {
   corruptSignature(body: string): string;
 }
 
-/** What a delivery is made of beside its bytes. */
-export interface DeliveryPlan {
+interface DeliveryPlan {
   paymentId: string | null;
   merchant: Merchant;
   url: string;
@@ -95,9 +80,7 @@ export function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: 
 
 /** Rule: the delivery of a settled payment's IPN. */
 export function deliveryOf(
-  payment: Payment,
-  status: string,
-  holder: string,
+  { payment, status, holder }: Omit<IpnSubject, 'secretKey'>,
   merchant: Merchant,
   context: Context,
   dueAt = context.now,

@@ -10,21 +10,14 @@ import { add, compare, subtract } from './money.ts';
 import type { Context } from './settings.ts';
 import type { Outcome, State } from './state.ts';
 
-/** The merchant whose current public key this is. */
-export function findByPublicKey(state: State, key: string): Merchant | undefined {
-  return findBy(state, (merchant) => sameSecret(key, merchant.publicKey));
+/** A merchant's current keys: fresh random text, never seeded, or a pair that the user pinned. */
+export type KeyPair = Pick<Merchant, 'publicKey' | 'secretKey'>;
+
+export function findByKey(state: State, kind: keyof KeyPair, key: string): Merchant | undefined {
+  return state.merchants.find((merchant) => sameSecret(key, merchant[kind]));
 }
 
-/** The merchant whose current secret key this is. */
-export function findBySecretKey(state: State, key: string): Merchant | undefined {
-  return findBy(state, (merchant) => sameSecret(key, merchant.secretKey));
-}
-
-/**
- * The merchant whose current secret key this is.
- *
- * @throws GatewayError `unauthorized`
- */
+/** The merchant whose secret key a request carries. @throws GatewayError `unauthorized` */
 export function requireBySecretKey(state: State, key: string | undefined): Merchant {
   if (key === undefined) {
     throw new GatewayError(
@@ -32,18 +25,13 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
       'the header Authorization: Bearer <secret key> is missing or malformed',
     );
   }
-  const merchant = findBySecretKey(state, key);
+  const merchant = findByKey(state, 'secretKey', key);
   if (merchant) return merchant;
   throw new GatewayError('unauthorized', 'Invalid api key', {
-    hint: findByPublicKey(state, key)
+    hint: findByKey(state, 'publicKey', key)
       ? hint`lint: the public key was sent as the bearer token; cards need the secret key`
       : hint`${command('keys show')} prints the keys of this emulator; keys generate replaces them`,
   });
-}
-
-function findBy(state: State, matches: (merchant: Merchant) => boolean): Merchant | undefined {
-  for (const merchant of state.merchants.values()) if (matches(merchant)) return merchant;
-  return undefined;
 }
 
 /** The merchant that commands mean when they name none: the first one. */
@@ -53,24 +41,14 @@ export function defaultMerchant(state: State): Merchant {
   return merchant;
 }
 
-/**
- * The merchant with this id or name.
- *
- * @throws GatewayError `not_found`
- */
+/** The merchant with this id or name. @throws GatewayError `not_found` */
 export function requireMerchant(state: State, reference: string): Merchant {
-  const merchant = state.merchants.get(reference) ?? findBy(state, ({ name }) => name === reference);
+  const merchant = state.merchants.get(reference) ?? state.merchants.find(({ name }) => name === reference);
   if (merchant) return merchant;
   const names = [...state.merchants.values()].map(({ name }) => name);
   throw new GatewayError('not_found', `no merchant is called "${reference}"; known: ${names.join(', ')}`, {
     hint: hint`${command('keys generate', '--merchant', '<name>')} makes one.`,
   });
-}
-
-/** Where a new pair of keys comes from: fresh random text, never seeded, or a pair that the user pinned. */
-export interface KeyPair {
-  publicKey: string;
-  secretKey: string;
 }
 
 /** A new pair of keys that no secret scanner and no person takes for a real one (chosen). */
@@ -87,11 +65,7 @@ export function replaceKeys(merchant: Merchant, keys: KeyPair): Outcome<Merchant
   return { change: { merchants: [changed] }, result: changed };
 }
 
-/**
- * Registers another merchant.
- *
- * @throws GatewayError `invalid_fields` when the name is empty, too long or taken
- */
+/** @throws GatewayError `invalid_fields` when the name is empty, too long or taken */
 export function addMerchant(
   state: State,
   id: string,
@@ -102,7 +76,7 @@ export function addMerchant(
   if (!name.trim() || [...name].length > 60) {
     throw new GatewayError('invalid_fields', 'name must have 1 to 60 characters');
   }
-  if (findBy(state, (merchant) => merchant.name === name)) {
+  if (state.merchants.find((merchant) => merchant.name === name)) {
     throw new GatewayError('invalid_fields', `name "${name}" is taken by another merchant`);
   }
   const merchant: Merchant = { id, name, ...keys, balances: {}, createdAt: timestamp(context.now) };
@@ -112,10 +86,9 @@ export function addMerchant(
 /** The wallet that belongs to an e-mail (in any case) in a currency. */
 export function findWallet(state: State, email: string, currency: string): Wallet | undefined {
   const wanted = email.trim().toLowerCase();
-  for (const wallet of state.wallets.values()) {
-    if (wallet.currency === currency && wallet.email.toLowerCase() === wanted) return wallet;
-  }
-  return undefined;
+  return state.wallets.find(
+    (wallet) => wallet.currency === currency && wallet.email.toLowerCase() === wanted,
+  );
 }
 
 /** The first wallet that could pay an amount; else the first of its currency, which could not. */
@@ -123,19 +96,16 @@ export function payerOf(
   state: State,
   { amount, currency }: { amount: string; currency: string },
 ): { wallet: Wallet; canPay: boolean } | undefined {
-  let first: Wallet | undefined;
-  for (const wallet of state.wallets.values()) {
-    if (wallet.currency !== currency) continue;
-    if (compare(wallet.balance, amount) >= 0) return { wallet, canPay: true };
-    first ??= wallet;
-  }
-  return first && { wallet: first, canPay: false };
+  const rich = state.wallets.find(
+    (wallet) => wallet.currency === currency && compare(wallet.balance, amount) >= 0,
+  );
+  const wallet = rich ?? firstWallet(state, currency);
+  return wallet && { wallet, canPay: rich !== undefined };
 }
 
 /** The first wallet in a currency, for settling from outside when no e-mail leads to one. */
 export function firstWallet(state: State, currency: string): Wallet | undefined {
-  for (const wallet of state.wallets.values()) if (wallet.currency === currency) return wallet;
-  return undefined;
+  return state.wallets.find((wallet) => wallet.currency === currency);
 }
 
 /** The wallet less an amount. May go below zero: check first where it must not. */
@@ -149,11 +119,7 @@ export function credit(merchant: Merchant, currency: string, amount: string): Me
   return { ...merchant, balances: { ...merchant.balances, [currency]: balance } };
 }
 
-/**
- * Puts money into a wallet.
- *
- * @throws GatewayError `not_found` for an unknown wallet, `invalid_fields` for what is no amount
- */
+/** @throws GatewayError `not_found` for an unknown wallet, `invalid_fields` for what is no amount */
 export function fundWallet(state: State, reference: string, amount: string): Outcome<Wallet> {
   const wallet = state.wallets.get(reference);
   if (!wallet) {

@@ -1,5 +1,5 @@
 import Big from 'big.js';
-import type { Currency } from '../contract/amount.ts';
+import { CURRENCY_CODE, type Currency } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 
@@ -76,7 +76,7 @@ export function renderAmount(amount: string, format: AmountFormat): string {
 export function parseCurrency(text: string): Currency {
   const [code = '', ...rest] = text.split(':');
   const symbol = rest.join(':') || code;
-  if (!/^[A-Z0-9]{2,4}$/.test(code) || symbol.length > 8) {
+  if (!CURRENCY_CODE.test(code) || symbol.length > 8) {
     throw new GatewayError('usage', `currency "${text}" is not of the form CODE or CODE:symbol`, {
       hint: hint`Write the code in upper case, at most four characters, for example NPR:Rs.`,
     });

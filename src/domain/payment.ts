@@ -1,4 +1,5 @@
 import { shorten } from '../contract/address.ts';
+import { CURRENCY_CODE } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
@@ -6,7 +7,7 @@ import type { AskedPayment, PaymentEvent } from '../contract/payment.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';
-import { findByPublicKey, findBySecretKey } from './merchant.ts';
+import { findByKey } from './merchant.ts';
 import { chargeOn } from './money.ts';
 import type { Context, Settings } from './settings.ts';
 import type { Outcome, Payment, State } from './state.ts';
@@ -28,7 +29,6 @@ export interface InitiateNote {
 /**
  * Rule: a merchant initiates a payment. Checks the currency, then the key.
  *
- * @returns the new pending payment
  * @throws GatewayError `unsupported_currency` or `invalid_api_key`
  */
 export function initiate(
@@ -73,10 +73,10 @@ export function unique(draw: () => string, isFree: (id: string) => boolean): str
 }
 
 function requirePublicKey(state: State, key: string): Merchant {
-  const merchant = findByPublicKey(state, key);
+  const merchant = findByKey(state, 'publicKey', key);
   if (merchant) return merchant;
   throw new GatewayError('invalid_api_key', 'Invalid api key', {
-    hint: findBySecretKey(state, key)
+    hint: findByKey(state, 'secretKey', key)
       ? hint`lint: the secret key was sent as public_key; send the public key and keep the secret one on the server`
       : hint`${command('keys show')} prints the public key of this emulator`,
   });
@@ -94,27 +94,24 @@ function requireCurrency(given: string, settings: Settings): string {
   throw new GatewayError('unsupported_currency', problem, {
     hint: known
       ? hint`${command('start')} ${option('loose')} accepts lower-case currencies`
-      : hint`${command('start')} ${option('currency', /^[A-Z0-9]{2,4}$/.test(upper) ? upper : 'CODE')} adds it`,
+      : hint`${command('start')} ${option('currency', CURRENCY_CODE.test(upper) ? upper : 'CODE')} adds it`,
   });
 }
 
 /** What is allowed but probably a mistake. Never changes the answer; shown where the developer looks. */
 function warningsOf(state: State, asked: InitiateCommand, settings: Settings): string[] {
   const { identifier, ipnUrl, successUrl, cancelUrl, notes } = asked;
-  const warnings: string[] = [];
-  if (state.hasIdentifier(identifier)) {
-    warnings.push(
-      `identifier "${identifier}" was used before: this is a new payment with the same identifier`,
-    );
-  }
   const unreachable = settings.unreachable(ipnUrl);
-  if (unreachable) warnings.push(`ipn_url cannot be reached from here: ${unreachable}`);
-  if (host(successUrl) !== host(cancelUrl))
-    warnings.push('success_url and cancel_url are on different hosts');
-  for (const { text, ifSecretKey } of notes) {
-    if (ifSecretKey === undefined || findBySecretKey(state, ifSecretKey)) warnings.push(text);
-  }
-  return warnings;
+  return [
+    state.payments.newestOf(identifier) &&
+      `identifier "${identifier}" was used before: this is a new payment with the same identifier`,
+    unreachable && `ipn_url cannot be reached from here: ${unreachable}`,
+    host(successUrl) !== host(cancelUrl) && 'success_url and cancel_url are on different hosts',
+    ...notes.map(
+      ({ text, ifSecretKey }) =>
+        (ifSecretKey === undefined || findByKey(state, 'secretKey', ifSecretKey)) && text,
+    ),
+  ].filter((warning) => typeof warning === 'string');
 }
 
 function host(url: string): string {
@@ -134,11 +131,7 @@ export function withEvent(
   return { ...payment, history: [...payment.history, { at: timestamp(now), event, detail }] };
 }
 
-/**
- * The payment that a reference names.
- *
- * @throws GatewayError `not_found`
- */
+/** The payment that a reference names. @throws GatewayError `not_found` */
 export function requirePayment(state: State, reference: string): Payment {
   const payment = state.findPayment(reference);
   if (payment) return payment;

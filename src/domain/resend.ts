@@ -1,4 +1,5 @@
 import { requireAddress } from '../contract/address.ts';
+import type { FireInput } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { timestamp } from '../contract/timestamp.ts';
@@ -9,17 +10,13 @@ import { SIGNED_ANEW } from './retry.ts';
 import type { Context } from './settings.ts';
 import type { Delivery, Outcome, Payment, State } from './state.ts';
 
-/** An IPN to be made by hand, through a running gateway. */
-export interface FireRequest extends ChosenFields, Omit<Composition, 'format'> {
-  /** Id or identifier of a payment; without it the IPN is about one that never was. */
-  payment?: string | undefined;
-  /** Default: the payment's ipn_url. */
-  to?: string | undefined;
-  /** Default: as the gateway writes them. */
-  format?: Composition['format'] | undefined;
-  /** How many deliveries of the same bytes; default 1. */
+/** An IPN to be made by hand, through a running gateway; the defaults are those of `FireInput`. */
+export interface FireRequest
+  extends ChosenFields,
+    Omit<Composition, 'format'>,
+    Pick<FireInput, 'payment' | 'to' | 'format'> {
   times?: number | undefined;
-  /** Wait before each of them, in milliseconds of the emulator's clock; default 0. */
+  /** Wait before each of them, in milliseconds of the emulator's clock. */
   delayMs?: number | undefined;
 }
 
@@ -80,11 +77,7 @@ export function resend(
   return { change: { deliveries: [elsewhere] }, result: elsewhere };
 }
 
-/**
- * The delivery with this id.
- *
- * @throws GatewayError `not_found`
- */
+/** The delivery with this id. @throws GatewayError `not_found` */
 export function requireDelivery(state: State, id: string): Delivery {
   const delivery = state.deliveries.get(id);
   if (delivery) return delivery;

@@ -8,54 +8,48 @@ export type AttemptReport = Omit<Attempt, 'id' | 'deliveryId' | 'number' | 'star
 /** A retry comes at most this much earlier than planned, so that many due at once spread out (chosen). */
 const JITTER = 0.1;
 
+type Facts = AttemptReport & { startedAt: string };
+
+/** The delivery as it is now; none where a reset took it away while it was on its way. */
+type Recorded = Outcome<Delivery | undefined>;
+
 /** Rule: an attempt is kept, and decides whether the delivery is done, given up, or tried again and when. */
 export function recordAttempt(
   state: State,
   deliveryId: string,
-  { refused, ...facts }: AttemptReport & { startedAt: string; refused: boolean },
+  { refused, ...facts }: Facts & { refused: boolean },
   context: Context,
-): Outcome<Delivery | undefined> {
-  const delivery = state.deliveries.get(deliveryId);
-  // A reset took the delivery away while it was on its way.
-  if (!delivery) return { change: {}, result: undefined };
-  const attempt = attemptOf(delivery, facts, context);
-  const updated: Delivery = {
-    ...delivery,
-    attemptCount: attempt.number,
-    ...verdict(facts, delivery, refused, context),
-  };
-  return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
+): Recorded {
+  return keep(state, deliveryId, facts, context, (delivery) => verdict(facts, delivery, refused, context));
 }
 
 /** Rule: an attempt beyond those that count, such as a duplicate, is kept and decides nothing. */
 export function recordExtraAttempt(
   state: State,
   deliveryId: string,
-  facts: AttemptReport & { startedAt: string },
+  facts: Facts,
   context: Context,
-): Outcome<Attempt | undefined> {
-  const delivery = state.deliveries.get(deliveryId);
-  if (!delivery) return { change: {}, result: undefined };
-  const attempt = attemptOf(delivery, facts, context);
-  const updated = { ...delivery, attemptCount: attempt.number };
-  return { change: { attempts: [attempt], deliveries: [updated] }, result: attempt };
+): Recorded {
+  return keep(state, deliveryId, facts, context, () => ({}));
 }
 
-function attemptOf(
-  { id, attemptCount }: Delivery,
-  facts: AttemptReport & { startedAt: string },
+function keep(
+  state: State,
+  deliveryId: string,
+  facts: Facts,
   { ids }: Context,
-): Attempt {
-  return { id: ids.attempt(), deliveryId: id, number: attemptCount + 1, ...facts };
+  decide: (delivery: Delivery) => Partial<Delivery>,
+): Recorded {
+  const delivery = state.deliveries.get(deliveryId);
+  if (!delivery) return { change: {}, result: undefined };
+  const number = delivery.attemptCount + 1;
+  const attempt: Attempt = { id: ids.attempt(), deliveryId, number, ...facts };
+  const updated = { ...delivery, attemptCount: number, ...decide(delivery) };
+  return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
 }
 
 /** Rule: a delivery goes out at another time than planned. */
-export function postpone(
-  state: State,
-  deliveryId: string,
-  at: number,
-  why: string,
-): Outcome<Delivery | undefined> {
+export function postpone(state: State, deliveryId: string, at: number, why: string): Recorded {
   const delivery = state.deliveries.get(deliveryId);
   if (delivery?.state !== 'pending') return { change: {}, result: undefined };
   const moved = { ...delivery, nextAttemptAt: timestamp(at), note: noteOf(why, delivery) };

@@ -1,10 +1,8 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
-import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import {
   type DeliveryOrder,
-  type FinalStatus,
   OUTCOMES,
   PAYMENT_OUTCOMES,
   type PaymentOutcome,
@@ -16,12 +14,11 @@ import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
 import type { Context } from './settings.ts';
-import type { Change, Delivery, Outcome, Payment, State } from './state.ts';
+import type { Delivery, Outcome, Payment, State } from './state.ts';
 
 /** Milliseconds of the emulator's clock by which `redirect-then-ipn` delays the IPN (chosen). */
 export const REDIRECT_HEAD_START_MS = 500;
 
-/** A settled payment, what goes out because of it, and where the browser goes. */
 export interface Settlement {
   payment: Payment;
   /** In the order in which they go out; empty when no IPN is due. */
@@ -30,7 +27,6 @@ export interface Settlement {
   redirectUrl: string | null;
 }
 
-/** How a payment is settled. */
 export interface SettleRequest {
   outcome: PaymentOutcome;
   delivery: DeliveryOrder;
@@ -50,26 +46,46 @@ export function settle(
   context: Context,
 ): Outcome<Settlement> {
   requirePending(payment);
-  const { status, ipnStatus } = PAYMENT_OUTCOMES[request.outcome];
+  const { outcome, delivery: order, by } = request;
+  const { status, ipnStatus } = PAYMENT_OUTCOMES[outcome];
   const merchant = state.merchants.get(payment.merchantId);
   if (!merchant)
     throw new GatewayError('state_damaged', `payment ${payment.id} names a merchant that does not exist`);
-  const wallet = payment.mode === 'live' && status === 'succeeded' ? payingWallet(state, payment) : undefined;
-  const settled = close(payment, status, request.by, wallet, context);
-  const change: Change = { payments: [settled], ...moveMoney(settled, wallet, merchant) };
-  const deliveries = dueDeliveries(settled, ipnStatus, request.delivery, wallet?.holder, merchant, context);
-  const redirectUrl = request.delivery === 'ipn-only' ? null : redirectOf(settled, request.outcome);
+  const movesMoney = payment.mode === 'live' && status === 'succeeded';
+  const wallet = movesMoney ? payingWallet(state, payment) : undefined;
+  const closed: Payment = {
+    ...payment,
+    status,
+    settledAt: timestamp(context.now),
+    settledBy: by,
+    walletId: wallet?.id ?? null,
+    warnings: movesMoney ? [...payment.warnings, ...moneyWarnings(payment, wallet)] : payment.warnings,
+  };
+  const settled = withEvent(closed, context.now, 'settled', status);
+  const holder = wallet?.holder ?? payment.customerName;
+  const dueAt = context.now + (order === 'redirect-then-ipn' ? REDIRECT_HEAD_START_MS : 0);
+  const isSent = order !== 'redirect-only' && context.settings.ipn.on.has(status);
+  const copies = order === 'ipn-twice' ? 2 : 1;
+  const deliveries = Array.from({ length: isSent ? copies : 0 }, () =>
+    deliveryOf({ payment: settled, status: ipnStatus, holder }, merchant, context, dueAt),
+  );
+  const income = subtract(payment.amount, payment.charge);
   return {
-    change: deliveries.length ? { ...change, deliveries } : change,
-    result: { payment: settled, deliveries, redirectUrl },
+    change: {
+      payments: [settled],
+      ...(wallet && { wallets: [debit(wallet, payment.amount)] }),
+      ...(movesMoney && { merchants: [credit(merchant, payment.currency, income)] }),
+      ...(deliveries.length && { deliveries }),
+    },
+    result: {
+      payment: settled,
+      deliveries,
+      redirectUrl: order === 'ipn-only' ? null : redirectOf(settled, outcome),
+    },
   };
 }
 
-/**
- * Refuses what needs a pending payment.
- *
- * @throws GatewayError `wrong_state`
- */
+/** Refuses what needs a pending payment. @throws GatewayError `wrong_state` */
 export function requirePending(payment: Payment): void {
   if (payment.status === 'pending') return;
   throw new GatewayError(
@@ -79,29 +95,11 @@ export function requirePending(payment: Payment): void {
   );
 }
 
-function close(
-  payment: Payment,
-  status: FinalStatus,
-  by: SettledBy,
-  wallet: Wallet | undefined,
-  context: Context,
-): Payment {
-  const warnings = [...payment.warnings];
-  if (wallet && compare(wallet.balance, payment.amount) < 0) {
-    warnings.push(`the balance of wallet ${wallet.id} was too small: it is below zero now`);
-  }
-  if (payment.mode === 'live' && status === 'succeeded' && !wallet) {
-    warnings.push(`there is no wallet in ${payment.currency}: nothing was debited`);
-  }
-  const settled: Payment = {
-    ...payment,
-    status,
-    settledAt: timestamp(context.now),
-    settledBy: by,
-    walletId: wallet?.id ?? null,
-    warnings,
-  };
-  return withEvent(settled, context.now, 'settled', status);
+function moneyWarnings({ amount, currency }: Payment, wallet: Wallet | undefined): string[] {
+  if (!wallet) return [`there is no wallet in ${currency}: nothing was debited`];
+  return compare(wallet.balance, amount) < 0
+    ? [`the balance of wallet ${wallet.id} was too small: it is below zero now`]
+    : [];
 }
 
 /** The wallet of the e-mail entered on the page, else of the customer's e-mail, else the first in the currency (chosen). */
@@ -111,27 +109,6 @@ function payingWallet(state: State, payment: Payment): Wallet | undefined {
     findWallet(state, payment.customerEmail, payment.currency) ??
     firstWallet(state, payment.currency)
   );
-}
-
-function moveMoney(payment: Payment, wallet: Wallet | undefined, merchant: Merchant): Change {
-  if (payment.mode !== 'live' || payment.status !== 'succeeded') return {};
-  const income = subtract(payment.amount, payment.charge);
-  const merchants = [credit(merchant, payment.currency, income)];
-  return wallet ? { wallets: [debit(wallet, payment.amount)], merchants } : { merchants };
-}
-
-function dueDeliveries(
-  payment: Payment,
-  ipnStatus: string,
-  order: DeliveryOrder,
-  holder: string | undefined,
-  merchant: Merchant,
-  context: Context,
-): Delivery[] {
-  if (order === 'redirect-only' || !context.settings.ipn.on.has(payment.status)) return [];
-  const dueAt = context.now + (order === 'redirect-then-ipn' ? REDIRECT_HEAD_START_MS : 0);
-  const make = () => deliveryOf(payment, ipnStatus, holder ?? payment.customerName, merchant, context, dueAt);
-  return order === 'ipn-twice' ? [make(), make()] : [make()];
 }
 
 /**

@@ -1,19 +1,13 @@
-import type { CardTransaction, StoredCard } from '../contract/card.ts';
-import type { StoredAttempt, StoredDelivery } from '../contract/delivery.ts';
-import type { Merchant } from '../contract/merchant.ts';
-import type { StoredMessage } from '../contract/message.ts';
-import type { StoredPayment } from '../contract/payment.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
-import type { Wallet } from '../contract/wallet.ts';
-import { Collection, Groups } from './collection.ts';
+import { Collection } from './collection.ts';
 import { PaymentIndex } from './payment-index.ts';
 
 /* Records as the rules work with them: those that are stored. */
-export type Payment = StoredPayment;
-export type Delivery = StoredDelivery;
-export type Attempt = StoredAttempt;
-export type Card = StoredCard;
-export type Message = StoredMessage;
+export type Payment = Records['payments'];
+export type Delivery = Records['deliveries'];
+export type Attempt = Records['attempts'];
+export type Card = Records['cards'];
+export type Message = Records['messages'];
 
 /** What a rule wants stored: whole records, replacing those with the same id. One change is stored whole or not at all. */
 export type Change = { [Name in CollectionName]?: readonly Records[Name][] };
@@ -32,26 +26,17 @@ type Collections = { readonly [Name in CollectionName]: Collection<Records[Name]
 /** The whole state in memory: what rules read, and what `apply` moves on. Only the store calls `apply`. */
 export class State implements Collections {
   readonly #paymentIndex = new PaymentIndex(() => this.payments);
-  readonly #deliveriesOf = new Groups();
-  readonly #attemptsOf = new Groups();
-  readonly #transactionsOf = new Groups();
-  readonly #cardNumbers = new Set<string>();
-  readonly merchants = new Collection<Merchant>();
-  readonly wallets = new Collection<Wallet>();
-  readonly payments = new Collection<Payment>((payment, previous) =>
-    this.#paymentIndex.note(payment, previous),
+  readonly merchants = new Collection<Records['merchants']>();
+  readonly wallets = new Collection<Records['wallets']>();
+  readonly payments = new Collection<Payment>(
+    ({ identifier }) => identifier,
+    (payment, previous) => this.#paymentIndex.note(payment, previous),
   );
   readonly messages = new Collection<Message>();
-  readonly deliveries = new Collection<Delivery>(({ id, paymentId }, previous) => {
-    if (!previous) this.#deliveriesOf.add(paymentId ?? '', id);
-  });
-  readonly attempts = new Collection<Attempt>(({ id, deliveryId }, previous) => {
-    if (!previous) this.#attemptsOf.add(deliveryId, id);
-  });
-  readonly cards = new Collection<Card>(({ number }) => this.#cardNumbers.add(number));
-  readonly cardTransactions = new Collection<CardTransaction>(({ id, cardId }, previous) => {
-    if (!previous) this.#transactionsOf.add(cardId, id);
-  });
+  readonly deliveries = new Collection<Delivery>(({ paymentId }) => paymentId ?? '');
+  readonly attempts = new Collection<Attempt>(({ deliveryId }) => deliveryId);
+  readonly cards = new Collection<Card>(({ number }) => number);
+  readonly cardTransactions = new Collection<Records['cardTransactions']>(({ cardId }) => cardId);
 
   /** Puts every record of a change in its collection. What it returns must be called newest first. */
   apply(change: Change): Undo {
@@ -71,32 +56,22 @@ export class State implements Collections {
    * pending payment with it, else the newest).
    */
   findPayment(reference: string): Payment | undefined {
-    return (
-      this.payments.get(reference) ?? this.newestPending(reference) ?? this.#paymentIndex.newest(reference)
-    );
-  }
-
-  hasIdentifier(identifier: string): boolean {
-    return this.#paymentIndex.newest(identifier) !== undefined;
-  }
-
-  hasCardNumber(number: string): boolean {
-    return this.#cardNumbers.has(number);
+    return this.payments.get(reference) ?? this.newestPending(reference) ?? this.payments.newestOf(reference);
   }
 
   /** The deliveries of a payment, oldest first. */
   deliveriesOf(paymentId: string): Delivery[] {
-    return this.deliveries.some(this.#deliveriesOf.of(paymentId));
+    return this.deliveries.group(paymentId);
   }
 
   /** The attempts of a delivery, oldest first. */
   attemptsOf(deliveryId: string): Attempt[] {
-    return this.attempts.some(this.#attemptsOf.of(deliveryId));
+    return this.attempts.group(deliveryId);
   }
 
   /** The transactions of a card, newest first. */
-  transactionsOf(cardId: string): CardTransaction[] {
-    return this.cardTransactions.some(this.#transactionsOf.of(cardId)).reverse();
+  transactionsOf(cardId: string): Records['cardTransactions'][] {
+    return this.cardTransactions.group(cardId).reverse();
   }
 }
 

@@ -6,12 +6,15 @@ import { timestamp } from '../contract/timestamp.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import {
   applyCardAction,
+  type CardMovement,
   type CardPage,
+  chargeCard,
+  fundCard,
   type IssueCardCommand,
   issueCard,
+  type MovementInput,
   requireCard,
 } from '../domain/card.ts';
-import { type CardMovement, chargeCard, fundCard, type MovementInput } from '../domain/card-movement.ts';
 import type { Card, State } from '../domain/state.ts';
 import type { UseCaseParts } from './use-cases.ts';
 

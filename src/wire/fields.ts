@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { characters, shorten, urlProblem } from '../contract/address.ts';
-import { isEmail } from '../contract/email.ts';
+import { characters, isEmail, shorten, urlProblem } from '../contract/address.ts';
 import { ADDRESS, type Field, field, type JsonSchema } from '../contract/field.ts';
 
 /** What is wrong with the value of a field, or undefined. */

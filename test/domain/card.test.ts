@@ -3,8 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskedCardNumber } from '../../src/contract/card.ts';
 import { CARD_ACTIONS, CARD_STATUSES, CARD_TRANSITIONS } from '../../src/contract/vocabulary.ts';
-import { applyCardAction, issueCard, requireCard, testCardNumber } from '../../src/domain/card.ts';
-import { chargeCard, fundCard } from '../../src/domain/card-movement.ts';
+import {
+  applyCardAction,
+  chargeCard,
+  fundCard,
+  issueCard,
+  requireCard,
+  testCardNumber,
+} from '../../src/domain/card.ts';
 import type { Card } from '../../src/domain/state.ts';
 import { readCard, readToggle } from '../../src/wire/documented/card-requests.ts';
 import { context, merchant, NOW, state } from '../helpers/records.ts';

@@ -23,7 +23,11 @@ function payment(changes: Parameters<typeof pendingPayment>[1] = {}) {
 describe('a new delivery', () => {
   it('is due at once and holds the bytes that every attempt sends', () => {
     const paid = payment();
-    const delivery = deliveryOf(paid, 'success', 'Ada Lovelace', merchant(), context());
+    const delivery = deliveryOf(
+      { payment: paid, status: 'success', holder: 'Ada Lovelace' },
+      merchant(),
+      context(),
+    );
     const subject = { payment: paid, status: 'success', holder: 'Ada Lovelace', secretKey: SECRET_KEY };
     const fields = ipnFields(subject, settings());
     expect(delivery).toEqual({
@@ -46,9 +50,11 @@ describe('a new delivery', () => {
   });
 
   it('does not hold the secret key anywhere', () => {
-    expect(JSON.stringify(deliveryOf(payment(), 'success', '', merchant(), context()))).not.toContain(
-      SECRET_KEY,
-    );
+    expect(
+      JSON.stringify(
+        deliveryOf({ payment: payment(), status: 'success', holder: '' }, merchant(), context()),
+      ),
+    ).not.toContain(SECRET_KEY);
   });
 });
 

@@ -5,8 +5,7 @@ import {
   credit,
   debit,
   defaultMerchant,
-  findByPublicKey,
-  findBySecretKey,
+  findByKey,
   findWallet,
   firstWallet,
   fundWallet,
@@ -22,11 +21,11 @@ const zeros = (_: string, length: number) => new Uint8Array(length);
 
 describe('keys', () => {
   it('lead to their merchant, each kind by its own door', () => {
-    expect(findByPublicKey(state(), PUBLIC_KEY)?.id).toBe('mer_1');
-    expect(findBySecretKey(state(), SECRET_KEY)?.id).toBe('mer_1');
-    expect(findByPublicKey(state(), SECRET_KEY)).toBeUndefined();
-    expect(findBySecretKey(state(), PUBLIC_KEY)).toBeUndefined();
-    expect(findBySecretKey(state(), '')).toBeUndefined();
+    expect(findByKey(state(), 'publicKey', PUBLIC_KEY)?.id).toBe('mer_1');
+    expect(findByKey(state(), 'secretKey', SECRET_KEY)?.id).toBe('mer_1');
+    expect(findByKey(state(), 'publicKey', SECRET_KEY)).toBeUndefined();
+    expect(findByKey(state(), 'secretKey', PUBLIC_KEY)).toBeUndefined();
+    expect(findByKey(state(), 'secretKey', '')).toBeUndefined();
   });
 
   it.each([
@@ -42,9 +41,9 @@ describe('keys', () => {
   it('that replace a pair end the old one with the same change', () => {
     const held = state();
     applied(held, replaceKeys(merchant(), KEYS));
-    expect(findByPublicKey(held, PUBLIC_KEY)).toBeUndefined();
-    expect(findBySecretKey(held, SECRET_KEY)).toBeUndefined();
-    expect(findByPublicKey(held, KEYS.publicKey)).toMatchObject({ id: 'mer_1', ...KEYS });
+    expect(findByKey(held, 'publicKey', PUBLIC_KEY)).toBeUndefined();
+    expect(findByKey(held, 'secretKey', SECRET_KEY)).toBeUndefined();
+    expect(findByKey(held, 'publicKey', KEYS.publicKey)).toMatchObject({ id: 'mer_1', ...KEYS });
   });
 
   it('are of a form that nobody takes for a real one, and fit the limit of 50 characters', () => {

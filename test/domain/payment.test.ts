@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { characters, urlProblem } from '../../src/contract/address.ts';
-import { isEmail } from '../../src/contract/email.ts';
+import { characters, isEmail, urlProblem } from '../../src/contract/address.ts';
 import { GatewayError } from '../../src/contract/error.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate, requirePayment, unique, withEvent } from '../../src/domain/payment.ts';
@@ -100,7 +99,7 @@ describe('a valid initiate', () => {
     const before = state();
     initiate(before, input(), 'live', context());
     expect(before.payments.size).toBe(0);
-    expect(before.hasIdentifier('order-1')).toBe(false);
+    expect(before.payments.newestOf('order-1')).toBeUndefined();
   });
 
   it.each(['sandbox', 'live'] as const)('keeps the mode %s', (mode) => {
@@ -562,7 +561,7 @@ describe('one identifier for every payment', () => {
       lookups.mockClear();
       scans.mockClear();
       const payment = applied(held, initiate(held, given, 'sandbox', using));
-      held.hasIdentifier('never-used');
+      held.payments.newestOf('never-used');
       held.findPayment('DFU80XZIKS');
       held.newestPending();
       // Going through all of them would not be seen in the number of lookups.

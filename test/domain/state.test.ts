@@ -23,8 +23,20 @@ describe('a collection', () => {
     expect(collection.put({ id: 'item0', value: 9 })).toEqual({ id: 'item0', value: 0 });
     expect([...collection.values()].map(({ value }) => value)).toEqual([9, 1, 2]);
     expect(collection.size).toBe(3);
-    expect(collection.newest(all)?.id).toBe('item2');
-    expect(collection.newest(({ value }) => value > 2)?.id).toBe('item0');
+    expect(collection.page(1, undefined, all).data[0]?.id).toBe('item2');
+    expect(collection.page(1, undefined, ({ value }) => value > 2).data[0]?.id).toBe('item0');
+    expect(collection.find(({ value }) => value < 9)?.id).toBe('item1');
+  });
+
+  it('keeps groups in the order of first appearance, also when a record is taken back', () => {
+    const collection = new Collection<Item>(({ value }) => (value % 2 ? 'odd' : 'even'));
+    for (let value = 0; value < 5; value++) collection.put({ id: `item${value}`, value });
+    expect(collection.group('even').map(({ value }) => value)).toEqual([0, 2, 4]);
+    collection.unput('item4', undefined);
+    expect(collection.newestOf('even')?.id).toBe('item2');
+    collection.put({ id: 'item4', value: 4 });
+    expect(collection.group('even').map(({ value }) => value)).toEqual([0, 2, 4]);
+    expect(collection.newestOf('none')).toBeUndefined();
   });
 
   it('gives pages, newest first, that together hold every wanted record once', () => {
@@ -79,7 +91,7 @@ describe('taking a change back', () => {
     newest: held.newestPending()?.id,
     byIdentifier: ['a', 'b'].map((identifier) => [
       held.findPayment(identifier)?.id,
-      held.hasIdentifier(identifier),
+      held.payments.newestOf(identifier),
     ]),
     deliveries: [...held.deliveries.values()],
     wallets: [...held.wallets.values()],

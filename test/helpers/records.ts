@@ -175,6 +175,10 @@ export function dueDelivery(
 ): Delivery {
   const held = state();
   const payment = pendingPayment(held, { ipnUrl: url }, using);
-  const delivery = deliveryOf(payment, 'success', payment.customerName, merchant(), using);
+  const delivery = deliveryOf(
+    { payment, status: 'success', holder: payment.customerName },
+    merchant(),
+    using,
+  );
   return { ...delivery, ...changes };
 }

@@ -143,7 +143,7 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     const next = { ...records(), wallets: [wallet({ id: 'only' })] };
     await store.replace(next);
     expect(store.snapshot()).toEqual(next);
-    expect(store.state.hasIdentifier('order-1')).toBe(false);
+    expect(store.state.payments.newestOf('order-1')).toBeUndefined();
     expect(heard).toHaveBeenCalledTimes(1);
   });
 

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
+import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { field, named, shapeOf } from '../../contract/field.ts';
 import type { CardAction } from '../../contract/vocabulary.ts';
-import { CARD_MONEY, cardAmountProblem, type IssueCardCommand } from '../../domain/card.ts';
+import type { IssueCardCommand } from '../../domain/card.ts';
 import { amountFromNumber } from '../../domain/money.ts';
 import { amountSource, type PostedFields } from '../body.ts';
 import { amountJson, email, required, text } from '../fields.ts';
@@ -28,7 +29,7 @@ const requestFields = {
     'amount',
     cardAmountProblem,
     'Card total amount, a number or numeric text (documented); at most 10 digits and 4 decimals (chosen).',
-    amountJson(CARD_MONEY.source),
+    amountJson(CARD_AMOUNT_PATTERN.source),
   ),
 };
 
