@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { GatewayError } from '../../contract/error.ts';
-import { field, named, shapeOf } from '../../contract/field.ts';
+import { field } from '../../contract/field.ts';
 import type { CardAction } from '../../contract/vocabulary.ts';
 import { CARD_MONEY, cardAmountProblem, type IssueCardCommand } from '../../domain/card.ts';
 import { amountFromNumber } from '../../domain/money.ts';
 import { amountSource, type PostedFields } from '../body.ts';
-import { amountJson, email, required, text } from '../fields.ts';
+import { amountJson, email, postedMessage, required, text } from '../fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
 /** A card to create, as a merchant sends it. */
@@ -19,56 +19,44 @@ export const CARD_REQUEST_EXAMPLE = {
 
 export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
 
-const requestFields = {
-  currency_code: text('currency_code', 3, 'Card currency; one of the active currencies (documented).'),
-  title: text('title', 255, 'Title that identifies the card (documented).'),
-  name_on_card: text('name_on_card', 255, 'Name printed on the card (documented).'),
-  email: email('email', 255, "The holder's e-mail (documented)."),
-  amount: required(
-    'amount',
-    cardAmountProblem,
-    'Card total amount, a number or numeric text (documented); at most 10 digits and 4 decimals (chosen).',
-    amountJson(CARD_MONEY.source),
-  ),
-};
-
 /** The message that creates a card. Names, limits and which fields are required: documented. */
-export const CardRequest = named(
+export const CardRequest = postedMessage(
+  'CardRequest',
+  'The card to create (documented).',
   {
-    name: 'CardRequest',
-    description: 'The card to create (documented).',
-    fields: requestFields,
-    io: 'input',
-    example: CARD_REQUEST_EXAMPLE,
+    currency_code: text('currency_code', 3, 'Card currency; one of the active currencies (documented).'),
+    title: text('title', 255, 'Title that identifies the card (documented).'),
+    name_on_card: text('name_on_card', 255, 'Name printed on the card (documented).'),
+    email: email('email', 255, "The holder's e-mail (documented)."),
+    amount: required(
+      'amount',
+      cardAmountProblem,
+      'Card total amount, a number or numeric text (documented); at most 10 digits and 4 decimals (chosen).',
+      amountJson(CARD_MONEY.source),
+    ),
   },
-  z.object(shapeOf(requestFields)),
+  CARD_REQUEST_EXAMPLE,
 );
 
 export const MAX_CARD_ID = 40;
 
-const toggleFields = {
-  card_id: text('card_id', MAX_CARD_ID, 'Card identifier (documented).'),
-  active: field(
-    z.boolean({
-      error: ({ input }) =>
-        input === undefined
-          ? 'active is required'
-          : 'active must be true or false, as a JSON boolean without quotes',
-    }),
-    'true activates an inactive card, false blocks it (documented).',
-  ),
-};
-
 /** The message that activates or blocks a card. */
-export const ToggleRequest = named(
+export const ToggleRequest = postedMessage(
+  'ToggleRequest',
+  'The card to activate or block (documented).',
   {
-    name: 'ToggleRequest',
-    description: 'The card to activate or block (documented).',
-    fields: toggleFields,
-    io: 'input',
-    example: TOGGLE_EXAMPLE,
+    card_id: text('card_id', MAX_CARD_ID, 'Card identifier (documented).'),
+    active: field(
+      z.boolean({
+        error: ({ input }) =>
+          input === undefined
+            ? 'active is required'
+            : 'active must be true or false, as a JSON boolean without quotes',
+      }),
+      'true activates an inactive card, false blocks it (documented).',
+    ),
   },
-  z.object(shapeOf(toggleFields)),
+  TOGGLE_EXAMPLE,
 );
 
 /**

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { shorten } from '../../contract/address.ts';
 import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
 import { GatewayError, nearestName } from '../../contract/error.ts';
-import { field, LINK, named, optional, record, shapeOf, text as string } from '../../contract/field.ts';
+import { field, LINK, optional, record, shapeOf, text as string } from '../../contract/field.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
@@ -10,7 +10,7 @@ import { amountFromNumber } from '../../domain/money.ts';
 import type { InitiateCommand, InitiateNote } from '../../domain/payment.ts';
 import type { Payment } from '../../domain/state.ts';
 import { amountSource, type PostedFields } from '../body.ts';
-import { address, amountJson, email, required, text } from '../fields.ts';
+import { address, amountJson, email, postedMessage, required, text } from '../fields.ts';
 import { fromWire, INITIATE_NAMES } from './names.ts';
 import { checkoutUrl } from './paths.ts';
 
@@ -82,15 +82,11 @@ export const INITIATE_EXAMPLE = {
 };
 
 /** What a merchant posts to initiate. */
-export const InitiateRequest = named(
-  {
-    name: 'InitiateRequest',
-    description: 'What a merchant posts to initiate (documented). Unknown fields are ignored (observed).',
-    fields: FIELDS,
-    io: 'input',
-    example: INITIATE_EXAMPLE,
-  },
-  z.object(shapeOf(FIELDS)),
+export const InitiateRequest = postedMessage(
+  'InitiateRequest',
+  'What a merchant posts to initiate (documented). Unknown fields are ignored (observed).',
+  FIELDS,
+  INITIATE_EXAMPLE,
 );
 
 const READINGS = {

@@ -5,6 +5,7 @@ import { type IpnFormat, SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
 import type { IpnSubject } from '../../domain/ipn.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { Payment } from '../../domain/state.ts';
 
 /**
  * The signature of an IPN (documented): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
@@ -72,15 +73,18 @@ export const Ipn = record(
 );
 export type IpnFields = z.infer<typeof Ipn>;
 
-/** `YYYY-MM-DD HH:MM:SS` in UTC. */
-export function ipnTime(at: string): string {
-  return at.slice(0, 19).replace('T', ' ');
+/** What an IPN is about, and of the settings what its fields depend on. */
+export interface Subject extends Omit<IpnSubject, 'payment'> {
+  payment: Pick<Payment, 'identifier' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
+}
+export interface IpnSettings extends Pick<Settings, 'currencies'> {
+  ipn: Pick<Settings['ipn'], 'amountFormat'>;
 }
 
-/** The signed fields of the IPN of a settled payment. */
+/** The signed fields of an IPN. */
 export function ipnFields(
-  { payment, status, holder, secretKey }: IpnSubject,
-  { ipn, currencies }: Settings,
+  { payment, status, holder, secretKey }: Subject,
+  { ipn, currencies }: IpnSettings,
 ): IpnFields {
   const amount = renderAmount(payment.amount, ipn.amountFormat);
   return {
@@ -92,7 +96,7 @@ export function ipnFields(
       amount,
       account_holder: holder,
       payment_type: 'hosted',
-      payment_timestamp: ipnTime(payment.createdAt),
+      payment_timestamp: payment.createdAt.slice(0, 19).replace('T', ' '),
       charge: payment.charge,
       currency: {
         code: payment.currency,

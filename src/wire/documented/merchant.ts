@@ -37,7 +37,10 @@ export const merchantDialect: MerchantDialect = {
       problems: answer.errors,
     };
   },
-  ipn: () => import('./ipn-tools.ts'),
+  ipn: async () => {
+    const [{ invent }, { verify }] = await Promise.all([import('./compose.ts'), import('./verify.ts')]);
+    return { invent, verify };
+  },
 };
 
 /** Every body that the service answers with, success or not. */
