@@ -32,6 +32,7 @@ export interface Dialect {
   identifierIn(fields: PostedFields['fields']): string | undefined;
   /** Why a path that looks right does not exist; undefined for any other. */
   missingPath(path: string): string | undefined;
+  /** This and all that read below throw `invalid_fields` with every problem. */
   readInitiate(posted: PostedFields, loose: boolean): InitiateCommand;
   initiateAnswer(payment: Payment, baseUrl: string): object;
   readCard(posted: PostedFields): IssueCardCommand;

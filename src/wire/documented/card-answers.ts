@@ -105,7 +105,7 @@ export const VirtualCardList = record(
   },
 );
 
-/** A card as section 2.1 of the service interface has it. */
+/** Section 2.1 of the service interface. */
 function cardRecord(card: Card): z.infer<typeof VirtualCard> {
   return {
     id: card.id,
@@ -127,7 +127,7 @@ function cardRecord(card: Card): z.infer<typeof VirtualCard> {
   };
 }
 
-/** A transaction as section 2.2 of the service interface has it. */
+/** Section 2.2 of the service interface. */
 function transactionRecord(transaction: CardTransaction): z.infer<typeof VirtualCardTransaction> {
   return {
     id: transaction.id,
@@ -164,9 +164,7 @@ export const cardList: Dialect['cardList'] = ({ cards, page, perPage, lastPage, 
   total,
 });
 
-/** A response without the numbers and codes of its cards. */
-export function maskCards(responseBody: string): string {
-  return responseBody
+export const maskCards: Dialect['maskCards'] = (responseBody) =>
+  responseBody
     .replace(/"card_number":"\d*(\d{4})"/g, '"card_number":"…$1"')
     .replace(/"cvc":"\d+"/g, '"cvc":"…"');
-}

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
+import { characters } from '../../contract/address.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { field } from '../../contract/field.ts';
-import type { CardAction } from '../../contract/vocabulary.ts';
-import { CARD_MONEY, cardAmountProblem, type IssueCardCommand } from '../../domain/card.ts';
+import { CARD_MONEY, cardAmountProblem } from '../../domain/card.ts';
 import { amountFromNumber } from '../../domain/money.ts';
 import { amountSource, type PostedFields } from '../body.ts';
+import type { Dialect } from '../dialect.ts';
 import { amountJson, email, postedMessage, required, text } from '../fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
-/** A card to create, as a merchant sends it. */
 export const CARD_REQUEST_EXAMPLE = {
   currency_code: 'USD',
   title: 'Office supplies',
@@ -19,7 +19,7 @@ export const CARD_REQUEST_EXAMPLE = {
 
 export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
 
-/** The message that creates a card. Names, limits and which fields are required: documented. */
+/** Names, limits and which fields are required: documented. */
 export const CardRequest = postedMessage(
   'CardRequest',
   'The card to create (documented).',
@@ -40,7 +40,6 @@ export const CardRequest = postedMessage(
 
 export const MAX_CARD_ID = 40;
 
-/** The message that activates or blocks a card. */
 export const ToggleRequest = postedMessage(
   'ToggleRequest',
   'The card to activate or block (documented).',
@@ -59,24 +58,12 @@ export const ToggleRequest = postedMessage(
   TOGGLE_EXAMPLE,
 );
 
-/**
- * Reads what a merchant posted to create a card.
- *
- * @throws GatewayError `invalid_fields` with every problem
- */
-export function readCard(posted: PostedFields): IssueCardCommand {
-  return fromWire(CARD_NAMES, read(CardRequest, posted));
-}
+export const readCard: Dialect['readCard'] = (posted) => fromWire(CARD_NAMES, read(CardRequest, posted));
 
-/**
- * Reads what a merchant posted to activate or block a card.
- *
- * @throws GatewayError `invalid_fields` with every problem
- */
-export function readToggle(posted: PostedFields): { cardId: string; action: CardAction } {
+export const readToggle: Dialect['readToggle'] = (posted) => {
   const { card_id, active } = read(ToggleRequest, posted);
   return { cardId: card_id, action: active ? 'activate' : 'block' };
-}
+};
 
 function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFields): z.output<Schema> {
   const values = Object.fromEntries(Object.entries(posted.fields).filter(([, value]) => value !== null));
@@ -92,26 +79,16 @@ function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFiel
   throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', { problems });
 }
 
-/**
- * The id of a card in a path.
- *
- * @throws GatewayError `invalid_fields`
- */
-export function readCardId(id: string): string {
-  if ([...id].length <= MAX_CARD_ID) return id;
+export const readCardId: Dialect['readCardId'] = (id) => {
+  if (characters(id) <= MAX_CARD_ID) return id;
   throw new GatewayError('invalid_fields', `card_id may have at most ${MAX_CARD_ID} characters`);
-}
+};
 
-/**
- * The parameter `page` of the list. A page past the end is empty; one that `current_page` could not repeat exactly is
- * refused (chosen).
- *
- * @throws GatewayError `invalid_fields`
- */
-export function readPage(page = '1'): number {
+/** A page past the end is empty; one that `current_page` could not repeat exactly is refused (chosen). */
+export const readPage: Dialect['readPage'] = (page = '1') => {
   if (/^\d{1,15}$/.test(page) && Number(page) > 0) return Number(page);
   throw new GatewayError(
     'invalid_fields',
     `page must be a positive integer of at most 15 digits (got "${page.slice(0, 40)}")`,
   );
-}
+};

@@ -15,7 +15,6 @@ const CARD_CHANGES = {
   cancel: (id) => ({ method: 'PUT', path: CARD_PATHS.cancel.replace(':id', encodeURIComponent(id)) }),
 } as const satisfies Record<CardAction, (id: string) => ServiceCall>;
 
-/** The documented dialect, as a merchant speaks it. */
 export const merchantDialect: MerchantDialect = {
   initiateFields: Object.keys(INITIATE_NAMES),
   initiatePath: (mode) => INITIATE_PATHS[mode],

@@ -31,7 +31,6 @@ import { verify } from './verify.ts';
 
 const entered = field(text, 'What the customer entered.');
 
-/** The dialect of the service interface as it is documented. */
 export const dialect: Dialect = {
   paths: { initiate: INITIATE_PATHS, checkout: CHECKOUT_PATHS, cards: CARD_PATHS },
   paymentParameter: PAYMENT_PARAMETER,
