@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireAddress } from '../contract/address.ts';
-import type { Delivery } from '../contract/delivery.ts';
-import { parseDuration } from '../contract/duration.ts';
+import { type Delivery, FireInput } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
+import { parseInput } from '../contract/input.ts';
 import { requireTampering } from '../contract/tampering.ts';
-import { IPN_FORMATS, type IpnFormat } from '../contract/vocabulary.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { IpnTools } from '../wire/dialect.ts';
@@ -36,68 +35,50 @@ export async function fireWithoutServer(chosen: Fields, secret: string): Promise
       '--payment is known to the server only: leave --secret out, or the payment',
     );
   }
-  const { to, set, tamper } = chosen;
+  const { to, set, tamper, format = 'form', times = 1, delay } = read(chosen);
   const url = requireAddress(to);
+  if (!secret) throw new GatewayError('usage', '--secret must not be empty');
+  const trx = Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
   const { invent } = await dialect.ipn();
-  const made = { trx: madeUpTrx(), now: Date.now(), secretKey: requireSecret(secret) };
-  const composed = invent(chosen, made, {
-    format: formatOf(chosen.format),
-    set,
-    tamper: tamper === undefined ? undefined : requireTampering(tamper),
-  });
-  const { times, delayMs } = repetition(chosen);
+  const composed = invent(
+    chosen,
+    { trx, now: Date.now(), secretKey: secret },
+    { format, set, tamper: tamper === undefined ? undefined : requireTampering(tamper) },
+  );
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
-    await sleep(delayMs);
+    await sleep(delay);
     fired.push(await attempt(url, composed));
   }
   return fired;
 }
 
-function requireSecret(secret: string): string {
-  if (secret) return secret;
-  throw new GatewayError('usage', '--secret must not be empty');
-}
-
-function formatOf(text: string = 'form'): IpnFormat {
-  const format = IPN_FORMATS.find((name) => name === text);
-  if (format) return format;
-  throw new GatewayError('usage', `--format must be one of ${IPN_FORMATS.join(', ')} (got "${text}")`);
-}
-
-function repetition({ times: number = '1', delay = '0ms' }: Fields): { times: number; delayMs: number } {
-  const times = Number(number);
-  if (!Number.isInteger(times) || times < 1 || times > 1_000) {
-    throw new GatewayError('usage', `--times must be a whole number from 1 to 1000 (got "${number}")`);
+/** The fields as the server would read them; what is wrong with one is said of its flag. */
+function read(chosen: Fields) {
+  try {
+    return parseInput(FireInput, chosen);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const given = Object.entries(chosen).find(([name]) => error.message.startsWith(`${name} `))?.[1];
+    throw new GatewayError('usage', `--${error.message} (got "${given}")`);
   }
-  const delayMs = parseDuration(delay);
-  if (delayMs !== undefined && delayMs <= 24 * 3_600_000) return { times, delayMs };
-  throw new GatewayError(
-    'usage',
-    `--delay must be a duration such as 500ms, 2s, 1m or 1h, at most 24h (got "${delay}")`,
-  );
-}
-
-function madeUpTrx(): string {
-  return Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
 }
 
 async function attempt(
   url: string,
   { contentType, body, signedText, identifier, status }: ReturnType<IpnTools['invent']>,
 ): Promise<FiredIpn> {
-  const bytes = Buffer.from(body);
   const requestHeaders: [string, string][] = [
     ['Host', new URL(url).host],
     ['Content-Type', contentType],
-    ['Content-Length', String(bytes.length)],
+    ['Content-Length', String(Buffer.byteLength(body))],
     ['User-Agent', `gateway-sim/${VERSION}`],
     ['X-Gateway-Sim', '1'],
   ];
   const startedAt = new Date().toISOString();
   const started = performance.now();
   const { answer, error } = await exchange({
-    ...{ url, method: 'POST', headers: requestHeaders, body: bytes },
+    ...{ url, method: 'POST', headers: requestHeaders, body },
     timeoutMs: TIMEOUT_MS,
   });
   return {

@@ -15,9 +15,10 @@ const MAX_BODY_BYTES = 2 ** 20;
 /** The target of --forward-to has this long: a little less than the gateway gives a receiver. */
 const FORWARD_TIMEOUT_MS = 9_500;
 
-/** Belongs to one connection and not to what goes through it. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
+/** Headers that belong to one connection and not to what goes through it. */
+const PER_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
+  'content-length',
   'keep-alive',
   'proxy-connection',
   'te',
@@ -25,8 +26,6 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-
-const PER_CONNECTION: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'content-length']);
 
 interface Listening extends Pick<IpnTools, 'verify'> {
   keys: VerifyKeys;
@@ -102,24 +101,22 @@ async function receive(
     response.writeHead(413, { Connection: 'close' }).end('too large\n');
     return;
   }
-  const first = verify(body.toString('utf8'), keys);
-  const verdict = first.authentic ? first : verify(body.toString('utf8'), await renewKeys());
+  const text = body.toString('utf8');
+  const first = verify(text, keys);
+  const verdict = first.authentic ? first : verify(text, await renewKeys());
   const own: Answer =
     request.method === 'POST'
       ? plain(verdict.authentic ? 200 : 400, verdict.authentic ? 'OK' : verdict.reasons.join('\n'))
       : plain(405, 'an IPN is a POST');
   const answer = forwardTo === undefined ? own : await passOn(request, body, forwardTo);
   const { method = '', url = '', headers } = request;
-  if (output.json) {
-    const at = new Date().toISOString();
-    const seen = { method, url, headers, body: body.toString('utf8') };
-    output.line(JSON.stringify({ event: 'ipn', at, ...seen, verdict, answered: answer.status }));
-  } else {
-    const destination = forwardTo === undefined ? '' : ` by ${forwardTo}`;
-    output.line(
-      `--> ${method} ${url}  answered ${answer.status}${destination}\n${body}\n${verdictText(verdict)}\n`,
-    );
-  }
+  const seen = { event: 'ipn', at: new Date().toISOString(), method, url, headers, body: text };
+  const destination = forwardTo === undefined ? '' : ` by ${forwardTo}`;
+  output.line(
+    output.json
+      ? JSON.stringify({ ...seen, verdict, answered: answer.status })
+      : `--> ${method} ${url}  answered ${answer.status}${destination}\n${text}\n${verdictText(verdict)}\n`,
+  );
   response.writeHead(answer.status, answer.headers.flat()).end(answer.body);
 }
 

@@ -1,17 +1,12 @@
 import { GatewayError } from '../contract/error.ts';
-import type { GatewaySimClient, InboxMessage, RecordedRequest, StateSnapshot } from './api.ts';
+import type { GatewaySimClient, StateSnapshot } from './api.ts';
 import { requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
 import { type Connection, type ControlServer, controlServer } from './control-client.ts';
 import { ipnsOf } from './ipns.ts';
-import { initiateUrl, merchantEnvironment, requireMerchant } from './merchant-client.ts';
+import { initiateUrl, type MerchantKeys, merchantEnvironment, requireMerchant } from './merchant-client.ts';
 import { paymentsOf } from './payments.ts';
-import { describeFilter, milliseconds, requireFilter, waitFor } from './wait.ts';
-
-interface Keys {
-  publicKey: string;
-  secretKey: string;
-}
+import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
 
 /**
  * Connects to a running emulator.
@@ -19,14 +14,11 @@ interface Keys {
  * @throws GatewayError `no_server`, `unauthorized`
  */
 export async function connect(connection: Connection): Promise<GatewaySimClient> {
-  if (
-    typeof connection.url !== 'string' ||
-    !URL.canParse(connection.url) ||
-    !/^https?:/.test(connection.url)
-  ) {
+  const { url } = connection;
+  if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/.test(url)) {
     throw new GatewayError(
       'usage',
-      `the address of the emulator must be an absolute http address (got ${JSON.stringify(connection.url)})`,
+      `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
     );
   }
   const server = controlServer(connection);
@@ -34,25 +26,29 @@ export async function connect(connection: Connection): Promise<GatewaySimClient>
 }
 
 /** The client of an emulator whose keys are known. */
-export function clientOf(server: ControlServer, controlToken: string | null, keys: Keys): GatewaySimClient {
-  let { publicKey, secretKey } = keys;
-  /** Whatever may give the first merchant another pair. */
+export function clientOf(
+  server: ControlServer,
+  controlToken: string | null,
+  known: MerchantKeys,
+): GatewaySimClient {
+  let keys = known;
+  /** After whatever may give the first merchant another pair. */
   const readKeys = async () => {
-    ({ publicKey, secretKey } = await requireMerchant(server, undefined));
+    keys = await requireMerchant(server, undefined);
   };
   return {
     url: server.url,
     initiateUrl: initiateUrl(server.url),
     controlToken,
     get publicKey() {
-      return publicKey;
+      return keys.publicKey;
     },
     get secretKey() {
-      return secretKey;
+      return keys.secretKey;
     },
     get env() {
       return {
-        ...merchantEnvironment(server.url, { publicKey, secretKey }),
+        ...merchantEnvironment(server.url, keys),
         ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
       };
     },
@@ -77,9 +73,7 @@ export function clientOf(server: ControlServer, controlToken: string | null, key
     requests: requestsOf(server),
     faults: faultsOf(server),
     clock: clockOf(server),
-    reset: async () => {
-      await server.call('POST /reset');
-    },
+    reset: async () => void (await server.call('POST /reset')),
     snapshot: () => server.call('GET /snapshot') as Promise<StateSnapshot>,
     restore: async (snapshot) => {
       requireObject('the snapshot', snapshot);
@@ -96,9 +90,7 @@ function faultsOf(server: ControlServer): GatewaySimClient['faults'] {
       requireObject('the fault rule', rule);
       return server.call('POST /faults', { json: rule });
     },
-    clear: async (route) => {
-      await server.call('DELETE /faults', { query: { route } });
-    },
+    clear: async (route) => void (await server.call('DELETE /faults', { query: { route } })),
   };
 }
 
@@ -122,47 +114,36 @@ function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {
   const list = () => server.call('GET /inbox');
   return {
     list,
-    waitFor: async ({ payment } = {}, options) =>
-      waitFor<InboxMessage>(
-        {
-          what: `verification code${payment === undefined ? '' : ` for payment "${payment}"`}`,
-          look: async () =>
-            (await list()).data.find(
-              ({ paymentId, identifier }) =>
-                payment === undefined || paymentId === payment || identifier === payment,
-            ),
-          instead: async () => {
-            const { data } = await list();
-            const sent = data
-              .slice(0, 5)
-              .map((one) => `a code was sent for "${one.identifier}" to ${one.email}`);
-            return sent.length ? sent : ['no code was sent: live checkouts send one after the e-mail'];
-          },
-        },
-        options,
-      ),
+    waitFor: async ({ payment } = {}, options) => {
+      const what = `verification code${payment === undefined ? '' : ` for payment "${payment}"`}`;
+      const look = async () =>
+        (await list()).data.find(
+          ({ paymentId, identifier }) =>
+            payment === undefined || paymentId === payment || identifier === payment,
+        );
+      const instead = async () => {
+        const sent = (await list()).data.map(
+          ({ identifier, email }) => `a code was sent for "${identifier}" to ${email}`,
+        );
+        if (!sent.length) return ['no code was sent: live checkouts send one after the e-mail'];
+        return sent.slice(0, MAX_TOLD);
+      };
+      return waitFor({ what, look, instead }, options);
+    },
   };
 }
 
 function requestsOf(server: ControlServer): GatewaySimClient['requests'] {
   const list: GatewaySimClient['requests']['list'] = async (filter = {}) =>
     server.call('GET /requests', { query: requireFilter(filter) });
+  const instead = async () => {
+    const { data } = await list({ limit: MAX_TOLD });
+    const made = data.map(({ method, target, status }) => `${method} ${target} was answered ${status}`);
+    return made.length ? made : ['the service was not called at all'];
+  };
   return {
     list,
     waitFor: async (filter = {}, options) =>
-      waitFor<RecordedRequest>(
-        {
-          what: `request with ${describeFilter(filter) || 'any path'}`,
-          look: async () => (await list({ ...filter, limit: 1 })).data[0],
-          instead: async () => {
-            const { data } = await list({ limit: 5 });
-            const made = data.map(
-              ({ method, target, status }) => `${method} ${target} was answered ${status}`,
-            );
-            return made.length ? made : ['the service was not called at all'];
-          },
-        },
-        options,
-      ),
+      waitForNewest({ what: 'request', any: 'any path', list, instead }, filter, options),
   };
 }

@@ -10,7 +10,7 @@ export interface Connection {
 }
 
 /** What a call of a route takes: the parts that the route has. */
-export type CallInput<Key extends keyof ControlApi> = {
+type CallInput<Key extends keyof ControlApi> = {
   [Part in 'param' | 'query' | 'json' as unknown extends ControlApi[Key][Part]
     ? never
     : ControlApi[Key][Part] extends undefined

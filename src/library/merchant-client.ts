@@ -1,6 +1,7 @@
 import { CARD_DEFAULTS, PAYMENT_DEFAULTS } from '../contract/defaults.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import type { ListedMerchant } from '../contract/merchant.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
 import { merchantDialect } from '../wire/documented/merchant.ts';
@@ -13,12 +14,7 @@ export const dialect = merchantDialect;
  * The service's own routes, called as a merchant calls them, for commands and tests that stand in for one.
  */
 
-/** A merchant of the running emulator. */
-type MerchantRecord = Awaited<ReturnType<typeof allMerchants>>[number];
-
-async function allMerchants(server: ControlServer) {
-  return (await server.call('GET /merchants')).data;
-}
+export type MerchantKeys = Pick<ListedMerchant, 'publicKey' | 'secretKey'>;
 
 /**
  * The merchant with this name or id; the first one when none is named.
@@ -28,7 +24,7 @@ async function allMerchants(server: ControlServer) {
 export async function requireMerchant(
   server: ControlServer,
   named: string | undefined,
-): Promise<MerchantRecord> {
+): Promise<ListedMerchant> {
   const merchant = await findMerchant(server, named);
   if (merchant) return merchant;
   throw new GatewayError('not_found', `no merchant is called "${named}"`, {
@@ -40,9 +36,9 @@ export async function requireMerchant(
 export async function findMerchant(
   server: ControlServer,
   named: string | undefined,
-): Promise<MerchantRecord | undefined> {
-  const merchants = await allMerchants(server);
-  return merchants.find(({ isDefault, name, id }) =>
+): Promise<ListedMerchant | undefined> {
+  const { data } = await server.call('GET /merchants');
+  return data.find(({ isDefault, name, id }) =>
     named === undefined ? isDefault : name === named || id === named,
   );
 }
@@ -55,7 +51,6 @@ export async function findMerchant(
  */
 export async function initiatePayment(server: ControlServer, mode: Mode, values: InitiateValues) {
   const { url: publicUrl } = await server.call('GET /status');
-  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
   const call = dialect.initiate(mode, {
     ...PAYMENT_DEFAULTS,
     publicKey: values.publicKey ?? (await requireMerchant(server, undefined)).publicKey,
@@ -63,7 +58,7 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
     successUrl: `${publicUrl}/_sim/ui/paid`,
     cancelUrl: `${publicUrl}/_sim/ui/canceled`,
     siteLogo: `${publicUrl}/_sim/ui/logo.svg`,
-    ...given,
+    ...given(values),
   });
   const address = `${server.url}${call.path}`;
   const body = await fetch(address, { method: call.method, body: new URLSearchParams(call.form) })
@@ -86,12 +81,12 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
 /** The variables that `keys env` prints and that `exec` and the library hand on. */
 export function merchantEnvironment(
   url: string,
-  keys: { publicKey: string; secretKey: string },
+  { publicKey, secretKey }: MerchantKeys,
 ): Record<string, string> {
   return {
     GATEWAY_SIM_URL: url,
-    GATEWAY_SIM_PUBLIC_KEY: keys.publicKey,
-    GATEWAY_SIM_SECRET_KEY: keys.secretKey,
+    GATEWAY_SIM_PUBLIC_KEY: publicKey,
+    GATEWAY_SIM_SECRET_KEY: secretKey,
     GATEWAY_SIM_INITIATE_URL: initiateUrl(url),
   };
 }
@@ -149,6 +144,9 @@ export function readCard(server: ControlServer, id: string) {
  */
 export async function createCard(server: ControlServer, values: CardValues, named?: string) {
   const { secretKey } = await requireMerchant(server, named);
-  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-  return callCards(server, secretKey, dialect.createCard({ ...CARD_DEFAULTS, ...given }));
+  return callCards(server, secretKey, dialect.createCard({ ...CARD_DEFAULTS, ...given(values) }));
+}
+
+function given(values: object) {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

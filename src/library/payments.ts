@@ -1,16 +1,9 @@
-import { MODES, OUTCOMES } from '../contract/vocabulary.ts';
-import type {
-  Payment,
-  PaymentFilter,
-  PaymentOutcome,
-  Payments,
-  RecordedRequest,
-  SettleOptions,
-} from './api.ts';
+import { MODES } from '../contract/vocabulary.ts';
+import type { PaymentFilter, PaymentOutcome, Payments, RecordedRequest, SettleOptions } from './api.ts';
 import { requireFields, requireReference } from './arguments.ts';
 import type { ControlServer } from './control-client.ts';
 import { dialect, initiatePayment } from './merchant-client.ts';
-import { describeFilter, requireFilter, waitFor } from './wait.ts';
+import { MAX_TOLD, requireFilter, waitForNewest } from './wait.ts';
 
 /** The payments of an emulator. */
 export function paymentsOf(server: ControlServer): Payments {
@@ -32,30 +25,24 @@ export function paymentsOf(server: ControlServer): Payments {
       const { timeline: _, ...payment } = await get(id);
       return payment;
     },
-    waitFor: async (filter = {}, options) =>
-      waitFor<Payment>(
-        {
-          what: `payment with ${describeFilter(filter) || 'any identifier'}`,
-          look: async () => (await list({ ...filter, limit: 1 })).data[0],
-          instead: () => whatHappened(server, filter),
-        },
-        options,
-      ),
-    ...(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, settle(outcome)])) as Pick<
-      Payments,
-      PaymentOutcome
-    >),
+    waitFor: async (filter = {}, options) => {
+      const instead = () => whatHappened(server, list, filter);
+      return waitForNewest({ what: 'payment', any: 'any identifier', list, instead }, filter, options);
+    },
+    approve: settle('approve'),
+    cancel: settle('cancel'),
+    fail: settle('fail'),
+    expire: settle('expire'),
   };
 }
 
-/** So much is told of what happened instead. */
-const TOLD = 5;
-
 /** The payments of the wanted identifier, else the newest ones, and the initiates that were refused. */
-async function whatHappened(server: ControlServer, { identifier }: PaymentFilter): Promise<string[]> {
-  const newest = async (filter: PaymentFilter) => {
-    return (await server.call('GET /payments', { query: { ...filter, limit: TOLD } })).data;
-  };
+async function whatHappened(
+  server: ControlServer,
+  list: Payments['list'],
+  { identifier }: PaymentFilter,
+): Promise<string[]> {
+  const newest = async (filter: PaymentFilter) => (await list({ ...filter, limit: MAX_TOLD })).data;
   const wanted = identifier === undefined ? [] : await newest({ identifier });
   const told = (wanted.length ? wanted : await newest({})).map(
     (one) => `payment "${one.identifier}" is ${one.status} (${one.mode}, ${one.id})`,
@@ -63,8 +50,11 @@ async function whatHappened(server: ControlServer, { identifier }: PaymentFilter
   const { data: requests } = await server.call('GET /requests', { query: { limit: 200 } });
   const refused = requests
     .filter((one) => isRefusedInitiate(one) || isUnknownPath(one))
-    .slice(0, TOLD)
-    .map((one) => `${one.method} ${one.target} was refused (${one.status}): ${reasonOf(one)}`);
+    .slice(0, MAX_TOLD)
+    .map(({ method, target, status, notes }) => {
+      const reason = notes.join('; ') || 'nobody knows why';
+      return `${method} ${target} was refused (${status}): ${reason}`;
+    });
   return [...(told.length ? told : ['no payment was initiated']), ...refused];
 }
 
@@ -77,9 +67,4 @@ function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): bool
 /** Where a merchant's code that has the path wrong ends. */
 function isUnknownPath({ method, status }: RecordedRequest): boolean {
   return method === 'POST' && (status === 404 || status === 405);
-}
-
-/** Why it was refused, or the fault rule that answered. */
-function reasonOf({ notes }: Pick<RecordedRequest, 'notes'>): string {
-  return notes.join('; ') || 'nobody knows why';
 }

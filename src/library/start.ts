@@ -22,7 +22,10 @@ const STYLE: HintStyle = {
  */
 export async function start(options: StartGatewaySimOptions): Promise<GatewaySim> {
   requireObject('the options', options);
-  const chosen = given(options);
+  // What is undefined or null counts as left out.
+  const chosen: Record<string, unknown> = Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined && value !== null),
+  );
   const values = { port: 0, inMemory: chosen['dataDir'] === undefined, ...chosen };
   const resolved = resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS);
   const server = await startServer(resolved, {
@@ -34,7 +37,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
   }).catch((error: unknown) => {
     throw inOptionNames(error);
   });
-  const { url, controlToken } = server;
+  const { url, port, dataDir, controlToken, notices, stop } = server;
   let isStopped = false;
   void server.stopped.then(() => {
     isStopped = true;
@@ -45,16 +48,8 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
       throw isStopped ? stoppedError(url, error) : error;
     });
   const client = clientOf({ ...control, call }, controlToken, server);
-  return Object.defineProperties({} as GatewaySim, {
-    ...Object.getOwnPropertyDescriptors(client),
-    ...Object.getOwnPropertyDescriptors({
-      port: server.port,
-      dataDir: server.dataDir,
-      notices: server.notices,
-      stop: server.stop,
-      [Symbol.asyncDispose]: server.stop,
-    }),
-  });
+  // Into the client itself: a copy would have the keys of now, not those of later.
+  return Object.assign(client, { port, dataDir, notices, stop, [Symbol.asyncDispose]: stop });
 }
 
 function stoppedError(url: string, cause: unknown): GatewayError {
@@ -62,13 +57,6 @@ function stoppedError(url: string, cause: unknown): GatewayError {
     hint: hint`Stop it after its last use, as in afterAll.`,
     cause,
   });
-}
-
-/** What is undefined or null counts as left out. */
-function given(options: StartGatewaySimOptions): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined && value !== null),
-  );
 }
 
 /** The same error with its hint in the words of this edge. */

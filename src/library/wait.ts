@@ -8,13 +8,38 @@ import { requireFields, requireObject } from './arguments.ts';
 const DEFAULT_LIMIT_MS = 4_000;
 const POLL_MS = 20;
 
-/** What is waited for, in words and in deed. */
-export interface Wanted<Found> {
-  /** Such as `a payment with identifier "order-1"`. */
+/** Maximum number of records named to say what happened instead. */
+export const MAX_TOLD = 5;
+
+interface Wanted {
   what: string;
-  look: () => Promise<Found | undefined>;
   /** One line each about what did happen, for the error. */
   instead: () => Promise<string[]>;
+}
+
+interface WantedOfList<Filter, Item> extends Wanted {
+  /** What is said of a filter that filters nothing. */
+  any: string;
+  list: (filter: Filter & { limit: number }) => Promise<{ data: Item[] }>;
+}
+
+/**
+ * Waits for the newest record that fits.
+ *
+ * @throws GatewayError as `waitFor`; `usage` for a filter that is none
+ */
+export async function waitForNewest<Filter extends object, Item>(
+  { what, any, list, instead }: WantedOfList<Filter, Item>,
+  filter: Filter,
+  options: WaitOptions | undefined,
+): Promise<Item> {
+  // Such as `status "succeeded", identifier "order-1"`.
+  const asked = Object.entries(requireFilter(filter))
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} "${value}"`)
+    .join(', ');
+  const look = async () => (await list({ ...filter, limit: 1 })).data[0];
+  return waitFor({ what: `${what} with ${asked || any}`, look, instead }, options);
 }
 
 /**
@@ -22,19 +47,22 @@ export interface Wanted<Found> {
  *
  * @throws GatewayError `timed_out`, saying what happened instead; `usage` for a time-out that is none
  */
-export async function waitFor<Found>(wanted: Wanted<Found>, options: WaitOptions = {}): Promise<Found> {
+export async function waitFor<Found>(
+  { what, look, instead }: Wanted & { look: () => Promise<Found | undefined> },
+  options: WaitOptions = {},
+): Promise<Found> {
   requireFields('the second argument of waitFor', options, ['timeout']);
   const limit = options.timeout === undefined ? DEFAULT_LIMIT_MS : milliseconds('timeout', options.timeout);
   const deadline = performance.now() + limit;
   for (;;) {
-    const found = await wanted.look();
+    const found = await look();
     if (found !== undefined) return found;
     if (performance.now() >= deadline) break;
     const wait = Math.min(POLL_MS, Math.max(deadline - performance.now(), 0));
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
-  const happened = await wanted.instead();
-  const message = `there was no ${wanted.what} within ${limit / 1_000} s`;
+  const happened = await instead();
+  const message = `there was no ${what} within ${limit / 1_000} s`;
   throw new GatewayError('timed_out', [message, ...happened].join('\n  '), {
     problems: [message, ...happened],
     hint: hint`Look at what happened instead, or wait longer: waitFor(filter, { timeout: '10s' }).`,
@@ -64,13 +92,4 @@ export function requireFilter<Filter extends object>(filter: Filter): Filter {
   requireObject('the filter', filter);
   if (!('timeout' in filter)) return filter;
   throw new GatewayError('usage', 'timeout is no filter: give it in the second argument, { timeout }');
-}
-
-/** `status "succeeded", identifier "order-1"`: a filter in words. @throws GatewayError `usage` for what is no object */
-export function describeFilter(filter: object): string {
-  requireObject('the filter', filter);
-  return Object.entries(filter)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name} "${value}"`)
-    .join(', ');
 }

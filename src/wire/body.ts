@@ -65,24 +65,22 @@ function parseJson(body: Buffer): PostedFields {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new GatewayError('unparseable_body', 'the body must be a JSON object');
   }
-  return { text, fields: wellFormed(parsed) };
+  // Lone surrogates, which JSON can carry but UTF-8 cannot, become the replacement character.
+  const fields = Object.entries(parsed).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value.toWellFormed() : value,
+  ]);
+  return { text, fields: Object.fromEntries(fields) };
 }
 
-/** Lone surrogates, which JSON can carry but UTF-8 cannot, become the replacement character. */
-function wellFormed(object: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(object).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value.toWellFormed() : value,
-    ]),
-  );
+/** Every number that stands behind `"amount":` in JSON text, as it was written. */
+export function writtenAmounts(json: string): string[] {
+  return [...json.matchAll(/"amount"\s*:\s*(-?[0-9][0-9.eE+-]*)/g)].map(([, written = '']) => written);
 }
-
-const AMOUNT_NUMBER = /"amount"\s*:\s*(-?[0-9][0-9.eE+-]*)/g;
 
 /** How an amount that came as a JSON number was written: parsing forgets an exponent and trailing digits. */
 export function amountSource({ fields, text }: PostedFields): string | undefined {
   if (typeof fields['amount'] !== 'number') return undefined;
-  const found = [...text.matchAll(AMOUNT_NUMBER)];
-  return found.length === 1 ? found[0]?.[1] : undefined;
+  const [only, ...more] = writtenAmounts(text);
+  return more.length ? undefined : only;
 }

@@ -32,6 +32,7 @@ export interface Dialect {
   identifierIn(fields: PostedFields['fields']): string | undefined;
   /** Why a path that looks right does not exist; undefined for any other. */
   missingPath(path: string): string | undefined;
+  /** This and all that read below throw `invalid_fields` with every problem. */
   readInitiate(posted: PostedFields, loose: boolean): InitiateCommand;
   initiateAnswer(payment: Payment, baseUrl: string): object;
   readCard(posted: PostedFields): IssueCardCommand;
@@ -147,17 +148,13 @@ export interface VerifyKeys {
 }
 
 /** What came of checking an IPN. */
-export interface Verdict {
+export interface Verdict extends Record<'status' | 'identifier' | 'amount' | 'signature', string | null> {
   /** Authentic, and it says that the payment succeeded. */
   valid: boolean;
   /** The signature alone is right, whatever the status says. */
   authentic: boolean;
   /** Every reason why it is not valid, one sentence each; empty when it is. */
   reasons: readonly string[];
-  status: string | null;
-  identifier: string | null;
-  amount: string | null;
-  signature: string | null;
   /** The signature that the secret key gives over `signedText`; null where a field is missing. */
   expected: string | null;
   signedText: string | null;

@@ -1,6 +1,24 @@
 import * as z from 'zod/mini';
 import { characters, isEmail, shorten, urlProblem } from '../contract/address.ts';
-import { ADDRESS, type Field, field, type JsonSchema } from '../contract/field.ts';
+import {
+  ADDRESS,
+  type Field,
+  type Fields,
+  field,
+  type JsonSchema,
+  named,
+  shapeOf,
+} from '../contract/field.ts';
+
+/** A message that a merchant or a customer posts: fields that it does not know are ignored (observed). */
+export function postedMessage<All extends Fields>(
+  name: string,
+  description: string,
+  fields: All,
+  example?: unknown,
+) {
+  return named({ name, description, fields, io: 'input', example }, z.object(shapeOf(fields)));
+}
 
 /** What is wrong with the value of a field, or undefined. */
 type Problem = (value: string) => string | undefined;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TAMPERINGS } from '../../src/contract/vocabulary.ts';
 import type { Verdict } from '../../src/wire/dialect.ts';
-import { composeIpn, inventedFields } from '../../src/wire/documented/compose.ts';
+import { invent } from '../../src/wire/documented/compose.ts';
 import { sign } from '../../src/wire/documented/ipn.ts';
 import { verify } from '../../src/wire/documented/verify.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
@@ -15,6 +15,9 @@ const KEYS = {
     ['the secret key of the merchant "shop-2"', 'sec_sim_shop_2'],
   ]),
 };
+
+/** An IPN for a payment that never was. */
+const MADE = { trx: 'TRX', now: NOW, secretKey: SECRET_KEY };
 
 interface Made {
   amount?: string;
@@ -44,8 +47,7 @@ function onlyReason(verdict: Verdict): string {
 
 describe('an IPN that is as it should be', () => {
   it.each(['form', 'json'] as const)('is valid as %s', (format) => {
-    const fields = inventedFields({ identifier: 'order-1', amount: '100.00' }, { trx: 'TRX', now: NOW });
-    const { body } = composeIpn(fields, SECRET_KEY, { format });
+    const { body } = invent({ identifier: 'order-1', amount: '100.00' }, MADE, { format });
     expect(verify(body, KEYS)).toMatchObject({
       valid: true,
       authentic: true,
@@ -222,14 +224,12 @@ describe('what is wrong beside the signature is said:', () => {
 
 describe('every tampering', () => {
   it.each(TAMPERINGS.filter((name) => name !== 'currency'))('with the %s is found out', (tamper) => {
-    const fields = inventedFields({ amount: '100.00' }, { trx: 'TRX', now: NOW });
-    const { body } = composeIpn(fields, SECRET_KEY, { format: 'form', tamper });
+    const { body } = invent({ amount: '100.00' }, MADE, { format: 'form', tamper });
     expect(verify(body, KEYS).valid).toBe(false);
   });
 
   it('with the currency is for the receiver to find out: nothing signs the currency', () => {
-    const fields = inventedFields({ currency: 'EUR' }, { trx: 'TRX', now: NOW });
-    const { body } = composeIpn(fields, SECRET_KEY, { format: 'form', tamper: 'currency' });
+    const { body } = invent({ currency: 'EUR' }, MADE, { format: 'form', tamper: 'currency' });
     expect(new URLSearchParams(body).get('data[currency][code]')).toBe('GNF');
     expect(verify(body, KEYS).valid).toBe(true);
   });

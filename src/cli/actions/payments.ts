@@ -29,7 +29,9 @@ export async function pay(call: Context<'pay'>): Promise<CommandResult> {
   };
   const { server, payments } = await choosePayments(call);
   const settled = [];
-  for (const { id } of payments) settled.push(await settle(server, id, input));
+  for (const { id } of payments) {
+    settled.push(await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input }));
+  }
   const undelivered = settled.filter((one) => one.delivery?.state !== 'delivered').length;
   return {
     json: all ? { data: settled } : settled[0],
@@ -44,19 +46,14 @@ export async function pay(call: Context<'pay'>): Promise<CommandResult> {
 function outcomeOf({ args: [ref], options }: Context<'pay'>) {
   const [outcome, another] = OUTCOMES.filter((name) => options[name]);
   if (!outcome || another) {
-    const count = outcome ? 'only one' : 'one';
-    const flags = OUTCOMES.map((name) => `--${name}`)
-      .join(', ')
-      .replace(/, (?=[^,]*$)/, ' or ');
-    throw new GatewayError('usage', `pay takes ${count} of ${flags}`);
+    const flags = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+      OUTCOMES.map((name) => `--${name}`),
+    );
+    throw new GatewayError('usage', `pay takes ${outcome ? 'only one' : 'one'} of ${flags}`);
   }
   if (ref !== undefined && options.all)
     throw new GatewayError('usage', 'pay takes either a payment or --all');
   return outcome;
-}
-
-function settle(server: Server, ref: string, json: SettleInput) {
-  return server.call('POST /payments/:ref/settle', { param: { ref }, json });
 }
 
 function settledText({ payment, delivery, redirectUrl }: Settled): string {
@@ -123,11 +120,8 @@ export async function list({ fields: query, connect }: Context<'list'>) {
 }
 
 /** The record and its story, or its deliveries for other tools. */
-export async function show({
-  args: [ref],
-  options: { curl, har },
-  connect,
-}: Context<'show'>): Promise<CommandResult> {
+export async function show({ args: [ref], options, connect }: Context<'show'>): Promise<CommandResult> {
+  const { curl, har } = options;
   if (curl && har) throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
   const server = await connect();
   const payment = await find(server, ref);
@@ -155,18 +149,12 @@ function shownAsCurl(deliveries: readonly Delivery[]): CommandResult {
 }
 
 /** Initiates as a merchant would, over the service's own route. */
-export async function create({
-  fields,
-  options,
-  output,
-  connect,
-}: Context<'create'>): Promise<CommandResult> {
+export async function create(call: Context<'create'>): Promise<CommandResult> {
+  const { fields, options, output, connect } = call;
   const server = await connect();
-  const { theme, ...values } = fields;
-  const { checkoutUrl, id } = await initiatePayment(server, options.live ? 'live' : 'sandbox', {
-    ...values,
-    checkoutTheme: theme,
-  });
+  const { theme: checkoutTheme, ...values } = fields;
+  const mode = options.live ? 'live' : 'sandbox';
+  const { checkoutUrl, id } = await initiatePayment(server, mode, { ...values, checkoutTheme });
   if (options.open) await openInBrowser(checkoutUrl, output);
   const { timeline: _, ...record } = await find(server, id);
   return {

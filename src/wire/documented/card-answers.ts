@@ -2,9 +2,8 @@ import * as z from 'zod/mini';
 import { type CardTransaction, maskedCardNumber } from '../../contract/card.ts';
 import { count, field, type JsonSchema, record, text } from '../../contract/field.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
-import type { CardPage } from '../../domain/card.ts';
 import type { Card } from '../../domain/state.ts';
-import type { CardNews } from '../dialect.ts';
+import type { CardNews, Dialect } from '../dialect.ts';
 import { MAX_CARD_ID } from './card-requests.ts';
 
 const MESSAGES = {
@@ -48,14 +47,9 @@ const cardFields = {
   currency: field(text, 'Currency code (documented).'),
 };
 
-export const VirtualCard = record(
-  'VirtualCard',
-  'A virtual card (documented). Money is a JSON number.',
-  cardFields,
-);
-export type VirtualCard = z.infer<typeof VirtualCard>;
+const VirtualCard = record('VirtualCard', 'A virtual card (documented). Money is a JSON number.', cardFields);
 
-export const VirtualCardTransaction = record(
+const VirtualCardTransaction = record(
   'VirtualCardTransaction',
   'A movement of money on a virtual card (documented).',
   {
@@ -71,9 +65,8 @@ export const VirtualCardTransaction = record(
     updated_at: wireTime('ISO 8601 UTC (documented).'),
   },
 );
-export type VirtualCardTransaction = z.infer<typeof VirtualCardTransaction>;
 
-export const VirtualCardWithTransactions = record(
+const VirtualCardWithTransactions = record(
   'VirtualCardWithTransactions',
   'A virtual card with its transactions (chosen: the layout is not shown).',
   {
@@ -90,14 +83,12 @@ export const VirtualCardAnswer = record(
   'A card was created or changed (chosen: the body is not shown).',
   { success, message, data: field(VirtualCard, 'The card as it stands now.') },
 );
-export type VirtualCardAnswer = z.infer<typeof VirtualCardAnswer>;
 
 export const VirtualCardDetails = record(
   'VirtualCardDetails',
   'A card with its transactions (chosen: the body is not shown).',
   { success, message, data: field(VirtualCardWithTransactions, 'The card.') },
 );
-export type VirtualCardDetails = z.infer<typeof VirtualCardDetails>;
 
 const positive = (description: string) => field(z.int().check(z.positive()), description);
 
@@ -114,8 +105,8 @@ export const VirtualCardList = record(
   },
 );
 
-/** A card as section 2.1 of the service interface has it. */
-function cardRecord(card: Card): VirtualCard {
+/** Section 2.1 of the service interface. */
+function cardRecord(card: Card): z.infer<typeof VirtualCard> {
   return {
     id: card.id,
     amount: Number(card.amount),
@@ -136,8 +127,8 @@ function cardRecord(card: Card): VirtualCard {
   };
 }
 
-/** A transaction as section 2.2 of the service interface has it. */
-function transactionRecord(transaction: CardTransaction): VirtualCardTransaction {
+/** Section 2.2 of the service interface. */
+function transactionRecord(transaction: CardTransaction): z.infer<typeof VirtualCardTransaction> {
   return {
     id: transaction.id,
     currency_code: transaction.currency,
@@ -152,32 +143,28 @@ function transactionRecord(transaction: CardTransaction): VirtualCardTransaction
   };
 }
 
-/** The answer to what was done to a card. */
-export function cardAnswer(news: CardNews, card: Card): VirtualCardAnswer {
-  return { success: 'ok', message: MESSAGES[news], data: cardRecord(card) };
-}
+export const cardAnswer: Dialect['cardAnswer'] = (news, card) => ({
+  success: 'ok',
+  message: MESSAGES[news],
+  data: cardRecord(card),
+});
 
-/** A card with its transactions, newest first. */
-export function cardDetails(card: Card, transactions: readonly CardTransaction[]): VirtualCardDetails {
-  const data = { ...cardRecord(card), transactions: transactions.map(transactionRecord) };
-  return { success: 'ok', message: MESSAGES.found, data };
-}
+export const cardDetails: Dialect['cardDetails'] = (card, transactions) => ({
+  success: 'ok',
+  message: MESSAGES.found,
+  data: { ...cardRecord(card), transactions: transactions.map(transactionRecord) },
+});
 
-/** The answer of the list of cards. */
-export function cardList({ cards, page, perPage, lastPage, total }: CardPage) {
-  return {
-    success: 'ok',
-    data: cards.map(cardRecord),
-    current_page: page,
-    per_page: perPage,
-    last_page: lastPage,
-    total,
-  };
-}
+export const cardList: Dialect['cardList'] = ({ cards, page, perPage, lastPage, total }) => ({
+  success: 'ok',
+  data: cards.map(cardRecord),
+  current_page: page,
+  per_page: perPage,
+  last_page: lastPage,
+  total,
+});
 
-/** A response without the numbers and codes of its cards. */
-export function maskCards(responseBody: string): string {
-  return responseBody
+export const maskCards: Dialect['maskCards'] = (responseBody) =>
+  responseBody
     .replace(/"card_number":"\d*(\d{4})"/g, '"card_number":"…$1"')
     .replace(/"cvc":"\d+"/g, '"cvc":"…"');
-}

@@ -1,15 +1,14 @@
 import * as z from 'zod/mini';
+import { characters } from '../../contract/address.ts';
 import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts';
 import { GatewayError } from '../../contract/error.ts';
-import { field, named, shapeOf } from '../../contract/field.ts';
-import type { CardAction } from '../../contract/vocabulary.ts';
-import type { IssueCardCommand } from '../../domain/card.ts';
+import { field } from '../../contract/field.ts';
 import { amountFromNumber } from '../../domain/money.ts';
 import { amountSource, type PostedFields } from '../body.ts';
-import { amountJson, email, required, text } from '../fields.ts';
+import type { Dialect } from '../dialect.ts';
+import { amountJson, email, postedMessage, required, text } from '../fields.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
-/** A card to create, as a merchant sends it. */
 export const CARD_REQUEST_EXAMPLE = {
   currency_code: 'USD',
   title: 'Office supplies',
@@ -20,76 +19,51 @@ export const CARD_REQUEST_EXAMPLE = {
 
 export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
 
-const requestFields = {
-  currency_code: text('currency_code', 3, 'Card currency; one of the active currencies (documented).'),
-  title: text('title', 255, 'Title that identifies the card (documented).'),
-  name_on_card: text('name_on_card', 255, 'Name printed on the card (documented).'),
-  email: email('email', 255, "The holder's e-mail (documented)."),
-  amount: required(
-    'amount',
-    cardAmountProblem,
-    'Card total amount, a number or numeric text (documented); at most 10 digits and 4 decimals (chosen).',
-    amountJson(CARD_AMOUNT_PATTERN.source),
-  ),
-};
-
-/** The message that creates a card. Names, limits and which fields are required: documented. */
-export const CardRequest = named(
+/** Names, limits and which fields are required: documented. */
+export const CardRequest = postedMessage(
+  'CardRequest',
+  'The card to create (documented).',
   {
-    name: 'CardRequest',
-    description: 'The card to create (documented).',
-    fields: requestFields,
-    io: 'input',
-    example: CARD_REQUEST_EXAMPLE,
+    currency_code: text('currency_code', 3, 'Card currency; one of the active currencies (documented).'),
+    title: text('title', 255, 'Title that identifies the card (documented).'),
+    name_on_card: text('name_on_card', 255, 'Name printed on the card (documented).'),
+    email: email('email', 255, "The holder's e-mail (documented)."),
+    amount: required(
+      'amount',
+      cardAmountProblem,
+      'Card total amount, a number or numeric text (documented); at most 10 digits and 4 decimals (chosen).',
+      amountJson(CARD_AMOUNT_PATTERN.source),
+    ),
   },
-  z.object(shapeOf(requestFields)),
+  CARD_REQUEST_EXAMPLE,
 );
 
 export const MAX_CARD_ID = 40;
 
-const toggleFields = {
-  card_id: text('card_id', MAX_CARD_ID, 'Card identifier (documented).'),
-  active: field(
-    z.boolean({
-      error: ({ input }) =>
-        input === undefined
-          ? 'active is required'
-          : 'active must be true or false, as a JSON boolean without quotes',
-    }),
-    'true activates an inactive card, false blocks it (documented).',
-  ),
-};
-
-/** The message that activates or blocks a card. */
-export const ToggleRequest = named(
+export const ToggleRequest = postedMessage(
+  'ToggleRequest',
+  'The card to activate or block (documented).',
   {
-    name: 'ToggleRequest',
-    description: 'The card to activate or block (documented).',
-    fields: toggleFields,
-    io: 'input',
-    example: TOGGLE_EXAMPLE,
+    card_id: text('card_id', MAX_CARD_ID, 'Card identifier (documented).'),
+    active: field(
+      z.boolean({
+        error: ({ input }) =>
+          input === undefined
+            ? 'active is required'
+            : 'active must be true or false, as a JSON boolean without quotes',
+      }),
+      'true activates an inactive card, false blocks it (documented).',
+    ),
   },
-  z.object(shapeOf(toggleFields)),
+  TOGGLE_EXAMPLE,
 );
 
-/**
- * Reads what a merchant posted to create a card.
- *
- * @throws GatewayError `invalid_fields` with every problem
- */
-export function readCard(posted: PostedFields): IssueCardCommand {
-  return fromWire(CARD_NAMES, read(CardRequest, posted));
-}
+export const readCard: Dialect['readCard'] = (posted) => fromWire(CARD_NAMES, read(CardRequest, posted));
 
-/**
- * Reads what a merchant posted to activate or block a card.
- *
- * @throws GatewayError `invalid_fields` with every problem
- */
-export function readToggle(posted: PostedFields): { cardId: string; action: CardAction } {
+export const readToggle: Dialect['readToggle'] = (posted) => {
   const { card_id, active } = read(ToggleRequest, posted);
   return { cardId: card_id, action: active ? 'activate' : 'block' };
-}
+};
 
 function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFields): z.output<Schema> {
   const values = Object.fromEntries(Object.entries(posted.fields).filter(([, value]) => value !== null));
@@ -105,26 +79,16 @@ function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFiel
   throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', { problems });
 }
 
-/**
- * The id of a card in a path.
- *
- * @throws GatewayError `invalid_fields`
- */
-export function readCardId(id: string): string {
-  if ([...id].length <= MAX_CARD_ID) return id;
+export const readCardId: Dialect['readCardId'] = (id) => {
+  if (characters(id) <= MAX_CARD_ID) return id;
   throw new GatewayError('invalid_fields', `card_id may have at most ${MAX_CARD_ID} characters`);
-}
+};
 
-/**
- * The parameter `page` of the list. A page past the end is empty; one that `current_page` could not repeat exactly is
- * refused (chosen).
- *
- * @throws GatewayError `invalid_fields`
- */
-export function readPage(page = '1'): number {
+/** A page past the end is empty; one that `current_page` could not repeat exactly is refused (chosen). */
+export const readPage: Dialect['readPage'] = (page = '1') => {
   if (/^\d{1,15}$/.test(page) && Number(page) > 0) return Number(page);
   throw new GatewayError(
     'invalid_fields',
     `page must be a positive integer of at most 15 digits (got "${page.slice(0, 40)}")`,
   );
-}
+};

@@ -3,133 +3,113 @@ import { GatewayError } from '../../contract/error.ts';
 import { hint } from '../../contract/hint.ts';
 import { timestamp } from '../../contract/timestamp.ts';
 import type { Tampering } from '../../contract/vocabulary.ts';
-import type { ChosenFields, ComposedIpn, Composition, IpnSubject } from '../../domain/ipn.ts';
+import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../../domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
-import type { Settings } from '../../domain/settings.ts';
-import { encodeIpn, type IpnFields, ipnFields, ipnTime, otherDigit, sign } from './ipn.ts';
+import type { IpnTools } from '../dialect.ts';
+import {
+  encodeIpn,
+  type IpnFields,
+  type IpnSettings,
+  ipnFields,
+  otherDigit,
+  type Subject,
+  sign,
+} from './ipn.ts';
 
-/** The fields of an IPN for a payment that never was. */
-export function inventedFields(chosen: ChosenFields, made: { trx: string; now: number }): IpnFields {
-  const { identifier = `sim-${made.trx}`, amount = '100.00', currency = 'USD', status = 'success' } = chosen;
-  requireFields({ amount, currency });
-  return {
-    status,
-    signature: '',
-    identifier,
-    data: {
-      payment_trx: made.trx,
-      amount,
-      account_holder: 'Ada Example',
-      payment_type: 'hosted',
-      payment_timestamp: ipnTime(timestamp(made.now)),
-      charge: '0.00',
-      currency: { code: currency, symbol: symbolOf(currency) },
-    },
-  };
-}
+const CURRENCIES = new Map(DOCUMENTED_CURRENCIES.map((currency) => [currency.code, currency]));
 
-/**
- * The fields of an IPN about a payment, some of them chosen.
- *
- * @throws GatewayError `invalid_fields`
- */
-export function chosenFields(chosen: ChosenFields, subject: IpnSubject, settings: Settings): IpnFields {
+export const invent: IpnTools['invent'] = (chosen, { trx, now, secretKey }, composition) => {
+  const made = { identifier: `sim-${trx}`, amount: '100.00', currency: 'USD', charge: '0.00' };
+  const payment = { ...made, trx, createdAt: timestamp(now) };
+  return write(chosen, { payment, status: 'success', holder: 'Ada Example', secretKey }, composition, {
+    ipn: { amountFormat: 'sent' },
+    currencies: CURRENCIES,
+  });
+};
+
+export const composeChosen: IpnComposer['composeChosen'] = (chosen, subject, composition, settings) =>
+  'payment' in subject ? write(chosen, subject, composition, settings) : invent(chosen, subject, composition);
+
+/** Replaces what is chosen, overrides fields by name, signs the result, and then tampers with it. */
+function write(
+  chosen: ChosenFields,
+  subject: Subject,
+  { set = {}, tamper, format }: Composition,
+  settings: IpnSettings,
+): ComposedIpn {
   requireFields(chosen);
-  const { payment } = subject;
+  const { payment, secretKey } = subject;
   const { identifier = payment.identifier, amount = payment.amount, currency = payment.currency } = chosen;
-  const status = chosen.status ?? subject.status;
-  return ipnFields({ ...subject, status, payment: { ...payment, identifier, amount, currency } }, settings);
+  const about = { ...subject, status: chosen.status ?? subject.status };
+  let ipn = ipnFields({ ...about, payment: { ...payment, identifier, amount, currency } }, settings);
+  for (const [name, value] of Object.entries(set)) ipn = override(ipn, name, value);
+  const signedText = ipn.data.amount + ipn.identifier;
+  const key = tamper === 'secret' ? `not-${secretKey}` : secretKey;
+  if (!Object.hasOwn(set, 'signature')) ipn.signature = sign(ipn.data.amount, ipn.identifier, key);
+  const sent = tamper ? TAMPERERS[tamper](ipn) : ipn;
+  return { ...encodeIpn(sent, format), signedText, identifier: ipn.identifier, status: ipn.status };
 }
 
 function requireFields({ amount, currency }: ChosenFields): void {
-  const problems = [
-    ...(amount === undefined || isAmount(amount)
-      ? []
-      : [`amount must be a plain decimal greater than 0, such as 250.00 (got "${amount}")`]),
-    ...(currency === undefined || /^[A-Z0-9]{2,4}$/.test(currency)
-      ? []
-      : [`currency must be an upper-case code, such as USD (got "${currency}")`]),
-  ];
-  if (!problems.length) return;
-  throw new GatewayError('invalid_fields', problems[0] ?? '', {
+  const problems: string[] = [];
+  if (amount !== undefined && !isAmount(amount)) {
+    problems.push(`amount must be a plain decimal greater than 0, such as 250.00 (got "${amount}")`);
+  }
+  if (currency !== undefined && !/^[A-Z0-9]{2,4}$/.test(currency)) {
+    problems.push(`currency must be an upper-case code, such as USD (got "${currency}")`);
+  }
+  const [first] = problems;
+  if (first === undefined) return;
+  throw new GatewayError('invalid_fields', first, {
     problems,
     hint: hint`To send something that is none all the same, override it with set.`,
   });
 }
 
-function symbolOf(code: string): string {
-  return DOCUMENTED_CURRENCIES.find((currency) => currency.code === code)?.symbol ?? code;
+/** Fields and groups of fields, nested as deep as the overrides want. */
+interface Fields {
+  readonly [name: string]: string | Fields;
 }
 
-/** Group of fields by name, nested as deep as the overrides want. */
-interface Fields {
-  [name: string]: string | Fields;
-}
+const FIELD_NAME = /^(?!.*__proto__)[A-Za-z0-9_-]{1,40}(\.[A-Za-z0-9_-]{1,40}){0,4}$/;
 
 /**
- * Overrides fields, signs the result, and then tampers with it.
+ * The fields with another value at a dotted name.
  *
- * @throws GatewayError `invalid_fields` for an override whose name cannot be one
+ * @throws GatewayError `invalid_fields` for a name that cannot be one
  */
-export function composeIpn(fields: IpnFields, secretKey: string, composition: Composition): ComposedIpn {
-  const { set = {}, tamper, format } = composition;
-  const nested = structuredClone(fields) as unknown as Fields;
-  for (const [name, value] of Object.entries(set)) override(nested, name, value);
-  const changed = nested as unknown as IpnFields;
-  const { identifier, status } = changed;
-  const { amount } = changed.data;
-  const key = tamper === 'secret' ? `not-${secretKey}` : secretKey;
-  if (!Object.hasOwn(set, 'signature')) changed.signature = sign(amount, identifier, key);
-  if (tamper) TAMPERERS[tamper](changed);
-  return { ...encodeIpn(changed, format), signedText: amount + identifier, identifier, status };
-}
-
-const FIELD_NAME = /^[A-Za-z0-9_-]{1,40}(\.[A-Za-z0-9_-]{1,40}){0,4}$/;
-
-function override(fields: Fields, name: string, value: string): void {
+function override<All extends Fields>(fields: All, name: string, value: string): All {
   const refused = (message: string) => new GatewayError('invalid_fields', message);
-  if (!FIELD_NAME.test(name) || name.includes('__proto__')) {
+  if (!FIELD_NAME.test(name)) {
     throw refused(`set takes field names such as status or data.charge (got "${name.slice(0, 80)}")`);
   }
-  const path = name.split('.');
-  const last = path.pop() ?? '';
-  let group = fields;
-  for (const part of path) {
-    const next = Object.hasOwn(group, part) ? group[part] : {};
-    if (typeof next !== 'object') {
-      throw refused(`set ${name}: ${part} is a single value, not a group of fields`);
+  const within = <Group extends Fields>(group: Group, [part = '', ...inner]: readonly string[]): Group => {
+    const old = Object.hasOwn(group, part) ? group[part] : undefined;
+    if (inner.length) {
+      if (typeof old === 'string')
+        throw refused(`set ${name}: ${part} is a single value, not a group of fields`);
+      return { ...group, [part]: within(old ?? {}, inner) };
     }
-    group[part] = next;
-    group = next;
-  }
-  if (Object.hasOwn(group, last) && typeof group[last] === 'object') {
-    const inner = Object.keys(group[last] as Fields).map((key) => `${name}.${key}`);
-    throw refused(`set ${name}: it is a group of fields; set ${inner.join(', ')}`);
-  }
-  group[last] = value;
+    if (typeof old !== 'object') return { ...group, [part]: value };
+    const names = Object.keys(old).map((key) => `${name}.${key}`);
+    throw refused(`set ${name}: it is a group of fields; set ${names.join(', ')}`);
+  };
+  return within(fields, name.split('.'));
 }
 
-const TAMPERERS = {
-  signature: (ipn) => {
-    ipn.signature = otherDigit(ipn.signature);
-  },
-  amount: (ipn) => {
-    ipn.data.amount = `9${ipn.data.amount}`;
-  },
-  identifier: (ipn) => {
-    ipn.identifier = `${ipn.identifier}X`;
-  },
+const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields) => IpnFields>> = {
+  signature: (ipn) => ({ ...ipn, signature: otherDigit(ipn.signature) }),
+  amount: (ipn) => ({ ...ipn, data: { ...ipn.data, amount: `9${ipn.data.amount}` } }),
+  identifier: (ipn) => ({ ...ipn, identifier: `${ipn.identifier}X` }),
   // Neither status nor currency is signed: a receiver must look at them itself.
-  status: (ipn) => {
-    ipn.status = 'failed';
-  },
+  status: (ipn) => ({ ...ipn, status: 'failed' }),
   currency: (ipn) => {
-    const code = ipn.data.currency.code === 'GNF' ? 'USD' : 'GNF';
-    ipn.data.currency = { ...ipn.data.currency, code, symbol: symbolOf(code) };
+    const { currency } = ipn.data;
+    const code = currency.code === 'GNF' ? 'USD' : 'GNF';
+    const symbol = CURRENCIES.get(code)?.symbol ?? code;
+    return { ...ipn, data: { ...ipn.data, currency: { ...currency, code, symbol } } };
   },
-  case: (ipn) => {
-    ipn.signature = ipn.signature.toLowerCase();
-  },
+  case: (ipn) => ({ ...ipn, signature: ipn.signature.toLowerCase() }),
   // Done when it was signed.
-  secret: () => {},
-} as const satisfies Record<Tampering, (ipn: IpnFields) => void>;
+  secret: (ipn) => ipn,
+};

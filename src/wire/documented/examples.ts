@@ -5,6 +5,7 @@ import { cardAnswer, cardDetails, cardList } from './card-answers.ts';
 import { CARD_REQUEST_EXAMPLE, TOGGLE_EXAMPLE } from './card-requests.ts';
 import { INITIATE_EXAMPLE, initiateAnswer } from './initiate.ts';
 import { IPN_EXAMPLE } from './ipn.ts';
+import { CARD_NAMES, fromWire } from './names.ts';
 
 /*
  * What the service's messages look like. Every value here is held against its schema by the tests.
@@ -21,20 +22,16 @@ const initiated = (mode: Mode) => ({
 const CARD: Card = {
   id: TOGGLE_EXAMPLE.card_id,
   merchantId: 'mer_k8w4xq9d7t1r',
-  amount: '250',
+  ...fromWire(CARD_NAMES, CARD_REQUEST_EXAMPLE),
   charges: '2.5',
   availableBalance: '247.5',
-  title: 'Office supplies',
   number: '9999001234564444',
-  nameOnCard: 'Ada Example',
-  email: 'ada@example.com',
   cvc: '123',
   expiryMonth: 5,
   expiryYear: '2029',
   status: 'active',
   createdAt: '2026-05-01T09:30:00.123Z',
   updatedAt: '2026-05-01T09:30:00.123Z',
-  currency: 'USD',
 };
 
 const TRANSACTION: CardTransaction = {

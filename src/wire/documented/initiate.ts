@@ -2,15 +2,16 @@ import * as z from 'zod/mini';
 import { shorten } from '../../contract/address.ts';
 import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
 import { GatewayError, nearestName } from '../../contract/error.ts';
-import { field, LINK, named, optional, record, shapeOf, text as string } from '../../contract/field.ts';
+import { field, LINK, optional, record, shapeOf, text as string } from '../../contract/field.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
 import { amountFromNumber } from '../../domain/money.ts';
-import type { InitiateCommand, InitiateNote } from '../../domain/payment.ts';
+import type { InitiateNote } from '../../domain/payment.ts';
 import type { Payment } from '../../domain/state.ts';
 import { amountSource, type PostedFields } from '../body.ts';
-import { address, amountJson, email, required, text } from '../fields.ts';
+import type { Dialect } from '../dialect.ts';
+import { address, amountJson, email, postedMessage, required, text } from '../fields.ts';
 import { fromWire, INITIATE_NAMES } from './names.ts';
 import { checkoutUrl } from './paths.ts';
 
@@ -65,7 +66,6 @@ function fieldsOf(loose: boolean) {
 const FIELDS = fieldsOf(false);
 const LOOSE_FIELDS = fieldsOf(true);
 
-/** A message of initiate as a merchant sends it. */
 export const INITIATE_EXAMPLE = {
   public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
   identifier: 'order-1',
@@ -81,16 +81,11 @@ export const INITIATE_EXAMPLE = {
   customer_email: 'ada@example.com',
 };
 
-/** What a merchant posts to initiate. */
-export const InitiateRequest = named(
-  {
-    name: 'InitiateRequest',
-    description: 'What a merchant posts to initiate (documented). Unknown fields are ignored (observed).',
-    fields: FIELDS,
-    io: 'input',
-    example: INITIATE_EXAMPLE,
-  },
-  z.object(shapeOf(FIELDS)),
+export const InitiateRequest = postedMessage(
+  'InitiateRequest',
+  'What a merchant posts to initiate (documented). Unknown fields are ignored (observed).',
+  FIELDS,
+  INITIATE_EXAMPLE,
 );
 
 const READINGS = {
@@ -105,7 +100,6 @@ type InitiateFields = z.infer<(typeof READINGS)[Reading]['schema']>;
 
 const FIELD_NAMES = new Set(Object.keys(FIELDS));
 
-/** What a successful initiate answers. */
 export const InitiateAnswer = record('InitiateAnswer', 'A payment was initiated (documented).', {
   success: field(z.literal('ok'), 'Always `ok` (documented).'),
   message: field(string, 'For people (documented).'),
@@ -117,7 +111,6 @@ export const InitiateAnswer = record('InitiateAnswer', 'A payment was initiated 
 });
 export type InitiateAnswer = z.infer<typeof InitiateAnswer>;
 
-/** The answer to a successful initiate. */
 export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): InitiateAnswer {
   return {
     success: 'ok',
@@ -126,21 +119,16 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
   };
 }
 
-/**
- * Reads what a merchant posted to initiate.
- *
- * @throws GatewayError `invalid_fields` with every problem
- */
-export function readInitiate(posted: PostedFields, loose: boolean): InitiateCommand {
+export const readInitiate: Dialect['readInitiate'] = (posted, loose) => {
   const fields = checked(posted, loose ? 'loose' : 'strict');
   const asked = fromWire(INITIATE_NAMES, fields);
   return {
     ...asked,
     siteLogo: asked.siteLogo ?? null,
     checkoutTheme: asked.checkoutTheme ?? 'light',
-    notes: [...notesOnValues(posted, fields), ...notesOnNames(posted)],
+    notes: notesOn(posted, fields),
   };
-}
+};
 
 function checked(posted: PostedFields, reading: Reading): InitiateFields {
   const outcome = tryReading(posted, reading);
@@ -175,29 +163,22 @@ function tryReading(posted: PostedFields, reading: Reading): InitiateFields | st
   );
 }
 
-function notesOnValues(posted: PostedFields, { amount, customer_email }: InitiateFields): InitiateNote[] {
-  const notes: InitiateNote[] = [];
-  if (typeof posted.fields['amount'] === 'number') {
-    notes.push({ text: 'amount came as a JSON number: send a string, so that no digit can be lost' });
-  } else if (/\.\d{3}/.test(amount)) {
-    notes.push({
-      text: `amount "${amount}" has more than two decimals, as a calculation with floats leaves them`,
-    });
-  }
-  const magic = mistypedMagic(customer_email);
-  if (magic) {
-    notes.push({
-      text: `customer_email ${customer_email} settles nothing by itself: did you mean ${magic}?`,
-    });
-  }
-  return notes;
-}
-
 /** Maximum number of unknown fields named in the warnings of a payment: warnings are stored, so they must stay few. */
 const MAX_UNKNOWN_NAMED = 10;
 
-function notesOnNames({ fields }: PostedFields): InitiateNote[] {
+function notesOn({ fields }: PostedFields, { amount, customer_email }: InitiateFields): InitiateNote[] {
   const notes: InitiateNote[] = [];
+  if (typeof fields['amount'] === 'number') {
+    notes.push({ text: 'amount came as a JSON number: send a string, so that no digit can be lost' });
+  } else if (/\.\d{3}/.test(amount)) {
+    const text = `amount "${amount}" has more than two decimals, as a calculation with floats leaves them`;
+    notes.push({ text });
+  }
+  const magic = mistypedMagic(customer_email);
+  if (magic) {
+    const text = `customer_email ${customer_email} settles nothing by itself: did you mean ${magic}?`;
+    notes.push({ text });
+  }
   let unknown = 0;
   for (const name in fields) {
     const value = fields[name];

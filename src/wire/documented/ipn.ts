@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import type * as z from 'zod/mini';
 import { field, record, text } from '../../contract/field.ts';
 import { type IpnFormat, SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
-import type { IpnSubject } from '../../domain/ipn.ts';
+import type { IpnComposer, IpnSubject } from '../../domain/ipn.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { Payment } from '../../domain/state.ts';
 
 /**
  * The signature of an IPN (documented): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
@@ -19,7 +20,6 @@ export function sign(amount: string, identifier: string, secretKey: string): str
     .toUpperCase();
 }
 
-/** What an IPN looks like. */
 export const IPN_EXAMPLE = {
   status: 'success',
   signature: '50D858E0985ECC7F60418AAF0CC5AB587F42C2570A884095A9E8CCACD0F6545C',
@@ -72,15 +72,17 @@ export const Ipn = record(
 );
 export type IpnFields = z.infer<typeof Ipn>;
 
-/** `YYYY-MM-DD HH:MM:SS` in UTC. */
-export function ipnTime(at: string): string {
-  return at.slice(0, 19).replace('T', ' ');
+/** What an IPN is about, and of the settings what its fields depend on. */
+export interface Subject extends Omit<IpnSubject, 'payment'> {
+  payment: Pick<Payment, 'identifier' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
+}
+export interface IpnSettings extends Pick<Settings, 'currencies'> {
+  ipn: Pick<Settings['ipn'], 'amountFormat'>;
 }
 
-/** The signed fields of the IPN of a settled payment. */
 export function ipnFields(
-  { payment, status, holder, secretKey }: IpnSubject,
-  { ipn, currencies }: Settings,
+  { payment, status, holder, secretKey }: Subject,
+  { ipn, currencies }: IpnSettings,
 ): IpnFields {
   const amount = renderAmount(payment.amount, ipn.amountFormat);
   return {
@@ -92,7 +94,7 @@ export function ipnFields(
       amount,
       account_holder: holder,
       payment_type: 'hosted',
-      payment_timestamp: ipnTime(payment.createdAt),
+      payment_timestamp: payment.createdAt.slice(0, 19).replace('T', ' '),
       charge: payment.charge,
       currency: {
         code: payment.currency,
@@ -124,26 +126,20 @@ function appendNested(form: URLSearchParams, prefix: string, value: object): voi
   }
 }
 
-/**
- * The body of an IPN signed with another key.
- *
- * @returns undefined where it carries that signature already
- */
-export function resigned(body: string, signedText: string, secretKey: string): string | undefined {
+export const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) => {
   const signature = sign(signedText, '', secretKey);
   if (body.includes(signature)) return undefined;
   return body.replace(/(\bsignature(?:=|":"))[^&"]*/, `$1${signature}`);
-}
+};
 
 /** A text with another first digit, for a signature that must not match. */
 export function otherDigit(text: string): string {
   return (text.startsWith('0') ? '1' : '0') + text.slice(1);
 }
 
-/** The body of an IPN with another first digit in its signature; JSON and form alike. */
-export function corruptSignature(body: string): string {
-  return body.replace(
+/** JSON and form alike. */
+export const corruptSignature: IpnComposer['corruptSignature'] = (body) =>
+  body.replace(
     /((?:^|&)signature=|"signature":")(.)/,
     (_, name: string, digit: string) => name + otherDigit(digit),
   );
-}

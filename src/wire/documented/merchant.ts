@@ -15,7 +15,6 @@ const CARD_CHANGES = {
   cancel: (id) => ({ method: 'PUT', path: CARD_PATHS.cancel.replace(':id', encodeURIComponent(id)) }),
 } as const satisfies Record<CardAction, (id: string) => ServiceCall>;
 
-/** The documented dialect, as a merchant speaks it. */
 export const merchantDialect: MerchantDialect = {
   initiateFields: Object.keys(INITIATE_NAMES),
   initiatePath: (mode) => INITIATE_PATHS[mode],
@@ -37,7 +36,10 @@ export const merchantDialect: MerchantDialect = {
       problems: answer.errors,
     };
   },
-  ipn: () => import('./ipn-tools.ts'),
+  ipn: async () => {
+    const [{ invent }, { verify }] = await Promise.all([import('./compose.ts'), import('./verify.ts')]);
+    return { invent, verify };
+  },
 };
 
 /** Every body that the service answers with, success or not. */

@@ -1,5 +1,5 @@
 import type { Mode } from '../../contract/vocabulary.ts';
-import type { Payment } from '../../domain/state.ts';
+import type { Dialect } from '../dialect.ts';
 
 /** Paths of initiate (documented). */
 export const INITIATE_PATHS = {
@@ -23,22 +23,19 @@ export const CARD_PATHS = {
 } as const;
 
 /** Cards exist in live mode only, so that this is where code that takes the sandbox for a prefix ends. */
-export function missingPath(path: string): string | undefined {
-  return /^\/sandbox\/api\/cards(\/|$)/.test(path)
+export const missingPath: Dialect['missingPath'] = (path) =>
+  /^\/sandbox\/api\/cards(\/|$)/.test(path)
     ? `${path} does not exist: cards exist in live mode only, under /api/cards`
     : undefined;
-}
 
-/** The id in the path of one card, to read or to cancel it. */
-export function cardIdIn(path: string): string | undefined {
+/** The path that reads a card, or the one that cancels it. */
+export const cardIdIn: Dialect['cardIdIn'] = (path) => {
   const id = /^\/api\/cards\/(?:cancel\/)?([^/]+)$/.exec(path)?.[1];
   return id === 'save' || id === 'toggle' ? undefined : id;
-}
+};
 
 /** The query parameter of a checkout (documented). */
 export const PAYMENT_PARAMETER = 'payment_id';
 
-/** The address of a payment's checkout. */
-export function checkoutUrl(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): string {
-  return `${baseUrl}${CHECKOUT_PATHS[payment.mode]}?${PAYMENT_PARAMETER}=${payment.id}`;
-}
+export const checkoutUrl: Dialect['checkoutUrl'] = ({ id, mode }, baseUrl) =>
+  `${baseUrl}${CHECKOUT_PATHS[mode]}?${PAYMENT_PARAMETER}=${id}`;

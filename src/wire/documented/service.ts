@@ -1,4 +1,8 @@
+import * as z from 'zod/mini';
+import { field, text } from '../../contract/field.ts';
+import { DELIVERY_ORDERS, OUTCOMES } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../dialect.ts';
+import { postedMessage } from '../fields.ts';
 import {
   cardAnswer,
   cardDetails,
@@ -9,12 +13,10 @@ import {
   VirtualCardList,
 } from './card-answers.ts';
 import { CardRequest, readCard, readCardId, readPage, readToggle, ToggleRequest } from './card-requests.ts';
-import { CodeForm, EmailForm, PanelForm } from './checkout.ts';
-import { chosenFields, composeIpn } from './compose.ts';
+import { composeChosen } from './compose.ts';
 import { EXAMPLES } from './examples.ts';
 import { InitiateAnswer, InitiateRequest, initiateAnswer, readInitiate } from './initiate.ts';
 import { corruptSignature, encodeIpn, Ipn, ipnFields, resigned } from './ipn.ts';
-import { invent } from './ipn-tools.ts';
 import { merchantDialect } from './merchant.ts';
 import {
   CARD_PATHS,
@@ -27,7 +29,8 @@ import {
 } from './paths.ts';
 import { verify } from './verify.ts';
 
-/** The dialect of the service interface as it is documented. */
+const entered = field(text, 'What the customer entered.');
+
 export const dialect: Dialect = {
   paths: { initiate: INITIATE_PATHS, checkout: CHECKOUT_PATHS, cards: CARD_PATHS },
   paymentParameter: PAYMENT_PARAMETER,
@@ -58,16 +61,19 @@ export const dialect: Dialect = {
       const signedText = data.amount + identifier;
       return { ...encodeIpn(fields, settings.ipn.format), signedText, identifier, status };
     },
-    composeChosen: (chosen, subject, composition, settings) =>
-      'payment' in subject
-        ? composeIpn(chosenFields(chosen, subject, settings), subject.secretKey, composition)
-        : invent(chosen, subject, composition),
+    composeChosen,
     resigned,
     corruptSignature,
   },
   verify,
   messages: {
-    ...{ InitiateRequest, InitiateAnswer, CardRequest, ToggleRequest, EmailForm, CodeForm, PanelForm },
+    ...{ InitiateRequest, InitiateAnswer, CardRequest, ToggleRequest },
+    EmailForm: postedMessage('EmailForm', 'First step of the checkout.', { email: entered }),
+    CodeForm: postedMessage('CodeForm', 'Second step of the checkout.', { code: entered }),
+    PanelForm: postedMessage('PanelForm', 'What the simulator panel posts.', {
+      outcome: field(z.enum(OUTCOMES), 'What becomes of the payment.'),
+      delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), 'Order of IPN and redirect.'),
+    }),
     ...{ VirtualCardAnswer, VirtualCardDetails, VirtualCardList, Ipn },
     examples: EXAMPLES,
   },

@@ -8,24 +8,22 @@ export interface SignedFields {
   identifier: string;
   amount: string;
   /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
-  parsedAmount?: string;
+  parsedAmount?: string | undefined;
 }
 
-/** A way in which something may have been done, and what is wrong with it; null for the right one. */
-interface Candidate<Value> {
-  value: Value;
-  mistake: string | null;
-}
+/** A way in which something may have been done, and what is wrong with it unless it is the right one. */
+type Candidate<Value> = readonly [value: Value, mistake?: string | undefined];
 
 /** Why a signature is not the right one: empty when it is. */
 export function mistakesIn(signature: string, fields: SignedFields, keys: VerifyKeys): string[] {
   let best: string[] | undefined;
-  for (const text of textsOf(fields)) {
-    for (const key of keysOf(keys)) {
-      const digest = digestOf(text.value, key.value);
-      const encoding = ENCODINGS.find(({ value }) => value(digest, signature));
+  const possibleKeys = [...keysOf(keys)];
+  for (const [text, textMistake] of textsOf(fields)) {
+    for (const [key, keyMistake] of possibleKeys) {
+      const right = sign(text, '', key);
+      const encoding = ENCODINGS.find(([matches]) => matches(signature, right));
       if (!encoding) continue;
-      const mistakes = [text.mistake, key.mistake, encoding.mistake].filter((mistake) => mistake !== null);
+      const mistakes = [textMistake, keyMistake, encoding[1]].filter((mistake) => mistake !== undefined);
       if (!mistakes.length) return [];
       if (!best || mistakes.length < best.length) best = mistakes;
     }
@@ -37,23 +35,22 @@ export function mistakesIn(signature: string, fields: SignedFields, keys: Verify
   );
 }
 
-function textsOf({ amount, identifier, parsedAmount }: SignedFields): Candidate<string>[] {
+const SWAPPED = 'identifier and amount are swapped: the amount comes first';
+
+function* textsOf({ amount, identifier, parsedAmount }: SignedFields): Iterable<Candidate<string>> {
   const right = parsedAmount ?? amount;
-  const candidates: Candidate<string>[] = [];
   for (const rendered of new Set([right, amount, ...renderings(amount)])) {
-    const mistake = rendered === right ? null : amountMistake(rendered, right, parsedAmount !== undefined);
-    candidates.push({ value: rendered + identifier, mistake });
-    const swapped = 'identifier and amount are swapped: the amount comes first';
-    candidates.push({
-      value: identifier + rendered,
-      mistake: mistake === null ? swapped : `${swapped}; ${mistake}`,
-    });
+    const mistake =
+      rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
+    yield [rendered + identifier, mistake];
+    yield [identifier + rendered, mistake === undefined ? SWAPPED : `${SWAPPED}; ${mistake}`];
   }
   for (const separator of [' ', '|', ':', '-', '.', ',', '&', '\n']) {
-    const mistake = `there is a separator ${JSON.stringify(separator)} between amount and identifier: nothing belongs there`;
-    candidates.push({ value: right + separator + identifier, mistake });
+    yield [
+      right + separator + identifier,
+      `there is a separator ${JSON.stringify(separator)} between amount and identifier: nothing belongs there`,
+    ];
   }
-  return candidates;
 }
 
 function amountMistake(rendered: string, right: string, isNumber: boolean): string {
@@ -88,65 +85,46 @@ const AROUND = [
   ['a quotation mark', "'"],
 ] as const;
 
-function keysOf({ secretKey, others = new Map() }: VerifyKeys): Candidate<string>[] {
-  const candidates: Candidate<string>[] = [{ value: secretKey, mistake: null }];
+function* keysOf({ secretKey, others = new Map() }: VerifyKeys): Iterable<Candidate<string>> {
+  yield [secretKey];
   const trimmed = secretKey.trim();
   if (trimmed !== secretKey) {
-    candidates.push({
-      value: trimmed,
-      mistake: 'the secret key given here has a blank or a newline around it: take it off',
-    });
+    yield [trimmed, 'the secret key given here has a blank or a newline around it: take it off'];
   }
   for (const [what, mark] of AROUND) {
     for (const key of [trimmed + mark, mark + trimmed, mark + trimmed + mark]) {
-      if (key === secretKey) continue;
-      candidates.push({
-        value: key,
-        mistake: `it was signed with ${what} around the secret key: take it off`,
-      });
+      if (key !== secretKey) yield [key, `it was signed with ${what} around the secret key: take it off`];
     }
   }
-  for (const [name, key] of others) {
-    candidates.push({ value: key, mistake: `it was signed with ${name}, not with the secret key` });
-  }
-  return candidates;
+  for (const [name, key] of others) yield [key, `it was signed with ${name}, not with the secret key`];
 }
 
 const IN_BASE64 = 'the signature is base64: it must be upper-case hexadecimal';
+/** What a form makes of an unescaped plus sign. */
+const plusAgain = (text: string) => text.replaceAll(' ', '+');
 
-/** Whether a signature is a digest, written in one way or another. */
-const ENCODINGS: readonly Candidate<(digest: Buffer, signature: string) => boolean>[] = [
-  { value: (digest, signature) => signature === encoded(digest), mistake: null },
-  {
-    value: (digest, signature) => signature === digest.toString('hex'),
-    mistake: 'the signature is right but in lower case: it must be upper-case hexadecimal',
-  },
-  {
-    value: (digest, signature) => signature.trim().toUpperCase() === encoded(digest),
-    mistake:
-      'the signature is right only when letter case and blanks around it are ignored: it must be upper-case hexadecimal and nothing else',
-  },
-  {
-    value: (digest, signature) =>
-      signature === digest.toString('base64') ||
-      // What a form makes of an unescaped plus sign.
-      signature.replaceAll(' ', '+') === digest.toString('base64') ||
-      signature === digest.toString('base64url'),
-    mistake: IN_BASE64,
-  },
-  {
-    value: (digest, signature) =>
-      [encoded(digest), digest.toString('hex')].some(
-        (text) => signature.replaceAll(' ', '+') === Buffer.from(text).toString('base64'),
+/** Whether a signature is the right one, written in one way or another. */
+const ENCODINGS: readonly Candidate<(signature: string, right: string) => boolean>[] = [
+  [(signature, right) => signature === right],
+  [
+    (signature, right) => signature === right.toLowerCase(),
+    'the signature is right but in lower case: it must be upper-case hexadecimal',
+  ],
+  [
+    (signature, right) => signature.trim().toUpperCase() === right,
+    'the signature is right only when letter case and blanks around it are ignored: it must be upper-case hexadecimal and nothing else',
+  ],
+  [
+    (signature, right) =>
+      plusAgain(signature) === Buffer.from(right, 'hex').toString('base64') ||
+      signature === Buffer.from(right, 'hex').toString('base64url'),
+    IN_BASE64,
+  ],
+  [
+    (signature, right) =>
+      [right, right.toLowerCase()].some(
+        (text) => plusAgain(signature) === Buffer.from(text).toString('base64'),
       ),
-    mistake: `${IN_BASE64}, and not base64 of the hexadecimal text`,
-  },
+    `${IN_BASE64}, and not base64 of the hexadecimal text`,
+  ],
 ];
-
-function digestOf(text: string, key: string): Buffer {
-  return Buffer.from(sign(text, '', key), 'hex');
-}
-
-function encoded(digest: Buffer): string {
-  return digest.toString('hex').toUpperCase();
-}

@@ -1,57 +1,57 @@
+import { writtenAmounts } from '../body.ts';
 import type { IpnTools, Verdict } from '../dialect.ts';
 import { sign } from './ipn.ts';
 import { mistakesIn } from './signature-mistakes.ts';
 
-/** The fields of an IPN that its validity depends on. */
-interface Fields extends Pick<Verdict, 'status' | 'identifier' | 'amount' | 'signature'> {
+/** What of a body its validity depends on. */
+interface Read extends Pick<Verdict, 'status' | 'identifier' | 'amount' | 'signature'> {
   /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
   parsedAmount?: string;
+  /** Why there are no fields. */
+  problem?: string;
 }
 
 /** Checks status and signature over `data.amount` + `identifier` (documented). */
 export const verify: IpnTools['verify'] = (body, keys) => {
-  const read = readFields(body.replace(/\r?\n$/, ''));
-  if (typeof read === 'string') return rejected(NO_FIELDS, [read]);
-  const { status, identifier, amount, signature } = read;
+  const { problem, parsedAmount, ...fields } = readFields(body.replace(/\r?\n$/, ''));
+  const { status, identifier, amount, signature } = fields;
   const missing = Object.entries({ signature, identifier, 'data.amount': amount, status })
     .filter(([, value]) => value === null)
     .map(([name]) => `${name} is missing`);
-  if (identifier === null || amount === null || signature === null) return rejected(read, missing);
-  const parsed = read.parsedAmount ?? amount;
-  const mistakes = mistakesIn(signature, { ...read, identifier, amount }, keys);
-  const reasons = [...missing, ...mistakes, ...(status === null ? [] : statusProblems(status))];
+  if (identifier === null || amount === null || signature === null) {
+    const reasons = problem === undefined ? missing : [problem];
+    return { ...fields, valid: false, authentic: false, reasons, expected: null, signedText: null };
+  }
+  const signedAmount = parsedAmount ?? amount;
+  const mistakes = mistakesIn(signature, { identifier, amount, parsedAmount }, keys);
+  const reasons = [...missing, ...mistakes, ...statusProblems(status)];
   return {
-    ...{ status, identifier, amount, signature },
+    ...fields,
     valid: !reasons.length,
     authentic: !mistakes.length,
     reasons,
-    expected: sign(parsed, identifier, keys.secretKey),
-    signedText: parsed + identifier,
+    expected: sign(signedAmount, identifier, keys.secretKey),
+    signedText: signedAmount + identifier,
   };
 };
 
-const NO_FIELDS: Fields = { status: null, identifier: null, amount: null, signature: null };
-
-function rejected({ status, identifier, amount, signature }: Fields, reasons: readonly string[]): Verdict {
-  const given = { status, identifier, amount, signature };
-  return { ...given, valid: false, authentic: false, reasons, expected: null, signedText: null };
+function statusProblems(status: string | null): string[] {
+  if (status === null || status === 'success') return [];
+  return [
+    status.toLowerCase() === 'success'
+      ? `status is "${status}": success is written in lower case`
+      : `status is "${status}": only success marks a payment that succeeded`,
+  ];
 }
 
-function statusProblems(status: string): string[] {
-  if (status === 'success') return [];
-  if (status.toLowerCase() === 'success') {
-    return [`status is "${status}": success is written in lower case`];
-  }
-  return [`status is "${status}": only success marks a payment that succeeded`];
-}
+const NOTHING: Read = { status: null, identifier: null, amount: null, signature: null };
 
-/** The fields in a body, or why there are none. */
-function readFields(body: string): Fields | string {
-  if (!body.trim()) return 'the body is empty';
+function readFields(body: string): Read {
+  if (!body.trim()) return { ...NOTHING, problem: 'the body is empty' };
   if (/^\s*[[{]/.test(body)) return readJson(body);
   const form = new URLSearchParams(body);
   if (!form.has('signature') && !form.has('status') && !form.has('identifier')) {
-    return 'the body is neither the form nor the JSON of an IPN';
+    return { ...NOTHING, problem: 'the body is neither the form nor the JSON of an IPN' };
   }
   return {
     status: form.get('status'),
@@ -61,21 +61,19 @@ function readFields(body: string): Fields | string {
   };
 }
 
-function readJson(body: string): Fields | string {
+function readJson(body: string): Read {
   let json: unknown;
   try {
     json = JSON.parse(body);
   } catch (error) {
-    return `the body looks like JSON but is not valid: ${(error as Error).message}`;
+    return { ...NOTHING, problem: `the body looks like JSON but is not valid: ${(error as Error).message}` };
   }
-  const data = member(json, 'data');
-  const amount = member(data, 'amount');
+  const amount = member(member(json, 'data'), 'amount');
   const text = (value: unknown) => (typeof value === 'string' ? value : null);
-  const written = typeof amount === 'number' ? numberAsWritten(body, amount) : text(amount);
   return {
     status: text(member(json, 'status')),
     identifier: text(member(json, 'identifier')),
-    amount: written,
+    amount: typeof amount === 'number' ? numberAsWritten(body, amount) : text(amount),
     signature: text(member(json, 'signature')),
     ...(typeof amount === 'number' && { parsedAmount: String(amount) }),
   };
@@ -87,6 +85,5 @@ function member(value: unknown, name: string): unknown {
 
 /** The text of the number behind the last `"amount":` that means this value. */
 function numberAsWritten(body: string, value: number): string {
-  const written = [...body.matchAll(/"amount"\s*:\s*(-?[\d.eE+-]+)/g)].map(([, text = '']) => text);
-  return written.findLast((text) => Number(text) === value) ?? String(value);
+  return writtenAmounts(body).findLast((text) => Number(text) === value) ?? String(value);
 }
