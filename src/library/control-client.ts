@@ -89,9 +89,8 @@ export function segment(text: string): string {
 
 /** The error that is in a refused response; `no_server` when what answered is no gateway-sim. */
 function errorFrom(body: unknown, url: string): GatewayError {
-  const { code, message, errors, remedy, hint: parts } = (body ?? {}) as Partial<ControlError>;
+  const { code, message, errors, hint: advice } = (body ?? {}) as Partial<ControlError>;
   if (typeof message !== 'string' || code === undefined) return noServer(url);
-  const advice = parts ?? (remedy === undefined ? undefined : [remedy]);
   return new GatewayError(code satisfies ErrorCode, message, {
     problems: errors ?? [message],
     ...(advice && { hint: advice as NonNullable<GatewayError['hint']> }),
@@ -102,6 +101,6 @@ function errorFrom(body: unknown, url: string): GatewayError {
 export function noServer(url: string, cause?: unknown): GatewayError {
   return new GatewayError('no_server', `no gateway-sim answers at ${url}`, {
     hint: hint`Start one with: ${command('start')}. Or say where it is with ${option('url')} or ${option('dataDir')}.`,
-    ...(cause !== undefined && { cause }),
+    cause,
   });
 }
