@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
@@ -58,9 +59,7 @@ export async function listenForIpns(
       ? JSON.stringify({ event: 'ready', url, port, forwardTo: forwardTo ?? null, pid: process.pid })
       : `Listening for IPNs at ${url}${target}. Ctrl-C stops.`,
   );
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
-  });
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   server.close();
   server.closeAllConnections();
 }
@@ -125,12 +124,12 @@ function plain(status: number, text: string): Answer {
   const headers: [string, string][] = [
     ['Content-Type', 'text/plain; charset=utf-8'],
     ['Content-Length', String(body.length)],
-    ...(status === 405 ? [['Allow', 'POST'] as [string, string]] : []),
   ];
+  if (status === 405) headers.push(['Allow', 'POST']);
   return { status, headers, body };
 }
 
-/** The body, or null when it is too large; all of it is read, so that the sender gets its answer. */
+/** Null when it is too large; all of it is read, so that the sender gets its answer. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;

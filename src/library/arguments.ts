@@ -23,16 +23,15 @@ export function requireObject(what: string, value: object): void {
 }
 
 /**
- * Refuses what is no object, and fields that nobody knows.
+ * Refuses what is no object, and unknown fields.
  *
  * @throws GatewayError `usage` with the nearest known name
  */
-export function requireFields(what: string, fields: object, known: Iterable<string>): void {
+export function requireFields(what: string, fields: object, known: readonly string[]): void {
   requireObject(what, fields);
-  const names = new Set(known);
   for (const name of Object.keys(fields)) {
-    if (names.has(name)) continue;
-    const meant = nearestName(name, names);
+    if (known.includes(name)) continue;
+    const meant = nearestName(name, known);
     throw new GatewayError('usage', `unknown field ${name}${meant ? `: did you mean ${meant}?` : ''}`);
   }
 }

@@ -5,18 +5,14 @@ import type { ControlServer } from './control-client.ts';
 import { changeCard, createCard, dialect, readCard } from './merchant-client.ts';
 import { requireFilter } from './wait.ts';
 
-/** The virtual cards of an emulator. */
 export function cardsOf(server: ControlServer): Cards {
-  const change = (action: CardAction) => async (id: string) =>
-    changeCard(server, requireReference('a card', id), action);
+  const named = (id: string) => requireReference('a card', id);
+  const change = (action: CardAction) => async (id: string) => changeCard(server, named(id), action);
   const move = (type: CardMovementKind) => async (id: string, movement: CardMoveOptions) =>
-    server.call('POST /cards/:id/transactions', {
-      param: { id: requireReference('a card', id) },
-      json: { type, ...movement },
-    });
+    server.call('POST /cards/:id/transactions', { param: { id: named(id) }, json: { type, ...movement } });
   return {
     list: async (filter = {}) => server.call('GET /cards', { query: requireFilter(filter) }),
-    get: async (id) => readCard(server, requireReference('a card', id)),
+    get: async (id) => readCard(server, named(id)),
     create: async (fields = {}) => {
       requireFields('the card', fields, dialect.cardFields);
       return createCard(server, fields);

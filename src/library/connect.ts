@@ -22,10 +22,9 @@ export async function connect(connection: Connection): Promise<GatewaySimClient>
     );
   }
   const server = controlServer(connection);
-  return clientOf(server, connection.controlToken ?? null, await requireMerchant(server, undefined));
+  return clientOf(server, connection.controlToken ?? null, await requireMerchant(server));
 }
 
-/** The client of an emulator whose keys are known. */
 export function clientOf(
   server: ControlServer,
   controlToken: string | null,
@@ -34,7 +33,7 @@ export function clientOf(
   let keys = known;
   /** After whatever may give the first merchant another pair. */
   const readKeys = async () => {
-    keys = await requireMerchant(server, undefined);
+    keys = await requireMerchant(server);
   };
   return {
     url: server.url,

@@ -3,7 +3,6 @@ import type { ControlError } from '../contract/error-body.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { ControlApi } from '../http/control/routes.ts';
 
-/** How to reach a running emulator. */
 export interface Connection {
   url: string;
   controlToken?: string | undefined;
@@ -22,7 +21,6 @@ type Arguments<Key extends keyof ControlApi> = keyof CallInput<Key> extends neve
   ? [input?: Record<string, never>]
   : [input: CallInput<Key>];
 
-/** A running emulator and the way to ask it. */
 export interface ControlServer {
   url: string;
   /**
@@ -36,7 +34,6 @@ export interface ControlServer {
   open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Response>;
 }
 
-/** The emulator at the end of a connection. */
 export function controlServer({ url: given, controlToken }: Connection): ControlServer {
   const url = given.replace(/\/+$/, '');
   const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
@@ -55,8 +52,8 @@ export function controlServer({ url: given, controlToken }: Connection): Control
   };
   const call = async (key: string, input?: LooseInput) => {
     const response = await open(key, input);
+    // The response may break off on the way.
     return response.json().catch((error: unknown) => {
-      // It broke off on the way.
       throw noServer(url, error);
     });
   };
@@ -92,9 +89,8 @@ export function segment(text: string): string {
 
 /** The error that is in a refused response; `no_server` when what answered is no gateway-sim. */
 function errorFrom(body: unknown, url: string): GatewayError {
-  const { code, message, errors, remedy, hint: parts } = (body ?? {}) as Partial<ControlError>;
+  const { code, message, errors, hint: advice } = (body ?? {}) as Partial<ControlError>;
   if (typeof message !== 'string' || code === undefined) return noServer(url);
-  const advice = parts ?? (remedy === undefined ? undefined : [remedy]);
   return new GatewayError(code satisfies ErrorCode, message, {
     problems: errors ?? [message],
     ...(advice && { hint: advice as NonNullable<GatewayError['hint']> }),
@@ -105,6 +101,6 @@ function errorFrom(body: unknown, url: string): GatewayError {
 export function noServer(url: string, cause?: unknown): GatewayError {
   return new GatewayError('no_server', `no gateway-sim answers at ${url}`, {
     hint: hint`Start one with: ${command('start')}. Or say where it is with ${option('url')} or ${option('dataDir')}.`,
-    ...(cause !== undefined && { cause }),
+    cause,
   });
 }

@@ -4,7 +4,6 @@ import { requireObject, requireReference } from './arguments.ts';
 import type { ControlServer } from './control-client.ts';
 import { MAX_TOLD, requireFilter, waitForNewest } from './wait.ts';
 
-/** The IPNs of an emulator. */
 export function ipnsOf(server: ControlServer): Ipns {
   const list: Ipns['list'] = async (filter = {}) =>
     server.call('GET /ipns', { query: requireFilter(filter) });

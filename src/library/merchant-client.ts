@@ -21,10 +21,7 @@ export type MerchantKeys = Pick<ListedMerchant, 'publicKey' | 'secretKey'>;
  *
  * @throws GatewayError `not_found`
  */
-export async function requireMerchant(
-  server: ControlServer,
-  named: string | undefined,
-): Promise<ListedMerchant> {
+export async function requireMerchant(server: ControlServer, named?: string): Promise<ListedMerchant> {
   const merchant = await findMerchant(server, named);
   if (merchant) return merchant;
   throw new GatewayError('not_found', `no merchant is called "${named}"`, {
@@ -46,14 +43,13 @@ export async function findMerchant(
 /**
  * Initiates a payment as a merchant would; what is left out takes a value that works.
  *
- * @returns its id and its checkout URL
  * @throws GatewayError `invalid_fields` with every problem, `timed_out` when there is no whole answer
  */
 export async function initiatePayment(server: ControlServer, mode: Mode, values: InitiateValues) {
   const { url: publicUrl } = await server.call('GET /status');
   const call = dialect.initiate(mode, {
     ...PAYMENT_DEFAULTS,
-    publicKey: values.publicKey ?? (await requireMerchant(server, undefined)).publicKey,
+    publicKey: values.publicKey ?? (await requireMerchant(server)).publicKey,
     identifier: `sim-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 6)}`,
     successUrl: `${publicUrl}/_sim/ui/paid`,
     cancelUrl: `${publicUrl}/_sim/ui/canceled`,
@@ -104,12 +100,7 @@ const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [422, 'invalid_fields'],
 ]);
 
-/**
- * Calls a card route with a merchant's secret key.
- *
- * @returns the card of the answer, with its transactions
- * @throws GatewayError with the code that the status stands for
- */
+/** @throws GatewayError with the code that the status stands for */
 async function callCards(server: ControlServer, secretKey: string, { method, path, json }: ServiceCall) {
   const response = await fetch(`${server.url}${path}`, {
     method,
@@ -124,14 +115,13 @@ async function callCards(server: ControlServer, secretKey: string, { method, pat
   throw new GatewayError(CODE_OF_STATUS.get(response.status) ?? 'check_failed', message, { problems });
 }
 
-/** Activates, blocks or cancels a card as its own merchant would. */
+/** As its own merchant would. */
 export async function changeCard(server: ControlServer, id: string, action: CardAction) {
   const { merchantId } = await readCard(server, id);
   const { secretKey } = await requireMerchant(server, merchantId);
   return callCards(server, secretKey, dialect.changeCard(action, id));
 }
 
-/** A card with its transactions, as the simulator sees it. */
 export function readCard(server: ControlServer, id: string) {
   return server.call('GET /cards/:id', { param: { id } });
 }

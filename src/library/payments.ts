@@ -5,7 +5,6 @@ import type { ControlServer } from './control-client.ts';
 import { dialect, initiatePayment } from './merchant-client.ts';
 import { MAX_TOLD, requireFilter, waitForNewest } from './wait.ts';
 
-/** The payments of an emulator. */
 export function paymentsOf(server: ControlServer): Payments {
   const list: Payments['list'] = async (filter = {}) =>
     server.call('GET /payments', { query: requireFilter(filter) });

@@ -115,7 +115,7 @@ export interface ServiceCall {
 }
 
 /** What there is of these in the body of a response. */
-export interface ServiceAnswer {
+interface ServiceAnswer {
   checkoutUrl?: string | undefined;
   cardId?: string | undefined;
   /** Why it was refused. */

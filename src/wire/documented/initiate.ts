@@ -88,15 +88,8 @@ export const InitiateRequest = postedMessage(
   INITIATE_EXAMPLE,
 );
 
-const READINGS = {
-  strict: { schema: InitiateRequest, emptyIsMissing: ['checkout_theme'] },
-  loose: {
-    schema: z.object(shapeOf({ ...LOOSE_FIELDS, site_logo: optional(LOOSE_FIELDS.site_logo) })),
-    emptyIsMissing: ['checkout_theme', 'site_logo'],
-  },
-} as const;
-type Reading = keyof typeof READINGS;
-type InitiateFields = z.infer<(typeof READINGS)[Reading]['schema']>;
+const LooseRequest = z.object(shapeOf({ ...LOOSE_FIELDS, site_logo: optional(LOOSE_FIELDS.site_logo) }));
+type InitiateFields = z.infer<typeof LooseRequest>;
 
 const FIELD_NAMES = new Set(Object.keys(FIELDS));
 
@@ -120,7 +113,7 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
 }
 
 export const readInitiate: Dialect['readInitiate'] = (posted, loose) => {
-  const fields = checked(posted, loose ? 'loose' : 'strict');
+  const fields = checked(posted, loose);
   const asked = fromWire(INITIATE_NAMES, fields);
   return {
     ...asked,
@@ -130,10 +123,10 @@ export const readInitiate: Dialect['readInitiate'] = (posted, loose) => {
   };
 };
 
-function checked(posted: PostedFields, reading: Reading): InitiateFields {
-  const outcome = tryReading(posted, reading);
+function checked(posted: PostedFields, loose: boolean): InitiateFields {
+  const outcome = tryReading(posted, loose);
   if (!Array.isArray(outcome)) return outcome;
-  const looseWouldDo = reading === 'strict' && !Array.isArray(tryReading(posted, 'loose'));
+  const looseWouldDo = !loose && !Array.isArray(tryReading(posted, true));
   const isJson = Object.keys(posted.fields).some((name) => /^\s*\{/.test(name));
   throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
     problems: outcome,
@@ -144,10 +137,10 @@ function checked(posted: PostedFields, reading: Reading): InitiateFields {
   });
 }
 
-function tryReading(posted: PostedFields, reading: Reading): InitiateFields | string[] {
-  const { schema, emptyIsMissing } = READINGS[reading];
+function tryReading(posted: PostedFields, loose: boolean): InitiateFields | string[] {
   const values: Record<string, unknown> = { ...posted.fields };
-  for (const name of emptyIsMissing) if (values[name] === '') delete values[name];
+  if (values['checkout_theme'] === '') delete values['checkout_theme'];
+  if (loose && values['site_logo'] === '') delete values['site_logo'];
   for (const name of FIELD_NAMES) if (values[name] === null) delete values[name];
   let numberProblem: string | undefined;
   if (typeof values['amount'] === 'number') {
@@ -156,7 +149,7 @@ function tryReading(posted: PostedFields, reading: Reading): InitiateFields | st
       numberProblem = 'amount cannot be read exactly from this JSON number: send a string, such as "49.90"';
     }
   }
-  const parsed = schema.safeParse(values);
+  const parsed = (loose ? LooseRequest : InitiateRequest).safeParse(values);
   if (parsed.success) return parsed.data;
   return parsed.error.issues.map(({ message, path }) =>
     numberProblem && path[0] === 'amount' ? numberProblem : message,

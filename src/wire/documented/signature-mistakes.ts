@@ -4,7 +4,7 @@ import type { VerifyKeys } from '../dialect.ts';
 import { sign } from './ipn.ts';
 
 /** What a signature is over. */
-export interface SignedFields {
+interface SignedFields {
   identifier: string;
   amount: string;
   /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
