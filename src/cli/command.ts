@@ -104,9 +104,8 @@ interface Group<Commands, Actions> {
   load: () => Promise<Actions>;
 }
 
-/** An action whose context fits: that was checked where its group is declared. */
-export type Run = Action<never>;
-export type AnyGroup = Group<Declarations, Readonly<Record<string, Run>>>;
+/** A group whose actions fit its commands: that was checked where it is declared. */
+export type AnyGroup = Group<Declarations, Readonly<Record<string, Action<never>>>>;
 
 export function group<const Commands extends Declarations>(
   declared: Group<Commands, ActionsOf<Commands>>,
