@@ -69,7 +69,6 @@ export interface ContextOf<Declared extends Declaration> {
   fields: GivenValues<Declared['fields']>;
   /** All that stands on the command line itself, without what the environment says. */
   flags: Readonly<Record<string, unknown>>;
-  /** How the server was named, on the command line or by the environment. */
   choice: ServerChoice;
   /**
    * Finds the server.
@@ -85,11 +84,8 @@ export interface ContextOf<Declared extends Declaration> {
   program: Command;
 }
 
-export interface ServerChoice {
-  url: string | undefined;
-  dataDir: string | undefined;
-  controlToken: string | undefined;
-}
+/** How the server was named, on the command line or by the environment. */
+export type ServerChoice = Record<'url' | 'dataDir' | 'controlToken', string | undefined>;
 
 /** What a command does. It hands back what is to be shown, or the exit code of what it ran. */
 type Action<Context> = (context: Context) => Promise<CommandResult | number | undefined>;
@@ -108,9 +104,8 @@ interface Group<Commands, Actions> {
   load: () => Promise<Actions>;
 }
 
-/** An action whose context fits: that was checked where its group is declared. */
-export type Run = Action<never>;
-export type AnyGroup = Group<Declarations, Readonly<Record<string, Run>>>;
+/** A group whose actions fit its commands: that was checked where it is declared. */
+export type AnyGroup = Group<Declarations, Readonly<Record<string, Action<never>>>>;
 
 export function group<const Commands extends Declarations>(
   declared: Group<Commands, ActionsOf<Commands>>,

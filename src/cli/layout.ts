@@ -38,9 +38,8 @@ export function pairs(facts: Readonly<Record<string, string | undefined>>): stri
 }
 
 export function fieldsOf(record: object): string {
-  return pairs(
-    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, String(value ?? '-')])),
-  );
+  const shown = Object.entries(record).map(([name, value]) => [name, String(value ?? '-')]);
+  return pairs(Object.fromEntries(shown));
 }
 
 /** An ISO time to the second, as tables have it. */

@@ -7,7 +7,6 @@ import {
   isDefaultCommand,
   type OptionDeclaration,
   type OptionDeclarations,
-  type Run,
 } from './command.ts';
 import { cards } from './commands/cards.ts';
 import { clock } from './commands/clock.ts';
@@ -67,19 +66,13 @@ const COMMON_OPTIONS: OptionDeclarations = {
   color: { flag: '--no-color', description: 'no colours' },
 };
 
-type Runner = (
-  command: Command,
-  declared: Declaration,
-  load: () => Promise<Run | undefined>,
-) => Promise<void>;
-
 /**
  * The command line, as declared: for running it, and for what is made from it.
  *
  * @param first the first word of the command line: where it is a command, the others are left out, which nobody will see
  */
 export function buildProgram(
-  runner: Runner = async () => {},
+  runner: (command: Command, group: AnyGroup) => Promise<void> = async () => {},
   {
     io,
     invocation = 'gateway-sim',
@@ -102,7 +95,7 @@ export function buildProgram(
     for (const [name, declared] of Object.entries(one.commands)) {
       const command = declare(parent, name, declared, parent !== program);
       if (declared.advice) command.showHelpAfterError(`  ${renderHint(declared.advice, style)}`);
-      command.action(() => runner(command, declared, async () => (await one.load())[name]));
+      command.action(() => runner(command, one));
     }
   }
   prepare(program, io);

@@ -3,7 +3,7 @@ import { type Command, CommanderError } from 'commander';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
 import { environmentName } from '../options/resolve.ts';
-import type { ContextOf, Declaration, Run } from './command.ts';
+import type { AnyGroup, ContextOf, Declaration } from './command.ts';
 import { connect } from './connect.ts';
 import type { Io } from './io.ts';
 import { connectionFlags, Output } from './output.ts';
@@ -19,8 +19,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const invocation = invocationOf(argv, io);
   let exitCode = 0;
   const program = buildProgram(
-    async (command, declared, load) => {
-      exitCode = await act(command, declared, load, { io, invocation, program });
+    async (command, group) => {
+      exitCode = await act(command, group, { io, invocation, program });
     },
     { io, invocation, first: argv[2] },
   );
@@ -37,8 +37,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 /** Runs a command with its options, those given before its name, and those of the environment. @returns the exit code */
 async function act(
   command: Command,
-  { fields = {} }: Declaration,
-  load: () => Promise<Run | undefined>,
+  { commands, load }: AnyGroup,
   { io, invocation, program }: { io: Io; invocation: string; program: Command },
 ): Promise<number> {
   const options: Record<string, unknown> = {};
@@ -64,7 +63,7 @@ async function act(
   };
   try {
     requireNoExcess(command);
-    const run = await load();
+    const { fields = {} } = commands[command.name()] ?? {};
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
     const find = ({ guess } = { guess: true }) => connect(choice, io.cwd, guess);
     const context: ContextOf<Declaration> = {
@@ -79,7 +78,8 @@ async function act(
       output,
       program,
     };
-    const result = await run?.(context as never);
+    const actions = await load();
+    const result = await actions[command.name()]?.(context as never);
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
   } catch (error) {
     return output.fail(error);

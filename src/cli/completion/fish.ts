@@ -3,28 +3,19 @@ import { type Place, type Values, valuesOfAll } from './command-tree.ts';
 const FUNCTIONS = `# Where on the command line we are: the commands so far in one line, then the same with the number of arguments behind them.
 function __gateway_sim_where
     set -l tokens (commandline -opc)
-    set -e tokens[1]
     set -l place ''
     set -l position 0
-    set -l skip 0
-    for token in $tokens
-        if test $skip = 1
-            set skip 0
-            continue
-        end
-        switch $token
-            case --
-                set place --
-                break
-            case '-*'
-                contains -- (string trim -- "$place $token") $__gateway_sim_valued; and set skip 1
-            case '*'
-                set -l next (string trim -- "$place $token")
-                if contains -- $next $__gateway_sim_places
-                    set place $next
-                else
-                    set position (math $position + 1)
-                end
+    while set -e tokens[1]; and set -q tokens[1]
+        set -l next (string trim -- "$place $tokens[1]")
+        if test "$tokens[1]" = --
+            set place --
+            break
+        else if string match -q -- '-*' $tokens[1]
+            contains -- $next $__gateway_sim_valued; and set -e tokens[1]
+        else if contains -- $next $__gateway_sim_places
+            set place $next
+        else
+            set position (math $position + 1)
         end
     end
     string trim -- "$place" "$place $position"
