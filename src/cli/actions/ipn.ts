@@ -1,21 +1,16 @@
-import type { Delivery } from '../../contract/delivery.ts';
+import type { Delivery, FireInput } from '../../contract/delivery.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { dialect } from '../../library/merchant-client.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/ipn.ts';
+import type { Actions } from '../commands/ipn.ts';
+import type { Server } from '../connect.ts';
 import type { FiredIpn } from '../fire.ts';
 import { attemptText, describeLastAttempt } from '../format-attempt.ts';
 import { listed, moment, pairs } from '../layout.ts';
-import type { CommandResult } from '../output.ts';
 import { bodyToVerify, verdictText, verifyKeys } from '../verify-input.ts';
 
-type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
-
-export async function list({ fields: query, connect }: Context<'list'>) {
-  const server = await connect();
-  const page = await server.call('GET /ipns', { query });
-  return listed(
-    page,
+export const list: Actions['list'] = async ({ fields: query, call }) =>
+  listed(
+    await call('GET /ipns', { query }),
     {
       'Created (UTC)': ({ createdAt }) => moment(createdAt),
       Identifier: ({ identifier }) => identifier,
@@ -27,40 +22,33 @@ export async function list({ fields: query, connect }: Context<'list'>) {
     },
     hint`No IPNs. Settling a payment sends one: ${command('pay', '--approve')}`,
   );
-}
 
-export async function show({ args: [id], connect }: Context<'show'>): Promise<CommandResult> {
-  const server = await connect();
-  const delivery = await server.call('GET /ipns/:id', { param: { id } });
+export const show: Actions['show'] = async ({ args: [id], call }) => {
+  const delivery = await call('GET /ipns/:id', { param: { id } });
   return {
     json: delivery,
     text: [deliveryText(delivery), ...delivery.attempts.map(attemptText)].join('\n\n'),
   };
-}
+};
 
-export async function resend(call: Context<'resend'>): Promise<CommandResult> {
-  const server = await call.connect();
-  const param = { id: call.args[0] };
-  const delivery = await server.call('POST /ipns/:id/resend', { param, json: call.fields });
-  return { json: delivery, ...fired([delivery], call.options) };
-}
+export const resend: Actions['resend'] = async ({ args: [id], fields, options, call }) => {
+  const delivery = await call('POST /ipns/:id/resend', { param: { id }, json: fields });
+  return { json: delivery, ...fired([delivery], options) };
+};
 
 /** Through the server, or with --secret without any. */
-export async function fire(call: Context<'fire'>): Promise<CommandResult> {
-  const { secret } = call.options;
-  const ipns =
-    secret === undefined
-      ? await fireByServer(call)
-      : await (await import('../fire.ts')).fireWithoutServer(call.fields, secret);
+export const fire: Actions['fire'] = async ({ fields, options, call }) => {
+  const ipns = await (options.secret === undefined
+    ? fireByServer(fields, call)
+    : (await import('../fire.ts')).fireWithoutServer(fields, options.secret));
   return {
     json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
-    ...fired(ipns, call.options),
+    ...fired(ipns, options),
   };
-}
+};
 
-async function fireByServer({ fields, connect }: Context<'fire'>): Promise<Delivery[]> {
-  const server = await connect();
-  const answer = await server.call('POST /ipns', { json: fields });
+async function fireByServer(json: FireInput, call: Server['call']): Promise<Delivery[]> {
+  const answer = await call('POST /ipns', { json });
   return 'data' in answer ? answer.data : [answer];
 }
 
@@ -88,20 +76,20 @@ function deliveryText(delivery: FiredIpn): string {
   });
 }
 
-export async function verify(call: Context<'verify'>): Promise<CommandResult> {
-  const body = await bodyToVerify(call.args[0], call.options.body, call.io);
-  const keys = await verifyKeys(call.options, call.connect);
+export const verify: Actions['verify'] = async ({ args: [argument], options, io, connect }) => {
+  const body = await bodyToVerify(argument, options.body, io);
+  const keys = await verifyKeys(options, connect);
   const verdict = (await dialect.ipn()).verify(body, keys);
   return {
     json: verdict,
     text: verdictText(verdict),
     ...(!verdict.valid && { failure: 'the IPN is not valid' }),
   };
-}
+};
 
 /** A receiver that verifies and prints what comes, until it is stopped. */
-export async function listen(call: Context<'listen'>): Promise<undefined> {
+export const listen: Actions['listen'] = async ({ options, output, connect }) => {
   const { listenForIpns } = await import('../ipn-receiver.ts');
-  const readKeys = () => verifyKeys(call.options, call.connect);
-  await listenForIpns(call.options, readKeys, call.output);
-}
+  await listenForIpns(options, () => verifyKeys(options, connect), output);
+  return undefined;
+};

@@ -7,27 +7,26 @@ import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contrac
 import { OUTCOMES } from '../../contract/vocabulary.ts';
 import { initiatePayment } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
-import type { ContextOf } from '../command.ts';
-import type { COMMANDS } from '../commands/payments.ts';
+import type { Actions } from '../commands/payments.ts';
 import type { Server } from '../connect.ts';
 import { describeLastAttempt, timelineText } from '../format-attempt.ts';
 import { harOf } from '../har.ts';
 import { fieldsOf, listed, moment, pairs } from '../layout.ts';
 import { type CommandResult, openInBrowser } from '../output.ts';
 
-type Context<Name extends keyof typeof COMMANDS> = ContextOf<(typeof COMMANDS)[Name]>;
+type PayContext = Parameters<Actions['pay']>[0];
 
 /** How often `--wait` looks, in real time. */
 const POLL_MS = 100;
 
-export async function pay(call: Context<'pay'>): Promise<CommandResult> {
-  const { all, delivery, requireDelivery } = call.options;
+export const pay: Actions['pay'] = async (context) => {
+  const { all, delivery, requireDelivery } = context.options;
   const input: SettleInput = {
-    outcome: outcomeOf(call),
+    outcome: outcomeOf(context),
     ...(delivery && { delivery }),
     ...(requireDelivery && { awaitDelivery: true }),
   };
-  const { server, payments } = await choosePayments(call);
+  const { server, payments } = await choosePayments(context);
   const settled = [];
   for (const { id } of payments) {
     settled.push(await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input }));
@@ -41,9 +40,9 @@ export async function pay(call: Context<'pay'>): Promise<CommandResult> {
         failure: `${undelivered} of ${settled.length} IPNs not delivered at the first attempt`,
       }),
   };
-}
+};
 
-function outcomeOf({ args: [ref], options }: Context<'pay'>) {
+function outcomeOf({ args: [ref], options }: PayContext) {
   const [outcome, another] = OUTCOMES.filter((name) => options[name]);
   if (!outcome || another) {
     const flags = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
@@ -67,7 +66,7 @@ function settledText({ payment, delivery, redirectUrl }: Settled): string {
 }
 
 /** The payments to settle; with --wait this goes on looking for server and payment until the time is up. */
-async function choosePayments({ args: [ref], options: { all, wait }, connect }: Context<'pay'>) {
+async function choosePayments({ args: [ref], options: { all, wait }, connect }: PayContext) {
   const deadline = performance.now() + (wait ?? 0);
   for (;;) {
     try {
@@ -102,11 +101,9 @@ function find(server: Server, ref: string) {
   return server.call('GET /payments/:ref', { param: { ref } });
 }
 
-export async function list({ fields: query, connect }: Context<'list'>) {
-  const server = await connect();
-  const page = await server.call('GET /payments', { query });
-  return listed(
-    page,
+export const list: Actions['list'] = async ({ fields: query, call }) =>
+  listed(
+    await call('GET /payments', { query }),
     {
       'Created (UTC)': ({ createdAt }) => moment(createdAt),
       Identifier: ({ identifier }) => identifier,
@@ -117,10 +114,9 @@ export async function list({ fields: query, connect }: Context<'list'>) {
     },
     hint`No payments. Make one with: ${command('payments create')}`,
   );
-}
 
 /** The record and its story, or its deliveries for other tools. */
-export async function show({ args: [ref], options, connect }: Context<'show'>): Promise<CommandResult> {
+export const show: Actions['show'] = async ({ args: [ref], options, connect }) => {
   const { curl, har } = options;
   if (curl && har) throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
   const server = await connect();
@@ -132,7 +128,7 @@ export async function show({ args: [ref], options, connect }: Context<'show'>): 
   }
   const { timeline, warnings: _, ...record } = payment;
   return { json: payment, text: `${fieldsOf(record)}\n\n${timelineText(timeline)}` };
-}
+};
 
 async function deliveriesOf(server: Server, payment: string): Promise<Delivery[]> {
   const page = await server.call('GET /ipns', { query: { payment, limit: '1000' } });
@@ -149,7 +145,7 @@ function shownAsCurl(deliveries: readonly Delivery[]): CommandResult {
 }
 
 /** Initiates as a merchant would, over the service's own route. */
-export async function create(call: Context<'create'>): Promise<CommandResult> {
+export const create: Actions['create'] = async (call) => {
   const { fields, options, output, connect } = call;
   const server = await connect();
   const { theme: checkoutTheme, ...values } = fields;
@@ -165,4 +161,4 @@ export async function create(call: Context<'create'>): Promise<CommandResult> {
       hint`Pay it there, or with: ${command('pay', id, '--approve')}`,
     ],
   };
-}
+};

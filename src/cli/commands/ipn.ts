@@ -1,5 +1,14 @@
 import { DELIVERY_STATES, IPN_FORMATS, TAMPERINGS } from '../../contract/vocabulary.ts';
-import { assignments, choice, type Declarations, flag, group, pagedBy, text } from '../command.ts';
+import {
+  type ActionsOf,
+  assignments,
+  choice,
+  type Declarations,
+  flag,
+  group,
+  pagedBy,
+  text,
+} from '../command.ts';
 
 const KEYS = {
   secret: text('key', 'secret key to check with (default: that of the running emulator)'),
@@ -75,6 +84,7 @@ export const COMMANDS = {
     examples: ['ipn listen', 'ipn listen --port 4000 --forward-to http://localhost:3000/ipn'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 export const ipn = group({
   name: 'ipn',

@@ -9,6 +9,7 @@ import {
   type PaymentOutcome,
 } from '../../contract/vocabulary.ts';
 import {
+  type ActionsOf,
   choice,
   type Declarations,
   duration,
@@ -22,7 +23,7 @@ import {
 
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
 
-export const COMMANDS = {
+const COMMANDS = {
   pay: {
     args: ['[ref]'],
     summary: 'settle a pending payment: the newest one, or by id or identifier',
@@ -80,6 +81,7 @@ export const COMMANDS = {
     examples: ['payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open'],
   },
 } as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
 
 const { pay: PAY, ...BELOW } = COMMANDS;
 const load = () => import('../actions/payments.ts');
