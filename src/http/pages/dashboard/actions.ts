@@ -13,9 +13,12 @@ type FormAction = (parts: AppParts, fields: FormValues, id: string) => Promise<s
 /** A form of the page at a path, to which it goes back unless it says otherwise. */
 function on(page: string, act: FormAction) {
   const actAndGo = async (parts: AppParts, fields: FormValues, id: string) =>
-    (await act(parts, fields, id)) ?? ownPage(fields['from'], page.split(':id').join(id));
+    (await act(parts, fields, id)) ?? ownPage(fields['from'], withId(page, id));
   return { page, act: actAndGo };
 }
+
+/** The address of a record's page or form, from its path. */
+export const withId = (path: string, id: string) => path.split(':id').join(id);
 
 const PAYMENT = recordPath('payments', ':id');
 const IPN = recordPath('ipns', ':id');

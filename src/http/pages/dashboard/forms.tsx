@@ -74,14 +74,15 @@ interface FormProps extends ButtonProps {
 
 export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
-  const { posted, given } = useContext(PageContext);
+  const { posted } = useContext(PageContext);
+  const given = posted?.to === to && !props.forgets ? posted.given : {};
   const look = inline ? 'inline' : 'form';
   return (
     <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <Given.Provider value={posted === to && !props.forgets ? given : {}}>{children}</Given.Provider>
+      <Given.Provider value={given}>{children}</Given.Provider>
       {submit && <Submit {...props}>{submit}</Submit>}
     </form>
   );

@@ -8,12 +8,12 @@ import { renderDocument } from '../layout.tsx';
 import { secure } from '../page-view.ts';
 import { Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
-import { type FormValues, type Page, PageContext, PLACES, UI } from './page.tsx';
+import { type Page, PageContext, PLACES, type PostedForm, UI } from './page.tsx';
 
-/** What a form ran into, and what it was given. */
+/** What a request ran into. */
 export interface Refusal {
   error: GatewayError;
-  given: FormValues;
+  posted?: PostedForm | undefined;
 }
 
 /** A whole page of the dashboard as text, under what went wrong. */
@@ -46,7 +46,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
               {refusal.error.hint && <p>{renderHint(refusal.error.hint, style)}</p>}
             </div>
           )}
-          <PageContext.Provider value={{ style, posted: c.req.path, given: refusal?.given ?? {} }}>
+          <PageContext.Provider value={{ style, posted: refusal?.posted }}>
             {page.content}
           </PageContext.Provider>
         </main>

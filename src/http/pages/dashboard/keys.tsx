@@ -60,16 +60,15 @@ function Customers({ parts }: { parts: AppParts }) {
     column<Wallet>('E-mail', ({ email }) => email, { head: true }),
     column('Balance', balance, { kind: 'amount' }),
   ];
+  const facts = [
+    ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
+    ['Sandbox code', <code>{settings.sandboxCode}</code>],
+    ['Live e-mail', 'that of a wallet, below'],
+    ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
+  ] as const;
   return (
     <Section id="customers" title="Who can pay">
-      <Facts
-        rows={[
-          ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
-          ['Sandbox code', <code>{settings.sandboxCode}</code>],
-          ['Live e-mail', 'that of a wallet, below'],
-          ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
-        ]}
-      />
+      <Facts rows={facts} />
       <Table id="wallets" label="Wallets of live mode" columns={columns} rows={wallets} />
     </Section>
   );

@@ -49,11 +49,15 @@ export interface Page {
 /** What a form was given, or a list is narrowed to, by field. */
 export type FormValues = Readonly<Record<string, string | undefined>>;
 
-/** What reaches every part of a page: how commands are written, and what was posted where, to be posted again. */
-export const PageContext = createContext<{ style: HintStyle; posted: string; given: FormValues }>({
+/** What was posted where and refused, to be posted again. */
+export interface PostedForm {
+  to: string;
+  given: FormValues;
+}
+
+/** What reaches every part of a page; `style` is how commands are written. */
+export const PageContext = createContext<{ style: HintStyle; posted?: PostedForm | undefined }>({
   style: PLAIN,
-  posted: '',
-  given: {},
 });
 
 /** What a page is made from: the query of its address, and the record in it. */

@@ -6,7 +6,7 @@ import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import LIVE_SCRIPT from '../assets/live.ts?text';
 import { page } from '../open-pages.tsx';
-import { FORMS } from './actions.ts';
+import { FORMS, withId } from './actions.ts';
 import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
 import { faultsPage } from './faults.tsx';
@@ -14,7 +14,7 @@ import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
-import { type FormValues, type PageRenderer, PLACES, pageAt, recordPath, UI } from './page.tsx';
+import { type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 
@@ -55,12 +55,13 @@ export function mountDashboard(
   }
   for (const [path, { page, act }] of Object.entries(FORMS)) {
     app.post(path, async (c) => {
-      let given: FormValues = {};
+      const id = c.req.param('id') ?? '';
+      const posted: PostedForm = { to: withId(path, id), given: {} };
       try {
-        given = await readTextFields(c);
-        return c.redirect(await act(parts, given, c.req.param('id') ?? ''), 303);
+        posted.given = await readTextFields(c);
+        return c.redirect(await act(parts, posted.given, id), 303);
       } catch (thrown) {
-        return refuse(c, parts, PAGES[page] ?? missing, thrown, given);
+        return refuse(c, parts, PAGES[page] ?? missing, thrown, posted);
       }
     });
   }
@@ -79,11 +80,11 @@ async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?
 }
 
 /** The page with what went wrong over it; a fault of ours goes to the log. */
-function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unknown, given: FormValues = {}) {
+function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unknown, posted?: PostedForm) {
   const error = asGatewayError(thrown);
   if (error.code === 'internal') throw thrown;
   // What the form was about may be gone, and its page with it.
-  return show(c, parts, page, { error, given }).catch(() => show(c, parts, missing, { error, given }));
+  return show(c, parts, page, { error, posted }).catch(() => show(c, parts, missing, { error, posted }));
 }
 
 /** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
