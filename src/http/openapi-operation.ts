@@ -83,12 +83,7 @@ export function describeOperation(method: string, path: string, operation: Opera
     'x-source': source,
     security: security && SECURITY[security],
     parameters: parameters.length ? parameters : undefined,
-    requestBody: body && {
-      required: !body.optional,
-      content: Object.fromEntries(
-        (body.types ?? [JSON_TYPE]).map((type) => [type, media(ref(body.schema), body.examples)]),
-      ),
-    },
+    requestBody: body && { required: !body.optional, content: contentOf(body) },
     responses: {
       ...Object.fromEntries(answers.map((answer) => [answer.status, response(answer, summary)])),
       ...Object.fromEntries(
@@ -99,6 +94,12 @@ export function describeOperation(method: string, path: string, operation: Opera
       ),
     },
   };
+}
+
+function contentOf({ types = [JSON_TYPE], schema, examples }: NonNullable<Operation['body']>): ContentObject {
+  const example = messageOf(schema)?.example;
+  const shown = examples ?? (example === undefined ? undefined : { example });
+  return Object.fromEntries(types.map((type) => [type, media(ref(schema), shown)]));
 }
 
 function media(schema: JsonSchema, examples?: Examples) {

@@ -60,7 +60,8 @@ export interface Operation {
         types?: readonly string[];
         schema: z.ZodMiniType;
         optional?: boolean | undefined;
-        examples?: Examples | undefined;
+        /** Default: that of its message. */
+        examples?: Examples;
       }
     | undefined;
   query?: z.ZodMiniType | undefined;

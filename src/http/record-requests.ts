@@ -18,8 +18,8 @@ export function recordRequests({ events, clock }: AppParts): MiddlewareHandler<A
     events.record({
       at: timestamp(clock.now()),
       method: c.req.method,
-      target: target(c),
-      requestHeaders: requestHeaders(c),
+      target: c.req.url.replace(/^\w+:\/\/[^/]*/, ''),
+      requestHeaders: (c.env?.incoming?.headers ?? c.req.header()) as Record<string, string>,
       requestBody: beginning(notes.requestBody ?? null),
       status: notes.status ?? c.res.status,
       responseBody: notes.responseBody ?? null,
@@ -41,14 +41,4 @@ export function noteError(c: AppContext, error: GatewayError, { runtime, dialect
 function beginning(text: string | null): string | null {
   if (text === null || text.length <= KEPT_BODY_CHARACTERS) return text;
   return Buffer.from(text.slice(0, KEPT_BODY_CHARACTERS)).toString();
-}
-
-function target(c: AppContext): string {
-  const { url } = c.req;
-  return url.slice(url.indexOf('/', url.indexOf('//') + 2));
-}
-
-function requestHeaders(c: AppContext): Record<string, string> {
-  const incoming = c.env?.incoming;
-  return (incoming ? incoming.headers : c.req.header()) as Record<string, string>;
 }

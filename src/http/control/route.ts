@@ -1,6 +1,5 @@
 import type { ParamKeys } from 'hono/types';
 import type * as z from 'zod/mini';
-import { messageOf } from '../../contract/field.ts';
 import { parseInput } from '../../contract/input.ts';
 import { MAX_STATE_BYTES, readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
@@ -114,18 +113,13 @@ export function mountControl(
 
 function operationFor(path: string, tag: Tag, about: ControlRoute['about']): Operation {
   const { query, body, optionalBody, answer, status = 200, type, open, errors = [], ...said } = about;
-  const example = body && messageOf(body)?.example;
   return {
     ...said,
     tag,
     source: 'chosen',
     security: open ? undefined : 'controlToken',
     query,
-    body: body && {
-      schema: body,
-      optional: optionalBody,
-      examples: example === undefined ? undefined : { example },
-    },
+    body: body && { schema: body, optional: optionalBody },
     answers: [{ status, type, schemas: [answer ?? []].flat() }],
     errors: open
       ? []

@@ -107,7 +107,7 @@ function MainForm({ view, words }: StepProps) {
         </p>
       )}
       <button type="submit" class="button">
-        {step === 'email' ? words.submit.email : fill(words.submit.code, { amount: payment.amount })}
+        {fill(words.submit[step], { amount: payment.amount })}
       </button>
     </PostForm>
   );
