@@ -121,11 +121,8 @@ export function messageOf(schema: z.ZodMiniType): Message | undefined {
 /** A page of a list, newest first. */
 export function page<Item extends z.ZodMiniType>(name: string, item: Item, what: string) {
   return record(name, `A page of a list of ${what}.`, {
-    data: field(z.array(item), `The ${what}, newest first.`),
-    nextCursor: field(
-      z.nullable(text),
-      'Hand it back as `cursor` to get the next page; null on the last one.',
-    ),
+    ...wholeListFields(item, what, 'newest first'),
+    nextCursor: field(nullableText, 'Hand it back as `cursor` to get the next page; null on the last one.'),
   });
 }
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import {
-  type ChargeRate,
+  ChargeRate,
   CurrencyEntry,
   OutcomeRule,
   STRUCTURES,
@@ -11,15 +11,15 @@ import { parseInput } from '../contract/input.ts';
 import type { Rate } from './money.ts';
 
 /** What is taken from payments, from a new card, and from what a card pays. */
-export type Charges = Record<'payment' | 'card' | 'cardTransaction', Rate>;
+export type Charges = Record<keyof (typeof STRUCTURES)['charges']['shape'], Rate>;
 
 /** The keys that are known somewhere in each structure, for "did you mean". */
 const KEYS = {
-  charges: ['payment', 'card', 'cardTransaction', 'percent', 'fixed'],
+  charges: Object.keys({ ...STRUCTURES.charges.shape, ...ChargeRate.shape }),
   currencies: Object.keys(CurrencyEntry.shape),
   wallets: Object.keys(WalletEntry.shape),
   outcomes: Object.keys(OutcomeRule.shape),
-} as const satisfies Record<keyof typeof STRUCTURES, readonly string[]>;
+} satisfies Record<keyof typeof STRUCTURES, string[]>;
 
 /**
  * Reads the structures of a configuration. What is absent is empty; the default charges are 2 % of a payment, 1 % of a new card, 0 of what it pays (chosen).

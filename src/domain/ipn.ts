@@ -45,11 +45,8 @@ export interface IpnComposer {
   corruptSignature(body: string): string;
 }
 
-interface DeliveryPlan {
-  paymentId: string | null;
+interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
   merchant: Merchant;
-  url: string;
-  once: boolean;
   /** Whether the signature is one that the merchant's key makes. */
   isSigned: boolean;
   dueAt: number;

@@ -1,5 +1,6 @@
 import Big from 'big.js';
 import { CURRENCY_CODE, type Currency } from '../contract/amount.ts';
+import type { ChargeRate } from '../contract/configuration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 
@@ -26,10 +27,7 @@ export function amountFromNumber(value: number, source = String(value)): string 
 }
 
 /** A charge: percent of the amount plus a fixed part, both as decimal text. */
-export interface Rate {
-  percent: string;
-  fixed: string;
-}
+export type Rate = Record<keyof ChargeRate, string>;
 
 /** The charge on an amount: percent + fixed, rounded half up to two decimals (chosen). */
 export function chargeOn(amount: string, rate: Rate): string {
