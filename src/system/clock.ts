@@ -151,19 +151,15 @@ export class Clock {
         result = 'reached';
         break;
       }
-      await this.#stepTo(due);
+      this.#held = Math.max(due, this.now());
+      this.#runDue();
+      // Between two steps everybody else is served.
+      await new Promise((resolve) => setImmediate(resolve));
     }
     moved.abort();
     if (result === 'reached') this.#held = target;
     this.#letGo();
     return result;
-  }
-
-  async #stepTo(due: number): Promise<void> {
-    this.#held = Math.max(due, this.now());
-    this.#runDue();
-    // Between two steps everybody else is served.
-    await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** After a move: time flows again from where it stands, unless it is frozen there. */

@@ -12,12 +12,12 @@ const LONGEST_FIRE_WAIT_MS = 240_000;
 export function ipnUseCases({ store, courier, context, settings }: UseCaseParts) {
   /** How long an attempt can take, with its way to the store. */
   const attemptMs = settings.ipn.timeoutMs + REDIRECT_WAIT_MS;
-  const require = (deliveryId: string): Delivery => requireDelivery(store.state, deliveryId);
+  const find = (deliveryId: string): Delivery => requireDelivery(store.state, deliveryId);
 
   /** A delivery after its next attempt, or as it is when time is up. */
   async function afterAttempt({ id, attemptCount }: Delivery, limitMs: number): Promise<Delivery> {
     await courier.attemptAfter(attemptCount, id, limitMs);
-    const delivery = require(id);
+    const delivery = find(id);
     if (delivery.state !== 'refused') return delivery;
     throw new GatewayError('forbidden', `IPN ${id} was not let out: ${delivery.note}`, {
       hint: hint`Start the emulator with the flag that lets it out, or with ${option('forwardIpn')} to deliver IPNs somewhere else.`,
@@ -26,7 +26,7 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
 
   return {
     /** The delivery with this id. @throws GatewayError `not_found` */
-    require,
+    require: find,
 
     /**
      * Sends a delivery once more, or a new one to another address, and waits for that attempt.
@@ -34,7 +34,7 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
      * @throws GatewayError `not_found`, `invalid_fields`, or `forbidden` when the egress guard refuses it
      */
     async resend(deliveryId: string, to?: string): Promise<Delivery> {
-      const before = require(deliveryId);
+      const before = find(deliveryId);
       // An attempt that is on its way now was not asked for by this resend.
       if (courier.isUnderWay(deliveryId)) {
         await courier.attemptAfter(before.attemptCount, deliveryId, attemptMs);
