@@ -346,7 +346,7 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
     const held = gate();
     const receiver = await startReceiver([{ status: 500, after: held.opened }, {}]);
     const delivery = deliveries()(receiver.url);
-    const { store, until } = await running([delivery], { ipn: { schedule: [3_600_000] } });
+    const { store, clock, until } = await running([delivery], { ipn: { schedule: [3_600_000] } });
     await receiver.request(1);
     // The attempt is stored, and the delivery made due again, before the courier hears the end of the first.
     const commit = store.commit.bind(store);
@@ -354,8 +354,7 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
       const result = await commit(rule);
       const failed = store.state.deliveries.get(delivery.id);
       if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
-      // The clock runs what is due at once.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await vi.waitUntil(() => (clock.read().nextDue ?? Number.POSITIVE_INFINITY) > Date.now());
       return result;
     });
     held.open();
