@@ -5,6 +5,26 @@ import { build } from 'esbuild';
 import { assets } from './assets.mjs';
 import { writeTypes } from './library-types.mjs';
 
+/** hono does not say that its JSX may be taken in part; it may: none of its modules does anything when it is loaded. */
+const partOfJsx = {
+  name: 'part of hono/jsx',
+  setup(build) {
+    build.onResolve({ filter: /^(hono\/jsx|\.)/ }, async ({ path, pluginData, ...from }) => {
+      const isJsx = path === 'hono/jsx' || /\/hono\/dist\/jsx\//.test(from.importer);
+      if (!isJsx || pluginData === partOfJsx) return undefined;
+      const { importer, namespace, resolveDir, kind } = from;
+      const found = await build.resolve(path, {
+        importer,
+        namespace,
+        resolveDir,
+        kind,
+        pluginData: partOfJsx,
+      });
+      return { ...found, sideEffects: false };
+    });
+  },
+};
+
 const common = {
   bundle: true,
   minifySyntax: true,
@@ -19,7 +39,7 @@ const common = {
   logLevel: 'warning',
   metafile: true,
   inject: ['.config/real-time.mjs'],
-  plugins: [assets],
+  plugins: [assets, partOfJsx],
 };
 
 // Some of the bundled packages are CommonJS and ask for Node's own modules.
