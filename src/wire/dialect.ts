@@ -73,6 +73,7 @@ type MessageName =
   | 'InitiateAnswer'
   | 'CardRequest'
   | 'ToggleRequest'
+  | 'CheckoutQuery'
   | 'EmailForm'
   | 'CodeForm'
   | 'PanelForm'

@@ -11,6 +11,8 @@ export interface CheckoutView extends PageView {
   payment: PaymentSummary;
   /** The checkout's path without query; each form posts below it. */
   path: string;
+  /** The query parameter that names the payment. */
+  parameter: string;
   /** Identifies this page: a form of it that is sent twice counts once. */
   page: string;
   /** The value of the step's one field. */
@@ -81,7 +83,7 @@ function SandboxNotice({ view, words }: StepProps) {
         <strong>{words.testMode}.</strong> <span>{words.sandbox.note}</span>
       </p>
       <form method="get" action={view.path}>
-        <input type="hidden" name="payment_id" value={view.payment.id} />
+        <input type="hidden" name={view.parameter} value={view.payment.id} />
         <input type="hidden" name="fill" value="1" />
         <button type="submit" class="link fill">
           {words.sandbox.fill[view.step]}
@@ -146,6 +148,6 @@ function PostForm(props: { view: CheckoutView; name: string; class?: string; chi
   );
 }
 
-export function actionOf({ path, payment, page }: CheckoutView, name: string): string {
-  return `${path}/${name}?payment_id=${encodeURIComponent(payment.id)}&page=${encodeURIComponent(page)}`;
+export function actionOf({ path, parameter, payment, page }: CheckoutView, name: string): string {
+  return `${path}/${name}?${parameter}=${encodeURIComponent(payment.id)}&page=${encodeURIComponent(page)}`;
 }

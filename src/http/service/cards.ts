@@ -17,14 +17,22 @@ interface Endpoint extends Omit<Operation, 'tag' | 'source'> {
 }
 
 export function mountCards(app: App, parts: AppParts): void {
-  for (const { method, path, handle, ...said } of [...reads(parts), ...changes(parts)]) {
+  const changing = changes(parts);
+  /** Words of the other routes' paths, which are no ids, and the method that they answer. */
+  const reserved = new Map(
+    changing.map(({ path, method }) => {
+      const [word = ''] = path.slice(parts.dialect.paths.cards.list.length + 1).split('/', 1);
+      return [word, method];
+    }),
+  );
+  for (const { method, path, handle, ...said } of [...reads(parts), ...changing]) {
     const operation: Operation = {
       ...{ tag: 'Service: cards', source: 'documented', security: 'secretKey' },
       ...said,
       params: { id: 'Card identifier, at most 40 characters (documented).' },
     };
     const answer = async (c: AppContext) => {
-      if (method === 'GET') refuseReserved(c);
+      if (method === 'GET') refuseReserved(c, reserved);
       const body = await handle(c, parts.merchants.requireBySecretKey(bearer(c)));
       c.get('exchange').responseBody = JSON.stringify(body);
       return c.json(body);
@@ -125,12 +133,9 @@ async function postedFields(c: AppContext): Promise<PostedFields> {
   return posted;
 }
 
-/** Last words of the other routes' paths, which are no ids, and the method that they answer. */
-const RESERVED = new Map(Object.entries({ save: 'POST', toggle: 'PUT', cancel: 'PUT' }));
-
 /** GET on the path of another route is a wrong method, and never a card. */
-function refuseReserved(c: AppContext): void {
-  const method = RESERVED.get(c.req.param('id') ?? '');
+function refuseReserved(c: AppContext, reserved: ReadonlyMap<string, string>): void {
+  const method = reserved.get(c.req.param('id') ?? '');
   if (method === undefined) return;
   throw new GatewayError('method_not_allowed', `${c.req.path} does not answer GET: use ${method}`, {
     allow: [method],

@@ -1,17 +1,12 @@
 import { CODE_LIFETIME_MS } from '../../contract/checkout.ts';
-import { field, query, text } from '../../contract/field.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { type Answer, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { MODE_WORDS } from './initiate.ts';
 
-const CheckoutQuery = query('CheckoutQuery', 'Which payment.', {
-  payment_id: field(text, 'The payment, as the checkout URL names it.'),
-});
-
 const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
 const seeOther = seeOtherAnswer('To the next page, or to the address of the merchant, exactly as given.');
-const CHECKOUT = { tag: 'Service: checkout', query: CheckoutQuery } as const;
+const TAG = 'Service: checkout';
 
 const SHOWS = {
   GET: 'The step that the payment is on. One that settled itself leads to the address of the merchant at once.',
@@ -19,9 +14,10 @@ const SHOWS = {
 } as const;
 
 /** The page of the checkout, by GET and by POST. */
-export function showOperation(mode: Mode, method: keyof typeof SHOWS): Operation {
+export function showOperation(mode: Mode, method: keyof typeof SHOWS, { messages }: Dialect): Operation {
   return {
-    ...CHECKOUT,
+    tag: TAG,
+    query: messages.CheckoutQuery,
     summary: `Hosted checkout in ${MODE_WORDS[mode]}${method === 'POST' ? ', by POST' : ''}`,
     description: SHOWS[method],
     source: 'observed',
@@ -68,7 +64,8 @@ export function stepOperation(mode: Mode, name: StepName, { messages }: Dialect)
   const { summary, description, form, settles }: Step = STEPS[name];
   const stays = { ...page, description: 'It is settled, and the browser stays: delivery `ipn-only`.' };
   return {
-    ...CHECKOUT,
+    tag: TAG,
+    query: messages.CheckoutQuery,
     summary: `${summary}, in ${MODE_WORDS[mode]}`,
     description,
     source: 'chosen',

@@ -28,6 +28,7 @@ export function showStep(c: AppContext, parts: AppParts, before: Payment, { valu
     step: stepOf(payment) === 'code' ? 'code' : 'email',
     payment: summaryOf(parts, payment, page.language),
     path: dialect.paths.checkout[payment.mode],
+    parameter: dialect.paymentParameter,
     page: randomBytes(16).toString('base64url'),
     value,
     email: payment.payerEmail ?? '',

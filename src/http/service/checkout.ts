@@ -20,7 +20,7 @@ export function mountCheckout(app: App, parts: AppParts): void {
     const steps = new Checkout(parts, mode);
     for (const method of ['GET', 'POST'] as const) {
       const show = (c: AppContext) => steps.guarded(c, () => steps.show(c));
-      app.on(method, path, described(showOperation(mode, method), show));
+      app.on(method, path, described(showOperation(mode, method, parts.dialect), show));
     }
     for (const name of STEP_NAMES) {
       if (name === 'panel' && !parts.runtime.options.panel) continue;
@@ -109,13 +109,17 @@ class Checkout {
     }
   }
 
+  #id(c: AppContext): string {
+    return c.req.query(this.#parts.dialect.paymentParameter) ?? '';
+  }
+
   #find(c: AppContext): Payment | null {
-    const payment = this.#parts.state.current.payments.get(c.req.query('payment_id') ?? '');
+    const payment = this.#parts.state.current.payments.get(this.#id(c));
     return payment?.mode === this.#mode ? payment : null;
   }
 
   #payment(c: AppContext): Payment {
-    const payment = this.#parts.payments.requireInMode(c.req.query('payment_id') ?? '', this.#mode);
+    const payment = this.#parts.payments.requireInMode(this.#id(c), this.#mode);
     c.get('exchange').paymentId = payment.id;
     return payment;
   }
@@ -190,8 +194,8 @@ class Checkout {
 
   /** Leads to the page of the step that the payment is on. */
   backToPage(c: AppContext, more = ''): Response {
-    const id = encodeURIComponent(c.req.query('payment_id') ?? '');
-    return seeOther(c, `${this.#parts.dialect.paths.checkout[this.#mode]}?payment_id=${id}${more}`);
+    const id = encodeURIComponent(this.#id(c));
+    return seeOther(c, this.#parts.dialect.checkoutUrl({ id, mode: this.#mode }, '') + more);
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { field, text } from '../../contract/field.ts';
+import { field, query, text } from '../../contract/field.ts';
 import { DELIVERY_ORDERS, OUTCOMES } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../dialect.ts';
 import { postedMessage } from '../fields.ts';
@@ -68,6 +68,9 @@ export const dialect: Dialect = {
   verify,
   messages: {
     ...{ InitiateRequest, InitiateAnswer, CardRequest, ToggleRequest },
+    CheckoutQuery: query('CheckoutQuery', 'Which payment.', {
+      [PAYMENT_PARAMETER]: field(text, 'The payment, as the checkout URL names it.'),
+    }),
     EmailForm: postedMessage('EmailForm', 'First step of the checkout.', { email: entered }),
     CodeForm: postedMessage('CodeForm', 'Second step of the checkout.', { code: entered }),
     PanelForm: postedMessage('PanelForm', 'What the simulator panel posts.', {
