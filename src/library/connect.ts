@@ -58,16 +58,7 @@ export function clientOf(
       list: () => server.call('GET /wallets'),
       fund: (id, amount) => server.call('POST /wallets/:id/fund', { param: { id }, json: { amount } }),
     },
-    merchants: {
-      list: () => server.call('GET /merchants'),
-      create: (name) => server.call('POST /merchants', { json: { name } }),
-      generateKeys: async (named) => {
-        const { id } = await requireMerchant(server, named);
-        const changed = await server.call('POST /merchants/:id/keys', { param: { id } });
-        await readKeys();
-        return changed;
-      },
-    },
+    merchants: merchantsOf(server, readKeys),
     inbox: inboxOf(server),
     requests: requestsOf(server),
     faults: faultsOf(server),
@@ -78,6 +69,19 @@ export function clientOf(
       requireObject('the snapshot', snapshot);
       await server.call('PUT /snapshot', { json: snapshot });
       await readKeys();
+    },
+  };
+}
+
+function merchantsOf(server: ControlServer, readKeys: () => Promise<void>): GatewaySimClient['merchants'] {
+  return {
+    list: () => server.call('GET /merchants'),
+    create: (name) => server.call('POST /merchants', { json: { name } }),
+    generateKeys: async (named) => {
+      const { id } = await requireMerchant(server, named);
+      const changed = await server.call('POST /merchants/:id/keys', { param: { id } });
+      await readKeys();
+      return changed;
     },
   };
 }

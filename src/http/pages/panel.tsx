@@ -3,6 +3,7 @@ import {
   type DeliveryOrder,
   OUTCOMES,
   PAYMENT_OUTCOMES,
+  type PaymentOutcome,
 } from '../../contract/vocabulary.ts';
 import { fill, type Wording } from './messages.ts';
 
@@ -23,6 +24,8 @@ export function SimulatorPanel(props: {
 }) {
   const { words, action, defaultDelivery, tip } = props;
   const { panel, status } = words;
+  const result = (outcome: PaymentOutcome) =>
+    fill(panel.result, { status: status[PAYMENT_OUTCOMES[outcome].status].toLowerCase() });
   return (
     <aside class="panel" aria-label={panel.region}>
       <details open>
@@ -49,14 +52,7 @@ export function SimulatorPanel(props: {
             <legend>{panel.settle}</legend>
             <div class="outcomes">
               {OUTCOMES.map((outcome) => (
-                <button
-                  type="submit"
-                  name="outcome"
-                  value={outcome}
-                  title={fill(panel.result, {
-                    status: status[PAYMENT_OUTCOMES[outcome].status].toLowerCase(),
-                  })}
-                >
+                <button type="submit" name="outcome" value={outcome} title={result(outcome)}>
                   {panel.outcomes[outcome]}
                 </button>
               ))}
