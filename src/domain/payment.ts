@@ -13,8 +13,9 @@ import type { Context, Settings } from './settings.ts';
 import type { Outcome, Payment, State } from './state.ts';
 
 /** What a merchant asks for by initiating a payment, checked field by field. */
-export interface InitiateCommand extends AskedPayment {
+export interface InitiateCommand {
   publicKey: string;
+  asked: AskedPayment;
   /** What its reader noticed. */
   notes: readonly InitiateNote[];
 }
@@ -33,22 +34,22 @@ export interface InitiateNote {
  */
 export function initiate(
   state: State,
-  asked: InitiateCommand,
+  command: InitiateCommand,
   mode: Mode,
   context: Context,
 ): Outcome<Payment> {
   const { settings, ids, now } = context;
-  const { publicKey, notes: _, ...given } = asked;
-  const { identifier, amount, customerEmail } = given;
-  const currency = requireCurrency(given.currency, settings);
-  const merchant = requirePublicKey(state, publicKey);
+  const { asked } = command;
+  const { identifier, amount, customerEmail } = asked;
+  const currency = requireCurrency(asked.currency, settings);
+  const merchant = requirePublicKey(state, command.publicKey);
   const payment: Payment = {
     id: unique(ids.payment, (id) => state.payments.get(id) === undefined),
     trx: ids.trx(),
     mode,
     status: 'pending',
     merchantId: merchant.id,
-    ...given,
+    ...asked,
     currency,
     charge: chargeOn(amount, settings.charges.payment),
     createdAt: timestamp(now),
@@ -59,7 +60,7 @@ export function initiate(
     payerEmail: null,
     walletId: null,
     messageId: null,
-    warnings: warningsOf(state, asked, settings),
+    warnings: warningsOf(state, command, settings),
     history: [],
   };
   return { change: { payments: [payment] }, result: payment };
@@ -99,8 +100,8 @@ function requireCurrency(given: string, settings: Settings): string {
 }
 
 /** What is allowed but probably a mistake. Never changes the answer; shown where the developer looks. */
-function warningsOf(state: State, asked: InitiateCommand, settings: Settings): string[] {
-  const { identifier, ipnUrl, successUrl, cancelUrl, notes } = asked;
+function warningsOf(state: State, { asked, notes }: InitiateCommand, settings: Settings): string[] {
+  const { identifier, ipnUrl, successUrl, cancelUrl } = asked;
   const unreachable = settings.unreachable(ipnUrl);
   return [
     state.payments.newestOf(identifier) &&

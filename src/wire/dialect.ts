@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { CardTransaction } from '../contract/card.ts';
 import type { ErrorCode, GatewayError } from '../contract/error.ts';
+import type { AskedPayment } from '../contract/payment.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../domain/ipn.ts';
@@ -101,7 +102,7 @@ export interface MerchantDialect {
 
 /** Values of the fields of initiate; what is undefined is not sent. */
 export type InitiateValues = {
-  [Name in keyof Omit<InitiateCommand, 'notes'>]?: string | null | undefined;
+  [Name in 'publicKey' | keyof AskedPayment]?: string | null | undefined;
 };
 
 /** Values of the fields of a card to create; what is undefined is not sent. */

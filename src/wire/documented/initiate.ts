@@ -12,7 +12,7 @@ import type { Payment } from '../../domain/state.ts';
 import { amountSource, type PostedFields } from '../body.ts';
 import type { Dialect } from '../dialect.ts';
 import { address, amountJson, email, postedMessage, required, text } from '../fields.ts';
-import { fromWire, INITIATE_NAMES } from './names.ts';
+import { ASKED_NAMES, fromWire } from './names.ts';
 import { checkoutUrl } from './paths.ts';
 
 function amountProblem(value: string): string | undefined {
@@ -114,11 +114,10 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
 
 export const readInitiate: Dialect['readInitiate'] = (posted, loose) => {
   const fields = checked(posted, loose);
-  const asked = fromWire(INITIATE_NAMES, fields);
+  const { site_logo = null, checkout_theme = 'light' } = fields;
   return {
-    ...asked,
-    siteLogo: asked.siteLogo ?? null,
-    checkoutTheme: asked.checkoutTheme ?? 'light',
+    publicKey: fields.public_key,
+    asked: { ...fromWire(ASKED_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme },
     notes: notesOn(posted, fields),
   };
 };

@@ -1,11 +1,11 @@
-import type { CardValues, InitiateValues } from '../dialect.ts';
+import type { AskedPayment } from '../../contract/payment.ts';
+import type { CardValues } from '../dialect.ts';
 
 /*
  * Each field of a request by our name: its name on the wire (documented). Both sides translate by these, in this order.
  */
 
-export const INITIATE_NAMES = {
-  publicKey: 'public_key',
+export const ASKED_NAMES = {
   identifier: 'identifier',
   currency: 'currency',
   amount: 'amount',
@@ -17,7 +17,9 @@ export const INITIATE_NAMES = {
   checkoutTheme: 'checkout_theme',
   customerName: 'customer_name',
   customerEmail: 'customer_email',
-} as const satisfies Record<keyof InitiateValues, string>;
+} as const satisfies Record<keyof AskedPayment, string>;
+
+export const INITIATE_NAMES = { publicKey: 'public_key', ...ASKED_NAMES } as const;
 
 export const CARD_NAMES = {
   currency: 'currency_code',
