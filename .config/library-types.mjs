@@ -71,6 +71,7 @@ async function contract(scratch) {
         import './src/contract/event.ts';
         import './src/contract/state.ts';
         export * as vocabulary from './src/contract/vocabulary.ts';
+        export * as outcomes from './src/contract/outcomes.ts';
         export { componentSchemas, querySchemas } from './src/contract/json-schema.ts';
         export { librarySchema } from './src/options/json-schema.ts';`,
       resolveDir: process.cwd(),
@@ -85,14 +86,15 @@ async function contract(scratch) {
 }
 
 /** Every record that is wanted, and those that they are made of. */
-function recordsText({ vocabulary, componentSchemas, querySchemas, librarySchema }, wanted) {
+function recordsText({ vocabulary, outcomes, componentSchemas, querySchemas, librarySchema }, wanted) {
+  const closedSets = Object.entries({ ...vocabulary, ...outcomes });
   const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: librarySchema() };
   const sets = new Map(
-    Object.entries(vocabulary)
+    closedSets
       .filter(([name]) => SET_NAMES[name])
       .map(([name, values]) => [JSON.stringify([...values].sort()), SET_NAMES[name]]),
   );
-  const unions = new Map(Object.entries(vocabulary).map(([name, values]) => [SET_NAMES[name], values]));
+  const unions = new Map(closedSets.map(([name, values]) => [SET_NAMES[name], values]));
   const written = new Map();
   const need = (name) => {
     if (written.has(name)) return;

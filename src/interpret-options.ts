@@ -1,6 +1,6 @@
 import { parseDuration } from './contract/duration.ts';
 import { GatewayError, nearestName } from './contract/error.ts';
-import { SENT_ON_REQUEST } from './contract/vocabulary.ts';
+import { SENT_ON_REQUEST } from './contract/outcomes.ts';
 import type { Egress } from './delivery/egress.ts';
 import type { Terms } from './domain/configuration.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';

@@ -280,7 +280,7 @@ describe('this test', () => {
     ['http/control/ipns.ts', type('../../delivery/courier.ts')],
     ['http/app.ts', value('../cli/output.ts')],
     ['http/errors.ts', value('../wire/documented/service.ts')],
-    ['cli/fire.ts', value('../wire/documented/compose.ts')],
+    ['cli/fire-ipn.ts', value('../wire/documented/compose.ts')],
     ['library/connect.ts', value('../http/app.ts')],
     ['cli/actions/ipn.ts', value('../../domain/resend.ts')],
     ['cli/actions/ipn.ts', value('../../server.ts')],

@@ -1,4 +1,4 @@
-import { SENT_ON_REQUEST } from '../contract/vocabulary.ts';
+import { SENT_ON_REQUEST } from '../contract/outcomes.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../options/table.ts';
 
 export const CONFIGURATION_FILE = 'gateway-sim.config.json';

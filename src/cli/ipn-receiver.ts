@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
+import { type Answer, headerPairs } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import type { IpnTools, VerifyKeys } from '../wire/dialect.ts';
-import { type Answer, exchange, headerPairs } from './exchange.ts';
 import type { Output } from './output.ts';
+import { sendRequest } from './send-request.ts';
 import { verdictText } from './verify-input.ts';
 
 /** Where the examples of this tool send their IPNs. */
@@ -148,7 +149,7 @@ async function passOn(request: IncomingMessage, body: Buffer, forwardTo: string)
   const headers = throughHeaders(headerPairs(request.rawHeaders), body).map(
     ([name, value]): [string, string] => [name, name.toLowerCase() === 'host' ? target.host : value],
   );
-  const { answer, error } = await exchange({
+  const { answer, error } = await sendRequest({
     ...{ url: target.href, method: request.method ?? 'POST', headers, body },
     timeoutMs: FORWARD_TIMEOUT_MS,
   });

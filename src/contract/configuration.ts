@@ -4,7 +4,8 @@ import { AMOUNT_PATTERN, CURRENCY_CODE, isAmount } from './amount.ts';
 import { DURATION_PATTERN } from './duration.ts';
 import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
 import { durationText, textThat } from './input.ts';
-import { DELIVERY_ORDERS, OUTCOMES } from './vocabulary.ts';
+import { OUTCOMES } from './outcomes.ts';
+import { DELIVERY_ORDERS } from './vocabulary.ts';
 
 /*
  * What only the configuration file and the library can say, because it has no flag: charges, currencies, wallets,

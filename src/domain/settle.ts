@@ -1,13 +1,8 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
+import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../contract/outcomes.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import {
-  type DeliveryOrder,
-  OUTCOMES,
-  PAYMENT_OUTCOMES,
-  type PaymentOutcome,
-  type SettledBy,
-} from '../contract/vocabulary.ts';
+import type { DeliveryOrder, SettledBy } from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import { deliveryOf } from './ipn.ts';
 import { credit, debit, findWallet, firstWallet } from './merchant.ts';

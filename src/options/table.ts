@@ -1,6 +1,7 @@
 import { DURATION_PATTERN } from '../contract/duration.ts';
 import type { JsonSchema } from '../contract/field.ts';
-import { DELIVERY_ORDERS, IPN_FORMATS, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
+import { SENT_ON_REQUEST } from '../contract/outcomes.ts';
+import { DELIVERY_ORDERS, IPN_FORMATS } from '../contract/vocabulary.ts';
 
 /** What a value of an option is, by its kind, which also says how its text is read. */
 interface Values {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
+import { OUTCOMES } from '../../src/contract/outcomes.ts';
 import { timestamp } from '../../src/contract/timestamp.ts';
-import { OUTCOMES } from '../../src/contract/vocabulary.ts';
 import { type AutoSettings, autoSettling, MAGIC_EMAILS, mistypedMagic } from '../../src/domain/auto.ts';
 import { readTerms } from '../../src/domain/configuration.ts';
 import { initiate } from '../../src/domain/payment.ts';

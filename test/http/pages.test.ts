@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckoutProblem } from '../../src/contract/checkout.ts';
-import { DELIVERY_ORDERS, OUTCOMES, PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
+import { OUTCOMES } from '../../src/contract/outcomes.ts';
+import { DELIVERY_ORDERS, PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
 import { type ClosedView, checkoutPage, closedPage, refusedPage } from '../../src/http/pages/checkout.tsx';
 import { tokenPage } from '../../src/http/pages/open-pages.tsx';
 import type { LiveTip } from '../../src/http/pages/panel.tsx';

@@ -3,7 +3,7 @@ import { command, hint } from '../../contract/hint.ts';
 import { dialect } from '../../library/merchant-client.ts';
 import type { Actions } from '../commands/ipn.ts';
 import type { Server } from '../connect.ts';
-import type { FiredIpn } from '../fire.ts';
+import type { FiredIpn } from '../fire-ipn.ts';
 import { attemptText, describeLastAttempt } from '../format-attempt.ts';
 import { listed, moment, pairs } from '../layout.ts';
 import { bodyToVerify, verdictText, verifyKeys } from '../verify-input.ts';
@@ -40,7 +40,7 @@ export const resend: Actions['resend'] = async ({ args: [id], fields, options, c
 export const fire: Actions['fire'] = async ({ fields, options, call }) => {
   const ipns = await (options.secret === undefined
     ? fireByServer(fields, call)
-    : (await import('../fire.ts')).fireWithoutServer(fields, options.secret));
+    : (await import('../fire-ipn.ts')).fireWithoutServer(fields, options.secret));
   return {
     json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
     ...fired(ipns, options),

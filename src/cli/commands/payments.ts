@@ -1,13 +1,6 @@
 import { PAYMENT_DEFAULTS } from '../../contract/defaults.ts';
-import {
-  CHECKOUT_THEMES,
-  DELIVERY_ORDERS,
-  MODES,
-  OUTCOMES,
-  PAYMENT_OUTCOMES,
-  PAYMENT_STATUSES,
-  type PaymentOutcome,
-} from '../../contract/vocabulary.ts';
+import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
+import { CHECKOUT_THEMES, DELIVERY_ORDERS, MODES, PAYMENT_STATUSES } from '../../contract/vocabulary.ts';
 import {
   type ActionsOf,
   choice,

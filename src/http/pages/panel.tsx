@@ -1,10 +1,5 @@
-import {
-  DELIVERY_ORDERS,
-  type DeliveryOrder,
-  OUTCOMES,
-  PAYMENT_OUTCOMES,
-  type PaymentOutcome,
-} from '../../contract/vocabulary.ts';
+import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
+import { DELIVERY_ORDERS, type DeliveryOrder } from '../../contract/vocabulary.ts';
 import { fill, type Wording } from './messages.ts';
 
 /**

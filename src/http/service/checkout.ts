@@ -1,6 +1,7 @@
 import { stepOf } from '../../contract/checkout.ts';
 import { GatewayError } from '../../contract/error.ts';
-import { DELIVERY_ORDERS, MODES, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
+import { OUTCOMES } from '../../contract/outcomes.ts';
+import { DELIVERY_ORDERS, MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';

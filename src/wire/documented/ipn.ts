@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type * as z from 'zod/mini';
 import { field, record, text } from '../../contract/field.ts';
-import { type IpnFormat, SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
+import { SENT_ON_REQUEST } from '../../contract/outcomes.ts';
+import type { IpnFormat } from '../../contract/vocabulary.ts';
 import type { IpnComposer, IpnSubject } from '../../domain/ipn.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { Settings } from '../../domain/settings.ts';

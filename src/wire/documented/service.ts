@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { field, query, text } from '../../contract/field.ts';
-import { DELIVERY_ORDERS, OUTCOMES } from '../../contract/vocabulary.ts';
+import { OUTCOMES } from '../../contract/outcomes.ts';
+import { DELIVERY_ORDERS } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../dialect.ts';
 import { postedMessage } from '../fields.ts';
 import {

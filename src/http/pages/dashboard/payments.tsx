@@ -1,11 +1,6 @@
 import { command } from '../../../contract/hint.ts';
-import {
-  DELIVERY_ORDERS,
-  MODES,
-  PAYMENT_OUTCOMES,
-  PAYMENT_STATUSES,
-  SETTLERS,
-} from '../../../contract/vocabulary.ts';
+import { PAYMENT_OUTCOMES } from '../../../contract/outcomes.ts';
+import { DELIVERY_ORDERS, MODES, PAYMENT_STATUSES, SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment, State } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';

@@ -9,7 +9,7 @@ import { VERSION } from '../system/package-info.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import type { GivenValues } from './command.ts';
 import type { COMMANDS } from './commands/ipn.ts';
-import { exchange } from './exchange.ts';
+import { sendRequest } from './send-request.ts';
 
 /** The time-out that a gateway has by default too, in milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -77,7 +77,7 @@ async function attempt(
   ];
   const startedAt = new Date().toISOString();
   const started = performance.now();
-  const { answer, error } = await exchange({
+  const { answer, error } = await sendRequest({
     ...{ url, method: 'POST', headers: requestHeaders, body },
     timeoutMs: TIMEOUT_MS,
   });

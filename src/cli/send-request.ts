@@ -1,13 +1,4 @@
-import {
-  type Answer,
-  describeAnswer,
-  describeFailure,
-  headerPairs,
-  type Outgoing,
-  send,
-} from '../delivery/sender.ts';
-
-export { type Answer, headerPairs };
+import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from '../delivery/sender.ts';
 
 /** No receiver's answer is read further than this. */
 const KEPT_BYTES = 2 ** 20;
@@ -19,7 +10,7 @@ export interface Outcome {
 }
 
 /** Sends one request and puts into words what came of it. */
-export async function exchange(outgoing: Omit<Outgoing, 'keepBytes'>): Promise<Outcome> {
+export async function sendRequest(outgoing: Omit<Outgoing, 'keepBytes'>): Promise<Outcome> {
   try {
     const answer = await send({ ...outgoing, keepBytes: KEPT_BYTES });
     return { answer, error: describeAnswer(answer.status, answer.headers) };
