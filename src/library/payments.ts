@@ -1,3 +1,4 @@
+import { OUTCOMES } from '../contract/outcomes.ts';
 import { MODES } from '../contract/vocabulary.ts';
 import type { PaymentFilter, PaymentOutcome, Payments, RecordedRequest, SettleOptions } from './api.ts';
 import { requireFields, requireReference } from './arguments.ts';
@@ -28,10 +29,10 @@ export function paymentsOf(server: ControlServer): Payments {
       const instead = () => whatHappened(server, list, filter);
       return waitForNewest({ what: 'payment', any: 'any identifier', list, instead }, filter, options);
     },
-    approve: settle('approve'),
-    cancel: settle('cancel'),
-    fail: settle('fail'),
-    expire: settle('expire'),
+    ...(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, settle(outcome)])) as Pick<
+      Payments,
+      PaymentOutcome
+    >),
   };
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Counted, GivenState, type RecordCounts, State } from '../../contract/state.ts';
-import type { PaymentStatus } from '../../contract/vocabulary.ts';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../contract/vocabulary.ts';
 import type { AppParts } from '../environment.ts';
 import { control } from './route.ts';
 
@@ -50,7 +50,10 @@ export function recordCounts({ state: { current } }: AppParts): RecordCounts {
 }
 
 export function paymentCounts({ state }: AppParts): Record<PaymentStatus, number> {
-  const counts = { pending: 0, succeeded: 0, canceled: 0, failed: 0, expired: 0 };
+  const counts = Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, 0])) as Record<
+    PaymentStatus,
+    number
+  >;
   for (const { status } of state.current.payments.values()) counts[status]++;
   return counts;
 }
