@@ -14,7 +14,10 @@ const kept = new WeakMap<AppContext, Promise<Buffer>>();
 
 /** Reads the body so that a later reader gets it, or its error, too. */
 export function keepBody(c: AppContext): void {
-  kept.set(c, readBody(c, MAX_BODY_BYTES));
+  const body = readBody(c, MAX_BODY_BYTES);
+  // Who never comes to read it, because the type is refused before, must not leave an error that nobody caught.
+  body.catch(() => {});
+  kept.set(c, body);
 }
 
 async function readBody(c: AppContext, limit: number): Promise<Buffer> {

@@ -138,5 +138,7 @@ export async function createCard(server: ControlServer, values: CardValues, name
 }
 
 function given(values: object) {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined && value !== null),
+  );
 }

@@ -20,8 +20,8 @@ export function paymentsOf(server: ControlServer): Payments {
     get,
     create: async (fields = {}) => {
       requireFields('the payment', fields, [...dialect.initiateFields, 'mode']);
-      const { mode = 'sandbox', ...values } = fields;
-      const { id } = await initiatePayment(server, mode, values);
+      const { mode, ...values } = fields;
+      const { id } = await initiatePayment(server, mode === 'live' ? 'live' : 'sandbox', values);
       const { timeline: _, ...payment } = await get(id);
       return payment;
     },

@@ -20,6 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder, not a file',
+  ERR_FS_EISDIR: 'it is a folder, not a file',
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'the file would grow over the size that is allowed',
   EIO: 'the disk reports an input/output error',

@@ -23,6 +23,7 @@ export function startAutoSettling(store: Store, clock: Clock, { settle }: Paymen
   }
 
   async function settleDue(paymentId: string): Promise<void> {
+    planned.delete(paymentId);
     const due = dueOf(find(paymentId));
     if (!due) return;
     try {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { FaultRule } from '../../src/contract/fault.ts';
 import type { StartOptions } from '../../src/options/table.ts';
@@ -222,6 +222,19 @@ describe('a fault on a route of the service', () => {
       fetch(`${sim.url}/payment/initiate`, { method: 'POST', headers: { 'Content-Type': type }, body: '{' });
     expect((await send('application/json')).status).toBe(400);
     expect((await send('text/plain')).status).toBe(415);
+  });
+
+  it('looks for it in a body that is refused for its type, too large a one included', async () => {
+    const sim = await simWith([{ route: 'initiate', status: 503, identifier: 'a' }]);
+    const uncaught: unknown[] = [];
+    const note = (error: unknown) => uncaught.push(error);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    const init = { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(2 ** 20 + 1) };
+    const refused = await fetch(`${sim.url}/sandbox/payment/initiate`, init);
+    expect(refused.status).toBe(415);
+    expect((await initiate(sim)).status).toBe(200);
+    expect(uncaught).toEqual([]);
   });
 
   it('acts on the checkout of the payments whose identifier fits', async () => {

@@ -5,6 +5,13 @@ import { startLibrary } from '../helpers/library.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 
 describe('payments', () => {
+  it('are created with something that works where plain JavaScript gives null', async () => {
+    const sim = await startLibrary();
+    const nothing = JSON.parse('{"identifier":null,"amount":null,"mode":null}');
+    expect(await sim.payments.create(nothing)).toMatchObject({ mode: 'sandbox', amount: '100.00' });
+    expect(await sim.cards.create(JSON.parse('{"title":null}'))).toMatchObject({ title: 'Test card' });
+  });
+
   it('are created with something that works, or with what is given', async () => {
     const sim = await startLibrary();
     const usual = await sim.payments.create();

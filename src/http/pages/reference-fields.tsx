@@ -53,7 +53,7 @@ function Field(props: { name: string; field: JsonSchema; required: boolean; sent
   return (
     <li>
       <p class="field-name">
-        <code>{name}</code>
+        <code>{name}</code>{' '}
         {place === undefined ? (
           <Type schema={field} />
         ) : (
