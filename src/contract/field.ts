@@ -100,7 +100,7 @@ export function query<All extends Fields>(name: string, description: string, fie
   return named({ name, description, fields, io: 'input' }, z.strictObject(shapeOf(fields)), QUERIES);
 }
 
-/** Gives a schema its name and its sentence; whoever shows it finds both by the schema. */
+/** Gives a schema its name and its sentence; both are found by the schema. */
 export function named<Schema extends z.ZodMiniType>(
   said: Omit<Message, 'schema'>,
   schema: Schema,

@@ -1,6 +1,6 @@
 /*
  * Every closed set of words, once, without any schema library: the command line loads it for free. A value that is
- * added here and handled nowhere does not compile, since whoever handles a set has a `Record` of it.
+ * added here and handled nowhere does not compile, since what handles a set has a `Record` of it.
  */
 
 /** The names in a table, in its order. */

@@ -15,7 +15,7 @@ const kept = new WeakMap<AppContext, Promise<Buffer>>();
 /** Reads the body so that a later reader gets it, or its error, too. */
 export function keepBody(c: AppContext): void {
   const body = readBody(c, MAX_BODY_BYTES);
-  // Who never comes to read it, because the type is refused before, must not leave an error that nobody caught.
+  // Nobody reads it when its type is refused first: its error must not go uncaught, which would end the process.
   body.catch(() => {});
   kept.set(c, body);
 }

@@ -14,7 +14,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
   });
 }
 
-/** So many problems of one request are told in the log. */
+/** Maximum problems of one request in the log. */
 const NOTED = 5;
 
 /** What the log tells of a refusal: its problems, and what to do. */

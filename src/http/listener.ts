@@ -91,7 +91,7 @@ function serverFor(listener: ReturnType<typeof getRequestListener>, dialect: Dia
   return server;
 }
 
-/** So much of a body that nobody wanted is taken over, and for so long in real time, before the answer goes out. */
+/** Maximum of an unread body that is taken over before the response goes out: bytes, and milliseconds of real time. */
 const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
 const MAX_DISCARD_MS = 2_000;
 

@@ -4,7 +4,7 @@ import { type JsonSchema, messageOf } from '../contract/field.ts';
 import { inlineSchema, ref } from '../contract/json-schema.ts';
 import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type Tag } from './operation.ts';
 
-/** An operation as it stands in the document. */
+/** An operation of the document. */
 export type OperationObject = ReturnType<typeof describeOperation>;
 
 export type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;

@@ -4,7 +4,7 @@ import { timestamp } from '../contract/timestamp.ts';
 import type { AppContext, AppEnvironment, AppParts, RequestNotes } from './environment.ts';
 import { notesOf } from './errors.ts';
 
-/** So much of a request body is kept in the request log. */
+/** Maximum characters of a request body in the request log. */
 const KEPT_BODY_CHARACTERS = 16_384;
 
 /** Remembers every request to the service and its response. What happens under /_sim is not the service's. */

@@ -2,7 +2,7 @@ import { type Place, type Values, valuesOfAll } from './command-tree.ts';
 
 /*
  * Bash and zsh read the same tables and walk the command line by the same functions; how each gets at the words and
- * shows what fits is its own. All of it stands in the script, so that nothing has to be run while somebody types.
+ * shows what fits is its own. All of it is in the script, so that nothing runs while somebody types.
  */
 
 /** For bash 3.2 (which macOS has) and newer. It takes --option=value apart, into three words, and shows no descriptions. */

@@ -59,7 +59,7 @@ export const STEP_NAMES = Object.keys(STEPS) as StepName[];
 /** Whether a form has fields. */
 export const readsForm = (name: StepName) => 'form' in STEPS[name];
 
-/** A form of the checkout. What is wrong with an entry is told to a browser on the page that follows, to a program by 422. */
+/** A form of the checkout. A browser sees what is wrong with an entry on the next page; a program gets 422. */
 export function stepOperation(mode: Mode, name: StepName, { messages }: Dialect): Operation {
   const { summary, description, form, settles }: Step = STEPS[name];
   const stays = { ...page, description: 'It is settled, and the browser stays: delivery `ipn-only`.' };

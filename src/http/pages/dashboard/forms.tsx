@@ -67,7 +67,7 @@ interface FormProps extends ButtonProps {
   inline?: boolean;
   /** What it was given is not kept. */
   forgets?: boolean;
-  /** What its button says; default: it brings its own. */
+  /** What its button says. Without it the button is among its children. */
   submit?: string;
   children?: Child;
 }
