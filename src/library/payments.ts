@@ -52,7 +52,7 @@ async function whatHappened(
     .filter((one) => isRefusedInitiate(one) || isUnknownPath(one))
     .slice(0, MAX_TOLD)
     .map(({ method, target, status, notes }) => {
-      const reason = notes.join('; ') || 'nobody knows why';
+      const reason = notes.join('; ') || 'no reason was recorded';
       return `${method} ${target} was refused (${status}): ${reason}`;
     });
   return [...(told.length ? told : ['no payment was initiated']), ...refused];

@@ -1,16 +1,18 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { COLLECTION_NAMES } from '../../src/contract/state.ts';
 import { settle } from '../../src/domain/settle.ts';
+import { unwritable } from '../../src/store/files.ts';
 import {
   emptySnapshot,
   parseChange,
   parseSnapshot,
   readSnapshotFile,
   snapshotText,
+  writeSnapshotFile,
 } from '../../src/store/snapshot.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { applied, context, pendingPayment, type records, state, wallet } from '../helpers/records.ts';
@@ -95,6 +97,16 @@ describe('a snapshot', () => {
 describe('a snapshot file', () => {
   it('that does not exist is null', async () => {
     expect(await readSnapshotFile(join(await temporaryFolder(), 'none.json'))).toBeNull();
+  });
+
+  it('that cannot be written because a folder has the name of its temporary file says so in words', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'db.json.tmp'));
+    const error = await writeSnapshotFile(join(folder, 'db.json'), emptySnapshot()).catch((thrown) => thrown);
+    expect(unwritable('db.json', error)).toMatchObject({
+      code: 'storage_failed',
+      message: 'db.json cannot be written: it is a folder, not a file',
+    });
   });
 
   it('that cannot be read is damage, never an empty state', async () => {
