@@ -1,4 +1,2 @@
 #!/usr/bin/env node
-import { main } from '../dist/main.js';
-
-await main(process.argv);
+require('../dist/main.cjs').main(process.argv);

@@ -14,7 +14,6 @@ import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
 import type { Context } from './domain/settings.ts';
-import { createApp } from './http/app.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
@@ -155,13 +154,11 @@ async function serve(
   const { sharesProcess = false, report } = surroundings;
   const dataDir = folder?.path ?? null;
   const parts: AppParts = { ...useCases, runtime: runtimeOf(plan, dataDir, shutdown), dialect };
-  const app = createApp(parts, report);
-  const servers = await listen(
-    { ...options, replaceGlobals: !sharesProcess },
-    (request, env) => app.fetch(request, env),
-    report,
-    dialect,
-  );
+  const load = async () => {
+    const { requestListener } = await import('./http/request-listener.ts');
+    return requestListener(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
+  };
+  const servers = await listen(options, load, dialect);
   shutdown.add(() => Promise.all(servers.map(close)));
   shutdown.add(() => {
     clock.stop();

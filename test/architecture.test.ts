@@ -72,7 +72,7 @@ const DOORS: Record<string, Doors> = {
   library: {
     rooms: ['contract', 'options', 'system', 'server', 'wire'],
     types: ['http'],
-    node: ['node:timers/promises'],
+    node: ['node:http', 'node:https', 'node:timers/promises'],
   },
   cli: {
     rooms: ['contract', 'options', 'system', 'library', 'delivery/sender.ts', 'store'],

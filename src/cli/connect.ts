@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
+import { isEmulator, isSuccess, request, SilentServer } from '../library/request.ts';
 import { findServer, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
 
@@ -59,16 +60,13 @@ type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
  */
 export async function probe(url: string, limitMs: number): Promise<Found> {
   try {
-    const response = await fetch(`${url.replace(/\/+$/, '')}/_sim/readyz`, {
-      redirect: 'manual',
-      signal: AbortSignal.timeout(Math.max(1, limitMs)),
-    });
-    await response.body?.cancel();
-    if (response.headers.get('X-Gateway-Sim') === null) return 'foreign';
-    return response.ok ? 'ready' : 'unready';
+    const answer = await request(`${url.replace(/\/+$/, '')}/_sim/readyz`, { limitMs: Math.max(1, limitMs) });
+    answer.destroy();
+    if (!isEmulator(answer)) return 'foreign';
+    return isSuccess(answer) ? 'ready' : 'unready';
   } catch (error) {
     // What takes a connection and then says nothing is still there.
-    return (error as Error).name === 'TimeoutError' ? 'unready' : 'nothing';
+    return error instanceof SilentServer ? 'unready' : 'nothing';
   }
 }
 

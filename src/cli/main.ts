@@ -1,4 +1,5 @@
 import { VERSION } from '../system/package-info.ts';
+import { keepCompiledCode } from './compile-cache.ts';
 import type { Io } from './io.ts';
 
 /** Runs the command line of this process; sets process.exitCode and never throws. */
@@ -8,6 +9,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${VERSION}\n`);
     return;
   }
+  keepCompiledCode(process.env);
   const { run } = await import('./run.ts');
   process.exitCode = await run(argv, processIo());
 }

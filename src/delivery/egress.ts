@@ -9,8 +9,8 @@ import { GatewayError } from '../contract/error.ts';
  * emulator itself. The user names what is allowed beyond that, host by host.
  */
 
-const LOOPBACK = addresses('127.0.0.0/8', '0.0.0.0', '::1', '::');
-const LOCAL = addresses('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7');
+const LOOPBACK = listed('127.0.0.0/8', '0.0.0.0', '::1', '::');
+const LOCAL = listed('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7');
 
 /** Names that mean this machine or this network without asking anybody. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
@@ -82,7 +82,7 @@ export class Egress {
     if (port === this.#ownPort() && isOwnInterface(address)) {
       return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
     }
-    if (includes(LOCAL, address) || this.#allowedHosts.has(name.toLowerCase())) return null;
+    if (includes(LOCAL(), address) || this.#allowedHosts.has(name.toLowerCase())) return null;
     return `${shown} is neither a loopback nor a private address (${flag(name)})`;
   }
 }
@@ -101,7 +101,16 @@ export function endpointOf({ hostname, port, protocol }: URL): { host: string; p
 
 function isOwnInterface(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap((list = []) => list.map((entry) => entry.address));
-  return includes(LOOPBACK, address) || includes(addresses(...own), address);
+  return includes(LOOPBACK(), address) || includes(addresses(...own), address);
+}
+
+/** Made when it is first asked for: a start has no use for it. */
+function listed(...entries: readonly string[]): () => BlockList {
+  let list: BlockList | undefined;
+  return () => {
+    list ??= addresses(...entries);
+    return list;
+  };
 }
 
 /** @param entries each an address, or a network such as 10.0.0.0/8 */

@@ -7,13 +7,11 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import type { Dialect } from '../wire/dialect.ts';
-import { takeChunks } from './body.ts';
-import { asGatewayError, statusOf } from './errors.ts';
+import { answerProbe } from './probes.ts';
 
 /** Receivers' answers and open pages get this long to end on a stop, in real time. */
 const DRAIN_MS = 1_500;
@@ -28,34 +26,32 @@ export function portOf(server: Server | undefined): number {
   return (server?.address() as AddressInfo | null)?.port ?? 0;
 }
 
+/** Answers a request of Node's. */
+export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
+
+/**
+ * Hono, and the parts of fetch that it stands on, take as long to load as everything else: they are loaded once no
+ * request has come for this long (milliseconds of real time), or when the first one needs them.
+ */
+const LOAD_AFTER_MS = 50;
+
 /**
  * Listens on the host, and on ::1 too when that is 127.0.0.1: `localhost` means either.
  *
+ * @param load what answers requests; loaded once
  * @throws GatewayError `port_in_use`, or `usage` for an address that is not of this machine
  */
 export async function listen(
-  options: Pick<ResolvedOptions, 'host' | 'port'> & { replaceGlobals: boolean },
-  fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>,
-  report: (error: unknown) => void,
+  { host, port }: Pick<ResolvedOptions, 'host' | 'port'>,
+  load: () => Promise<RequestListener>,
   dialect: Dialect,
 ): Promise<Server[]> {
-  const answer = async (request: Request, env: HttpBindings) => {
-    const response = await fetch(request, env);
-    if (!env.incoming.complete) await discardRest(env.incoming);
-    return response;
-  };
-  const listener = getRequestListener((request, env) => answer(request, env as HttpBindings), {
-    hostname: options.host,
-    overrideGlobalObjects: options.replaceGlobals,
-    errorHandler: (thrown) => {
-      const { error, isOurs } = requestError(thrown);
-      if (isOurs) report(thrown);
-      return Response.json(dialect.serviceError(error), { status: statusOf(error) });
-    },
-  });
+  const { listener, start } = loadedLater(load);
   const server = serverFor(listener, dialect);
-  await bind(server, options.port, options.host);
-  if (options.host !== '127.0.0.1') return [server];
+  await bind(server, port, host);
+  const timer = setTimeout(start, LOAD_AFTER_MS).unref();
+  server.once('close', () => clearTimeout(timer));
+  if (host !== '127.0.0.1') return [server];
   const second = serverFor(listener, dialect);
   try {
     await bind(second, portOf(server), '::1');
@@ -67,7 +63,23 @@ export async function listen(
   }
 }
 
-function serverFor(listener: ReturnType<typeof getRequestListener>, dialect: Dialect): Server {
+function loadedLater(load: () => Promise<RequestListener>) {
+  let loading: Promise<void> | undefined;
+  let loaded: RequestListener | undefined;
+  const start = () => {
+    loading ??= load().then((listener) => {
+      loaded = listener;
+    });
+    return loading;
+  };
+  const listener: RequestListener = (incoming, outgoing) => {
+    if (loaded) loaded(incoming, outgoing);
+    else void start().then(() => loaded?.(incoming, outgoing));
+  };
+  return { listener, start };
+}
+
+function serverFor(listener: RequestListener, dialect: Dialect): Server {
   const server = createServer(
     // A request without Host is refused below with a body, which Node's own refusal does not have.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
@@ -76,7 +88,7 @@ function serverFor(listener: ReturnType<typeof getRequestListener>, dialect: Dia
       outgoing.setHeader('X-Gateway-Sim', '1');
       if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
         refuse(outgoing, 400, refusalOf('the request has no Host header', dialect));
-      else void listener(incoming, outgoing);
+      else if (!answerProbe(incoming, outgoing)) listener(incoming, outgoing);
     },
   );
   server.on('clientError', (error, socket) => answerMalformed(error, socket, dialect));
@@ -89,24 +101,6 @@ function serverFor(listener: ReturnType<typeof getRequestListener>, dialect: Dia
     refuse(outgoing, 417, refusalOf('the Expect header is not understood', dialect)),
   );
   return server;
-}
-
-/** Maximum of an unread body that is taken over before the response goes out: bytes, and milliseconds of real time. */
-const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
-const MAX_DISCARD_MS = 2_000;
-
-/**
- * Takes over what is left of a body. Closing a connection while the client still sends resets it, and a client that
- * reads late, as blocking ones do, would never see the answer.
- */
-async function discardRest(incoming: IncomingMessage): Promise<void> {
-  if (incoming.destroyed) return;
-  let size = 0;
-  const wantsMore = (chunk: Buffer) => {
-    size += chunk.length;
-    return size <= MAX_DISCARDED_BYTES;
-  };
-  await takeChunks(incoming.resume(), wantsMore, MAX_DISCARD_MS);
 }
 
 function bind(server: Server, port: number, host: string): Promise<void> {
@@ -130,16 +124,6 @@ function bindError(error: NodeJS.ErrnoException, port: number, host: string): Ga
   }
   const advice = hint`Give an address of this machine with ${option('host')}.`;
   return new GatewayError('usage', `cannot listen on ${host}: ${message}`, { hint: advice, cause: error });
-}
-
-/** A request whose address or Host header makes no sense, or a failure of ours. */
-function requestError(thrown: unknown): { error: GatewayError; isOurs: boolean } {
-  const isOurs = !(thrown instanceof Error && thrown.name === 'RequestError');
-  if (isOurs) return { error: asGatewayError(thrown), isOurs };
-  return {
-    error: new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`),
-    isOurs,
-  };
 }
 
 /** What Node's parser refuses still gets an answer before the connection closes. */

@@ -2,6 +2,7 @@ import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { ControlApi } from '../http/control/routes.ts';
+import { type Answer, isEmulator, isSuccess, readJson, request } from './request.ts';
 
 export interface Connection {
   url: string;
@@ -31,7 +32,7 @@ export interface ControlServer {
    */
   call<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<ControlApi[Key]['answer']>;
   /** The same for what is no JSON message: a stream, or text whose layout matters. */
-  open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Response>;
+  open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Answer>;
 }
 
 export function controlServer({ url: given, controlToken }: Connection): ControlServer {
@@ -39,21 +40,22 @@ export function controlServer({ url: given, controlToken }: Connection): Control
   const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
   const open = async (key: string, input: LooseInput = {}) => {
     const [method = 'GET', path = ''] = key.split(' ');
-    const response = await fetch(`${url}/_sim${addressOf(path, input)}`, {
+    const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
       method,
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
-      ...(input.json && { body: JSON.stringify(input.json) }),
+      body: input.json && JSON.stringify(input.json),
     }).catch((error: unknown) => {
       throw noServer(url, error);
     });
-    if (response.headers.get('X-Gateway-Sim') === null) throw noServer(url);
-    if (response.ok) return response;
-    throw errorFrom(await response.json().catch(() => undefined), url);
+    if (isEmulator(answer) && isSuccess(answer)) return answer;
+    const refusal = isEmulator(answer) && (await readJson(answer).catch(() => undefined));
+    answer.destroy();
+    throw errorFrom(refusal, url);
   };
   const call = async (key: string, input?: LooseInput) => {
-    const response = await open(key, input);
-    // The response may break off on the way.
-    return response.json().catch((error: unknown) => {
+    const answer = await open(key, input);
+    // The answer may break off on the way.
+    return readJson(answer).catch((error: unknown) => {
       throw noServer(url, error);
     });
   };
@@ -89,7 +91,7 @@ export function segment(text: string): string {
 
 /** The error that is in a refused response; `no_server` when what answered is no gateway-sim. */
 function errorFrom(body: unknown, url: string): GatewayError {
-  const { code, message, errors, hint: advice } = (body ?? {}) as Partial<ControlError>;
+  const { code, message, errors, hint: advice } = (body || {}) as Partial<ControlError>;
   if (typeof message !== 'string' || code === undefined) return noServer(url);
   return new GatewayError(code satisfies ErrorCode, message, {
     problems: errors ?? [message],

@@ -6,6 +6,7 @@ import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
 import { merchantDialect } from '../wire/documented/merchant.ts';
 import { type ControlServer, noServer } from './control-client.ts';
+import { isSuccess, readJson, request } from './request.ts';
 
 /** How commands and library speak to the service. */
 export const dialect = merchantDialect;
@@ -57,8 +58,12 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
     ...given(values),
   });
   const address = `${server.url}${call.path}`;
-  const body = await fetch(address, { method: call.method, body: new URLSearchParams(call.form) })
-    .then((response) => response.json())
+  const body = await request(address, {
+    method: call.method,
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(call.form).toString(),
+  })
+    .then(readJson)
     .catch((error: unknown) => {
       throw new GatewayError('timed_out', `there is no whole answer from ${address}`, {
         hint: hint`${command('status')} tells whether it runs, and which faults are on.`,
@@ -102,17 +107,18 @@ const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
 
 /** @throws GatewayError with the code that the status stands for */
 async function callCards(server: ControlServer, secretKey: string, { method, path, json }: ServiceCall) {
-  const response = await fetch(`${server.url}${path}`, {
+  const response = await request(`${server.url}${path}`, {
     method,
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
-    ...(json && { body: JSON.stringify(json) }),
+    body: json && JSON.stringify(json),
   }).catch((error: unknown) => {
     throw noServer(server.url, error);
   });
-  const answer = dialect.readAnswer(await response.json().catch(() => ({})));
-  if (response.ok && answer.cardId !== undefined) return readCard(server, answer.cardId);
-  const { message = `${method} ${path} was answered ${response.status}`, problems = [message] } = answer;
-  throw new GatewayError(CODE_OF_STATUS.get(response.status) ?? 'check_failed', message, { problems });
+  const { statusCode: status = 0 } = response;
+  const answer = dialect.readAnswer(await readJson(response).catch(() => ({})));
+  if (isSuccess(response) && answer.cardId !== undefined) return readCard(server, answer.cardId);
+  const { message = `${method} ${path} was answered ${status}`, problems = [message] } = answer;
+  throw new GatewayError(CODE_OF_STATUS.get(status) ?? 'check_failed', message, { problems });
 }
 
 /** As its own merchant would. */

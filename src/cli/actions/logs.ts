@@ -1,16 +1,15 @@
 import type { SimEvent } from '../../contract/event.ts';
-import { noServer } from '../../library/control-client.ts';
+import type { Answer } from '../../library/request.ts';
 import type { Actions } from '../commands/logs.ts';
 import { showEvent } from '../format-event.ts';
 
 /** What is remembered, and with --follow what happens from now on. */
 export const logs: Actions['logs'] = async ({ options, output, connect }) => {
   const server = await connect();
-  const response = await server.open('GET /events', {
+  const answer = await server.open('GET /events', {
     query: { since: '0', follow: options.follow ? 'true' : 'false' },
   });
-  if (!response.body) throw noServer(server.url);
-  for await (const data of serverSentEvents(response.body)) {
+  for await (const data of serverSentEvents(answer)) {
     if (output.unread) break;
     showEvent(JSON.parse(data) as SimEvent, output);
   }
@@ -18,18 +17,17 @@ export const logs: Actions['logs'] = async ({ options, output, connect }) => {
 };
 
 /** The data of server-sent events as our server writes them, a line for each; ends with the stream. */
-async function* serverSentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
+async function* serverSentEvents(answer: Answer): AsyncGenerator<string> {
   let text = '';
   try {
-    for await (const chunk of body) {
-      text += decoder.decode(chunk, { stream: true });
+    for await (const chunk of answer.setEncoding('utf8')) {
+      text += chunk;
       const lines = text.split('\n');
       text = lines.pop() ?? '';
       for (const line of lines) if (line.startsWith('data: ')) yield line.slice('data: '.length);
     }
   } catch (error) {
     // The server was killed in the middle of the stream: that ends the log like a stop does.
-    if (!(error instanceof TypeError)) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
   }
 }

@@ -3,6 +3,7 @@ import { relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
+import { readText } from '../../library/request.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import type { Actions } from '../commands/state.ts';
@@ -65,9 +66,9 @@ async function resetFolder(path: string, context: Context): Promise<CommandResul
 
 const exportState: Actions['export'] = async ({ args: [file], options, connect, io: { cwd }, output }) => {
   const server = await connect();
-  const response = await server.open('GET /snapshot');
+  const answer = await server.open('GET /snapshot');
   // As text: the layout, one record a line, is worth keeping.
-  const text = await response.text().catch((error: unknown) => {
+  const text = await readText(answer).catch((error: unknown) => {
     throw noServer(server.url, error);
   });
   const counts = countsIn(text);

@@ -1,24 +1,25 @@
 import * as z from 'zod/mini';
 import { Live, Ready, Status, Stopping } from '../../contract/emulator.ts';
 import type { AppParts } from '../environment.ts';
+import { PROBES } from '../probes.ts';
 import { control } from './route.ts';
 import { paymentCounts, recordCounts } from './state.ts';
 import { clockView, faultView, masked } from './views.ts';
 
-/** Whatever waits for the emulator asks these; no guard is in front of them. */
+/** In the document by these; on a socket they are answered before the app is asked. */
 export function probeRoutes() {
   return [
     control('GET /livez', {
       summary: 'Whether the process answers',
       answer: Live,
       open: true,
-      run: () => ({ status: 'live' as const }),
+      run: () => PROBES['/_sim/livez'],
     }),
     control('GET /readyz', {
       summary: 'Whether state is loaded and requests are taken',
       answer: Ready,
       open: true,
-      run: () => ({ status: 'ready' as const }),
+      run: () => PROBES['/_sim/readyz'],
     }),
   ];
 }

@@ -1,0 +1,36 @@
+import { mkdirSync, statSync } from 'node:fs';
+import * as module from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Lets Node keep the compiled code of this program from one command to the next, where it can (from 22.1 on): that is
+ * a third of a command's time. In a folder that nobody else can write, since what lies there is run. Node's own
+ * variables go before: NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE=1 turns it off.
+ */
+export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
+  const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown };
+  if (!enableCompileCache || env['NODE_COMPILE_CACHE']) return;
+  try {
+    const folder = cacheFolder(env);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (isOurs(folder)) enableCompileCache(folder);
+  } catch {
+    // A home that cannot be written costs time only.
+  }
+}
+
+function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
+  const caches =
+    process.platform === 'win32'
+      ? env['LOCALAPPDATA']
+      : process.platform === 'darwin'
+        ? join(homedir(), 'Library', 'Caches')
+        : env['XDG_CACHE_HOME'];
+  return join(caches || join(homedir(), '.cache'), 'gateway-sim');
+}
+
+function isOurs(folder: string): boolean {
+  const { uid, mode } = statSync(folder);
+  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+}

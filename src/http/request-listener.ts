@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { GatewayError } from '../contract/error.ts';
+import { createApp } from './app.ts';
+import { takeChunks } from './body.ts';
+import type { AppParts } from './environment.ts';
+import { asGatewayError, statusOf } from './errors.ts';
+import type { RequestListener } from './listener.ts';
+
+/**
+ * What answers requests by the routes of the app.
+ *
+ * @param replaceGlobals whether the globals of fetch may be replaced by faster ones
+ * @param report gets every fault of ours
+ */
+export function requestListener(
+  parts: AppParts,
+  { host, replaceGlobals }: { host: string; replaceGlobals: boolean },
+  report: (error: unknown) => void,
+): RequestListener {
+  const app = createApp(parts, report);
+  const answer = async (request: Request, env: HttpBindings) => {
+    const response = await app.fetch(request, env);
+    if (!env.incoming.complete) await discardRest(env.incoming);
+    return response;
+  };
+  return getRequestListener((request, env) => answer(request, env as HttpBindings), {
+    hostname: host,
+    overrideGlobalObjects: replaceGlobals,
+    errorHandler: (thrown) => {
+      const { error, isOurs } = requestError(thrown);
+      if (isOurs) report(thrown);
+      return Response.json(parts.dialect.serviceError(error), { status: statusOf(error) });
+    },
+  });
+}
+
+/** Maximum of an unread body that is taken over before the response goes out: bytes, and milliseconds of real time. */
+const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
+const MAX_DISCARD_MS = 2_000;
+
+/**
+ * Takes over what is left of a body. Closing a connection while the client still sends resets it, and a client that
+ * reads late, as blocking ones do, would never see the answer.
+ */
+async function discardRest(incoming: IncomingMessage): Promise<void> {
+  if (incoming.destroyed) return;
+  let size = 0;
+  const wantsMore = (chunk: Buffer) => {
+    size += chunk.length;
+    return size <= MAX_DISCARDED_BYTES;
+  };
+  await takeChunks(incoming.resume(), wantsMore, MAX_DISCARD_MS);
+}
+
+/** A request whose address or Host header makes no sense, or a failure of ours. */
+function requestError(thrown: unknown): { error: GatewayError; isOurs: boolean } {
+  const isOurs = !(thrown instanceof Error && thrown.name === 'RequestError');
+  if (isOurs) return { error: asGatewayError(thrown), isOurs };
+  return {
+    error: new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`),
+    isOurs,
+  };
+}
