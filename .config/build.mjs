@@ -18,18 +18,13 @@ async function shortened(text) {
   return code;
 }
 
-const REAL_TIME = resolve('.config/real-time.mjs');
-const REAL_TIME_NAMES = [
-  'clearInterval',
-  'clearTimeout',
-  'setImmediate',
-  'setInterval',
-  'setTimeout',
-  'Date',
-  'performance',
-];
+const REAL_TIME = Object.fromEntries(
+  ['clearInterval', 'clearTimeout', 'setImmediate', 'setInterval', 'setTimeout', 'Date', 'performance'].map(
+    (name) => [name, [resolve('.config/real-time.mjs'), name]],
+  ),
+);
 
-async function bundle(input, output) {
+async function bundle(input, output, inject = {}) {
   const bundled = await rolldown({
     input,
     platform: 'node',
@@ -40,7 +35,7 @@ async function bundle(input, output) {
     transform: {
       target: 'node20',
       jsx: { runtime: 'automatic', importSource: 'hono/jsx' },
-      inject: Object.fromEntries(REAL_TIME_NAMES.map((name) => [name, [REAL_TIME, name]])),
+      inject,
     },
     checks: { ineffectiveDynamicImport: false },
   });
@@ -77,8 +72,16 @@ const made = [
       })),
     },
   })),
-  ...(await bundle('src/index.ts', { format: 'esm', entryFileNames: '[name].js', codeSplitting: false })),
-  ...(await bundle('src/index.ts', { format: 'cjs', entryFileNames: '[name].cjs', codeSplitting: false })),
+  ...(await bundle(
+    'src/index.ts',
+    { format: 'esm', entryFileNames: '[name].js', codeSplitting: false },
+    REAL_TIME,
+  )),
+  ...(await bundle(
+    'src/index.ts',
+    { format: 'cjs', entryFileNames: '[name].cjs', codeSplitting: false },
+    REAL_TIME,
+  )),
   ...(await writeTypes()),
 ];
 // Only now, so that a build that fails leaves what works, and one under way disturbs nobody.

@@ -3,18 +3,30 @@ import * as module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
+/** What Node 20 does not have, and 22 in part. */
+interface CompileCache {
+  enableCompileCache?: (folder: string) => unknown;
+  flushCompileCache?: () => void;
+}
+
+/** Long enough for all that a start loads. Real time. */
+const FLUSH_AFTER_MS = 1_000;
+
 /**
  * Lets Node keep the compiled code of this program from one command to the next, where it can (from 22.1 on): that is
  * a third of a command's time. In a folder that nobody else can write, since what lies there is run. Node's own
  * variables go before: NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE=1 turns it off.
  */
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
-  const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown };
+  const { enableCompileCache, flushCompileCache }: typeof module & CompileCache = module;
   if (!enableCompileCache || env['NODE_COMPILE_CACHE']) return;
   try {
     const folder = cacheFolder(env);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (isOurs(folder)) enableCompileCache(folder);
+    if (!isOurs(folder)) return;
+    enableCompileCache(folder);
+    // Else it is kept at the end only, which an emulator that is killed does not have.
+    if (flushCompileCache) setTimeout(flushCompileCache, FLUSH_AFTER_MS).unref();
   } catch {
     // A home that cannot be written costs time only.
   }

@@ -1,6 +1,4 @@
-import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { GatewayError } from '../contract/error.ts';
 
 export interface Io {
@@ -13,7 +11,9 @@ export interface Io {
 }
 
 export async function readAll(stream: Readable): Promise<string> {
-  return (await buffer(stream)).toString('utf8');
+  let text = '';
+  for await (const part of stream.setEncoding('utf8')) text += part;
+  return text;
 }
 
 /**
@@ -26,6 +26,7 @@ export async function confirm(
   { options, io }: { options: { yes: true | undefined }; io: Io },
 ): Promise<void> {
   if (options.yes || !io.stdin.isTTY) return;
+  const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: io.stdin, output: io.stderr });
   try {
     // Ctrl-C and Ctrl-D close it without an answer.

@@ -1,5 +1,5 @@
 import * as http from 'node:http';
-import * as https from 'node:https';
+import type * as https from 'node:https';
 import { GatewayError } from '../contract/error.ts';
 import type { AttemptReport } from '../domain/retry.ts';
 import { type Egress, endpointOf } from './egress.ts';
@@ -46,10 +46,8 @@ export function reportOf(
 export class Poster {
   readonly #egress: Egress;
   #keptBytes = 0;
-  readonly #agents = {
-    'http:': new http.Agent({ keepAlive: true }),
-    'https:': new https.Agent({ keepAlive: true }),
-  };
+  readonly #agent = new http.Agent({ keepAlive: true });
+  #secureAgent: https.Agent | undefined;
 
   constructor(egress: Egress) {
     this.#egress = egress;
@@ -79,7 +77,7 @@ export class Poster {
     const answer = await send({
       ...request,
       method: 'POST',
-      agent: this.#agents[url.protocol === 'https:' ? 'https:' : 'http:'],
+      agent: url.protocol === 'https:' ? await this.#secured() : this.#agent,
       lookup: this.#egress.lookup(endpointOf(url).port),
       keepBytes: this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER,
     });
@@ -87,8 +85,16 @@ export class Poster {
     return answer;
   }
 
+  /** Made when it is first needed: few receivers on a developer's machine speak TLS, and it takes long to load. */
+  async #secured(): Promise<https.Agent> {
+    const { Agent } = await import('node:https');
+    this.#secureAgent ??= new Agent({ keepAlive: true });
+    return this.#secureAgent;
+  }
+
   /** Closes the kept-alive connections. */
   close(): void {
-    for (const agent of Object.values(this.#agents)) agent.destroy();
+    this.#agent.destroy();
+    this.#secureAgent?.destroy();
   }
 }

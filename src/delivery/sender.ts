@@ -1,5 +1,4 @@
 import * as http from 'node:http';
-import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
 
 /** A request to a receiver, byte for byte. */
@@ -41,7 +40,9 @@ export function send(outgoing: Outgoing): Promise<Answer> {
 async function attempt(outgoing: Outgoing, deadline: number, isRetry: boolean): Promise<Answer> {
   const { signal } = outgoing;
   signal?.throwIfAborted();
-  const request = open(outgoing);
+  // TLS is only loaded for who needs it.
+  const client = /^https:/i.test(outgoing.url) ? await import('node:https') : http;
+  const request = open(outgoing, client);
   const abort = () => request.destroy(signal?.reason);
   const timer = setTimeout(() => request.destroy(new TimeOut()), Math.max(deadline - performance.now(), 0));
   signal?.addEventListener('abort', abort, { once: true });
@@ -58,10 +59,13 @@ async function attempt(outgoing: Outgoing, deadline: number, isRetry: boolean): 
   }
 }
 
-function open({ url, method, headers, agent, lookup }: Outgoing): http.ClientRequest {
-  const { protocol, host } = new URL(url);
+function open(
+  { url, method, headers, agent, lookup }: Outgoing,
+  client: Pick<typeof http, 'request'>,
+): http.ClientRequest {
+  const { host } = new URL(url);
   const hasHost = headers.some(([name]) => name.toLowerCase() === 'host');
-  return (protocol === 'https:' ? https : http).request(url, {
+  return client.request(url, {
     method,
     headers: [...(hasHost ? [] : ['Host', host]), ...headers.flat()],
     agent: agent ?? false,
