@@ -106,6 +106,7 @@ async function openState(plan: Plan, shutdown: Shutdown) {
     ? await Store.open({ folder: folder.path, fsync: options.fsync }, initial)
     : await Store.inMemory(await initial());
   shutdown.add(() => store.close());
+  store.notices.unshift(...(folder?.notices ?? []));
   if (store.found && options.fixtures !== undefined && !surroundings.standingFixtures) {
     store.notices.push(
       `${label('fixtures')} is ignored: ${folder?.path} has a state already (state reset goes back to them)`,

@@ -1,6 +1,13 @@
+import { statSync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
+
+/** Which file a path leads to: equal for the same one only, as long as it is open. Undefined where there is none. */
+export function fileId(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
+}
 
 /** Whether something could be made: false when it was there already. */
 export async function isMade(making: Promise<unknown>): Promise<boolean> {

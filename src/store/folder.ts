@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promi
 import { basename, join, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { isMade, unwritableFolder } from './files.ts';
-import { releaseLock, takeLock } from './lock.ts';
+import { Lock } from './lock.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 
 /** What a detached emulator says goes to this file of its data folder. */
@@ -18,31 +18,48 @@ const STATE_FILES = ['db.json', 'journal.jsonl'];
 /** A data folder that this process alone may write. */
 export class DataFolder {
   readonly path: string;
+  readonly #lock: Lock;
 
-  private constructor(path: string) {
+  private constructor(path: string, lock: Lock) {
     this.path = path;
+    this.#lock = lock;
   }
 
   /**
    * Makes the folder where it does not exist and takes its lock. Repositories ignore it when nothing is in it yet: in
    * a folder that others use too, that is not ours to decide.
    *
+   * @param patienceMs for a sign of an owner on another machine or in another container, in real time
    * @throws GatewayError `folder_in_use` when another process has it, `storage_failed` when it cannot be written
    */
-  static async take(path: string): Promise<DataFolder> {
-    const folder = new DataFolder(resolve(path));
-    await folder.#writing(async () => {
-      await mkdir(folder.path, { recursive: true });
-      const isNew = (await readdir(folder.path)).every((name) => name === LOG_FILE);
-      await takeLock(folder.path);
-      if (isNew) await writeFile(join(folder.path, '.gitignore'), IGNORE_ALL);
+  static async take(path: string, patienceMs?: number): Promise<DataFolder> {
+    const folder = resolve(path);
+    return writing(folder, async () => {
+      await mkdir(folder, { recursive: true });
+      const isNew = (await readdir(folder)).every((name) => name === LOG_FILE);
+      const lock = await Lock.take(folder, patienceMs);
+      if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL);
+      return new DataFolder(folder, lock);
     });
-    return folder;
   }
+
+  /** What should be known of how it was taken. */
+  get notices(): string[] {
+    const { takenOverFrom } = this.#lock;
+    if (takenOverFrom === undefined) return [];
+    return [`took ${this.path} over from ${takenOverFrom}, which gave no sign any more`];
+  }
+
+  /** @throws Error when the folder was removed, moved or replaced: what is at its path now belongs to somebody else */
+  readonly assertOurs = (): void => {
+    if (!this.#lock.isHeld()) {
+      throw new Error(`${this.path} was removed, moved or replaced while gateway-sim ran on it`);
+    }
+  };
 
   /** Tells commands where the server is. @throws GatewayError `storage_failed` */
   announce(info: ServerInfo): Promise<void> {
-    return this.#writing(() => writeServerInfo(this.path, info));
+    return writing(this.path, () => writeServerInfo(this.path, info));
   }
 
   /**
@@ -53,24 +70,25 @@ export class DataFolder {
     const stored = storedFiles(this.path);
     if (!stored.length) return null;
     const name = `backup-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`;
-    return this.#writing(async () => {
+    return writing(this.path, async () => {
       const backup = await newFolder(join(this.path, name));
       for (const file of stored) await rename(join(this.path, file), join(backup, file));
       return backup;
     });
   }
 
+  /** Leaves what is not ours any more as it is. */
   async release(): Promise<void> {
-    await removeServerInfo(this.path);
-    await releaseLock(this.path);
+    if (this.#lock.isHeld()) await removeServerInfo(this.path);
+    await this.#lock.release();
   }
+}
 
-  async #writing<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      throw error instanceof GatewayError ? error : unwritableFolder(this.path, error);
-    }
+async function writing<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof GatewayError ? error : unwritableFolder(folder, error);
   }
 }
 

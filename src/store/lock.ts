@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { isMade } from './files.ts';
-import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
+import { fileId, isMade } from './files.ts';
+import {
+  identityOf,
+  isElsewhere,
+  isRunning,
+  type Place,
+  type ProcessIdentity,
+  placeOf,
+} from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
 
 /** Removing a stale lock takes less than a millisecond; others look again after this long, */
@@ -15,39 +22,93 @@ const ATTEMPTS = 50;
 /** A process that takes longer was killed over it. */
 const ABANDONED_MS = 5_000;
 
-const lockOf = (folder: string) => join(folder, 'lock');
+/** The owner renews the time of its lock this often, for those who cannot see its process. */
+const HEARTBEAT_MS = 2_000;
+/** A lock from elsewhere (another machine or container) is left behind when its time stands still for this long. */
+const PATIENCE_MS = 6_000;
+const LOOK_MS = 100;
 
-/** @throws GatewayError `folder_in_use` when another process has it; or the file system's error */
-export async function takeLock(folder: string): Promise<void> {
-  const lock = lockOf(folder);
-  const mine = `${lock}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  // Linked into place, so that nobody ever reads a lock that is only half written.
-  await writeFile(mine, JSON.stringify(identityOf(process.pid)), { mode: 0o600 });
-  try {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (await isMade(link(mine, lock))) return;
-      await removeStaleLock(lock);
-    }
-    throw inUse(folder, 'another gateway-sim');
-  } finally {
-    await unlink(mine);
+/** Who holds a lock. One of an early version tells no place: it was held here. */
+type Holder = ProcessIdentity & Partial<Place>;
+
+/** What makes a data folder the property of one process. */
+export class Lock {
+  readonly #path: string;
+  /** Open, so that no later file can get its identity while this one is compared with it. */
+  readonly #file: FileHandle;
+  readonly #id: string | undefined;
+  readonly #heartbeat: NodeJS.Timeout;
+  /** The owner elsewhere that gave no sign any more, in words. */
+  readonly takenOverFrom: string | undefined;
+
+  private constructor(path: string, file: FileHandle, takenOverFrom: string | undefined) {
+    this.#path = path;
+    this.#file = file;
+    this.#id = fileId(path);
+    this.takenOverFrom = takenOverFrom;
+    this.#heartbeat = setInterval(() => {
+      const now = new Date();
+      file.utimes(now, now).catch(() => {});
+    }, HEARTBEAT_MS).unref();
   }
-}
 
-export async function releaseLock(folder: string): Promise<void> {
-  await rm(lockOf(folder), { force: true });
+  /**
+   * @param patienceMs for a sign of an owner elsewhere, in real time
+   * @throws GatewayError `folder_in_use` when another process has it; or the file system's error
+   */
+  static async take(folder: string, patienceMs = PATIENCE_MS): Promise<Lock> {
+    const path = join(folder, 'lock');
+    const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+    const file = await open(mine, 'wx', 0o600);
+    let left: string | undefined;
+    try {
+      // Linked into place, so that nobody ever reads a lock that is only half written.
+      await file.writeFile(JSON.stringify({ ...identityOf(process.pid), ...placeOf() }));
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (await isMade(link(mine, path))) return new Lock(path, file, left);
+        left = (await removeStaleLock(path, patienceMs)) ?? left;
+      }
+      throw inUse(folder, 'another gateway-sim');
+    } catch (error) {
+      await file.close();
+      throw error;
+    } finally {
+      await unlink(mine);
+    }
+  }
+
+  /** Whether the folder is still the one that was taken: neither removed nor moved nor replaced. Takes microseconds. */
+  isHeld(): boolean {
+    return this.#id !== undefined && fileId(this.#path) === this.#id;
+  }
+
+  /** A lock that is not ours any more stays. */
+  async release(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    if (this.isHeld()) await rm(this.#path, { force: true });
+    await this.#file.close();
+  }
 }
 
 /**
  * Removes the lock of a process that is gone. One process at a time, which looks again when it is its turn: between a
  * look and the removal another could have done the same and taken the lock.
+ *
+ * @returns the owner elsewhere whose lock it was
  */
-async function removeStaleLock(lock: string): Promise<void> {
-  if (!(await isStale(lock))) return;
+async function removeStaleLock(lock: string, patienceMs: number): Promise<string | undefined> {
+  const stale = await findStale(lock, patienceMs);
+  if (!stale) return undefined;
   const turn = `${lock}.turn`;
-  if (!(await isMade(writeFile(turn, '', { flag: 'wx', mode: 0o600 })))) return waitForTurn(turn);
+  if (!(await isMade(writeFile(turn, '', { flag: 'wx', mode: 0o600 })))) {
+    await waitForTurn(turn);
+    return undefined;
+  }
   try {
-    if (await isStale(lock)) await rm(lock, { force: true });
+    // Neither renewed nor replaced since.
+    if ((await signOf(lock)) !== stale.sign) return undefined;
+    await rm(lock, { force: true });
+    return stale.elsewhere;
   } finally {
     await rm(turn, { force: true });
   }
@@ -60,17 +121,43 @@ async function waitForTurn(turn: string): Promise<void> {
 }
 
 /** @throws GatewayError `folder_in_use` when a process that runs holds the lock */
-async function isStale(lock: string): Promise<boolean> {
+async function findStale(lock: string, patienceMs: number) {
+  const sign = await signOf(lock);
   const content = await readFile(lock, 'utf8').catch(() => undefined);
-  if (content === undefined) return false;
+  if (sign === undefined || content === undefined) return undefined;
   const holder = parseHolder(content);
+  if (holder && isElsewhere(holder)) {
+    const elsewhere = `process ${holder.pid} on ${holder.host}`;
+    if (await moves(lock, sign, patienceMs)) {
+      throw inUse(dirname(lock), `another gateway-sim (${elsewhere})`);
+    }
+    return { sign, elsewhere };
+  }
   if (holder && isRunning(holder)) throw inUse(dirname(lock), `another gateway-sim (process ${holder.pid})`);
-  return true;
+  return { sign };
 }
 
-function parseHolder(content: string): ProcessIdentity | undefined {
+/** Whether the holder gives a sign: by nothing else is one on another machine or in another container known to run. */
+async function moves(lock: string, sign: string, patienceMs: number): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
+  while (performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const now = await signOf(lock);
+    if (now === undefined) return false;
+    if (now !== sign) return true;
+  }
+  return false;
+}
+
+/** What changes when a lock is renewed or replaced; undefined without one. */
+async function signOf(lock: string): Promise<string | undefined> {
+  const found = await stat(lock, { bigint: true }).catch(() => undefined);
+  return found && `${found.dev}:${found.ino}:${found.mtimeNs}`;
+}
+
+function parseHolder(content: string): Holder | undefined {
   try {
-    const holder = JSON.parse(content) as ProcessIdentity;
+    const holder = JSON.parse(content) as Holder;
     return Number.isInteger(holder.pid) ? holder : undefined;
   } catch {
     return undefined;

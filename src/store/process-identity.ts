@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 
 /** Enough to tell a process from a later one with the same number. */
 export interface ProcessIdentity {
@@ -44,4 +45,37 @@ export function identityOf(pid: number): ProcessIdentity {
 /** Whether this very process still runs. */
 export function isRunning({ pid, started }: ProcessIdentity): boolean {
   return isAlive(pid) && (started === null || started === identityOf(pid).started);
+}
+
+/** Where a process number means something: processes of the same place can see each other. */
+export interface Place {
+  host: string;
+  /** Of the running system; null where it does not tell. */
+  boot: string | null;
+  /** Containers have one of their own; null where there are none. */
+  pidNamespace: string | null;
+}
+
+/** The place of this process. */
+export function placeOf(): Place {
+  const told = (read: () => string) => {
+    try {
+      return read().trim();
+    } catch {
+      return null;
+    }
+  };
+  return {
+    host: hostname(),
+    boot: told(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+    pidNamespace: told(() => readlinkSync('/proc/self/ns/pid')),
+  };
+}
+
+/** Whether a process with this place cannot be seen from here. What a place does not tell is taken to be the same. */
+export function isElsewhere(place: Partial<Place>): boolean {
+  const here = placeOf();
+  return (['host', 'boot', 'pidNamespace'] as const).some(
+    (part) => (place[part] ?? here[part]) !== here[part],
+  );
 }

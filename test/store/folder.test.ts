@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DataFolder } from '../../src/store/folder.ts';
-import { isAlive } from '../../src/store/process-identity.ts';
+import { isAlive, placeOf } from '../../src/store/process-identity.ts';
 import { findServer, readServerInfo, type ServerInfo } from '../../src/store/server-file.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -141,6 +141,79 @@ describe('the lock of a data folder', () => {
     await utimes(`${lockIn(path)}.turn`, longAgo, longAgo);
     await (await DataFolder.take(path)).release();
     expect(await readdir(path)).toEqual([]);
+  });
+});
+
+describe('the lock of a process that cannot be seen from here', () => {
+  const PATIENCE_MS = 300;
+
+  /** A lock as another machine or container sharing the folder leaves it. */
+  async function lockedElsewhere(place: object) {
+    const path = await temporaryFolder();
+    await writeFile(lockIn(path), JSON.stringify({ pid: process.pid, started: '1', ...place }));
+    return path;
+  }
+
+  const here = placeOf();
+  const places = [
+    { ...here, host: 'elsewhere' },
+    ...(here.boot === null ? [] : [{ ...here, boot: 'another boot' }]),
+    ...(here.pidNamespace === null ? [] : [{ ...here, pidNamespace: 'pid:[1]' }]),
+  ];
+
+  it.each(places)('is respected as long as its time moves (%j)', async (place) => {
+    const path = await lockedElsewhere(place);
+    const heart = setInterval(() => void utimes(lockIn(path), new Date(), new Date()), 20);
+    onTestFinished(() => clearInterval(heart));
+    await expect(DataFolder.take(path, PATIENCE_MS)).rejects.toMatchObject({
+      ...inUse,
+      message: expect.stringContaining(`process ${process.pid} on ${place.host}`),
+    });
+    expect(await lockText(path)).toMatchObject(place);
+  });
+
+  it.each(places)('is taken over when it stands still, and that is said (%j)', async (place) => {
+    const path = await lockedElsewhere(place);
+    const folder = await DataFolder.take(path, PATIENCE_MS);
+    expect(await lockText(path)).toMatchObject({ pid: process.pid, ...here });
+    expect(folder.notices).toEqual([
+      `took ${path} over from process ${process.pid} on ${place.host}, which gave no sign any more`,
+    ]);
+    await folder.release();
+  });
+
+  it('goes to one of many who wait for a sign of it', async () => {
+    const path = await lockedElsewhere({ host: 'elsewhere' });
+    const takers = await Promise.allSettled(
+      Array.from({ length: 4 }, () => DataFolder.take(path, PATIENCE_MS)),
+    );
+    expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+describe('a folder that was replaced', () => {
+  const replacements = {
+    'removed and made again': async (path: string) => {
+      await rm(path, { recursive: true });
+      await mkdir(path);
+    },
+    'moved away': (path: string) => rename(path, `${path}-old`),
+    'without its lock': (path: string) => rm(lockIn(path)),
+  };
+
+  it.each(Object.entries(replacements))('(%s) is no longer ours, and is left alone', async (_, replace) => {
+    const path = join(await temporaryFolder(), 'data');
+    const first = await DataFolder.take(path);
+    await first.announce({ url: 'http://old', pid: process.pid, controlToken: null });
+    expect(first.assertOurs).not.toThrow();
+    await replace(path);
+    expect(first.assertOurs).toThrow(/was removed, moved or replaced/);
+    const second = await DataFolder.take(path);
+    await second.announce({ url: 'http://new', pid: process.pid, controlToken: null });
+    await first.release();
+    expect(await readServerInfo(path)).toMatchObject({ url: 'http://new' });
+    expect(second.assertOurs).not.toThrow();
+    await second.release();
   });
 });
 
