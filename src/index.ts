@@ -1,5 +1,5 @@
 import type { GatewaySim, GatewaySimClient, StartGatewaySimOptions } from './library/api.ts';
-import { connect } from './library/connect.ts';
+import { connectNamed } from './library/connect.ts';
 import { start } from './library/start.ts';
 
 export { type ErrorCode, GatewayError } from './contract/error.ts';
@@ -21,17 +21,15 @@ export function startGatewaySim(options: StartGatewaySimOptions = {}): Promise<G
 /**
  * Connects to an emulator that runs somewhere else, as one in a global set-up or in a container.
  *
- * @param url its address; default: the variable GATEWAY_SIM_URL, which `gateway-sim exec` sets
+ * @param url its address; default: the variable GATEWAY_SIM_URL, which `gateway-sim exec` sets, else the emulator that
+ *   was started in this folder or one above it
  * @param options `controlToken`: what it asks for when it does not listen on a loopback address; default: the variable
  *   GATEWAY_SIM_CONTROL_TOKEN
- * @throws GatewayError `no_server` when nothing answers there, `unauthorized` without the right token
+ * @throws GatewayError `no_server` when none is named or nothing answers there, `unauthorized` without the right token
  */
 export function connectGatewaySim(
-  url: string = process.env['GATEWAY_SIM_URL'] || 'http://127.0.0.1:4477',
+  url?: string,
   options: { controlToken?: string | undefined } = {},
 ): Promise<GatewaySimClient> {
-  return connect({
-    url,
-    controlToken: options.controlToken || process.env['GATEWAY_SIM_CONTROL_TOKEN'] || undefined,
-  });
+  return connectNamed(url, options.controlToken, process.env, process.cwd());
 }

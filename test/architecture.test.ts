@@ -35,7 +35,7 @@ const DOORS: Record<string, Doors> = {
   store: {
     rooms: ['contract', 'domain'],
     packages: ['lowdb', 'zod/mini'],
-    node: ['node:fs', 'node:fs/promises', 'node:path', 'node:crypto'],
+    node: ['node:fs', 'node:fs/promises', 'node:os', 'node:path', 'node:crypto'],
   },
   delivery: {
     rooms: ['contract', 'domain', 'system'],
@@ -70,7 +70,7 @@ const DOORS: Record<string, Doors> = {
     node: ['*'],
   },
   library: {
-    rooms: ['contract', 'options', 'system', 'server', 'wire'],
+    rooms: ['contract', 'options', 'system', 'server', 'wire', 'store/server-file.ts'],
     types: ['http'],
     node: ['node:http', 'node:https', 'node:timers/promises'],
   },

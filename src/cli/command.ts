@@ -53,6 +53,8 @@ export interface Declaration {
   /** What the help says before the examples. */
   about?: string;
   usage?: string;
+  /** It changes the emulator itself, so it goes to one that was named or found, never to one that is guessed. */
+  neverGuess?: true;
   /** Said after a mistake on the command line. */
   advice?: Hint;
   /** An argument may begin with a dash: that is a mistake which the server explains. */
@@ -70,12 +72,8 @@ export interface ContextOf<Declared extends Declaration> {
   /** All that stands on the command line itself, without what the environment says. */
   flags: Readonly<Record<string, unknown>>;
   choice: ServerChoice;
-  /**
-   * Finds the server.
-   *
-   * @param rules `guess: false` for what cannot be undone: only an emulator, and only one that was named or found
-   */
-  connect: (rules?: { guess: boolean }) => Promise<Server>;
+  /** Finds the server. */
+  connect: () => Promise<Server>;
   /** Finds the server and calls it. */
   call: Server['call'];
   io: Io;

@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
 import { isEmulator, isSuccess, request, SilentServer } from '../library/request.ts';
-import { findServer, readServerInfo } from '../store/server-file.ts';
+import { DEFAULT_DATA_DIR, findServer, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
 
 export interface Server extends ControlServer {
@@ -29,8 +29,9 @@ export async function connect(
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
   const url = named ?? info?.url;
   if (url === undefined && (dataDir || !guess)) {
-    const where = dataDir ?? '.gateway-sim of this or a parent folder';
-    throw new GatewayError('no_server', `no gateway-sim runs on ${where}`, {
+    const where = dataDir ?? `${DEFAULT_DATA_DIR} of this or a parent folder`;
+    const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
+    throw new GatewayError('no_server', `no gateway-sim runs on ${where}${unset}`, {
       hint: hint`Start one with: ${command('start')}. Or say where it is with ${option('url')}.`,
     });
   }

@@ -63,9 +63,9 @@ async function act(
   };
   try {
     requireNoExcess(command);
-    const { fields = {} } = commands[command.name()] ?? {};
+    const { fields = {}, neverGuess = false } = commands[command.name()] ?? {};
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
-    const find = ({ guess } = { guess: true }) => connect(choice, io.cwd, guess);
+    const find = () => connect(choice, io.cwd, !neverGuess);
     const context: ContextOf<Declaration> = {
       args: command.processedArgs,
       options,

@@ -1,4 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
+import { findServer } from '../store/server-file.ts';
 import type { GatewaySimClient, StateSnapshot } from './api.ts';
 import { requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
@@ -9,11 +11,35 @@ import { paymentsOf } from './payments.ts';
 import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
 
 /**
+ * Connects to the emulator that is named: by its address, else by the environment, else by the folder.
+ *
+ * @throws GatewayError `no_server` when none is: a test that forgot its variable must not reset somebody's emulator
+ */
+export async function connectNamed(
+  given: string | undefined,
+  token: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): Promise<GatewaySimClient> {
+  const controlToken = token || env['GATEWAY_SIM_CONTROL_TOKEN'] || undefined;
+  const named = given ?? (env['GATEWAY_SIM_URL'] || undefined);
+  if (named !== undefined) return connect({ url: named, controlToken });
+  const found = await findServer(cwd);
+  if (found)
+    return connect({ url: found.url, controlToken: controlToken ?? found.controlToken ?? undefined });
+  throw new GatewayError(
+    'no_server',
+    'no emulator is named: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none runs on this folder',
+    { hint: hint`Pass its address, or run the tests with: ${command('exec', '--', '<your test command>')}` },
+  );
+}
+
+/**
  * Connects to a running emulator.
  *
  * @throws GatewayError `no_server`, `unauthorized`
  */
-export async function connect(connection: Connection): Promise<GatewaySimClient> {
+async function connect(connection: Connection): Promise<GatewaySimClient> {
   const { url } = connection;
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/.test(url)) {
     throw new GatewayError(

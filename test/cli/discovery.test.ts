@@ -39,6 +39,22 @@ describe('a command finds the server', () => {
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
   });
 
+  it.each([
+    'stop',
+    'state reset',
+    'keys generate',
+    'faults set initiate --status 503',
+    'faults clear',
+    'clock advance 2h',
+    'clock freeze',
+    'clock resume',
+    'wallets fund wal_poor_usd --amount 1',
+  ])('and %s never guesses one: the emulator itself is changed', async (command) => {
+    const { code, stdout, stderr } = await run(command.split(' '), { cwd: await temporaryFolder() });
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toContain('neither --url nor GATEWAY_SIM_URL is set');
+  });
+
   it('and takes no other server for one, whatever it answers', async () => {
     const body = '{"version":"1","url":"","counts":{"payments":{}},"clock":{},"faults":[],"data":[]}';
     const other = await startReceiver([{ headers: { 'Content-Type': 'application/json' }, body }]);

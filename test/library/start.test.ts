@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -173,15 +174,27 @@ describe('connectGatewaySim', () => {
     expect((await client.payments.list()).data).toEqual([]);
   });
 
-  it('takes an empty variable for none', async () => {
+  it('finds the one that runs on this folder or one above', async () => {
+    const folder = await temporaryFolder();
+    const sim = await startLibrary({ dataDir: join(folder, '.gateway-sim') });
+    const below = join(folder, 'tests');
+    await mkdir(below);
+    vi.spyOn(process, 'cwd').mockReturnValue(below);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect((await connectGatewaySim()).url).toBe(sim.url);
+  });
+
+  it('takes an empty variable for none, and guesses nothing', async () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     vi.stubEnv('GATEWAY_SIM_URL', '');
     vi.stubEnv('GATEWAY_SIM_CONTROL_TOKEN', '');
-    const outcome = await connectGatewaySim().catch((error: unknown) => error);
-    // Somebody may run one on the usual port here.
-    if (outcome instanceof GatewayError) {
-      expect(outcome.message).toBe('no gateway-sim answers at http://127.0.0.1:4477');
-    } else expect(outcome).toMatchObject({ controlToken: null });
+    vi.spyOn(process, 'cwd').mockReturnValue(await temporaryFolder());
+    onTestFinished(() => void vi.restoreAllMocks());
+    await expect(connectGatewaySim()).rejects.toMatchObject({
+      code: 'no_server',
+      message: expect.stringContaining('GATEWAY_SIM_URL is not set'),
+      remedy: expect.stringContaining('exec -- <your test command>'),
+    });
     const sim = await startLibrary();
     expect((await connectGatewaySim(sim.url, { controlToken: '' })).controlToken).toBeNull();
   });

@@ -38,7 +38,7 @@ export const status: Actions['status'] = async ({ call }) => {
 };
 
 export const stop: Actions['stop'] = async ({ connect }) => {
-  const server = await connect({ guess: false });
+  const server = await connect();
   const { pid } = await server.call('POST /shutdown');
   const deadline = performance.now() + STOP_LIMIT_MS;
   // A number that only the answer tells may be that of a process in a container, and of quite another one here.

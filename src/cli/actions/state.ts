@@ -18,7 +18,7 @@ type Context = Parameters<Actions['reset']>[0];
 export const reset: Actions['reset'] = async (context) => {
   const { choice, io } = context;
   const folder = choice.url === undefined ? await folderOf(choice.dataDir, io) : undefined;
-  if (folder === undefined) return resetByServer(await context.connect({ guess: false }), context);
+  if (folder === undefined) return resetByServer(await context.connect(), context);
   if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, context);
   try {
     const server = await connectTo({ ...choice, dataDir: folder }, io.cwd, false);
@@ -111,7 +111,7 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
 const importState: Actions['import'] = async ({ args: [file], options, connect, io }) => {
   const name = file === '-' ? 'stdin' : file;
   const json = parsed(await textOf(file, io), name);
-  const server = await connect({ guess: false });
+  const server = await connect();
   // Where the state comes by stdin nobody can answer there.
   if (file !== '-') await confirm(`Put ${name} in the place of the state at ${server.url}?`, { options, io });
   const { counts } = await server.call('PUT /snapshot', { json });

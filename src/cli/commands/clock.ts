@@ -5,6 +5,7 @@ const COMMANDS = {
   advance: {
     args: ['<duration>'],
     summary: 'move forward and run what falls due',
+    neverGuess: true,
     // A negative duration is a mistake to be explained, not an unknown option.
     allowUnknown: true,
     examples: ['clock advance 2h'],
@@ -12,9 +13,10 @@ const COMMANDS = {
   freeze: {
     args: ['[time]'],
     summary: 'pause, now or at a time to come',
+    neverGuess: true,
     examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
   },
-  resume: { summary: 'go on from there' },
+  resume: { summary: 'go on from there', neverGuess: true },
 } as const satisfies Declarations;
 export type Actions = ActionsOf<typeof COMMANDS>;
 

@@ -2,7 +2,7 @@ import { type ActionsOf, type Declarations, duration, group } from '../command.t
 
 const COMMANDS = {
   status: { summary: 'the running emulator' },
-  stop: { summary: 'stop the running emulator' },
+  stop: { summary: 'stop the running emulator', neverGuess: true },
   wait: {
     summary: 'wait until the emulator is ready',
     options: { timeout: duration('give up after this long, with exit code 3 (default: 30s)') },

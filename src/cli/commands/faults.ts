@@ -24,6 +24,7 @@ const COMMANDS = {
     args: ['<route>'],
     summary: 'set a rule on initiate, checkout, cards, ipn or a path',
     fields: FIELDS,
+    neverGuess: true,
     examples: [
       'faults set initiate --status 503 --times 2',
       'faults set ipn --drop --probability 0.2',
@@ -33,6 +34,7 @@ const COMMANDS = {
   clear: {
     args: ['[route]'],
     summary: 'clear all rules, or those on a route',
+    neverGuess: true,
     examples: ['faults clear', 'faults clear initiate'],
   },
 } as const satisfies Declarations;

@@ -6,6 +6,7 @@ const COMMANDS = {
   show: { summary: 'the pair of keys', options: MERCHANT },
   generate: {
     summary: 'a new pair; the old one stops working',
+    neverGuess: true,
     options: {
       merchant: text('name', 'of this merchant; a new name makes one (default: the first one)'),
     },

@@ -5,6 +5,7 @@ const YES = { yes: flag('do not ask') };
 const COMMANDS = {
   reset: {
     summary: 'reset to the fixtures; merchants keep their keys',
+    neverGuess: true,
     options: YES,
     about:
       '\nWhere no emulator runs, the state of the data folder is put aside, in a folder inside it, and the next start\nmakes a new one. This also helps when the state is damaged.',
@@ -19,6 +20,7 @@ const COMMANDS = {
   import: {
     args: ['<file>'],
     summary: 'replace the present state with that of a file; - is stdin',
+    neverGuess: true,
     options: YES,
     examples: ['state import paid-orders.json'],
   },

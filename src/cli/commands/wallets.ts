@@ -5,6 +5,7 @@ const COMMANDS = {
   fund: {
     args: ['<id>'],
     summary: 'put money into a wallet',
+    neverGuess: true,
     fields: { amount: requiredText('amount', 'amount as decimal text') },
     examples: ['wallets fund wal_poor_usd --amount 100'],
   },
