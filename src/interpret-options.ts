@@ -1,3 +1,4 @@
+import { isEmail } from './contract/address.ts';
 import { parseDuration } from './contract/duration.ts';
 import { GatewayError, nearestName } from './contract/error.ts';
 import { SENT_ON_REQUEST } from './contract/outcomes.ts';
@@ -18,6 +19,7 @@ type Label = (name: OptionName) => string;
  */
 export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egress, label: Label): Settings {
   const { loose, sandboxEmail, sandboxCode, delivery } = options;
+  requireSense(options, label);
   const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
   return {
     ...{ loose, sandboxEmail, sandboxCode, delivery },
@@ -33,6 +35,15 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
       options.paymentExpires === undefined ? null : within('paymentExpires', options.paymentExpires, label),
     unreachable: (url) => (options.forwardIpn === undefined ? egress.unreachable(url) : null),
   };
+}
+
+function requireSense({ sandboxEmail, publicKey, secretKey }: ResolvedOptions, label: Label): void {
+  if (!isEmail(sandboxEmail)) {
+    throw usage(`${label('sandboxEmail')} must be an e-mail address (got "${sandboxEmail}")`);
+  }
+  if (publicKey !== undefined && publicKey === secretKey) {
+    throw usage(`${label('publicKey')} and ${label('secretKey')} must differ`);
+  }
 }
 
 const usage = (message: string) => new GatewayError('usage', message);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { urlOf } from './contract/address.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
@@ -17,7 +18,7 @@ import type { Context } from './domain/settings.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
-import { close, listen, portOf, urlOf } from './http/listener.ts';
+import { close, listen, portOf } from './http/listener.ts';
 import { settingsOf } from './interpret-options.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';

@@ -17,7 +17,7 @@ export interface OptionDeclaration<Value = unknown> {
   /** What stands behind the flag in the help; a switch has none. */
   placeholder?: string;
   description: string;
-  /** What help and shell offer. Any other value goes on to the server, which says best what is wrong with it. */
+  /** What it may be; help and shell offer them. */
   choices?: readonly string[];
   default?: string;
   required?: true;

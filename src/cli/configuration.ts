@@ -4,9 +4,10 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import strip from 'strip-json-comments';
 import { GatewayError } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
-import { environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
+import { environmentName, environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
 import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
+import type { Io } from './io.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -50,16 +51,17 @@ export function execConfiguration(flags: Flags, environment: Environment, file: 
 }
 
 /**
- * Reads the configuration file that was named, else gateway-sim.config.json of this folder. Paths in it are meant from
+ * Reads the configuration file that was named by the flag or by GATEWAY_SIM_CONFIG, else gateway-sim.config.json of this folder. Paths in it are meant from
  * its own folder.
  *
  * @returns undefined when none was named and there is none
  * @throws GatewayError `usage` when it cannot be read or is no JSON object
  */
 export async function readConfiguration(
-  named: string | undefined,
-  cwd: string,
+  flag: string | undefined,
+  { env, cwd }: Pick<Io, 'env' | 'cwd'>,
 ): Promise<OptionSource | undefined> {
+  const named = flag ?? (env[environmentName('config')] || undefined);
   const path = resolve(cwd, named ?? CONFIGURATION_FILE);
   if (named === undefined && !existsSync(path)) return undefined;
   const values = await readObject(path);

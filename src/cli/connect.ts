@@ -1,10 +1,14 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { urlOf } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
 import { isEmulator, isSuccess, request, SilentServer } from '../library/request.ts';
 import { DEFAULT_DATA_DIR, findServer, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
+import { CONFIGURATION_FILE } from './config-template.ts';
+import type { Io } from './io.ts';
 
 export interface Server extends ControlServer {
   /** The process that runs it, where server.json tells. */
@@ -15,20 +19,19 @@ export interface Server extends ControlServer {
 export const DEFAULT_URL = 'http://127.0.0.1:4477';
 
 /**
- * Finds the server: by its URL, else by server.json in the data folder (this or a parent folder's), else at the
- * default address.
+ * Finds the server: by its URL, else by server.json in the data folder (this or a parent folder's), else where the
+ * configuration file of this folder lets `start` listen, else at the default address.
  *
  * @param guess whether the default address may be tried; else what answers must be an emulator, too
- * @throws GatewayError `no_server`
+ * @throws GatewayError `no_server`; `usage` for a configuration file that cannot be read
  */
-export async function connect(
-  { url: named, dataDir, controlToken }: ServerChoice,
-  cwd: string,
-  guess: boolean,
-): Promise<Server> {
+export async function connect(choice: ServerChoice, io: Place, guess: boolean): Promise<Server> {
+  const { cwd } = io;
+  const file = choice.url === undefined && !choice.dataDir ? await configured(io) : {};
+  const { dataDir, controlToken } = { ...file, ...given(choice) };
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
-  const url = named ?? info?.url;
-  if (url === undefined && (dataDir || !guess)) {
+  const url = choice.url ?? info?.url ?? file.url;
+  if (url === undefined && (choice.dataDir || !guess)) {
     const where = dataDir ?? `${DEFAULT_DATA_DIR} of this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
     throw new GatewayError('no_server', `no gateway-sim runs on ${where}${unset}`, {
@@ -40,6 +43,27 @@ export async function connect(
   const server = controlServer({ url: addressOf(url ?? DEFAULT_URL), controlToken: token });
   if (!guess) await requireEmulator(server.url);
   return { ...server, pid: known?.pid };
+}
+
+type Place = Pick<Io, 'env' | 'cwd'>;
+
+/** What the configuration file says of the emulator that `start` runs by it, if there is one. */
+async function configured(io: Place): Promise<Partial<ServerChoice>> {
+  if (!io.env['GATEWAY_SIM_CONFIG'] && !existsSync(join(io.cwd, CONFIGURATION_FILE))) return {};
+  const { readConfiguration, startConfiguration } = await import('./configuration.ts');
+  const file = await readConfiguration(undefined, io);
+  const { host, port, dataDir, controlToken } = startConfiguration({}, {}, file);
+  const says = (name: string) => file?.values[name] !== undefined;
+  return {
+    ...(says('dataDir') && { dataDir }),
+    ...(says('port') && port !== 0 && { url: urlOf(host, port) }),
+    controlToken,
+  };
+}
+
+/** What was said, without what was not. */
+function given(choice: ServerChoice): Partial<ServerChoice> {
+  return Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined));
 }
 
 /** The value of `--url`. @throws GatewayError `usage` */

@@ -38,8 +38,14 @@ export function pairs(facts: Readonly<Record<string, string | undefined>>): stri
 }
 
 export function fieldsOf(record: object): string {
-  const shown = Object.entries(record).map(([name, value]) => [name, String(value ?? '-')]);
+  const shown = Object.entries(record).map(([name, value]) => [name, fieldText(value)]);
   return pairs(Object.fromEntries(shown));
+}
+
+function fieldText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value ?? '-');
+  const parts = Object.entries(value).map(([name, part]) => `${name} ${fieldText(part)}`);
+  return parts.join(', ') || '-';
 }
 
 /** An ISO time to the second, as tables have it. */

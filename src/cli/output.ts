@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { quoted } from '../contract/curl.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
-import { type CommandHint, type Hint, type HintStyle, PLAIN, renderHint } from '../contract/hint.ts';
+import { type CommandHint, type Hint, type HintStyle, hint, PLAIN, renderHint } from '../contract/hint.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
 import type { Io } from './io.ts';
 import { printable } from './printable.ts';
@@ -66,6 +66,8 @@ export interface CommandResult {
   failure?: string;
 }
 
+const BUG = hint`This is a bug of gateway-sim: please report it.`;
+
 /** Says things to the user: results on stdout, everything else on stderr. */
 export class Output {
   /** Whether stdout is for programs, and whether notices are unwanted: by the flags, until a command knows better. */
@@ -114,13 +116,13 @@ export class Output {
     this.#io.stderr.write(`${printable(this.render(text))}\n`);
   }
 
-  /** An error: what was wrong and what to do, never a stack trace. @returns its exit code */
+  /** An error: what was wrong and what to do, never a stack trace; with --json as a document, too. @returns its exit code */
   fail(thrown: unknown): number {
     if (!(thrown instanceof GatewayError)) {
       const { message = String(thrown) } = thrown as Partial<Error>;
-      this.notice(`gateway-sim: ${message}\nThis is a bug of gateway-sim: please report it.`);
-      return EXIT_CODES.internal;
+      return this.fail(new GatewayError('internal', message, { hint: BUG }));
     }
+    if (this.json) this.line(JSON.stringify(thrown));
     const { message, problems, hint, code } = thrown;
     this.notice(`gateway-sim: ${message}`);
     for (const problem of problems[0] === message ? problems.slice(1) : problems) {

@@ -1,6 +1,6 @@
 import { basename, delimiter, dirname, relative } from 'node:path';
 import { type Command, CommanderError } from 'commander';
-import { GatewayError, nearestName } from '../contract/error.ts';
+import { didYouMean, GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
 import { environmentName } from '../options/resolve.ts';
 import type { AnyGroup, ContextOf, Declaration } from './command.ts';
@@ -63,9 +63,10 @@ async function act(
   };
   try {
     requireNoExcess(command);
+    requireChoices(command, flags);
     const { fields = {}, neverGuess = false } = commands[command.name()] ?? {};
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
-    const find = () => connect(choice, io.cwd, !neverGuess);
+    const find = () => connect(choice, io, !neverGuess);
     const context: ContextOf<Declaration> = {
       args: command.processedArgs,
       options,
@@ -83,6 +84,19 @@ async function act(
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
   } catch (error) {
     return output.fail(error);
+  }
+}
+
+/** A value that is none of its option's is a mistake on the command line, whatever the server is like. */
+function requireChoices({ options }: Command, flags: Readonly<Record<string, unknown>>): void {
+  for (const option of options) {
+    const { argChoices: choices } = option;
+    const value = flags[option.attributeName()];
+    if (!choices || typeof value !== 'string' || choices.includes(value)) continue;
+    throw new GatewayError(
+      'usage',
+      `${option.long} must be one of ${choices.join(', ')} (got "${value}")${didYouMean(value, choices)}`,
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ControlError } from './error-body.ts';
 import { type Hint, renderHint } from './hint.ts';
 
 /**
@@ -61,6 +62,21 @@ export class GatewayError extends Error {
     this.problems = details.problems ?? [message];
     this.hint = details.hint;
     this.allow = details.allow;
+  }
+
+  /**
+   * Its one shape as data: the error of the service, and what programs and people can act on. No stack, no cause.
+   */
+  toJSON(): ControlError {
+    const { message, problems, code, remedy, hint: advice } = this;
+    return {
+      error: 'true',
+      message,
+      errors: [...problems],
+      code,
+      ...(remedy !== undefined && { remedy }),
+      ...(advice && { hint: [...advice] as ControlError['hint'] }),
+    };
   }
 
   /** What the user can do about it, in one sentence as the documentation would write it. */

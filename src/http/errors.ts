@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { GatewayError, nearestName, STATUS } from '../contract/error.ts';
-import type { ControlError } from '../contract/error-body.ts';
 import { command, type HintStyle, hint, renderHint } from '../contract/hint.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
@@ -27,18 +26,6 @@ export function notesOf({ problems, hint: advice }: GatewayError, style: HintSty
   ];
 }
 
-/** The body of an error under `/_sim`: beside what every error says, its code and what to do. */
-export function controlError({ code, message, problems, remedy, hint: advice }: GatewayError): ControlError {
-  return {
-    error: 'true',
-    message,
-    errors: [...problems],
-    code,
-    ...(remedy !== undefined && { remedy }),
-    ...(advice && { hint: [...advice] as ControlError['hint'] }),
-  };
-}
-
 /** The status of an error. */
 export function statusOf({ code }: GatewayError): ContentfulStatusCode {
   return STATUS[code];
@@ -61,10 +48,7 @@ export function answerError(
   if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
   const isControl = path === '/_sim' || path.startsWith('/_sim/');
   const isRefusal = refusalStatus === 'ok' && dialect.refusals.has(error.code);
-  return c.json(
-    isControl ? controlError(error) : dialect.serviceError(error),
-    isRefusal ? 200 : statusOf(error),
-  );
+  return c.json(isControl ? error.toJSON() : dialect.serviceError(error), isRefusal ? 200 : statusOf(error));
 }
 
 /** A route as hono lists it. */

@@ -40,7 +40,7 @@ export function tokenGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironme
   return async (c, next) => {
     if (!hasToken(c, facts)) {
       throw new GatewayError('unauthorized', 'the control token is missing or wrong', {
-        hint: hint`Send Authorization: Bearer <control token>; it is in the ready event and in server.json of the data folder.`,
+        hint: hint`Give it with ${option('controlToken')} or GATEWAY_SIM_CONTROL_TOKEN, or send Authorization: Bearer <control token>; it is in the ready event and in server.json of the data folder.`,
       });
     }
     await next();

@@ -16,12 +16,6 @@ import { answerProbe } from './probes.ts';
 /** Receivers' answers and open pages get this long to end on a stop, in real time. */
 const DRAIN_MS = 1_500;
 
-/** The address to reach a host and port at. */
-export function urlOf(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
 export function portOf(server: Server | undefined): number {
   return (server?.address() as AddressInfo | null)?.port ?? 0;
 }

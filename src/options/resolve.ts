@@ -23,7 +23,12 @@ export function environmentName(name: string): string {
 }
 
 /** Variables of ours that are no options of `start`. */
-const OTHER_VARIABLES = ['GATEWAY_SIM_URL', 'GATEWAY_SIM_JSON', 'GATEWAY_SIM_INITIATE_URL'];
+const OTHER_VARIABLES = [
+  'GATEWAY_SIM_CONFIG',
+  'GATEWAY_SIM_URL',
+  'GATEWAY_SIM_JSON',
+  'GATEWAY_SIM_INITIATE_URL',
+];
 
 /**
  * The option values that an environment holds, by option name. Empty ones count as unset.

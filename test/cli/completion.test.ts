@@ -38,6 +38,8 @@ const CASES: [line: string[], offered: string[], not?: string[]][] = [
   // A value is no command, whatever it is called.
   [['--data-dir', 'pay', 'car'], ['cards'], ['pay']],
   [['completion', ''], ['bash', 'zsh', 'fish'], ['start']],
+  [['faults', 'set', ''], ['initiate', 'ipn'], ['start']],
+  [['open', ''], ['dashboard', 'checkout'], ['start']],
   [['start', '--config', 'gateway'], ['gateway-sim.config.json'], ['folder']],
 ];
 

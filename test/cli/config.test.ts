@@ -130,6 +130,43 @@ describe('a bad configuration', () => {
 });
 
 describe('a configuration file', () => {
+  it('named by GATEWAY_SIM_CONFIG is the one that start reads; a flag is stronger', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'one.json'), '{"port":0,"inMemory":true,"sandboxCode":"one"}');
+    await writeFile(join(cwd, 'two.json'), '{"port":0,"inMemory":true,"sandboxCode":"two"}');
+    const env = { GATEWAY_SIM_CONFIG: 'one.json' };
+    for (const [args, code] of [
+      [[], 'one'],
+      [['--config', 'two.json'], 'two'],
+    ] as const) {
+      const { ready } = await startBinary(args, { cwd, env });
+      const status = (await (await fetch(`${ready.url}/_sim/status`)).json()) as { options: object };
+      expect(status.options).toMatchObject({ sandboxCode: code });
+    }
+  });
+
+  it('tells commands of its folder where start listens, its folder and its token', async () => {
+    const cwd = await temporaryFolder();
+    const config = { dataDir: 'sim', host: '0.0.0.0', controlToken: 'a-long-secret' };
+    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ ...config, port: 0 }));
+    const { ready } = await startBinary([], { cwd });
+    expect((await run(['clock', 'freeze'], { cwd })).code).toBe(0);
+    const elsewhere = await temporaryFolder();
+    await writeFile(
+      join(elsewhere, 'gateway-sim.config.json'),
+      JSON.stringify({ port: ready.port, controlToken: 'a-long-secret' }),
+    );
+    expect((await run(['clock', 'resume'], { cwd: elsewhere })).code).toBe(0);
+  });
+
+  it.each([
+    ['--sandbox-email', ['--sandbox-email', 'x'], '--sandbox-email must be an e-mail address (got "x")'],
+    ['equal keys', ['--public-key', 'k', '--secret-key', 'k'], '--public-key and --secret-key must differ'],
+  ])('and flags cannot say what makes no sense: %s', async (_, args, message) => {
+    const { code, stderr } = await run(['start', '--in-memory', ...args], { cwd: await temporaryFolder() });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
   it('sets charges, currencies and wallets, which no flag can', async () => {
     const cwd = await temporaryFolder();
     const config = {

@@ -61,6 +61,33 @@ describe('payments', () => {
     expect((await run(['payments'], { cwd })).stdout).toContain('canceled');
   });
 
+  it('show tells how and when a payment settles itself', async () => {
+    const cwd = await temporaryFolder();
+    await startIn(cwd, { auto: 'approve', autoDelay: '1h' });
+    await run(['payments', 'create', '--identifier', 'later'], { cwd });
+    const { stdout } = await run(['payments', 'show', 'later'], { cwd });
+    expect(stdout).toMatch(/^auto +outcome approve, at \d{4}-.*Z, delivery -$/m);
+  });
+
+  it.each([
+    ['pay --approve --delivery x', '--delivery must be one of'],
+    ['payments list --status pendin', '(got "pendin"): did you mean pending?'],
+  ])('%s is a mistake before anything is looked up', async (line, message) => {
+    const { code, stderr } = await run(line.split(' '), { cwd: await temporaryFolder() });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('an error with --json is a document, too', async () => {
+    const cwd = await temporaryFolder();
+    await startIn(cwd);
+    const { code, body, stderr } = await runJson(['payments', 'show', 'nobody'], { cwd });
+    expect([code, body]).toEqual([
+      4,
+      expect.objectContaining({ error: 'true', code: 'not_found', message: expect.any(String) }),
+    ]);
+    expect(stderr).toContain('nobody');
+  });
+
   it('show tells the story, and exits 4 for what is not there', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);

@@ -217,6 +217,20 @@ describe('what was answered', () => {
   });
 });
 
+describe('start below a folder with a state', () => {
+  it('makes a new one, and says so', async () => {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, '.gateway-sim'));
+    await writeFile(join(cwd, '.gateway-sim', 'db.json'), '{"version":1}');
+    await mkdir(join(cwd, 'tests'));
+    const { stderr } = await startBinary([], { cwd: join(cwd, 'tests') });
+    expect(stderr()).toContain(
+      'a new state in .gateway-sim; the one in ../.gateway-sim is left alone (--data-dir ../.gateway-sim uses it)',
+    );
+    expect(await readFile(join(cwd, '.gateway-sim', 'db.json'), 'utf8')).toBe('{"version":1}');
+  });
+});
+
 describe('a signal', () => {
   it.each([
     ['SIGINT', 1],

@@ -20,7 +20,7 @@ export const exec: Actions['exec'] = async ({ args, options, flags, io, output }
       hint: hint`Put it behind a --, such as: ${command('exec', '--', 'npm', 'test')}`,
     });
   }
-  const file = await readConfiguration(options.config, io.cwd);
+  const file = await readConfiguration(options.config, io);
   const server = await startEmulator(execConfiguration(flags, io.env, file), output);
   if (!output.quiet) for (const notice of noticesOf(server)) output.notice(notice);
   const { url, dataDir, controlToken } = server;

@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { urlOf } from '../../contract/address.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { type RunningServer, startServer } from '../../server.ts';
+import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { packagedFixtures, VERSION } from '../../system/package-info.ts';
 import { bannerText, detachedBannerText, type ReadyEvent } from '../banner.ts';
 import type { Actions } from '../commands/start.ts';
@@ -22,7 +26,7 @@ export const start: Actions['start'] = async (context) => {
   const { flags, io, output } = context;
   const parent = parentProcess();
   try {
-    const file = await readConfiguration(context.options.config, io.cwd);
+    const file = await readConfiguration(context.options.config, io);
     const options = startConfiguration(flags, io.env, file);
     output.quiet = options.quiet;
     output.json = options.json;
@@ -30,6 +34,8 @@ export const start: Actions['start'] = async (context) => {
     if (options.detach && !parent) await startInBackground(options, context);
     else await startHere(options, context, parent);
   } catch (error) {
+    // The lines of stdout are those of an emulator that runs: who waits for the first one must not get another.
+    output.json = false;
     if (!parent) throw error;
     // The parent says it; this process has no business in the log of a folder that it could not take.
     await parent.failed(error);
@@ -44,13 +50,14 @@ async function startHere(
 ): Promise<void> {
   const { flags, io, output } = context;
   const standingFixtures = startConfiguration(flags, io.env, undefined).fixtures === undefined;
+  const other = stateAbove(options, io.cwd);
   const server = await startEmulator(options, output, standingFixtures).catch(async (error: unknown) => {
     throw await nameOwner(error, options);
   });
   // Before anybody hears that it is ready, and may want to end it.
   stopOnSignals(server, output);
   const ready = readyEvent(server);
-  const notices = noticesOf(server);
+  const notices = [...noticesOf(server), ...other];
   if (parent) {
     trimLog();
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
@@ -70,10 +77,24 @@ async function startHere(
   await server.stopped;
 }
 
+/** That a project has its state in a folder above, where this start makes a new one below it. */
+function stateAbove({ dataDir, inMemory }: ResolvedOptions, cwd: string): string[] {
+  if (inMemory || dataDir !== DEFAULT_DATA_DIR || existsSync(resolve(cwd, dataDir))) return [];
+  for (let folder = resolve(cwd); folder !== dirname(folder); folder = dirname(folder)) {
+    const above = join(dirname(folder), dataDir);
+    if (!existsSync(join(above, 'db.json'))) continue;
+    const [mine, theirs] = [resolve(cwd, dataDir), above].map((path) => relative(cwd, path));
+    return [
+      `gateway-sim: a new state in ${mine}; the one in ${theirs} is left alone (--data-dir ${theirs} uses it)`,
+    ];
+  }
+  return [];
+}
+
 /** With the command that stops it, where what has the port is another emulator. */
 async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promise<unknown> {
   if (!(error instanceof GatewayError) || error.code !== 'port_in_use') return error;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const url = urlOf(host, port);
   if ((await probe(url, PROBE_MS)) !== 'ready') return error;
   return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
     hint: hint`Stop it with: ${command('stop', '--url', url)} (or choose another port with ${option('port')}; 0 takes a free one)`,

@@ -21,7 +21,7 @@ export const reset: Actions['reset'] = async (context) => {
   if (folder === undefined) return resetByServer(await context.connect(), context);
   if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, context);
   try {
-    const server = await connectTo({ ...choice, dataDir: folder }, io.cwd, false);
+    const server = await connectTo({ ...choice, dataDir: folder }, io, false);
     return await resetByServer(server, context);
   } catch (error) {
     // What server.json names is not there: the lock of the folder shows whether another process has it.

@@ -10,6 +10,7 @@ const COMMANDS = {
   },
   open: {
     args: ['[what]', '[ref]'],
+    choices: ['dashboard', 'checkout'],
     summary: 'open the dashboard, or "checkout" of a payment, in the browser',
     examples: ['open', 'open checkout order-1'],
   },

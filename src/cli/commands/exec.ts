@@ -9,12 +9,17 @@ GATEWAY_SIM_SECRET_KEY and GATEWAY_SIM_INITIATE_URL. Its exit code is passed on:
 ended it; 127 when there is no such command, 126 when it cannot be run. Without a terminal, as in CI, what it leaves
 running is ended too.`;
 
+const OWN_DEFAULTS = { port: 'a free one', dataDir: 'none, the state is kept in memory' };
+
 const COMMANDS = {
   exec: {
     args: ['[command...]'],
     summary: 'run a command beside a fresh emulator',
     usage: '[start options] -- <command...>',
-    options: { ...startFlags(({ commandOnly }) => !commandOnly), quiet: flag('no notices on stderr') },
+    options: {
+      ...startFlags(({ commandOnly }) => !commandOnly, OWN_DEFAULTS),
+      quiet: flag('no notices on stderr'),
+    },
     advice: hint`Options of the command go behind the --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,
     about: ABOUT,
     examples: ['exec -- npm test', 'exec --auto approve -- npx playwright test'],

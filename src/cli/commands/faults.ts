@@ -1,5 +1,6 @@
 import type { FaultRule } from '../../contract/fault.ts';
 import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contract/fault-effects.ts';
+import { FAULT_ROUTES } from '../../contract/vocabulary.ts';
 import { type ActionsOf, type Declarations, group, type OptionDeclaration } from '../command.ts';
 
 const MEMBERS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
@@ -22,6 +23,7 @@ const COMMANDS = {
   list: { summary: 'the rules in force' },
   set: {
     args: ['<route>'],
+    choices: FAULT_ROUTES,
     summary: 'set a rule on initiate, checkout, cards, ipn or a path',
     fields: FIELDS,
     neverGuess: true,

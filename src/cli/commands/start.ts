@@ -2,25 +2,36 @@ import { kebab } from '../../contract/hint.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
 import { type ActionsOf, type Declarations, group, type OptionDeclaration, text } from '../command.ts';
 
-/** The flags of `start`, made of the options table, and the one for its file. */
-export function startFlags(isWanted: (spec: OptionSpec) => boolean) {
+/**
+ * The flags of `start`, made of the options table, and the one for its file.
+ *
+ * @param defaults in words, where they are others than those of `start`
+ */
+export function startFlags(
+  isWanted: (spec: OptionSpec) => boolean,
+  defaults: Readonly<Record<string, string>> = {},
+) {
   const flags = Object.entries<OptionSpec>(START_OPTIONS)
     .filter(([, spec]) => spec.kind !== 'structure' && isWanted(spec))
-    .map(([name, spec]): [string, OptionDeclaration] => [name, flagOf(name, spec)]);
+    .map(([name, spec]): [string, OptionDeclaration] => [name, flagOf(name, spec, defaults[name])]);
   return {
     ...Object.fromEntries(flags),
     config: text('file', 'configuration file (default: gateway-sim.config.json, where there is one)'),
   };
 }
 
-function flagOf(name: string, spec: OptionSpec): OptionDeclaration {
+function flagOf(
+  name: string,
+  spec: OptionSpec,
+  fallback: OptionSpec['default'] = spec.default,
+): OptionDeclaration {
   const { kind, description, choices, placeholder = choices?.join('|') } = spec;
   if (kind === 'boolean') {
     return spec.default === true
       ? { flag: `--no-${kebab(name)}`, description: `do not ${description}` }
       : { description };
   }
-  const shown = spec.default === undefined ? '' : ` (default: ${spec.default})`;
+  const shown = fallback === undefined ? '' : ` (default: ${fallback})`;
   return {
     description: `${description}${shown}`,
     ...(placeholder !== undefined && { placeholder }),

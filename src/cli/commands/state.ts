@@ -1,6 +1,6 @@
 import { type ActionsOf, type Declarations, flag, group } from '../command.ts';
 
-const YES = { yes: flag('do not ask') };
+const YES = { yes: flag('do not ask (without a terminal it never asks)') };
 
 const COMMANDS = {
   reset: {

@@ -6,7 +6,7 @@ import {
   CardWithTransactions,
 } from '../../contract/card.ts';
 import type { AppParts } from '../environment.ts';
-import { controlError, statusOf } from '../errors.ts';
+import { statusOf } from '../errors.ts';
 import { listPage } from './list.ts';
 import { control } from './route.ts';
 import { cardView } from './views.ts';
@@ -41,7 +41,7 @@ export function cardRoutes({ cards, state }: AppParts) {
           target: `/_sim/cards/${encodeURIComponent(params.id)}/transactions`,
           requestBody: JSON.stringify(body),
           status: statusOf(error),
-          responseBody: JSON.stringify(controlError(error)),
+          responseBody: JSON.stringify(error),
         }));
         return { card: cardView(card), transaction };
       },
