@@ -37,10 +37,15 @@ function multipart(fields) {
 }
 
 /** The bytes of a POST. */
-export function postRequest(port, path, type, body) {
-  return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+export function postRequest(port, path, type, body, headers = {}) {
+  const all = {
+    Host: `127.0.0.1:${port}`,
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
 export function settleRequest(port, reference, fields = { outcome: 'approve' }) {

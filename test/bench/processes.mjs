@@ -23,10 +23,12 @@ const HEAP_PROBE = `data:text/javascript,${encodeURIComponent(
 )}`;
 
 const folders = new Set();
+const children = new Set();
 process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-// A state of a million payments should not stay behind.
+// Neither an emulator nor a state of a million payments should stay behind.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
 /** A fresh folder, removed when `use` is over. */
@@ -49,38 +51,54 @@ export const stateFolder = (folder) => join(folder, '.gateway-sim');
  *
  * @returns what `use` returns; it is handed the line's JSON with `startedAt` and `readyMs`
  */
-export async function running(args, { signal = 'SIGTERM', env, ...options }, use) {
-  const startedAt = performance.now();
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...ENVIRONMENT, ...env },
-    ...options,
-  });
-  const exit = new Promise((resolve) => child.once('exit', resolve));
-  try {
+export function running(args, options, use) {
+  return spawned(args, options, async ({ child, startedAt }) => {
     const line = await firstLine(child);
     const readyMs = performance.now() - startedAt;
-    child.stdout.resume();
-    return await use({ ...JSON.parse(line), startedAt, readyMs, child });
+    return use({ ...JSON.parse(line), startedAt, readyMs, child });
+  });
+}
+
+/** Starts a process, and ends it when `use` is over. */
+export async function spawned(args, { signal = 'SIGTERM', env, ...options }, use) {
+  const startedAt = performance.now();
+  const stdio = ['ignore', 'pipe', 'pipe'];
+  const child = spawn(process.execPath, args, { stdio, env: { ...ENVIRONMENT, ...env }, ...options });
+  children.add(child);
+  const exit = new Promise((resolve) => child.once('exit', resolve));
+  try {
+    return await use({ child, startedAt });
   } finally {
     child.kill(signal);
     await exit;
+    children.delete(child);
   }
 }
 
 function firstLine(child) {
-  return new Promise((resolve, reject) => {
+  const ended = whyEnded(child);
+  const line = new Promise((resolve) => {
     let text = '';
-    let said = '';
     child.stdout.on('data', (chunk) => {
       text += chunk;
       if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')));
     });
-    child.stderr.on('data', (chunk) => {
-      said += chunk;
-    });
+  });
+  return Promise.race([line, ended]);
+}
+
+/** Rejects when a process ends, with what it said about it. Never resolves. */
+export function whyEnded(child) {
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  return new Promise((_, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => reject(new Error(`ended with ${code}: ${said.split('\n')[0]}`)));
+    child.once('close', (code) => {
+      const lines = said.split('\n');
+      reject(new Error(`it ended with ${code}: ${lines.find((line) => line.includes('Error')) ?? lines[0]}`));
+    });
   });
 }
 

@@ -37,7 +37,7 @@ function valueText({ value, unit }) {
 
 function line(row) {
   const { what, note, target, met } = row;
-  const cells = [what.padEnd(52), valueText(row).padEnd(10), target.padEnd(10), MARKS[met].padEnd(6), note];
+  const cells = [what.padEnd(56), valueText(row).padEnd(10), target.padEnd(10), MARKS[met].padEnd(6), note];
   return cells.join('  ').trimEnd();
 }
 

@@ -38,7 +38,8 @@ export function yardstick(what, numbers, unit, note = '') {
 
 /** The row of a section, or of a part of one, that could not be measured. */
 export function unmeasured(what, reason) {
-  return { what, value: null, unit: '', note: `not measured: ${reason}`, target: '', met: null };
+  const [first] = reason.split('\n');
+  return { what, value: null, unit: '', note: `not measured: ${first}`, target: '', met: null };
 }
 
 export const percent = (share) => `${(share * 100).toFixed(1)} %`;
