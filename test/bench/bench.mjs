@@ -10,6 +10,7 @@ import { packed, page } from './package.mjs';
 import { startReport } from './report.mjs';
 import { unmeasured } from './rows.mjs';
 import { commands, library, start } from './start.mjs';
+import { TARGETS } from './targets.mjs';
 
 const SECTIONS = {
   initiate,
@@ -27,7 +28,7 @@ const SECTIONS = {
 /** Takes minutes: only when it is asked for. */
 const LONG = ['million'];
 
-const choice = chosen(Object.keys(SECTIONS), LONG);
+const choice = chosen(Object.keys(TARGETS), LONG);
 if (choice.problem) {
   console.error(choice.problem);
 } else {
@@ -36,8 +37,11 @@ if (choice.problem) {
   const rows = [];
   for (const name of choice.sections) {
     process.stderr.write(`measuring ${name} …\n`);
-    const measuredRows = await SECTIONS[name]().catch((error) => [unmeasured(name, error.message)]);
-    for (const row of measuredRows) {
+    const measured = await SECTIONS[name]().catch(({ message }) => {
+      const targets = Object.keys(TARGETS[name]);
+      return (targets.length ? targets : [name]).map((what) => unmeasured(what, message));
+    });
+    for (const row of measured) {
       rows.push({ section: name, ...row });
       report.row(row);
     }

@@ -75,7 +75,8 @@ function commit() {
   const git = (...args) =>
     execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   try {
-    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', 'src') ? ' with changes' : '');
+    const changed = git('status', '--porcelain', '--', 'src', ':!src/docs') !== '';
+    return git('rev-parse', '--short', 'HEAD') + (changed ? ' with changes' : '');
   } catch {
     return null;
   }

@@ -42,8 +42,14 @@ function line(row) {
 }
 
 function page(rows, machine) {
-  const cells = rows.map((row) => [row.what, valueText(row), row.target, MARKS[row.met], row.note]);
-  const head = ['What', 'Measured', 'Target', '', 'Made of'];
-  const table = [head, head.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`);
+  const judged = rows.some(({ target }) => target !== '');
+  const cells = ({ what, note, target, met, ...row }) => [
+    what,
+    valueText(row),
+    ...(judged ? [target, MARKS[met]] : []),
+    note,
+  ];
+  const head = ['What', 'Measured', ...(judged ? ['Target', ''] : []), 'Made of'];
+  const table = [head, head.map(() => '---'), ...rows.map(cells)].map((row) => `| ${row.join(' | ')} |`);
   return `${machineText(machine)}. ${quietText(machine)}\n\n${table.join('\n')}`;
 }

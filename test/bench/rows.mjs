@@ -9,16 +9,20 @@ export function quantile(numbers, share) {
 
 export const median = (numbers) => quantile(numbers, 0.5);
 
+const BY_NAME = Object.assign({}, ...Object.values(TARGETS));
+
 /** A number that has a target. `note` says what it was made of. */
 export function measured(what, value, note = '') {
-  const { atLeast, atMost, unit = '' } = TARGETS[what];
-  const [sign, limit] = atLeast === undefined ? ['<=', limitOf(atMost)] : ['>=', atLeast];
-  const met = atLeast === undefined ? value <= limit : value >= limit;
-  return { what, value, unit, note, target: `${sign} ${limit}${unit}`, met };
+  const { target, isMet, unit } = targetOf(what);
+  return { what, value, unit, note, target, met: isMet(value) };
 }
 
-function limitOf(atMost) {
-  return typeof atMost === 'function' ? atMost(Number.parseInt(process.versions.node, 10)) : atMost;
+function targetOf(what) {
+  const { atLeast, atMost, unit = '' } = BY_NAME[what];
+  if (atLeast !== undefined) return { target: `>= ${atLeast}`, unit, isMet: (value) => value >= atLeast };
+  const major = Number.parseInt(process.versions.node, 10);
+  const limit = typeof atMost === 'function' ? atMost(major) : atMost;
+  return { target: `<= ${limit}${unit}`, unit, isMet: (value) => value <= limit };
 }
 
 /** A number without a target. */
@@ -36,10 +40,12 @@ export function yardstick(what, numbers, unit, note = '') {
   return { ...fact(what, median(numbers), unit, notes), spread };
 }
 
-/** The row of a section, or of a part of one, that could not be measured. */
+/** A row that could not be measured. */
 export function unmeasured(what, reason) {
-  const [first] = reason.split('\n');
-  return { what, value: null, unit: '', note: `not measured: ${first}`, target: '', met: null };
+  const target = what in BY_NAME ? targetOf(what).target : '';
+  // Files are named as in their folder, which is another one in each run.
+  const [first] = reason.replace(/\S+\/gateway-sim-bench-\w+\//g, '').split('\n');
+  return { what, value: null, unit: '', note: `not measured: ${first}`, target, met: null };
 }
 
 export const percent = (share) => `${(share * 100).toFixed(1)} %`;

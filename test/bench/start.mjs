@@ -1,7 +1,16 @@
 // What a user waits for: the start, the first answer, a command, the library. All of it against a node that does nothing.
 import { fileURLToPath } from 'node:url';
 import { initiateRequest, numbered, openLane, reference, settleRequest } from './load.mjs';
-import { BINARY, inFolder, running, timed, timedNothing, withFreshSim, withSim } from './processes.mjs';
+import {
+  BINARY,
+  inFolder,
+  processorMs,
+  running,
+  timed,
+  timedNothing,
+  withFreshSim,
+  withSim,
+} from './processes.mjs';
 import { startReceiver } from './receiver.mjs';
 import { fact, measured, median, ms, yardstick } from './rows.mjs';
 
@@ -25,6 +34,10 @@ async function besideNode(measure) {
   };
 }
 
+const rowOf =
+  (rounds) =>
+  (what, name, note = '') =>
+    measured(`${what}, of node -e 0`, rounds.ratio(name), ms(rounds.of(name)) + note);
 const nodeRow = (rounds, section) => yardstick(`node -e 0, beside the ${section}`, rounds.all('node'), ' ms');
 
 export async function start() {
@@ -32,11 +45,11 @@ export async function start() {
     version: await timed([BINARY, '--version']),
     ...(await withFreshSim(startTimes)),
   }));
-  const row = (what, name) => measured(`${what}, of node -e 0`, rounds.ratio(name), ms(rounds.of(name)));
+  const row = rowOf(rounds);
   return [
     nodeRow(rounds, 'start'),
     row('start to ready', 'ready'),
-    row('start to the first answered initiate', 'first'),
+    row('start to the first answered initiate', 'first', `, ${ms(rounds.of('processor'))} of processor time`),
     row('--version', 'version'),
   ];
 }
@@ -46,7 +59,7 @@ async function startTimes(sim) {
   await lane.ask(initiateRequest(sim));
   const first = performance.now() - sim.startedAt;
   lane.close();
-  return { ready: sim.readyMs, first };
+  return { ready: sim.readyMs, first, processor: processorMs(sim) };
 }
 
 export function commands() {
@@ -69,8 +82,7 @@ export function commands() {
       });
       lane.close();
       await receiver.close();
-      const row = (what, name, note = '') =>
-        measured(`${what}, of node -e 0`, rounds.ratio(name), ms(rounds.of(name)) + note);
+      const row = rowOf(rounds);
       return [
         nodeRow(rounds, 'commands'),
         row('payments --json', 'payments'),
