@@ -16,4 +16,5 @@ const server = createServer((request, response) => {
     response.end(answer);
   });
 });
-server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ port: server.address().port })));
+const [, , port = '0'] = process.argv;
+server.listen(Number(port), '127.0.0.1', () => console.log(JSON.stringify({ port: server.address().port })));

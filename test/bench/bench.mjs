@@ -1,24 +1,50 @@
 // npm run bench: the numbers that the design promises. Ratios within one run, medians of several rounds; they inform
 // and never decide, so this always exits 0.
-import { throughput, withManyPayments } from './initiate.mjs';
+import { chosen } from './arguments.mjs';
+import { growth, million } from './growth.mjs';
+import { initiate } from './initiate.mjs';
 import { ipns } from './ipns.mjs';
-import { packageSize, pageSize, startUp } from './start.mjs';
+import { watchMachine } from './machine.mjs';
+import { memory, reload } from './memory.mjs';
+import { packed, page } from './package.mjs';
+import { startReport } from './report.mjs';
+import { unmeasured } from './rows.mjs';
+import { commands, library, start } from './start.mjs';
+import { TARGETS } from './targets.mjs';
 
-const SECTIONS = { throughput, withManyPayments, ipns, startUp, packageSize, pageSize };
-const chosen = process.argv.slice(2);
+const SECTIONS = {
+  initiate,
+  growth,
+  memory,
+  reload,
+  start,
+  commands,
+  library,
+  ipns,
+  package: packed,
+  page,
+  million,
+};
+/** Takes minutes: only when it is asked for. */
+const LONG = ['million'];
 
-console.log(`Node ${process.version}, ${process.platform} ${process.arch}\n`);
-for (const [name, measure] of Object.entries(SECTIONS)) {
-  if (chosen.length > 0 && !chosen.includes(name)) continue;
-  process.stderr.write(`measuring ${name} …\n`);
-  try {
-    for (const row of await measure()) print(row);
-  } catch (error) {
-    print({ what: name, measured: `not measured: ${error.message}`, target: '', met: null });
+const choice = chosen(Object.keys(TARGETS), LONG);
+if (choice.problem) {
+  console.error(choice.problem);
+} else {
+  const describe = watchMachine();
+  const report = startReport(choice);
+  const rows = [];
+  for (const name of choice.sections) {
+    process.stderr.write(`measuring ${name} …\n`);
+    const measured = await SECTIONS[name]().catch(({ message }) => {
+      const targets = Object.keys(TARGETS[name]);
+      return (targets.length ? targets : [name]).map((what) => unmeasured(what, message));
+    });
+    for (const row of measured) {
+      rows.push({ section: name, ...row });
+      report.row(row);
+    }
   }
-}
-
-function print({ what, measured, target, met }) {
-  const mark = met === null ? '' : met ? 'ok' : 'MISSED';
-  console.log(`${what.padEnd(52)}  ${measured.padEnd(28)}  ${target.padEnd(9)}  ${mark}`.trimEnd());
+  report.end(rows, describe(rows));
 }

@@ -7,14 +7,14 @@ export const NUMBER = '0000000000';
 const BOUNDARY = '----gateway-sim-bench-0123456789';
 
 /** The bytes of one initiate: 415 of body as a form. */
-export function initiateRequest({ port, publicKey, kind, ipnUrl = 'http://127.0.0.1:3000/ipn' }) {
+export function initiateRequest({ port, publicKey, kind = 'form', prefix = 'order', ipnUrl }) {
   const fields = {
     public_key: publicKey,
-    identifier: `order-${NUMBER}`,
+    identifier: `${prefix}-${NUMBER}`,
     currency: 'USD',
     amount: '100.00',
     details: 'Two paperbacks and cards',
-    ipn_url: ipnUrl,
+    ipn_url: ipnUrl ?? 'http://127.0.0.1:3000/ipn',
     success_url: 'http://127.0.0.1:3000/thanks?order=1',
     cancel_url: 'http://127.0.0.1:3000/cart',
     site_logo: 'http://127.0.0.1:3000/logo.png',
@@ -37,64 +37,99 @@ function multipart(fields) {
 }
 
 /** The bytes of a POST. */
-export function postRequest(port, path, type, body) {
-  return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+export function postRequest(port, path, type, body, headers = {}) {
+  const all = {
+    Host: `127.0.0.1:${port}`,
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
+export function settleRequest(port, reference, fields = { outcome: 'approve' }) {
+  return postRequest(port, `/_sim/payments/${reference}/settle`, 'application/json', JSON.stringify(fields));
+}
+
+/** The reference of the payment that got a number, where the requests have the prefix. */
+export const reference = (number, prefix = 'order') => `${prefix}-${padded(number)}`;
+
+/** A request of its own for a number. */
+export function numbered(request, number) {
+  const own = Buffer.from(request);
+  own.write(padded(number), own.indexOf(NUMBER), 'latin1');
+  return own;
+}
+
+const padded = (number) => String(number).padStart(NUMBER.length, '0');
+
 /**
- * Sends `count` requests and reads every answer.
+ * Sends requests and reads every answer, until `count` are sent or `seconds` are over.
  *
  * @param options.request the bytes to send each time, with NUMBER counted up from `first` where it stands in them
  * @param options.expected what every answer must contain
- * @returns requests per second, and the latency in ms that 99 % stayed under
+ * @returns how many were answered, how many a second, and their latencies in ms, sorted
  */
-export async function load({ port, count, request, first = 0, expected = '"success":"ok"' }) {
+export async function load({
+  port,
+  request,
+  count,
+  seconds = Number.POSITIVE_INFINITY,
+  first = 0,
+  expected = '"success":"ok"',
+}) {
   const latencies = new Float64Array(count);
   let sent = 0;
   const started = performance.now();
-  const lanes = Array.from({ length: CONNECTIONS }, () => {
+  const deadline = started + seconds * 1_000;
+  const work = async () => {
+    const lane = await openLane(port, expected);
     const own = Buffer.from(request);
     const at = own.indexOf(NUMBER);
-    return lane(port, expected, () => {
-      if (sent >= count) return undefined;
+    while (sent < count && performance.now() < deadline) {
       const index = sent++;
-      if (at >= 0) own.write(String(first + index).padStart(NUMBER.length, '0'), at, 'latin1');
-      return { bytes: own, answered: (ms) => (latencies[index] = ms) };
-    });
-  });
-  await Promise.all(lanes);
-  const seconds = (performance.now() - started) / 1_000;
-  latencies.sort();
-  return { rate: count / seconds, p99: latencies[Math.floor(count * 0.99)] };
+      if (at >= 0) own.write(padded(first + index), at, 'latin1');
+      const sentAt = performance.now();
+      await lane.ask(own);
+      latencies[index] = performance.now() - sentAt;
+    }
+    lane.close();
+  };
+  await Promise.all(Array.from({ length: Math.min(CONNECTIONS, count) }, work));
+  const taken = (performance.now() - started) / 1_000;
+  return { answered: sent, rate: sent / taken, latencies: latencies.subarray(0, sent).sort() };
 }
 
-function lane(port, expected, next) {
+/**
+ * A connection that stays open and carries one request at a time.
+ *
+ * @returns `ask`: resolves with the answer, head and body; rejects when it does not contain `expected`
+ */
+export function openLane(port, expected = '') {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     socket.setNoDelay(true);
-    let current;
-    let sentAt = 0;
     let received = Buffer.alloc(0);
-    const send = () => {
-      current = next();
-      if (!current) return void socket.end(resolve);
-      sentAt = performance.now();
-      socket.write(current.bytes);
-    };
-    socket.on('connect', send);
-    socket.on('error', reject);
+    let answered = () => {};
+    let failed = reject;
+    socket.on('error', (error) => failed(error));
+    socket.on('close', () => failed(new Error('the connection was closed')));
     socket.on('data', (chunk) => {
       received = received.length ? Buffer.concat([received, chunk]) : chunk;
       if (!isWhole(received)) return;
-      if (!received.includes(expected)) {
-        return void socket.destroy(new Error(`unexpected answer: ${received.toString().slice(0, 600)}`));
-      }
-      current.answered(performance.now() - sentAt);
+      const answer = received;
       received = Buffer.alloc(0);
-      send();
+      if (answer.includes(expected)) answered(answer);
+      else socket.destroy(new Error(`unexpected answer: ${answer.toString().slice(0, 600)}`));
     });
+    const ask = (bytes) =>
+      new Promise((resolveAnswer, rejectAnswer) => {
+        answered = resolveAnswer;
+        failed = rejectAnswer;
+        socket.write(bytes);
+      });
+    socket.on('connect', () => resolve({ ask, close: () => socket.end() }));
   });
 }
 

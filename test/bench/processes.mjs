@@ -1,75 +1,125 @@
 // The processes that are measured, each with a folder of its own.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const BINARY = join(ROOT, 'bin/gateway-sim.js');
 const BARE = fileURLToPath(new URL('bare.mjs', import.meta.url));
+
+/** As a shell would start them: npm's own variables change what is printed, more certificates slow every start. */
+const ENVIRONMENT = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|GATEWAY_SIM_|NODE_EXTRA_CA_CERTS$|NODE_OPTIONS$)/i.test(name),
+  ),
+);
 
 /** Answers SIGUSR2 with the memory in use after a collection. */
 const HEAP_PROBE = `data:text/javascript,${encodeURIComponent(
   "import fs from 'node:fs';process.on('SIGUSR2',()=>{gc();gc();const m=process.memoryUsage();fs.writeFileSync(process.env.BENCH_HEAP+'.new',String(m.heapUsed+m.external));fs.renameSync(process.env.BENCH_HEAP+'.new',process.env.BENCH_HEAP)})",
 )}`;
 
+const folders = new Set();
+const children = new Set();
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+// Neither an emulator nor a state of a million payments should stay behind.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+
 /** A fresh folder, removed when `use` is over. */
 export async function inFolder(use) {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-bench-'));
+  folders.add(folder);
   try {
     return await use(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
+    folders.delete(folder);
   }
 }
 
-/** Starts a process, waits for its first line, and stops it when `use` is over. */
-async function running(args, options, use) {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], ...options });
+/** Where an emulator that runs in a folder keeps its state. */
+export const stateFolder = (folder) => join(folder, '.gateway-sim');
+
+/**
+ * Starts a process, waits for its first line, and ends it when `use` is over.
+ *
+ * @returns what `use` returns; it is handed the line's JSON with `startedAt` and `readyMs`
+ */
+export function running(args, options, use) {
+  return spawned(args, options, async ({ child, startedAt }) => {
+    const line = await firstLine(child);
+    const readyMs = performance.now() - startedAt;
+    return use({ ...JSON.parse(line), startedAt, readyMs, child });
+  });
+}
+
+/** Starts a process, and ends it when `use` is over. */
+export async function spawned(args, { signal = 'SIGTERM', env, ...options }, use) {
+  const startedAt = performance.now();
+  const stdio = ['ignore', 'pipe', 'pipe'];
+  const child = spawn(process.execPath, args, { stdio, env: { ...ENVIRONMENT, ...env }, ...options });
+  children.add(child);
   const exit = new Promise((resolve) => child.once('exit', resolve));
   try {
-    const started = performance.now();
-    const line = await firstLine(child);
-    const readyMs = performance.now() - started;
-    child.stdout.resume();
-    return await use({ ...JSON.parse(line), readyMs, child });
+    return await use({ child, startedAt });
   } finally {
-    child.kill('SIGTERM');
+    child.kill(signal);
     await exit;
+    children.delete(child);
   }
 }
 
 function firstLine(child) {
-  return new Promise((resolve, reject) => {
+  const ended = whyEnded(child);
+  const line = new Promise((resolve) => {
     let text = '';
     child.stdout.on('data', (chunk) => {
       text += chunk;
       if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')));
     });
+  });
+  return Promise.race([line, ended]);
+}
+
+/** Rejects when a process ends, with what it said about it. Never resolves. */
+export function whyEnded(child) {
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  return new Promise((_, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`${child.spawnargs.join(' ')} ended with ${code}`)));
+    child.once('close', (code) => {
+      const lines = said.split('\n');
+      reject(new Error(`it ended with ${code}: ${lines.find((line) => line.includes('Error')) ?? lines[0]}`));
+    });
   });
 }
 
 /** Runs the bare server. */
 export const withBare = (use) => running([BARE], {}, use);
 
-/** Runs the emulator on a folder, with its state on disk. */
-export function withSim(folder, use, { options = [], probe = false } = {}) {
-  const environment = { ...process.env, BENCH_HEAP: join(folder, 'heap') };
-  const start = [
-    'start',
-    '--port',
-    '0',
-    '--json',
-    '--quiet',
-    '--data-dir',
-    join(folder, 'state'),
-    ...options,
-  ];
+/** Runs the emulator in a folder, with its state on disk. */
+export function withSim(folder, use, { options = [], probe = false, signal } = {}) {
   const flags = probe ? ['--expose-gc', '--import', HEAP_PROBE] : [];
-  return running([...flags, BINARY, ...start], { cwd: folder, env: environment }, use);
+  const args = [...flags, BINARY, 'start', '--port', '0', '--json', '--quiet', ...options];
+  return running(args, { cwd: folder, env: { BENCH_HEAP: join(folder, 'heap') }, signal }, use);
+}
+
+/** Runs the emulator in a folder of its own. */
+export function withFreshSim(use, options) {
+  return inFolder((folder) => withSim(folder, (sim) => use({ ...sim, folder }), options));
+}
+
+/** Runs several at a time: `together([withBare, withFreshSim], ([bare, sim]) => …)`. */
+export function together([start, ...others], use, started = []) {
+  return start ? start((one) => together(others, use, [...started, one])) : use(started);
 }
 
 /** The bytes in use by an emulator that was started with `probe`. */
@@ -77,7 +127,7 @@ export async function bytesInUse(folder, { child }) {
   const file = join(folder, 'heap');
   await rm(file, { force: true });
   child.kill('SIGUSR2');
-  for (let tries = 0; tries < 1_000; tries++) {
+  for (let tries = 0; tries < 6_000; tries++) {
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text !== undefined) return Number(text);
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -85,17 +135,22 @@ export async function bytesInUse(folder, { child }) {
   throw new Error('the probe did not answer');
 }
 
-/** Runs a command to its end; resolves with how long it took in ms. */
-export function timed(command, args, options = {}) {
+/** Runs a command of Node to its end; resolves with how long it took in ms. */
+export function timed(args, options = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now();
-    const child = spawn(command, args, { stdio: 'ignore', ...options });
+    const child = spawn(process.execPath, args, { stdio: 'ignore', env: ENVIRONMENT, ...options });
     child.once('error', reject);
     child.once('exit', (code) =>
-      code === 0 ? resolve(performance.now() - started) : reject(new Error(`${command} ended with ${code}`)),
+      code === 0
+        ? resolve(performance.now() - started)
+        : reject(new Error(`${args.join(' ')} ended with ${code}`)),
     );
   });
 }
+
+/** What a node that does nothing takes. */
+export const timedNothing = () => timed(['-e', '0']);
 
 /** Processor time that a process has used so far, in ms; NaN where the system does not tell. */
 export function processorMs({ child }) {
@@ -109,5 +164,16 @@ export function processorMs({ child }) {
     return (Number(user) + Number(system)) * 10;
   } catch {
     return Number.NaN;
+  }
+}
+
+/** Bytes of memory that a process has now and had at most; NaN where the system does not tell. */
+export function residentBytes({ child }) {
+  const read = (text, name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024;
+  try {
+    const text = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+    return { now: read(text, 'VmRSS'), peak: read(text, 'VmHWM') };
+  } catch {
+    return { now: Number.NaN, peak: Number.NaN };
   }
 }

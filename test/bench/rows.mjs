@@ -1,31 +1,56 @@
-// Rows of the report.
+// The rows of the report, and how one number is made of many.
+import { TARGETS } from './targets.mjs';
 
-/** The middle of some numbers. */
-export function median(numbers) {
+/** The value that a share of the numbers stays at or below. */
+export function quantile(numbers, share) {
   const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
-/** A row whose number should be at least the target. */
-export function atLeast(what, value, target, unit = '', note = '') {
-  return { what, measured: shown(value, unit, note), target: `>= ${target}${unit}`, met: value >= target };
+export const median = (numbers) => quantile(numbers, 0.5);
+
+const BY_NAME = Object.assign({}, ...Object.values(TARGETS));
+
+/** A number that has a target. `note` says what it was made of. */
+export function measured(what, value, note = '') {
+  const { target, isMet, unit } = targetOf(what);
+  return { what, value, unit, note, target, met: isMet(value) };
 }
 
-/** A row whose number should be at most the target. */
-export function atMost(what, value, target, unit = '', note = '') {
-  return { what, measured: shown(value, unit, note), target: `<= ${target}${unit}`, met: value <= target };
+function targetOf(what) {
+  const { atLeast, atMost, unit = '' } = BY_NAME[what];
+  if (atLeast !== undefined) return { target: `>= ${atLeast}`, unit, isMet: (value) => value >= atLeast };
+  const major = Number.parseInt(process.versions.node, 10);
+  const limit = typeof atMost === 'function' ? atMost(major) : atMost;
+  return { target: `<= ${limit}${unit}`, unit, isMet: (value) => value <= limit };
 }
 
-/** A row without a target. */
-export function fact(what, measured) {
-  return { what, measured, target: '', met: null };
+/** A number without a target. */
+export function fact(what, value, unit = '', note = '') {
+  return { what, value, unit, note, target: '', met: null };
 }
 
-function shown(value, unit, note) {
-  return `${value.toFixed(2)}${unit}${note && `  (${note})`}`;
+/**
+ * What others are measured against. How much its rounds differ from each other tells how quiet the machine was; the
+ * outermost tenths do not count.
+ */
+export function yardstick(what, numbers, unit, note = '') {
+  const spread = (quantile(numbers, 0.9) - quantile(numbers, 0.1)) / median(numbers);
+  const notes = [note, `rounds within ${percent(spread)}`].filter(Boolean).join(', ');
+  return { ...fact(what, median(numbers), unit, notes), spread };
 }
+
+/** A row that could not be measured. */
+export function unmeasured(what, reason) {
+  const target = what in BY_NAME ? targetOf(what).target : '';
+  // Files are named as in their folder, which is another one in each run.
+  const [first] = reason.replace(/\S+\/gateway-sim-bench-\w+\//g, '').split('\n');
+  return { what, value: null, unit: '', note: `not measured: ${first}`, target, met: null };
+}
+
+export const percent = (share) => `${(share * 100).toFixed(1)} %`;
 
 /** A rate for people. */
-export function perSecond(rate) {
-  return `${Math.round(rate).toLocaleString('en')}/s`;
-}
+export const perSecond = (rate) => `${Math.round(rate).toLocaleString('en')}/s`;
+
+export const ms = (value) => `${value.toFixed(value < 20 ? 1 : 0)} ms`;

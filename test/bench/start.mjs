@@ -1,81 +1,111 @@
-// What a user waits for and what a user downloads.
-import { execFileSync } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+// What a user waits for: the start, the first answer, a command, the library. All of it against a node that does nothing.
 import { fileURLToPath } from 'node:url';
-import { initiateRequest } from './load.mjs';
-import { BINARY, inFolder, timed, withSim } from './processes.mjs';
-import { atMost, median } from './rows.mjs';
+import { initiateRequest, numbered, openLane, reference, settleRequest } from './load.mjs';
+import {
+  BINARY,
+  inFolder,
+  processorMs,
+  running,
+  timed,
+  timedNothing,
+  withFreshSim,
+  withSim,
+} from './processes.mjs';
+import { startReceiver } from './receiver.mjs';
+import { fact, measured, median, ms, yardstick } from './rows.mjs';
 
-const ROUNDS = 11;
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROUNDS = 21;
+const LIBRARY = fileURLToPath(new URL('library.mjs', import.meta.url));
 
-export async function startUp() {
-  const times = { node: [], start: [], version: [] };
-  for (let number = 0; number < ROUNDS; number++) {
-    times.node.push(await timed(process.execPath, ['-e', '0']));
-    times.version.push(await timed(process.execPath, [BINARY, '--version']));
-    times.start.push(await inFolder((folder) => withSim(folder, ({ readyMs }) => readyMs)));
+/** Measures each of some things once a round, after a node that does nothing; resolves all the rounds. */
+async function besideNode(measure) {
+  const rounds = [];
+  // Of the first round nothing counts: it fills the caches of the system.
+  for (let number = 0; number <= ROUNDS; number++) {
+    const node = await timedNothing();
+    rounds.push({ node, ...(await measure(number)) });
   }
-  const node = median(times.node);
-  const row = (what, name, target) =>
-    atMost(what, median(times[name]) / node, target, 'x', `${median(times[name]).toFixed(0)} ms`);
+  rounds.shift();
+  const all = (name) => rounds.map((round) => round[name]);
+  return {
+    all,
+    of: (name) => median(all(name)),
+    ratio: (name) => median(rounds.map((round) => round[name] / round.node)),
+  };
+}
+
+const rowOf =
+  (rounds) =>
+  (what, name, note = '') =>
+    measured(`${what}, of node -e 0`, rounds.ratio(name), ms(rounds.of(name)) + note);
+const nodeRow = (rounds, section) => yardstick(`node -e 0, beside the ${section}`, rounds.all('node'), ' ms');
+
+export async function start() {
+  const rounds = await besideNode(async () => ({
+    version: await timed([BINARY, '--version']),
+    ...(await withFreshSim(startTimes)),
+  }));
+  const row = rowOf(rounds);
   return [
-    row(`cold start to the ready event, of node -e 0 (${node.toFixed(0)} ms)`, 'start', 2.2),
-    row('--version, of node -e 0', 'version', 1.35),
+    nodeRow(rounds, 'start'),
+    row('start to ready', 'ready'),
+    row('start to the first answered initiate', 'first', `, ${ms(rounds.of('processor'))} of processor time`),
+    row('--version', 'version'),
   ];
 }
 
-export function packageSize() {
-  return inFolder(async (folder) => {
-    const npm = (args, cwd) =>
-      execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    const packed = npm(['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], ROOT).trim();
-    const options = [
-      '--offline',
-      '--no-audit',
-      '--no-fund',
-      '--cache',
-      join(folder, 'cache'),
-      '--prefix',
-      folder,
-    ];
-    npm(['install', ...options, join(folder, packed)], folder);
-    const modules = join(folder, 'node_modules');
-    const names = await readdir(modules);
-    const tarball = (await stat(join(folder, packed))).size;
-    return [
-      atMost('installed size', (await bytesIn(modules)) / 2 ** 20, 8, ' MB', `tarball ${tarball >> 10} KB`),
-      atMost('installed packages', names.filter((name) => !name.startsWith('.')).length, 20),
-    ];
-  });
+async function startTimes(sim) {
+  const lane = await openLane(sim.port, '"success":"ok"');
+  await lane.ask(initiateRequest(sim));
+  const first = performance.now() - sim.startedAt;
+  lane.close();
+  return { ready: sim.readyMs, first, processor: processorMs(sim) };
 }
 
-async function bytesIn(folder) {
-  let total = 0;
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    if (entry.isFile()) total += (await stat(join(entry.parentPath, entry.name))).size;
-  }
-  return total;
-}
-
-export function pageSize() {
+export function commands() {
   return inFolder((folder) =>
     withSim(folder, async (sim) => {
-      const request = initiateRequest({ ...sim, kind: 'urlencoded' }).toString();
-      const body = request.slice(request.indexOf('\r\n\r\n') + 4);
-      const answer = await fetch(`${sim.url}/sandbox/payment/initiate`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body,
+      const receiver = await startReceiver();
+      const lane = await openLane(sim.port);
+      const request = initiateRequest({ ...sim, ipnUrl: receiver.url });
+      const run = (...args) => timed([BINARY, ...args], { cwd: folder });
+      const rounds = await besideNode(async (number) => {
+        const payments = await run('payments', '--json');
+        const status = await run('status');
+        await lane.ask(numbered(request, 2 * number));
+        const asked = performance.now();
+        await lane.ask(settleRequest(sim.port, reference(2 * number)));
+        const waiting = performance.now() - asked;
+        await lane.ask(numbered(request, 2 * number + 1));
+        const pay = await run('pay', '--approve');
+        return { payments, status, waiting, pay: pay - waiting };
       });
-      const { url } = await answer.json();
-      const page = await (await fetch(url)).text();
-      const others = [...page.matchAll(/<(?:link|script|img)[^>]+(?:href|src)="(?!data:)/g)].length;
+      lane.close();
+      await receiver.close();
+      const row = rowOf(rounds);
       return [
-        atMost('checkout page', Buffer.byteLength(page) / 1024, 60, ' KB'),
-        atMost('requests of the checkout page', 1 + others, 4, '', 'with the logo'),
+        nodeRow(rounds, 'commands'),
+        row('payments --json', 'payments'),
+        row('status', 'status'),
+        row('pay --approve less its waiting', 'pay', ` and ${ms(rounds.of('waiting'))} of waiting`),
       ];
     }),
   );
+}
+
+export async function library() {
+  const rounds = await besideNode(() =>
+    running([LIBRARY], {}, ({ readyMs, imported, started, again }) => ({
+      whole: readyMs,
+      imported,
+      started,
+      again,
+    })),
+  );
+  const parts = `import ${ms(rounds.of('imported'))}, call ${ms(rounds.of('started'))}`;
+  return [
+    nodeRow(rounds, 'library'),
+    fact('startGatewaySim() in a new process, of node -e 0', rounds.ratio('whole'), 'x', parts),
+    fact('startGatewaySim() once more in the same process', rounds.of('again'), ' ms'),
+  ];
 }

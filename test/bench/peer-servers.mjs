@@ -1,0 +1,119 @@
+// The servers that are compared: how each is started, and what creating something is there.
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { initiateRequest, NUMBER, openLane, postRequest } from './load.mjs';
+import { PEERS } from './peer-packages.mjs';
+import { BINARY, inFolder, spawned, whyEnded } from './processes.mjs';
+
+const BARE = fileURLToPath(new URL('bare.mjs', import.meta.url));
+const PATIENCE_MS = 60_000;
+const FORM = 'application/x-www-form-urlencoded';
+
+const initiate = (port) => initiateRequest({ port, publicKey: 'pub_sim_example_not_a_real_key' });
+const PAYMENT = {
+  identifier: `order-${NUMBER}`,
+  currency: 'USD',
+  amount: '100.00',
+  details: 'Two paperbacks and cards',
+  ipn_url: 'http://127.0.0.1:3000/ipn',
+  success_url: 'http://127.0.0.1:3000/thanks?order=1',
+  cancel_url: 'http://127.0.0.1:3000/cart',
+  site_logo: 'http://127.0.0.1:3000/logo.png',
+  customer_name: 'Ada Lovelace',
+  customer_email: 'ada@example.com',
+};
+
+/** With a key of its own: emulate answers 5,000 requests of a key in an hour and refuses the others. */
+function paymentIntent(port) {
+  const body = 'amount=10000&currency=usd&description=Two+paperbacks+and+cards';
+  const headers = { Authorization: `Bearer sk_test_${NUMBER}` };
+  return postRequest(port, '/v1/payment_intents', FORM, body, headers);
+}
+
+/** Ours and the peers. `fill` writes what is stored before the start, where a file can say it. */
+export function serversOf(scripts) {
+  const ours = (...options) => ({
+    args: (port) => [BINARY, 'start', '--quiet', '--port', String(port), ...options],
+    request: initiate,
+    expected: '"success":"ok"',
+  });
+  return {
+    'bare node:http': {
+      args: (port) => [BARE, String(port)],
+      request: initiate,
+      expected: '"success":"ok"',
+      does: 'reads a form and answers; keeps nothing',
+      keepsNothing: true,
+    },
+    'gateway-sim': { ...ours(), does: 'checks 12 fields, written to the journal before the answer' },
+    'gateway-sim --in-memory': { ...ours('--in-memory'), does: 'checks 12 fields, kept in memory' },
+    [`emulate ${PEERS.emulate.version}`]: {
+      ...scripts.emulate,
+      args: (port) => [scripts.emulate.script, 'start', '--service', 'stripe', '--port', String(port)],
+      request: paymentIntent,
+      expected: '"object":"payment_intent"',
+      does: 'a payment intent of 3 fields, kept in memory',
+    },
+    [`json-server ${PEERS['json-server'].version}`]: {
+      ...scripts['json-server'],
+      args: (port) => [
+        scripts['json-server'].script,
+        '--host',
+        '127.0.0.1',
+        '--port',
+        String(port),
+        'db.json',
+      ],
+      request: (port) => postRequest(port, '/payments', 'application/json', JSON.stringify(PAYMENT)),
+      expected: '"id"',
+      does: 'any JSON, unchecked; the whole file is written for it',
+      fill: (folder, count) => {
+        const payments = Array.from({ length: count }, (_, id) => ({ ...PAYMENT, id: String(id) }));
+        return writeFile(join(folder, 'db.json'), JSON.stringify({ payments }));
+      },
+    },
+  };
+}
+
+/**
+ * Runs a server until `use` is over.
+ *
+ * @param stock how many are stored before, where it can be told by a file
+ * @returns what `use` returns; it is handed port, process, and ms from spawn to the first one created
+ */
+export function withServer(server, use, stock = 0) {
+  if (server.problem) throw new Error(server.problem);
+  return inFolder(async (folder) => {
+    await server.fill?.(folder, stock);
+    const port = await freePort();
+    return spawned(server.args(port), { cwd: folder, signal: 'SIGKILL' }, async ({ child, startedAt }) => {
+      child.stdout.resume();
+      await Promise.race([firstCreated(port, server), whyEnded(child)]);
+      return use({ port, child, startMs: performance.now() - startedAt });
+    });
+  });
+}
+
+async function firstCreated(port, server) {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const lane = await openLane(port, server.expected).catch(() => undefined);
+    if (lane) {
+      await lane.ask(server.request(port));
+      return lane.close();
+    }
+    if (performance.now() > deadline) throw new Error('it did not answer within a minute');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}

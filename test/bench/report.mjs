@@ -1,0 +1,55 @@
+// The rows as a table for a terminal, as a table for a page, and as data.
+import { writeFileSync } from 'node:fs';
+import { machineText, quietText } from './machine.mjs';
+
+const MARKS = { true: 'met', false: 'missed', null: '' };
+
+/**
+ * Prints rows as they come, or all of them at the end.
+ *
+ * @param choice `json`: the file of the document, or - for stdout; `markdown`: as a page shows it; `leftOut`: the
+ *   sections that were not asked for
+ */
+export function startReport({ json, markdown, leftOut = [] }) {
+  const asTable = json !== '-' && !markdown;
+  return {
+    row: (row) => {
+      if (asTable) console.log(line(row));
+    },
+    end: (rows, machine) => {
+      const text = JSON.stringify({ machine, rows }, undefined, 2);
+      if (json === '-') console.log(text);
+      else if (json !== undefined) writeFileSync(json, `${text}\n`);
+      if (markdown) console.log(page(rows, machine));
+      if (!asTable) return;
+      console.log(`\n${machineText(machine)}\n${quietText(machine)}`);
+      if (leftOut.length) console.log(`Left out: ${leftOut.join(', ')}. Name it, or add --long.`);
+    },
+  };
+}
+
+/** A number with as many digits as a reader needs. */
+function valueText({ value, unit }) {
+  if (value === null) return '';
+  if (unit === '/s') return `${Math.round(value).toLocaleString('en')}/s`;
+  return `${Number.isInteger(value) ? value : value.toFixed(2)}${unit}`;
+}
+
+function line(row) {
+  const { what, note, target, met } = row;
+  const cells = [what.padEnd(56), valueText(row).padEnd(10), target.padEnd(10), MARKS[met].padEnd(6), note];
+  return cells.join('  ').trimEnd();
+}
+
+function page(rows, machine) {
+  const judged = rows.some(({ target }) => target !== '');
+  const cells = ({ what, note, target, met, ...row }) => [
+    what,
+    valueText(row),
+    ...(judged ? [target, MARKS[met]] : []),
+    note,
+  ];
+  const head = ['What', 'Measured', ...(judged ? ['Target', ''] : []), 'Made of'];
+  const table = [head, head.map(() => '---'), ...rows.map(cells)].map((row) => `| ${row.join(' | ')} |`);
+  return `${machineText(machine)}. ${quietText(machine)}\n\n${table.join('\n')}`;
+}

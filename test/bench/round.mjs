@@ -1,0 +1,68 @@
+// One round of requests, and several servers taking turns.
+import { load } from './load.mjs';
+import { processorMs } from './processes.mjs';
+import { median, quantile } from './rows.mjs';
+
+export const ROUNDS = 7;
+const COUNT = 10_000;
+const WARM_UP = 10_000;
+
+/** Each request of this process gets another number. */
+let next = 1;
+
+/**
+ * Sends a round of requests to a server.
+ *
+ * @returns requests per second, latencies in ms, and the server's processor time per request in µs
+ */
+export async function round(server, request, options = {}) {
+  const first = next;
+  next += options.count ?? COUNT;
+  const before = processorMs(server);
+  const own = process.cpuUsage();
+  const started = performance.now();
+  const sent = await load({ port: server.port, request, count: COUNT, ...options, first });
+  const { user, system } = process.cpuUsage(own);
+  return {
+    answered: sent.answered,
+    rate: sent.rate,
+    p99: quantile(sent.latencies, 0.99),
+    p999: quantile(sent.latencies, 0.999),
+    processorUs: ((processorMs(server) - before) / sent.answered) * 1_000,
+    // Where this comes near 1, the client is what limits the rate.
+    clientShare: (user + system) / 1_000 / (performance.now() - started),
+  };
+}
+
+/** Forgets what the rounds before left in an emulator, so that each finds the same. */
+export async function emptied(sim) {
+  const answer = await fetch(`${sim.url}/_sim/reset`, { method: 'POST' });
+  if (!answer.ok) throw new Error(`the reset was answered with ${answer.status}`);
+}
+
+/**
+ * Lets servers take turns: a round of the first, of the second, …, of the first again.
+ *
+ * @param players by name: `server`, `request`, and `prepare`, which is called before each round
+ * @returns `of(name, value)`: the median of a value over the rounds; `ratio(a, b, value)`: of the ratios in each round
+ */
+export async function takeTurns(players, rounds = ROUNDS) {
+  const entries = Object.entries(players);
+  for (const [, { server, request }] of entries) await round(server, request, { count: WARM_UP });
+  const results = [];
+  for (let number = 0; number < rounds; number++) {
+    const result = {};
+    for (const [name, { server, request, prepare }] of entries) {
+      await prepare?.(server);
+      result[name] = await round(server, request);
+    }
+    results.push(result);
+  }
+  const all = (name, value) => results.map((result) => result[name][value]);
+  return {
+    all,
+    of: (name, value) => median(all(name, value)),
+    ratio: (name, other, value) =>
+      median(results.map((result) => result[name][value] / result[other][value])),
+  };
+}

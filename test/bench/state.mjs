@@ -1,0 +1,77 @@
+// A state with many payments, made of what an emulator of this build wrote about one.
+import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { initiateRequest, openLane, reference, settleRequest } from './load.mjs';
+import { inFolder, stateFolder, withSim } from './processes.mjs';
+
+/** Apart from those that a load initiates. */
+const PREFIX = 'stock';
+const BATCH = 1_000;
+
+/**
+ * Writes the state of so many payments into a folder in which no emulator ran yet: the lines of db.json that are
+ * about the one payment, over and over, with ids of their own.
+ *
+ * @param options.settledTo an address: the payments are approved, and their IPNs, which found nobody there, are due
+ */
+export async function makeState(folder, count, { settledTo } = {}) {
+  const lines = await inFolder(async (scratch) => {
+    const options = ['--ipn-schedule', '1s', '--ipn-retries', '100'];
+    await withSim(scratch, (sim) => makeOne(sim, settledTo), { options });
+    return (await readFile(join(stateFolder(scratch), 'db.json'), 'utf8')).split('\n');
+  });
+  await withSim(folder, () => {});
+  const file = createWriteStream(join(stateFolder(folder), 'db.json'));
+  for (const part of multiplied(lines, count)) {
+    if (!file.write(part)) await new Promise((resolve) => file.once('drain', resolve));
+  }
+  file.end();
+  await finished(file);
+}
+
+async function makeOne({ port, publicKey }, settledTo) {
+  const lane = await openLane(port);
+  const request = initiateRequest({ port, publicKey, prefix: PREFIX, ipnUrl: settledTo });
+  await lane.ask(request);
+  if (settledTo !== undefined) await lane.ask(settleRequest(port, reference(0, PREFIX)));
+  lane.close();
+}
+
+/** Makes sure that the emulator took the whole state. */
+export async function requireState({ url }, count) {
+  const answer = await fetch(`${url}/_sim/payments/${reference(count - 1, PREFIX)}`);
+  if (answer.status !== 200) throw new Error(`the state of ${count} payments was not taken`);
+}
+
+function* multiplied(lines, count) {
+  const own = new RegExp(`\\b(?:(?:pay|ipn|att)_[0-9a-z]+|${reference(0, PREFIX)})\\b`, 'g');
+  for (const [index, line] of lines.entries()) {
+    const end = index < lines.length - 1 ? '\n' : '';
+    if (!line.includes('"id":') || line.search(own) < 0) {
+      yield line + end;
+      continue;
+    }
+    // Text, then what differs, then text: put together once for each copy.
+    const texts = line.split(own);
+    const names = line.match(own);
+    for (let from = 0; from < count; from += BATCH) {
+      let part = from === 0 ? '' : ',\n';
+      for (let number = from; number < Math.min(from + BATCH, count); number++) {
+        if (number > from) part += ',\n';
+        part += texts[0];
+        for (let at = 0; at < names.length; at++) part += nameOf(names[at], number) + texts[at + 1];
+      }
+      yield part;
+    }
+    yield end;
+  }
+}
+
+/** The same for every line that names it. */
+function nameOf(name, number) {
+  if (name.startsWith(PREFIX)) return reference(number, PREFIX);
+  const digits = number.toString(36).padStart(8, '0');
+  return name.slice(0, -digits.length) + digits;
+}

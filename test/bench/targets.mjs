@@ -1,0 +1,54 @@
+// What the bench measures and what each number should be, by section, in the order in which they are shown.
+
+/** Node starts ever faster by itself, so a ratio to it is another one with each major version. */
+const byMajor = (of20, of22, of24) => (major) => (major >= 24 ? of24 : major >= 22 ? of22 : of20);
+
+export const TARGETS = {
+  initiate: {
+    'initiate form, of bare node:http': { atLeast: 0.6 },
+    'initiate multipart, of bare node:http': { atLeast: 0.5 },
+  },
+  growth: {
+    'rate with 100,000 payments, of empty': { atLeast: 0.95 },
+    'p99 with 100,000 payments, of empty': { atMost: 2, unit: 'x' },
+  },
+  memory: {
+    'memory per payment, with its request log': { atMost: 1.5, unit: ' KB' },
+    'memory per payment, read from disk': { atMost: 1.5, unit: ' KB' },
+  },
+  reload: {
+    'reload after a stop, of JSON.parse': { atMost: 1.5, unit: 'x' },
+    'reload after kill -9, of JSON.parse': { atMost: 1.5, unit: 'x' },
+  },
+  start: {
+    'start to ready, of node -e 0': { atMost: byMajor(3.4, 2.9, 2.7), unit: 'x' },
+    'start to the first answered initiate, of node -e 0': { atMost: byMajor(3.8, 3.3, 3.1), unit: 'x' },
+    '--version, of node -e 0': { atMost: 1.35, unit: 'x' },
+  },
+  commands: {
+    'payments --json, of node -e 0': { atMost: 2.6, unit: 'x' },
+    'status, of node -e 0': { atMost: 2.6, unit: 'x' },
+    'pay --approve less its waiting, of node -e 0': { atMost: 2.6, unit: 'x' },
+  },
+  library: {},
+  ipns: {
+    'IPNs due to arrived, of a bare client': { atLeast: 0.6 },
+    'settle to arrival when idle, p50': { atMost: 2, unit: ' ms' },
+    'settle to arrival when idle, p99': { atMost: 5, unit: ' ms' },
+  },
+  package: {
+    'installed size': { atMost: 3, unit: ' MB' },
+    'installed packages': { atMost: 1 },
+  },
+  page: {
+    'checkout page': { atMost: 17, unit: ' KB' },
+    'requests of the checkout page, without the logo': { atMost: 1 },
+  },
+  million: {
+    'restart with 1,000,000 payments': { atMost: 8, unit: ' s' },
+    'peak memory of that restart': { atMost: 1.5, unit: ' GB' },
+    'memory per payment of 1,000,000': { atMost: 1.5, unit: ' KB' },
+    'rate with 1,000,000 payments, of empty': { atLeast: 0.9 },
+    'p99 with 1,000,000 payments, of empty': { atMost: 2, unit: 'x' },
+  },
+};
