@@ -6,6 +6,7 @@ import { GatewayError } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
 import { environmentName, environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
 import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
+import { reason } from '../store/files.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
 import type { Io } from './io.ts';
 
@@ -81,7 +82,7 @@ async function readObject(path: string): Promise<Record<string, unknown>> {
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
     throw new Error('it is not a JSON object');
   } catch (error) {
-    throw new GatewayError('usage', `${path} cannot be used: ${(error as Error).message}`, { cause: error });
+    throw new GatewayError('usage', `${path} cannot be used: ${reason(error)}`, { cause: error });
   }
 }
 

@@ -25,6 +25,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
+  ENOENT: 'there is no such file or folder',
+  EEXIST: 'a file is in the way',
   ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder, not a file',
   ERR_FS_EISDIR: 'it is a folder, not a file',

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { run } from '../helpers/binary.ts';
+import { BINARY, run } from '../helpers/binary.ts';
 import { startIn } from '../helpers/cli.ts';
 import { PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -78,5 +80,50 @@ describe('the real binary', () => {
       .map((command) => (command.parent === PROGRAM ? '' : `${command.parent?.name()} `) + command.name());
     const missing = names.filter((name) => !CASES.some(([line]) => `${line} `.startsWith(`${name} `)));
     expect(missing).toEqual(ELSEWHERE);
+  });
+});
+
+describe.runIf(existsSync('/dev/full'))('what cannot be (where there is a /dev/full)', () => {
+  const shell = async (script: string) => {
+    const cwd = await temporaryFolder();
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', script, process.execPath, BINARY], {
+      cwd,
+      encoding: 'utf8',
+    });
+    return { code: status, stdout, stderr };
+  };
+
+  it.each(['--help', '--version', 'completion bash'])('written: %s exits 5 and says so', async (line) => {
+    expect(await shell(`"$0" "$1" ${line} >/dev/full`)).toEqual({
+      code: 5,
+      stdout: '',
+      stderr: 'gateway-sim: the output cannot be written: the disk is full\n',
+    });
+  });
+
+  it('written by an emulator does not end it', async () => {
+    const { stdout } = await shell(
+      '"$0" "$1" start --port 0 >/dev/full 2>&1 & "$0" "$1" wait --data-dir .gateway-sim && "$0" "$1" stop; wait',
+    );
+    expect(stdout).toContain('Stopped http://127.0.0.1:');
+  });
+
+  it('found: a working folder that is gone', async () => {
+    expect(await shell('mkdir gone && cd gone && rmdir ../gone && "$0" "$1" status')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'gateway-sim: the working folder does not exist any more\n  Change to another one.\n',
+    });
+  });
+
+  it.each([
+    ['a file', 'echo x >.gateway-sim', 'a file is in the way'],
+    ['a dangling link', 'ln -s /nowhere/at/all .gateway-sim', 'there is no such file or folder'],
+  ])('used: a data folder that is %s', async (_, make, why) => {
+    const { code, stderr } = await shell(`${make}; "$0" "$1" start --port 0`);
+    expect([code, stderr]).toEqual([
+      5,
+      expect.stringMatching(new RegExp(`cannot be written: ${why}\n.*--data-dir`)),
+    ]);
   });
 });
