@@ -38,6 +38,11 @@ export class State implements Collections {
   readonly cards = new Collection<Card>(({ number }) => number);
   readonly cardTransactions = new Collection<Records['cardTransactions']>(({ cardId }) => cardId);
 
+  /** Puts every record of a change in its collection, for good. */
+  load(change: Change): void {
+    for (const name of COLLECTION_NAMES) load(this, name, change);
+  }
+
   /** Puts every record of a change in its collection. What it returns must be called newest first. */
   apply(change: Change): Undo {
     const undo = COLLECTION_NAMES.flatMap((name) => put(this, name, change));
@@ -82,4 +87,10 @@ function put<Name extends CollectionName>(state: Collections, name: Name, change
     const previous = collection.put(record);
     return () => collection.unput(record.id, previous);
   });
+}
+
+function load<Name extends CollectionName>(state: Collections, name: Name, change: Change): void {
+  const collection: Collection<Records[Name]> = state[name];
+  const records: readonly Records[Name][] = change[name] ?? [];
+  for (const record of records) collection.put(record);
 }

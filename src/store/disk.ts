@@ -1,18 +1,12 @@
 import { join } from 'node:path';
 import { Low } from 'lowdb';
+import type { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { Undo } from '../domain/state.ts';
 import { damaged, reason, unwritable } from './files.ts';
 import { Journal, readJournal } from './journal.ts';
-import {
-  changeText,
-  emptySnapshot,
-  parseChange,
-  readSnapshotFile,
-  type Snapshot,
-  type StoredChange,
-  writeSnapshotFile,
-} from './snapshot.ts';
+import { changeText, emptySnapshot, parseChange, type Snapshot, type StoredChange } from './snapshot.ts';
+import { readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** A state of at most this many records is written out a second after its last change: people open the file. */
@@ -29,16 +23,18 @@ export interface StoreFiles {
   fsync: boolean;
 }
 
-/** What the files hold. */
-interface Stored {
-  /** Null when there is none yet. */
-  snapshot: Snapshot | null;
-  /** What was committed since, in order. Each is checked when it is asked for. */
-  changes: Iterable<StoredChange>;
+/** The state that the files are the shadow of. */
+export interface Shadowed {
+  /** Of all records. */
+  readonly size: number;
+  snapshot(): Snapshot;
+  /** Takes what the files hold: first the snapshot, null when there is none yet, */
+  load(snapshot: Snapshot | null): Promise<void>;
+  /** then each change that was committed since, in order. */
+  replay(change: StoredChange): void;
+  /** Something the user should know about what was found. */
   notices: string[];
 }
-
-type SnapshotSource = Readonly<{ size: number; snapshot: () => Snapshot }>;
 
 /** The shadow of the state: `db.json`, a snapshot, and `journal.jsonl`, the changes since. */
 export class Disk {
@@ -46,17 +42,17 @@ export class Disk {
   readonly #file: { size: number };
   readonly #journal: Journal;
   readonly #queue: WriteQueue;
-  readonly #source: SnapshotSource;
+  readonly #state: Shadowed;
   #timer: NodeJS.Timeout | undefined;
   #snapshotting: Promise<void> | undefined;
   #closed = false;
 
-  private constructor(low: Low<Snapshot>, file: { size: number }, journal: Journal, source: SnapshotSource) {
+  private constructor(low: Low<Snapshot>, file: { size: number }, journal: Journal, state: Shadowed) {
     this.#low = low;
     this.#file = file;
     this.#journal = journal;
     this.#queue = new WriteQueue(journal, () => this.#planSnapshot());
-    this.#source = source;
+    this.#state = state;
   }
 
   /**
@@ -64,37 +60,34 @@ export class Disk {
    *
    * @throws GatewayError `state_damaged`, with both files as they were, or `storage_failed`
    */
-  static async open(
-    { folder, fsync }: StoreFiles,
-    source: SnapshotSource,
-    load: (stored: Stored) => Promise<void>,
-  ): Promise<Disk> {
+  static async open({ folder, fsync }: StoreFiles, state: Shadowed): Promise<Disk> {
     const path = join(folder, 'db.json');
     const journalPath = join(folder, 'journal.jsonl');
     const nothing = emptySnapshot();
     const file = {
-      /** Of what was written last, in characters. */
+      /** Of what was written last, in bytes. */
       size: 0,
-      read: () => readSnapshotFile(path),
+      read: async () => (await readSnapshotFile(path))?.snapshot ?? null,
       async write(snapshot: Snapshot) {
         file.size = await writeSnapshotFile(path, snapshot);
       },
     };
     const low = new Low(file, nothing);
-    const { lines, bytes, tornBytes } = await readJournal(journalPath);
     await low.read();
-    const snapshot = low.data === nothing ? null : low.data;
+    const found = low.data !== nothing;
+    await state.load(found ? low.data : null);
     low.data = nothing;
-    if (!snapshot && lines.length) {
-      const advice = hint`Put db.json back, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
-      const problem = `${path} is missing, but ${journalPath} beside it holds changes to it`;
-      throw damaged(problem, { hint: advice });
+    const { bytes, tornBytes } = await readJournal(journalPath, (line, number) => {
+      if (!found) throw withoutSnapshot(path, journalPath);
+      state.replay(parseChange(line, `${journalPath} line ${number}`));
+    });
+    if (tornBytes) {
+      const torn = `dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`;
+      state.notices.push(`${journalPath}: ${torn}`);
     }
-    const torn = `${journalPath}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`;
-    await load({ snapshot, changes: changesOf(lines, journalPath), notices: tornBytes ? [torn] : [] });
     const journal = await Journal.open(journalPath, bytes, fsync);
-    const disk = new Disk(low, file, journal, source);
-    if (snapshot) disk.#planSnapshot();
+    const disk = new Disk(low, file, journal, state);
+    if (found) disk.#planSnapshot();
     else await disk.#writeFirst(path);
     return disk;
   }
@@ -149,7 +142,7 @@ export class Disk {
     if (bytes > Math.max(LARGE_JOURNAL_BYTES, this.#file.size)) {
       // At once: a timer that every batch sets anew would never fire under load.
       this.#trySnapshot();
-    } else if (this.#source.size <= SMALL_STATE) {
+    } else if (this.#state.size <= SMALL_STATE) {
       this.#timer = setTimeout(() => this.#trySnapshot(), SNAPSHOT_DELAY_MS);
       this.#timer.unref();
     }
@@ -175,7 +168,7 @@ export class Disk {
     const { failures } = queue;
     const { offset, snapshot } = await queue.between(() => ({
       offset: this.#journal.bytes,
-      snapshot: this.#source.snapshot(),
+      snapshot: this.#state.snapshot(),
     }));
     // The snapshot may hold changes that were still waiting for their batch: by the next turn they are in the journal,
     // or rolled back, and a snapshot that holds what was rolled back is thrown away.
@@ -191,6 +184,7 @@ export class Disk {
   }
 }
 
-function* changesOf(lines: readonly string[], path: string): Generator<StoredChange> {
-  for (const [index, line] of lines.entries()) yield parseChange(line, `${path} line ${index + 1}`);
+function withoutSnapshot(path: string, journalPath: string): GatewayError {
+  const advice = hint`Put db.json back, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
+  return damaged(`${path} is missing, but ${journalPath} beside it holds changes to it`, { hint: advice });
 }

@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 
@@ -48,16 +48,6 @@ export function unwritableFolder(path: string, cause: unknown): GatewayError {
 export function damaged(problem: string, details: ErrorDetails = {}): GatewayError {
   const advice = hint`Put back a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
   return new GatewayError('state_damaged', problem, { hint: advice, ...details });
-}
-
-/** The content of a file; undefined when there is none. @throws GatewayError `state_damaged` */
-export async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
-  }
 }
 
 /**

@@ -1,18 +1,26 @@
 import { writeSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
-import { readIfThere, replaceFile, unwritable } from './files.ts';
+import { replaceFile, unwritable } from './files.ts';
+import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 
 /**
  * Reads a journal. A last line without a newline was being written when the process was killed: it was never
  * acknowledged, so it is dropped. A file that does not exist is an empty one.
  *
+ * @param take called with each line and its number
  * @returns `bytes`: of the whole lines
  */
-export async function readJournal(path: string) {
-  const content = (await readIfThere(path)) ?? Buffer.alloc(0);
-  const bytes = content.lastIndexOf(0x0a) + 1;
-  const lines = content.toString('utf8', 0, bytes).split('\n').slice(0, -1);
-  return { lines, bytes, tornBytes: content.length - bytes };
+export async function readJournal(path: string, take: (line: string, number: number) => void) {
+  let bytes = 0;
+  let count = 0;
+  const lines = new LineSplitter((line) => {
+    bytes += line.length + 1;
+    take(line.toString(), ++count);
+  });
+  await readIfThere(path, async (file) => {
+    for await (const chunk of chunksOf(file)) lines.push(chunk);
+  });
+  return { bytes, tornBytes: lines.rest.length };
 }
 
 /** The append-only file of changes since the last snapshot. One line is one change; it counts once its newline is there. */

@@ -47,21 +47,27 @@ export class Store {
    */
   static async open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
     const store = new Store();
-    store.#disk = await Disk.open(files, store, async ({ snapshot, changes, notices }) => {
-      store.notices.push(...notices);
-      store.found = snapshot !== null;
-      store.#load(snapshot ?? (await initial()));
-      for (const { reset, ...change } of changes) {
+    store.#disk = await Disk.open(files, {
+      get size() {
+        return store.size;
+      },
+      notices: store.notices,
+      snapshot: () => store.snapshot(),
+      load: async (snapshot) => {
+        store.found = snapshot !== null;
+        store.#load(snapshot ?? (await initial()));
+      },
+      replay: ({ reset, ...change }) => {
         if (reset) store.#load(change);
-        else store.#state.apply(change);
-      }
+        else store.#state.load(change);
+      },
     });
     return store;
   }
 
   #load(change: Change): void {
     this.#state = new State();
-    this.#state.apply(change);
+    this.#state.load(change);
   }
 
   /**
