@@ -30,7 +30,7 @@ export class State implements Collections {
   readonly wallets = new Collection<Records['wallets']>();
   readonly payments = new Collection<Payment>(
     ({ identifier }) => identifier,
-    (payment, previous) => this.#paymentIndex.note(payment, previous),
+    (payment, previous, isFirst) => this.#paymentIndex.note(payment, previous, isFirst),
   );
   readonly messages = new Collection<Message>();
   readonly deliveries = new Collection<Delivery>(({ paymentId }) => paymentId ?? '');
@@ -45,9 +45,10 @@ export class State implements Collections {
 
   /** Puts every record of a change in its collection. What it returns must be called newest first. */
   apply(change: Change): Undo {
-    const undo = COLLECTION_NAMES.flatMap((name) => put(this, name, change));
+    const undo: Undo[] = [];
+    for (const name of COLLECTION_NAMES) if (change[name]) undo.push(put(this, name, change));
     return () => {
-      for (const step of undo.toReversed()) step();
+      for (const step of undo.reverse()) step();
     };
   }
 
@@ -80,17 +81,19 @@ export class State implements Collections {
   }
 }
 
-function put<Name extends CollectionName>(state: Collections, name: Name, change: Change): Undo[] {
-  const collection: Collection<Records[Name]> = state[name];
-  const records: readonly Records[Name][] = change[name] ?? [];
-  return records.map((record) => {
-    const previous = collection.put(record);
-    return () => collection.unput(record.id, previous);
-  });
-}
-
 function load<Name extends CollectionName>(state: Collections, name: Name, change: Change): void {
   const collection: Collection<Records[Name]> = state[name];
   const records: readonly Records[Name][] = change[name] ?? [];
   for (const record of records) collection.put(record);
+}
+
+function put<Name extends CollectionName>(state: Collections, name: Name, change: Change): Undo {
+  const collection: Collection<Records[Name]> = state[name];
+  const records: readonly Records[Name][] = change[name] ?? [];
+  const replaced = records.map((record) => collection.put(record));
+  return () => {
+    for (let index = records.length - 1; index >= 0; index--) {
+      collection.unput(records[index]?.id ?? '', replaced[index]);
+    }
+  };
 }
