@@ -14,6 +14,8 @@ export class Collection<Item extends { id: string }> {
   readonly #groups = new Groups();
   readonly #keyOf: ((item: Item) => string) | undefined;
   readonly #onPut: OnPut<Item> | undefined;
+  /** While it is frozen: what was replaced since, by id. */
+  #replaced: Map<string, Item> | undefined;
 
   /**
    * @param keyOf what the records of a group have in common; a record never changes its group
@@ -47,11 +49,36 @@ export class Collection<Item extends { id: string }> {
     return this.#byId.values();
   }
 
+  /**
+   * All records as of now, to be read little by little while others are put: copying a million at once would hold up
+   * every request. Holds until the next `freeze` or `thaw`, unless records of now are rolled back.
+   */
+  freeze(): Iterable<Item> {
+    const replaced = new Map<string, Item>();
+    this.#replaced = replaced;
+    const { size } = this;
+    const records = this.#byId;
+    return {
+      *[Symbol.iterator]() {
+        let left = size;
+        for (const item of records.values()) {
+          if (left-- === 0) return;
+          yield replaced.get(item.id) ?? item;
+        }
+      },
+    };
+  }
+
+  thaw(): void {
+    this.#replaced = undefined;
+  }
+
   /** Stores a record and returns the one it replaced, if any. */
   put(item: Item): Item | undefined {
     const previous = this.#byId.get(item.id);
     this.#byId.set(item.id, item);
     let isFirst = false;
+    if (previous && this.#replaced?.has(item.id) === false) this.#replaced.set(item.id, previous);
     if (previous === undefined) {
       this.#order.push(item.id);
       if (this.#keyOf) isFirst = this.#groups.add(this.#keyOf(item), item.id);

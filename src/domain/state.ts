@@ -12,6 +12,9 @@ export type Message = Records['messages'];
 /** What a rule wants stored: whole records, replacing those with the same id. One change is stored whole or not at all. */
 export type Change = { [Name in CollectionName]?: readonly Records[Name][] };
 
+/** Records of collections, wherever they are. */
+export type Contents = { readonly [Name in CollectionName]?: Iterable<Records[Name]> };
+
 /** What a rule returns: the change, and what to tell the caller once that is stored. */
 export interface Outcome<Result> {
   change: Change;
@@ -38,9 +41,14 @@ export class State implements Collections {
   readonly cards = new Collection<Card>(({ number }) => number);
   readonly cardTransactions = new Collection<Records['cardTransactions']>(({ cardId }) => cardId);
 
-  /** Puts every record of a change in its collection, for good. */
-  load(change: Change): void {
-    for (const name of COLLECTION_NAMES) load(this, name, change);
+  /** Of all records. */
+  get size(): number {
+    return COLLECTION_NAMES.reduce((sum, name) => sum + this[name].size, 0);
+  }
+
+  /** Puts every record in its collection, for good. */
+  load(records: Contents): void {
+    for (const name of COLLECTION_NAMES) load(this, name, records);
   }
 
   /** Puts every record of a change in its collection. What it returns must be called newest first. */
@@ -81,9 +89,9 @@ export class State implements Collections {
   }
 }
 
-function load<Name extends CollectionName>(state: Collections, name: Name, change: Change): void {
+function load<Name extends CollectionName>(state: Collections, name: Name, contents: Contents): void {
   const collection: Collection<Records[Name]> = state[name];
-  const records: readonly Records[Name][] = change[name] ?? [];
+  const records: Iterable<Records[Name]> = contents[name] ?? [];
   for (const record of records) collection.put(record);
 }
 

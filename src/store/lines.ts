@@ -5,13 +5,21 @@ import { reason } from './files.ts';
 /** Read at a time: no file is ever in memory as a whole, and the event loop gets its turn in between. */
 const CHUNK_BYTES = 2 ** 20;
 
-/** The content of a file, piece by piece. A piece is valid until the next one is asked for. */
-export async function* chunksOf(file: FileHandle, chunkBytes = CHUNK_BYTES): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(chunkBytes);
-  for (;;) {
-    const { bytesRead } = await file.read(buffer, 0, chunkBytes);
+/**
+ * The content of a file, piece by piece. A piece is valid until the next one is asked for.
+ *
+ * @param options `from`, `to`: offsets of a part of it
+ */
+export async function* chunksOf(
+  file: FileHandle,
+  { from = 0, to = Number.POSITIVE_INFINITY, chunkBytes = CHUNK_BYTES } = {},
+): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, to - from));
+  for (let at = from; at < to; ) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, to - at), at);
     if (!bytesRead) return;
     yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
   }
 }
 

@@ -1,5 +1,5 @@
 import { COLLECTION_NAMES } from '../contract/state.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { SnapshotImage } from './snapshot.ts';
 
 /*
  * How a snapshot is written: valid JSON with one record a line, which people can read and diff, and which is read and
@@ -10,7 +10,7 @@ import type { Snapshot } from './snapshot.ts';
 const SLICE = 250;
 
 /** The text of a snapshot in slices. */
-export function* snapshotText(snapshot: Snapshot): Generator<string> {
+export function* snapshotText(snapshot: SnapshotImage): Generator<string> {
   let text = `{"version":${snapshot.version}`;
   for (const name of COLLECTION_NAMES) {
     let count = 0;

@@ -1,6 +1,6 @@
 import { nearestName } from '../contract/error.ts';
-import { COLLECTION_NAMES, type CollectionName } from '../contract/state.ts';
-import type { Change } from '../domain/state.ts';
+import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
+import type { Change, State } from '../domain/state.ts';
 import { damaged } from './files.ts';
 import type { WholeState } from './integrity.ts';
 import { migrate, SNAPSHOT_VERSION } from './migrations.ts';
@@ -9,10 +9,46 @@ import { parseRecords } from './parse-records.ts';
 /** The whole state as plain records, as it is in a snapshot file. */
 export type Snapshot = { version: number } & WholeState;
 
+/** A state as it is written: its records may still be somewhere else. */
+export type SnapshotImage = { version: number } & { [Name in CollectionName]: Iterable<Records[Name]> };
+
 /** A snapshot of this version, collection by collection. */
 export function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown[]): Snapshot {
   const collections = COLLECTION_NAMES.map((name) => [name, recordsOf(name)] as const);
   return { version: SNAPSHOT_VERSION, ...Object.fromEntries(collections) } as Snapshot;
+}
+
+/** Whether a state holds the records of a snapshot, in that order, and nothing else. */
+export function isSame(state: State, snapshot: SnapshotImage): boolean {
+  return COLLECTION_NAMES.every((name) => {
+    const held = state[name].values();
+    for (const record of snapshot[name]) {
+      const { value } = held.next();
+      if (value !== record && JSON.stringify(value) !== JSON.stringify(record)) return false;
+    }
+    return held.next().done === true;
+  });
+}
+
+/** A state as of now, to be written while it goes on changing, until `thaw`. */
+export function frozen(state: State): { image: SnapshotImage; thaw: () => void } {
+  const image = {
+    version: SNAPSHOT_VERSION,
+    merchants: state.merchants.freeze(),
+    wallets: state.wallets.freeze(),
+    payments: state.payments.freeze(),
+    messages: state.messages.freeze(),
+    deliveries: state.deliveries.freeze(),
+    attempts: state.attempts.freeze(),
+    cards: state.cards.freeze(),
+    cardTransactions: state.cardTransactions.freeze(),
+  };
+  return {
+    image,
+    thaw() {
+      for (const name of COLLECTION_NAMES) state[name].thaw();
+    },
+  };
 }
 
 export function emptySnapshot(): Snapshot {
@@ -47,17 +83,15 @@ function requireKnownKeys(given: object, known: readonly string[], source: strin
 /** A change of the journal. `reset`: it is the whole state that takes the place of the one before. */
 export type StoredChange = Change & { reset?: true };
 
-/** The text of a journal line, as `parseChange` reads it. */
+/** A change as JSON, as `parseChange` takes it. */
 export function changeText(change: StoredChange): string {
-  const line = SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change };
-  return `${JSON.stringify(line)}\n`;
+  return JSON.stringify(SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change });
 }
 
 const CHANGE_KEYS = ['version', 'reset', ...COLLECTION_NAMES];
 
-/** Parses one journal line: a change, with the same checks as a snapshot. */
-export function parseChange(line: string, source: string): StoredChange {
-  const json = parseJson(line, source);
+/** Makes sure that parsed JSON is a change, with the same checks as a snapshot. */
+export function parseChange(json: unknown, source: string): StoredChange {
   if (typeof json !== 'object' || json === null) {
     throw damaged(`${source} is damaged: not a change`);
   }
