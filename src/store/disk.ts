@@ -94,7 +94,7 @@ export class Disk {
     );
     const isNewer = () => snapshot === null || !isSame(shadowed.state, snapshot);
     const match = requireMatch(paths, snapshot && file.sha256, read, isNewer);
-    assertReferences(shadowed.state, folder);
+    if (snapshot) assertReferences(shadowed.state, folder);
     shadowed.notices.push(...match.notices);
     const journal = await Journal.open(paths.journal, match.end, fsync);
     const disk = new Disk(low, file, journal, staleness, shadowed, match.generation);
