@@ -9,8 +9,10 @@ interface Lane {
 /** They open sockets. */
 const OVER_SOCKETS = ['clock', 'courier', 'poster'].map((name) => `test/delivery/${name}.test.ts`);
 const IN_A_BROWSER = ['test/http/reference.test.ts'];
-/** They kill processes, or fill disks. */
-const WITH_PROCESSES = ['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`);
+/** They kill processes, fill disks, or open very many folders. */
+const WITH_PROCESSES = ['durability', 'folder', 'journal', 'replace'].map(
+  (name) => `test/store/${name}.test.ts`,
+);
 
 /** Every test file is in exactly one of these. */
 export const LANES: Readonly<Record<string, Lane>> = {

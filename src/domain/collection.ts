@@ -4,19 +4,24 @@ export interface Page<Item> {
   nextCursor: string | null;
 }
 
+/** Called with each record that is put, the one that it replaced, and whether it is the first one of its group. */
+type OnPut<Item> = (item: Item, previous: Item | undefined, isFirst: boolean) => void;
+
 /** Records by id, in the order of their first appearance. Records are never changed in place. */
 export class Collection<Item extends { id: string }> {
   readonly #byId = new Map<string, Item>();
   readonly #order: string[] = [];
   readonly #groups = new Groups();
   readonly #keyOf: ((item: Item) => string) | undefined;
-  readonly #onPut: ((item: Item, previous: Item | undefined) => void) | undefined;
+  readonly #onPut: OnPut<Item> | undefined;
+  /** While it is frozen: what was replaced since, by id. */
+  #replaced: Map<string, Item> | undefined;
 
   /**
    * @param keyOf what the records of a group have in common; a record never changes its group
-   * @param onPut keeps an index: called with each record that is put, and with the one that it replaced
+   * @param onPut keeps an index
    */
-  constructor(keyOf?: (item: Item) => string, onPut?: (item: Item, previous: Item | undefined) => void) {
+  constructor(keyOf?: (item: Item) => string, onPut?: OnPut<Item>) {
     this.#keyOf = keyOf;
     this.#onPut = onPut;
   }
@@ -36,7 +41,7 @@ export class Collection<Item extends { id: string }> {
 
   /** The newest record of one group. */
   newestOf(key: string): Item | undefined {
-    return this.get(this.#groups.of(key).at(-1) ?? '');
+    return this.get(this.#groups.newest(key) ?? '');
   }
 
   /** All records, oldest first. */
@@ -44,15 +49,41 @@ export class Collection<Item extends { id: string }> {
     return this.#byId.values();
   }
 
+  /**
+   * All records as of now, to be read little by little while others are put: copying a million at once would hold up
+   * every request. Holds until the next `freeze` or `thaw`, unless records of now are rolled back.
+   */
+  freeze(): Iterable<Item> {
+    const replaced = new Map<string, Item>();
+    this.#replaced = replaced;
+    const { size } = this;
+    const records = this.#byId;
+    return {
+      *[Symbol.iterator]() {
+        let left = size;
+        for (const item of records.values()) {
+          if (left-- === 0) return;
+          yield replaced.get(item.id) ?? item;
+        }
+      },
+    };
+  }
+
+  thaw(): void {
+    this.#replaced = undefined;
+  }
+
   /** Stores a record and returns the one it replaced, if any. */
   put(item: Item): Item | undefined {
     const previous = this.#byId.get(item.id);
     this.#byId.set(item.id, item);
+    let isFirst = false;
+    if (previous && this.#replaced?.has(item.id) === false) this.#replaced.set(item.id, previous);
     if (previous === undefined) {
       this.#order.push(item.id);
-      if (this.#keyOf) this.#groups.add(this.#keyOf(item), item.id);
+      if (this.#keyOf) isFirst = this.#groups.add(this.#keyOf(item), item.id);
     }
-    this.#onPut?.(item, previous);
+    this.#onPut?.(item, previous, isFirst);
     return previous;
   }
 
@@ -63,7 +94,7 @@ export class Collection<Item extends { id: string }> {
     else if (item) {
       this.#byId.delete(id);
       this.#order.pop();
-      if (this.#keyOf) this.#groups.of(this.#keyOf(item)).pop();
+      if (this.#keyOf) this.#groups.dropNewest(this.#keyOf(item));
     }
   }
 
@@ -87,21 +118,32 @@ export class Collection<Item extends { id: string }> {
 }
 
 /** Ids by what their records have in common, oldest first. */
-export class Groups {
-  readonly #ids = new Map<string, string[]>();
+class Groups {
+  /** An id that is alone in its group, as nearly every one is, needs no list: that is a tenth of a payment's memory. */
+  readonly #ids = new Map<string, string | string[]>();
 
-  add(key: string, id: string): void {
+  /** Returns whether it is the first one of its group. */
+  add(key: string, id: string): boolean {
     const ids = this.#ids.get(key);
-    if (ids) ids.push(id);
-    else this.#ids.set(key, [id]);
+    if (ids === undefined) this.#ids.set(key, id);
+    else if (typeof ids === 'string') this.#ids.set(key, [ids, id]);
+    else ids.push(id);
+    return ids === undefined;
   }
 
-  /** Those of one group. The caller may drop the last ones where they are out of date. */
-  of(key: string): string[] {
-    return this.#ids.get(key) ?? [];
+  of(key: string): readonly string[] {
+    const ids = this.#ids.get(key) ?? [];
+    return typeof ids === 'string' ? [ids] : ids;
   }
 
-  clear(): void {
-    this.#ids.clear();
+  newest(key: string): string | undefined {
+    const ids = this.#ids.get(key);
+    return typeof ids === 'string' ? ids : ids?.at(-1);
+  }
+
+  dropNewest(key: string): void {
+    const ids = this.#ids.get(key);
+    if (typeof ids === 'string' || ids?.length === 1) this.#ids.delete(key);
+    else ids?.pop();
   }
 }

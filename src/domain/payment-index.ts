@@ -1,4 +1,4 @@
-import { type Collection, Groups } from './collection.ts';
+import type { Collection } from './collection.ts';
 import type { Payment } from './state.ts';
 
 /**
@@ -6,8 +6,9 @@ import type { Payment } from './state.ts';
  * was settled meanwhile falls off the end of a stack.
  */
 export class PaymentIndex {
-  readonly #pendingByIdentifier = new Groups();
   readonly #pending: string[] = [];
+  /** Of identifiers that several payments have. */
+  readonly #repeated = new Map<string, string[]>();
   readonly #payments: () => Collection<Payment>;
   /** A settling was rolled back: that payment belongs to its old place in the stacks, which need not be the top. */
   #disordered = false;
@@ -16,15 +17,30 @@ export class PaymentIndex {
     this.#payments = payments;
   }
 
-  note(payment: Payment, previous: Payment | undefined): void {
-    if (payment.status !== 'pending' || previous?.status === 'pending') return;
-    if (previous) this.#disordered = true;
-    else this.#stack(payment);
+  /** @param isFirst whether it is the first payment with its identifier */
+  note(payment: Payment, previous: Payment | undefined, isFirst: boolean): void {
+    const isPending = payment.status === 'pending';
+    if (previous) {
+      if (isPending && previous.status !== 'pending') this.#disordered = true;
+      return;
+    }
+    if (isPending) this.#pending.push(payment.id);
+    if (isFirst) return;
+    const stack = this.#repeated.get(payment.identifier);
+    if (!stack) this.#repeated.set(payment.identifier, this.#pendingOf(payment.identifier));
+    else if (isPending) stack.push(payment.id);
   }
 
   newestPending(identifier?: string): Payment | undefined {
     if (this.#disordered) this.#restack();
-    const stack = identifier === undefined ? this.#pending : this.#pendingByIdentifier.of(identifier);
+    if (identifier === undefined) return this.#top(this.#pending);
+    const stack = this.#repeated.get(identifier);
+    if (stack) return this.#top(stack);
+    const only = this.#payments().newestOf(identifier);
+    return only?.status === 'pending' ? only : undefined;
+  }
+
+  #top(stack: string[]): Payment | undefined {
     while (stack.length) {
       const payment = this.#payments().get(stack.at(-1) ?? '');
       if (payment?.status === 'pending') return payment;
@@ -33,15 +49,16 @@ export class PaymentIndex {
     return undefined;
   }
 
-  #stack({ identifier, id }: Payment): void {
-    this.#pendingByIdentifier.add(identifier, id);
-    this.#pending.push(id);
+  #pendingOf(identifier: string): string[] {
+    const all = this.#payments().group(identifier);
+    return all.filter(({ status }) => status === 'pending').map(({ id }) => id);
   }
 
   #restack(): void {
-    this.#pendingByIdentifier.clear();
     this.#pending.length = 0;
-    for (const payment of this.#payments().values()) if (payment.status === 'pending') this.#stack(payment);
+    for (const { id, status } of this.#payments().values()) if (status === 'pending') this.#pending.push(id);
+    for (const identifier of this.#repeated.keys())
+      this.#repeated.set(identifier, this.#pendingOf(identifier));
     this.#disordered = false;
   }
 }

@@ -12,6 +12,9 @@ export type Message = Records['messages'];
 /** What a rule wants stored: whole records, replacing those with the same id. One change is stored whole or not at all. */
 export type Change = { [Name in CollectionName]?: readonly Records[Name][] };
 
+/** Records of collections, wherever they are. */
+export type Contents = { readonly [Name in CollectionName]?: Iterable<Records[Name]> };
+
 /** What a rule returns: the change, and what to tell the caller once that is stored. */
 export interface Outcome<Result> {
   change: Change;
@@ -30,7 +33,7 @@ export class State implements Collections {
   readonly wallets = new Collection<Records['wallets']>();
   readonly payments = new Collection<Payment>(
     ({ identifier }) => identifier,
-    (payment, previous) => this.#paymentIndex.note(payment, previous),
+    (payment, previous, isFirst) => this.#paymentIndex.note(payment, previous, isFirst),
   );
   readonly messages = new Collection<Message>();
   readonly deliveries = new Collection<Delivery>(({ paymentId }) => paymentId ?? '');
@@ -38,11 +41,22 @@ export class State implements Collections {
   readonly cards = new Collection<Card>(({ number }) => number);
   readonly cardTransactions = new Collection<Records['cardTransactions']>(({ cardId }) => cardId);
 
+  /** Of all records. */
+  get size(): number {
+    return COLLECTION_NAMES.reduce((sum, name) => sum + this[name].size, 0);
+  }
+
+  /** Puts every record in its collection, for good. */
+  load(records: Contents): void {
+    for (const name of COLLECTION_NAMES) load(this, name, records);
+  }
+
   /** Puts every record of a change in its collection. What it returns must be called newest first. */
   apply(change: Change): Undo {
-    const undo = COLLECTION_NAMES.flatMap((name) => put(this, name, change));
+    const undo: Undo[] = [];
+    for (const name of COLLECTION_NAMES) if (change[name]) undo.push(put(this, name, change));
     return () => {
-      for (const step of undo.toReversed()) step();
+      for (const step of undo.reverse()) step();
     };
   }
 
@@ -75,11 +89,19 @@ export class State implements Collections {
   }
 }
 
-function put<Name extends CollectionName>(state: Collections, name: Name, change: Change): Undo[] {
+function load<Name extends CollectionName>(state: Collections, name: Name, contents: Contents): void {
+  const collection: Collection<Records[Name]> = state[name];
+  const records: Iterable<Records[Name]> = contents[name] ?? [];
+  for (const record of records) collection.put(record);
+}
+
+function put<Name extends CollectionName>(state: Collections, name: Name, change: Change): Undo {
   const collection: Collection<Records[Name]> = state[name];
   const records: readonly Records[Name][] = change[name] ?? [];
-  return records.map((record) => {
-    const previous = collection.put(record);
-    return () => collection.unput(record.id, previous);
-  });
+  const replaced = records.map((record) => collection.put(record));
+  return () => {
+    for (let index = records.length - 1; index >= 0; index--) {
+      collection.unput(records[index]?.id ?? '', replaced[index]);
+    }
+  };
 }

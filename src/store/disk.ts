@@ -1,25 +1,26 @@
 import { join } from 'node:path';
 import { Low } from 'lowdb';
-import { command, hint, option } from '../contract/hint.ts';
-import type { Undo } from '../domain/state.ts';
-import { damaged, reason, unwritable } from './files.ts';
+import { hint, option } from '../contract/hint.ts';
+import type { State, Undo } from '../domain/state.ts';
+import { reason, unwritable } from './files.ts';
+import { assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
+import { requireMatch } from './journal-match.ts';
 import {
   changeText,
   emptySnapshot,
-  parseChange,
-  readSnapshotFile,
-  type Snapshot,
+  frozen,
+  isSame,
+  type SnapshotImage,
   type StoredChange,
-  writeSnapshotFile,
 } from './snapshot.ts';
+import { SnapshotFile } from './snapshot-file.ts';
+import { Staleness } from './staleness.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** A state of at most this many records is written out a second after its last change: people open the file. */
 const SMALL_STATE = 5_000;
 const SNAPSHOT_DELAY_MS = 1_000;
-/** A larger one when its journal has grown over this, and over the snapshot's own size. */
-const LARGE_JOURNAL_BYTES = 8 * 2 ** 20;
 
 /** Where a store keeps its state. */
 export interface StoreFiles {
@@ -29,34 +30,47 @@ export interface StoreFiles {
   fsync: boolean;
 }
 
-/** What the files hold. */
-interface Stored {
-  /** Null when there is none yet. */
-  snapshot: Snapshot | null;
-  /** What was committed since, in order. Each is checked when it is asked for. */
-  changes: Iterable<StoredChange>;
+/** What the files are the shadow of. */
+export interface Shadowed {
+  /** As of now. */
+  readonly state: State;
+  /** Takes what the files hold: first the snapshot, null when there is none yet, */
+  load(snapshot: SnapshotImage | null): Promise<void>;
+  /** then each change that was committed since, in order. */
+  replay(change: StoredChange): void;
+  /** Something the user should know about what was found. */
   notices: string[];
 }
 
-type SnapshotSource = Readonly<{ size: number; snapshot: () => Snapshot }>;
-
 /** The shadow of the state: `db.json`, a snapshot, and `journal.jsonl`, the changes since. */
 export class Disk {
-  readonly #low: Low<Snapshot>;
-  readonly #file: { size: number };
+  readonly #low: Low<SnapshotImage>;
+  readonly #file: SnapshotFile;
   readonly #journal: Journal;
   readonly #queue: WriteQueue;
-  readonly #source: SnapshotSource;
+  readonly #shadowed: Shadowed;
+  readonly #staleness: Staleness;
+  /** Of the snapshot that the journal belongs to; 0 for a journal that does not say so yet. */
+  #generation: number;
   #timer: NodeJS.Timeout | undefined;
   #snapshotting: Promise<void> | undefined;
   #closed = false;
 
-  private constructor(low: Low<Snapshot>, file: { size: number }, journal: Journal, source: SnapshotSource) {
+  private constructor(
+    low: Low<SnapshotImage>,
+    file: SnapshotFile,
+    journal: Journal,
+    staleness: Staleness,
+    shadowed: Shadowed,
+    generation: number,
+  ) {
     this.#low = low;
     this.#file = file;
     this.#journal = journal;
     this.#queue = new WriteQueue(journal, () => this.#planSnapshot());
-    this.#source = source;
+    this.#staleness = staleness;
+    this.#shadowed = shadowed;
+    this.#generation = generation;
   }
 
   /**
@@ -64,49 +78,46 @@ export class Disk {
    *
    * @throws GatewayError `state_damaged`, with both files as they were, or `storage_failed`
    */
-  static async open(
-    { folder, fsync }: StoreFiles,
-    source: SnapshotSource,
-    load: (stored: Stored) => Promise<void>,
-  ): Promise<Disk> {
-    const path = join(folder, 'db.json');
-    const journalPath = join(folder, 'journal.jsonl');
+  static async open({ folder, fsync }: StoreFiles, shadowed: Shadowed): Promise<Disk> {
+    const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
     const nothing = emptySnapshot();
-    const file = {
-      /** Of what was written last, in characters. */
-      size: 0,
-      read: () => readSnapshotFile(path),
-      async write(snapshot: Snapshot) {
-        file.size = await writeSnapshotFile(path, snapshot);
-      },
-    };
-    const low = new Low(file, nothing);
-    const { lines, bytes, tornBytes } = await readJournal(journalPath);
+    const file = new SnapshotFile(paths.db);
+    const low = new Low<SnapshotImage>(file, nothing);
     await low.read();
     const snapshot = low.data === nothing ? null : low.data;
     low.data = nothing;
-    if (!snapshot && lines.length) {
-      const advice = hint`Put db.json back, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
-      const problem = `${path} is missing, but ${journalPath} beside it holds changes to it`;
-      throw damaged(problem, { hint: advice });
-    }
-    const torn = `${journalPath}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`;
-    await load({ snapshot, changes: changesOf(lines, journalPath), notices: tornBytes ? [torn] : [] });
-    const journal = await Journal.open(journalPath, bytes, fsync);
-    const disk = new Disk(low, file, journal, source);
-    if (snapshot) disk.#planSnapshot();
-    else await disk.#writeFirst(path);
+    await shadowed.load(snapshot);
+    if (snapshot) assertUniqueIds(shadowed.state, snapshot, paths.db);
+    const staleness = new Staleness(shadowed, file);
+    const read = await readJournal(paths.journal, (change, bytes) =>
+      staleness.measure(change, bytes, () => shadowed.replay(change)),
+    );
+    const isNewer = () => snapshot === null || !isSame(shadowed.state, snapshot);
+    const match = requireMatch(paths, snapshot && file.sha256, read, isNewer);
+    if (snapshot) assertReferences(shadowed.state, folder);
+    shadowed.notices.push(...match.notices);
+    const journal = await Journal.open(paths.journal, match.end, fsync);
+    const disk = new Disk(low, file, journal, staleness, shadowed, match.generation);
+    await disk.#begin(paths, match.isOther, snapshot !== null);
     return disk;
   }
 
-  /** Without a first snapshot, the journal's changes would be changes to nothing. */
-  async #writeFirst(path: string): Promise<void> {
+  /** Makes files of this format of what was found; without a first snapshot, changes would be changes to nothing. */
+  async #begin(paths: { db: string; journal: string }, isOther: boolean, isFound: boolean): Promise<void> {
+    const journal = this.#journal;
+    const { last, changes } = journal.end;
+    const isOlder = this.#generation === 0 && changes > 0;
+    if (isFound && !isOther && this.#generation) return this.#planSnapshot();
     try {
-      await this.#writeSnapshot();
+      if (!isFound || isOlder) return await this.#writeSnapshot(!isFound);
+      await journal.rebase(
+        { generation: ++this.#generation, db: this.#file.sha256, after: last },
+        journal.end,
+      );
     } catch (error) {
-      await this.#journal.close();
+      await journal.close();
       const advice = hint`Make room there, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
-      throw unwritable(path, error, advice);
+      throw unwritable(isFound && !isOlder ? paths.journal : paths.db, error, advice);
     }
   }
 
@@ -115,10 +126,10 @@ export class Disk {
    *
    * @throws GatewayError `storage_failed`, with the change rolled back
    */
-  async write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
+  write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
     // Before anything is applied: what is too large to be written must not be there.
-    const line = changeText(change);
-    await this.#queue.append(line, apply(), stored);
+    const text = changeText(change);
+    return this.#queue.append(text, this.#staleness.measure(change, text.length, apply), stored);
   }
 
   /**
@@ -132,7 +143,7 @@ export class Disk {
     await this.#snapshotting;
     await this.#queue.idle();
     const failure =
-      this.#journal.bytes &&
+      this.#journal.end.changes &&
       (await this.#writeSnapshot().catch(
         (error: unknown) =>
           `db.json could not be renewed (${reason(error)}): journal.jsonl beside it holds the changes`,
@@ -143,13 +154,12 @@ export class Disk {
   }
 
   #planSnapshot(): void {
-    const { bytes } = this.#journal;
-    if (this.#closed || !bytes || this.#snapshotting) return;
+    if (this.#closed || !this.#journal.end.changes || this.#snapshotting) return;
     clearTimeout(this.#timer);
-    if (bytes > Math.max(LARGE_JOURNAL_BYTES, this.#file.size)) {
+    if (this.#staleness.isLarge) {
       // At once: a timer that every batch sets anew would never fire under load.
       this.#trySnapshot();
-    } else if (this.#source.size <= SMALL_STATE) {
+    } else if (this.#shadowed.state.size <= SMALL_STATE) {
       this.#timer = setTimeout(() => this.#trySnapshot(), SNAPSHOT_DELAY_MS);
       this.#timer.unref();
     }
@@ -167,30 +177,39 @@ export class Disk {
   }
 
   /**
-   * Writes the state as of now and drops the journal lines that it holds. A kill in between is harmless: replaying
-   * lines that a snapshot already holds ends in the same state, because each line carries whole records.
+   * Writes the state as of now and drops the journal lines that it holds. A kill is harmless at any moment: the journal
+   * says beforehand which db.json will take the place of the present one, and all that the new one holds stays in the
+   * journal until it is there. Replaying lines that a snapshot already holds ends in the same state, because each
+   * carries whole records.
+   *
+   * @param isFirst there is no db.json yet, and so nothing in the journal that could be lost
    */
-  async #writeSnapshot(): Promise<void> {
+  async #writeSnapshot(isFirst = false): Promise<void> {
     const queue = this.#queue;
+    const journal = this.#journal;
     const { failures } = queue;
-    const { offset, snapshot } = await queue.between(() => ({
-      offset: this.#journal.bytes,
-      snapshot: this.#source.snapshot(),
-    }));
-    // The snapshot may hold changes that were still waiting for their batch: by the next turn they are in the journal,
-    // or rolled back, and a snapshot that holds what was rolled back is thrown away.
-    await queue.between(() => {});
-    if (queue.failures !== failures) throw new Error('changes were rolled back while the snapshot was made');
-    this.#low.data = snapshot;
+    const { since, image, thaw } = await queue.between(() => {
+      this.#staleness.begin();
+      return { since: journal.end, ...frozen(this.#shadowed.state) };
+    });
+    const baseOf = (sha256: string) => ({ generation: this.#generation + 1, db: sha256, after: since.last });
     try {
+      // The snapshot may hold changes that were still waiting for their batch: by the next turn they are in the journal,
+      // or rolled back, and a snapshot that holds what was rolled back is thrown away.
+      await queue.between(() => {});
+      if (queue.failures !== failures)
+        throw new Error('changes were rolled back while the snapshot was made');
+      this.#file.announce = async (sha256) => {
+        if (isFirst) await journal.rebase(baseOf(sha256), since);
+        else if (this.#generation) await queue.between(() => journal.announce(baseOf(sha256)));
+      };
+      this.#low.data = image;
       await this.#low.write();
     } finally {
       this.#low.data = emptySnapshot();
+      thaw();
     }
-    await queue.between(() => this.#journal.dropBefore(offset));
+    if (!isFirst) await journal.rebase(baseOf(this.#file.sha256), since, (work) => queue.between(work));
+    this.#generation++;
   }
-}
-
-function* changesOf(lines: readonly string[], path: string): Generator<StoredChange> {
-  for (const [index, line] of lines.entries()) yield parseChange(line, `${path} line ${index + 1}`);
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 
@@ -59,36 +60,35 @@ export function damaged(problem: string, details: ErrorDetails = {}): GatewayErr
   return new GatewayError('state_damaged', problem, { hint: advice, ...details });
 }
 
-/** The content of a file; undefined when there is none. @throws GatewayError `state_damaged` */
-export async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
-  }
-}
-
 /**
  * Writes a new file, readable by its owner only, which then takes the place of the one at `path`.
  *
+ * @param swap does the last step, in its own time
  * @returns the new file, open for appending: no later failure can leave anybody writing to the old one
  * @throws the file system's error, with the old file in place
  */
 export async function replaceFile(
   path: string,
   write: (file: FileHandle) => Promise<void>,
+  swap: (file: FileHandle, rename: () => Promise<void>) => Promise<void> = (_, rename) => rename(),
 ): Promise<FileHandle> {
   const temporary = `${path}.tmp`;
   await rm(temporary, { force: true });
   const file = await open(temporary, 'a', 0o600);
   try {
     await write(file);
-    await rename(temporary, path);
+    await swap(file, () => rename(temporary, path));
     return file;
   } catch (error) {
     await file.close();
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
+}
+
+/** Waits until the disk has the names of the files beside `path`, where the system can do that. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(dirname(path), 'r').catch(() => undefined);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
 }

@@ -1,7 +1,8 @@
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { assertConsistent } from './integrity.ts';
-import { readSnapshotFile, type Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
+import { readSnapshotFile } from './snapshot-file.ts';
 
 /**
  * The state that an emulator starts with and goes back to on a reset.
@@ -31,8 +32,8 @@ export function initialSnapshots(
 }
 
 async function readPackaged(path: string): Promise<Snapshot> {
-  const snapshot = await readSnapshotFile(path);
-  if (snapshot) return snapshot;
+  const read = await readSnapshotFile(path);
+  if (read) return read.snapshot;
   throw new GatewayError('state_damaged', `the fixtures ${path} do not exist: the package is not complete`, {
     hint: hint`Install gateway-sim again.`,
   });
@@ -40,8 +41,9 @@ async function readPackaged(path: string): Promise<Snapshot> {
 
 async function readOwn(path: string, packaged: string, label: string): Promise<Snapshot> {
   try {
-    const snapshot = await readSnapshotFile(path, { knownKeysOnly: true });
-    if (!snapshot) throw new GatewayError('usage', `${path} does not exist`);
+    const read = await readSnapshotFile(path);
+    if (!read) throw new GatewayError('usage', `${path} does not exist`);
+    const { snapshot } = read;
     const { merchants, wallets } = await readPackaged(packaged);
     const whole = {
       ...snapshot,

@@ -1,7 +1,9 @@
 import { urlProblem } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
-import type { Change } from '../domain/state.ts';
+import type { Change, State } from '../domain/state.ts';
+import { damaged } from './files.ts';
+import type { SnapshotImage } from './snapshot.ts';
 
 /** Every collection of a state as plain records. */
 export type WholeState = Required<Change>;
@@ -59,10 +61,7 @@ function* problems(state: WholeState): Generator<string, undefined> {
   const ids = new Map<CollectionName, Set<string>>();
   for (const name of COLLECTION_NAMES) {
     const known = new Set<string>();
-    for (const { id } of state[name]) {
-      if (known.has(id)) yield `${name} has the id "${id}" twice`;
-      known.add(id);
-    }
+    yield* repeatedIds(name, state[name], known);
     ids.set(name, known);
   }
   for (const [name, field] of UNIQUE) {
@@ -75,12 +74,7 @@ function* problems(state: WholeState): Generator<string, undefined> {
     }
   }
   if (!state.merchants.length) yield 'merchants is empty: one is needed at least';
-  for (const [from, field, to] of REFERENCES) {
-    for (const { id, [field]: other } of recordsOf(from)) {
-      if (typeof other === 'string' && !ids.get(to)?.has(other))
-        yield `${from} "${id}": ${field} names "${other}", which is not in ${to}`;
-    }
-  }
+  yield* danglingReferences(recordsOf, (name, id) => ids.get(name)?.has(id) ?? false);
   for (const name of COLLECTION_NAMES) {
     for (const record of recordsOf(name)) {
       for (const [field, value] of Object.entries(record)) {
@@ -89,6 +83,55 @@ function* problems(state: WholeState): Generator<string, undefined> {
       }
     }
   }
+}
+
+function* repeatedIds(
+  name: CollectionName,
+  records: Iterable<{ id: string }>,
+  known = new Set<string>(),
+): Generator<string, undefined> {
+  for (const { id } of records) {
+    if (known.has(id)) yield `${name} has the id "${id}" twice`;
+    known.add(id);
+  }
+}
+
+function* danglingReferences(
+  recordsOf: (name: CollectionName) => Iterable<AnyRecord>,
+  isThere: (name: CollectionName, id: string) => boolean,
+): Generator<string, undefined> {
+  for (const [from, field, to] of REFERENCES) {
+    // Nearly all records of some collections name the same one.
+    let last: unknown = null;
+    for (const { id, [field]: other } of recordsOf(from)) {
+      if (other === last || typeof other !== 'string') continue;
+      if (!isThere(to, other)) yield `${from} "${id}": ${field} names "${other}", which is not in ${to}`;
+      last = other;
+    }
+  }
+}
+
+/** Makes sure that a state that was made of a snapshot has all its records. @throws GatewayError `state_damaged` */
+export function assertUniqueIds(state: State, snapshot: SnapshotImage, path: string): void {
+  for (const name of COLLECTION_NAMES) {
+    let count = 0;
+    for (const _ of snapshot[name]) count++;
+    if (count !== state[name].size) requireNone(repeatedIds(name, snapshot[name]), path);
+  }
+}
+
+/** Makes sure that no record of a state names one that is missing. @throws GatewayError `state_damaged` */
+export function assertReferences(state: State, path: string): void {
+  const recordsOf = (name: CollectionName) => state[name].values() as Iterable<AnyRecord>;
+  requireNone(
+    danglingReferences(recordsOf, (name, id) => state[name].get(id) !== undefined),
+    path,
+  );
+}
+
+function requireNone(problems: Iterator<string, undefined>, path: string): void {
+  const { value: problem } = problems.next();
+  if (problem) throw damaged(`${path} is damaged: ${problem}`);
 }
 
 function valueProblem(field: string, value: unknown): string | undefined {

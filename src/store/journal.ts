@@ -1,62 +1,118 @@
-import { writeSync } from 'node:fs';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
-import { readIfThere, replaceFile, unwritable } from './files.ts';
+import { ftruncateSync, writeSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { replaceFile, syncFolder, unwritable } from './files.ts';
+import { type Base, changeLine, firstLine, JournalLines, snapshotLine } from './journal-lines.ts';
+import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
+import type { StoredChange } from './snapshot.ts';
 
 /**
- * Reads a journal. A last line without a newline was being written when the process was killed: it was never
- * acknowledged, so it is dropped. A file that does not exist is an empty one.
+ * Reads a journal.
  *
- * @returns `bytes`: of the whole lines
+ * @param take called with each change and the bytes of its line
+ * @returns undefined when there is no such file; `bytes`: of the whole lines; `isCut`: the last one lacks its newline
+ * @throws GatewayError `state_damaged`
  */
-export async function readJournal(path: string) {
-  const content = (await readIfThere(path)) ?? Buffer.alloc(0);
-  const bytes = content.lastIndexOf(0x0a) + 1;
-  const lines = content.toString('utf8', 0, bytes).split('\n').slice(0, -1);
-  return { lines, bytes, tornBytes: content.length - bytes };
+export function readJournal(
+  path: string,
+  take: (change: StoredChange, bytes: number) => void,
+  options: { chunkBytes?: number } = {},
+) {
+  return readIfThere(path, async (file) => {
+    const lines = new JournalLines(path, take);
+    let bytes = 0;
+    const splitter = new LineSplitter((line) => {
+      bytes += line.length + 1;
+      lines.push(line);
+    });
+    for await (const chunk of chunksOf(file, options)) splitter.push(chunk);
+    const rest = splitter.rest.length;
+    const isCut = rest > 0 && lines.end(splitter.rest);
+    return { lines, bytes: isCut ? bytes + rest : bytes, tornBytes: isCut ? 0 : rest, isCut };
+  });
 }
 
-/** The append-only file of changes since the last snapshot. One line is one change; it counts once its newline is there. */
+/** Where a journal ends. */
+interface End {
+  bytes: number;
+  /** The number of its last line. */
+  last: number;
+  /** How many of its lines are changes. */
+  changes: number;
+}
+
+/** The append-only file of changes since the last snapshot. One line is one change; it counts once it is whole. */
 export class Journal {
   readonly #path: string;
   readonly #fsync: boolean;
   #file: FileHandle;
-  #bytes: number;
+  #end: End;
   #broken = false;
+  /** How often its end was cut off. */
+  #cuts = 0;
 
-  private constructor(path: string, file: FileHandle, bytes: number, fsync: boolean) {
+  private constructor(path: string, file: FileHandle, end: End, fsync: boolean) {
     this.#path = path;
     this.#file = file;
-    this.#bytes = bytes;
+    this.#end = end;
     this.#fsync = fsync;
   }
 
   /**
-   * @param bytes the length of its whole lines; anything behind them is cut off
+   * @param end of its whole lines; anything behind them is cut off
    * @param fsync wait until the disk itself has each batch
    * @throws GatewayError `storage_failed`
    */
-  static async open(path: string, bytes: number, fsync: boolean): Promise<Journal> {
+  static async open(path: string, end: End & { isCut: boolean }, fsync: boolean): Promise<Journal> {
     try {
       const file = await open(path, 'a', 0o600);
-      await file.truncate(bytes);
-      return new Journal(path, file, bytes, fsync);
+      await file.truncate(end.bytes);
+      if (end.isCut) await file.appendFile('\n');
+      return new Journal(path, file, { ...end, bytes: end.bytes + (end.isCut ? 1 : 0) }, fsync);
     } catch (error) {
       throw unwritable(path, error);
     }
   }
 
-  get bytes(): number {
-    return this.#bytes;
+  /** As of this moment. */
+  get end(): Readonly<End> {
+    return { ...this.#end };
   }
 
   /**
-   * Appends lines, each with its newline; resolves when the system has them (with fsync: when the disk has).
+   * Appends changes, one line each. The system has them then; the disk after `sync`.
    *
    * @throws the file system's error, after cutting off what was written in part
    */
-  async append(text: string): Promise<void> {
+  append(changes: readonly string[]): void {
+    const { last } = this.#end;
+    this.#write(changes.map((change, index) => changeLine(last + index + 1, change)));
+    this.#end.changes += changes.length;
+  }
+
+  /** With fsync: waits until the disk has what was appended. @throws as `append`, with `undone` cut off */
+  async sync(undone: Readonly<End>): Promise<void> {
+    try {
+      await this.#file.datasync();
+    } catch (error) {
+      this.#cut(undone);
+      throw error;
+    }
+  }
+
+  get fsync(): boolean {
+    return this.#fsync;
+  }
+
+  /** Says that a db.json is about to be replaced. Nothing may be appended meanwhile. */
+  async announce(base: Base): Promise<void> {
+    this.#write([snapshotLine(this.#end.last + 1, base)]);
+    await this.#file.datasync();
+  }
+
+  #write(lines: readonly string[]): void {
     if (this.#broken)
       throw new Error('the journal has a torn line that could not be cut off: restart gateway-sim');
+    const text = lines.join('');
     const length = Buffer.byteLength(text);
     try {
       // Into the system's cache, which takes microseconds: a trip through the thread pool would cost every request
@@ -66,27 +122,80 @@ export class Journal {
         const batch = Buffer.from(text);
         while (written < length) written += writeSync(this.#file.fd, batch, written);
       }
-      if (this.#fsync) await this.#file.datasync();
     } catch (error) {
-      // A half-written line would swallow the next one.
-      await this.#file.truncate(this.#bytes).catch(() => {
-        this.#broken = true;
-      });
+      this.#cut(this.#end);
       throw error;
     }
-    this.#bytes += length;
+    this.#end.bytes += length;
+    this.#end.last += lines.length;
   }
 
-  /** Forgets the lines before an offset, which a snapshot holds now. Nothing may be appended meanwhile. */
-  async dropBefore(offset: number): Promise<void> {
-    const tail = (await readFile(this.#path)).subarray(offset, this.#bytes);
+  /** A half-written line would swallow the next one. */
+  #cut(end: Readonly<End>): void {
+    this.#cuts++;
+    this.#end = { ...end };
+    try {
+      ftruncateSync(this.#file.fd, end.bytes);
+    } catch {
+      this.#broken = true;
+    }
+  }
+
+  /**
+   * Begins anew with another snapshot, and keeps the lines behind `since`. Most of them are copied while more are
+   * appended: only the last ones need the journal to themselves.
+   *
+   * @param alone does its work while nothing is appended
+   */
+  async rebase(
+    base: Base,
+    since: Readonly<End>,
+    alone: (work: () => Promise<void>) => Promise<void> = (work) => work(),
+  ): Promise<void> {
+    const source = await open(this.#path, 'r');
+    let copied = since.bytes;
+    const cuts = this.#cuts;
+    /** Copies what is there now: chasing a writer that is as fast would never end. */
+    const catchUp = async (file: FileHandle) => {
+      const { bytes } = this.#end;
+      for await (const chunk of chunksOf(source, { from: copied, to: bytes })) await file.appendFile(chunk);
+      copied = bytes;
+      if (this.#cuts !== cuts) throw new Error('lines were rolled back while they were copied');
+    };
+    const first = firstLine(base);
+    try {
+      await replaceFile(
+        this.#path,
+        async (file) => {
+          await file.appendFile(first);
+          await catchUp(file);
+          await file.datasync();
+          await catchUp(file);
+        },
+        (file, rename) =>
+          alone(async () => {
+            await catchUp(file);
+            if (this.#fsync) await file.datasync();
+            await rename();
+            await this.#moveTo(file, since, Buffer.byteLength(first));
+          }),
+      );
+    } finally {
+      await source.close();
+    }
+  }
+
+  async #moveTo(file: FileHandle, since: Readonly<End>, firstBytes: number): Promise<void> {
     const old = this.#file;
-    this.#file = await replaceFile(this.#path, async (file) => {
-      await file.appendFile(tail);
-      await file.datasync();
-    });
-    this.#bytes = tail.length;
+    this.#file = file;
+    this.#end = {
+      bytes: firstBytes + this.#end.bytes - since.bytes,
+      last: this.#end.last,
+      changes: this.#end.changes - since.changes,
+    };
     await old.close();
+    // What is appended from now on is found by the new name only.
+    if (this.#fsync) await syncFolder(this.#path);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,6 @@
 import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
-import { COLLECTION_NAMES } from '../contract/state.ts';
-import { type Change, type Outcome, State, type Undo } from '../domain/state.ts';
+import { type Change, type Contents, type Outcome, State, type Undo } from '../domain/state.ts';
 import { Disk, type StoreFiles } from './disk.ts';
 import { type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
 
@@ -28,7 +27,7 @@ export class Store {
 
   /** Of all records. */
   get size(): number {
-    return COLLECTION_NAMES.reduce((sum, name) => sum + this.#state[name].size, 0);
+    return this.#state.size;
   }
 
   /** A store that forgets everything when the process ends. */
@@ -47,21 +46,26 @@ export class Store {
    */
   static async open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
     const store = new Store();
-    store.#disk = await Disk.open(files, store, async ({ snapshot, changes, notices }) => {
-      store.notices.push(...notices);
-      store.found = snapshot !== null;
-      store.#load(snapshot ?? (await initial()));
-      for (const { reset, ...change } of changes) {
+    store.#disk = await Disk.open(files, {
+      get state() {
+        return store.state;
+      },
+      notices: store.notices,
+      load: async (snapshot) => {
+        store.found = snapshot !== null;
+        store.#load(snapshot ?? (await initial()));
+      },
+      replay: ({ reset, ...change }) => {
         if (reset) store.#load(change);
-        else store.#state.apply(change);
-      }
+        else store.#state.load(change);
+      },
     });
     return store;
   }
 
-  #load(change: Change): void {
+  #load(records: Contents): void {
     this.#state = new State();
-    this.#state.apply(change);
+    this.#state.load(records);
   }
 
   /**

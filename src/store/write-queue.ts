@@ -6,19 +6,20 @@ import type { Journal } from './journal.ts';
 
 /** A change that is in memory and not on disk yet. */
 interface Pending {
-  line: string;
+  change: string;
   undo: Undo;
   stored: () => void;
+  resolve: () => void;
   reject: (error: Error) => void;
 }
 
-/** Group commit: all that comes in one turn of the event loop, or during one write, goes to the journal as one batch. */
+/** Group commit: all that comes in one turn of the event loop, or during one sync, goes to the journal as one batch. */
 export class WriteQueue {
   readonly #journal: Journal;
   readonly #onBatch: () => void;
   #pending: Pending[] = [];
   #turns: (() => Promise<void>)[] = [];
-  #writing: Promise<void> | undefined;
+  #isPlanned = false;
   /** How many batches were rolled back. */
   failures = 0;
 
@@ -29,14 +30,15 @@ export class WriteQueue {
   }
 
   /**
-   * Appends the line of a change that is applied already. Resolves after `stored`, which runs once the line is written.
+   * Appends a change that is applied already. Resolves after `stored`, which runs once its line is written.
    *
+   * @param change as `changeText` gave it
    * @throws GatewayError `storage_failed`, with the change rolled back
    */
-  append(line: string, undo: Undo, stored: () => void): Promise<void> {
+  append(change: string, undo: Undo, stored: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#pending.push({ line, undo, stored: () => [stored(), resolve()], reject });
-      this.#writing ??= this.#writeAll();
+      this.#pending.push({ change, undo, stored, resolve, reject });
+      this.#plan();
     });
   }
 
@@ -44,36 +46,55 @@ export class WriteQueue {
   between<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#turns.push(() => (async () => work())().then(resolve, reject));
-      this.#writing ??= this.#writeAll();
+      this.#plan();
     });
   }
 
   /** Resolves when nothing is pending. */
   async idle(): Promise<void> {
-    while (this.#writing) await this.#writing;
+    do await this.between(() => {});
+    while (this.#pending.length);
   }
 
-  /** Between two batches there is a turn for whatever needs the journal to itself: steady load cannot keep it out. */
-  async #writeAll(): Promise<void> {
-    while (this.#pending.length || this.#turns.length) {
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      const batch = this.#pending;
-      this.#pending = [];
-      if (batch.length) await this.#writeBatch(batch);
-      await this.#turns.shift()?.();
-      this.#onBatch();
-    }
-    this.#writing = undefined;
+  #plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setImmediate(() => this.#flush());
   }
 
-  async #writeBatch(batch: readonly Pending[]): Promise<void> {
+  /** Behind a batch there is a turn for whatever needs the journal to itself: steady load cannot keep it out. */
+  #flush(): void {
+    const batch = this.#pending;
+    this.#pending = [];
+    const storing = batch.length ? this.#store(batch) : undefined;
+    const turn = this.#turns.shift();
+    if (!storing && !turn) this.#next();
+    else
+      void Promise.resolve(storing)
+        .then(turn)
+        .then(() => this.#next());
+  }
+
+  #next(): void {
+    this.#isPlanned = false;
+    this.#onBatch();
+    if (this.#pending.length || this.#turns.length) this.#plan();
+  }
+
+  /** Returns what must be waited for, if anything. */
+  #store(batch: readonly Pending[]): Promise<void> | undefined {
+    const before = this.#journal.end;
     try {
-      await this.#journal.append(batch.map(({ line }) => line).join(''));
+      this.#journal.append(batch.map(({ change }) => change));
     } catch (error) {
       this.#rollBack(batch, error);
-      return;
+      return undefined;
     }
-    for (const { stored } of batch) stored();
+    if (!this.#journal.fsync) return settle(batch);
+    return this.#journal.sync(before).then(
+      () => settle(batch),
+      (error) => this.#rollBack(batch, error),
+    );
   }
 
   /** Later changes were made on top of the failed ones, so all that is not on disk is rolled back, newest first. */
@@ -87,5 +108,12 @@ export class WriteQueue {
       cause: error,
     });
     for (const { reject } of lost) reject(failure);
+  }
+}
+
+function settle(batch: readonly Pending[]): undefined {
+  for (const { stored, resolve } of batch) {
+    stored();
+    resolve();
   }
 }

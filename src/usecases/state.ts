@@ -4,7 +4,8 @@ import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import { State } from '../domain/state.ts';
 import { assertConsistent } from '../store/integrity.ts';
-import { parseSnapshot, type Snapshot, snapshotText } from '../store/snapshot.ts';
+import { parseSnapshot, type Snapshot } from '../store/snapshot.ts';
+import { snapshotText } from '../store/snapshot-lines.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** The state as a whole: back to the start, out, and in. */
@@ -77,7 +78,7 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
 function validated(json: unknown): Snapshot {
   const source = 'the imported state';
   try {
-    const snapshot = parseSnapshot(json, source, { knownKeysOnly: true });
+    const snapshot = parseSnapshot(json, source);
     assertConsistent(snapshot, source);
     return snapshot;
   } catch (error) {

@@ -302,7 +302,8 @@ describe('a stop', () => {
   it('aborts what is under way, which stays due and goes out after a restart', async () => {
     const receiver = await startReceiver(['hang', {}]);
     const folder = await temporaryFolder();
-    const delivery = deliveries()(receiver.url);
+    // Fired by hand: a state on disk has the payment that a delivery names.
+    const delivery = { ...deliveries()(receiver.url), paymentId: null };
     const open = () =>
       Store.open({ folder, fsync: false }, async () => ({ ...records(), deliveries: [delivery] }));
 

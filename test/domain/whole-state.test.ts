@@ -1,98 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { COLLECTION_NAMES, type CollectionName } from '../../src/contract/state.ts';
-import { initiate } from '../../src/domain/payment.ts';
-import { settle } from '../../src/domain/settle.ts';
-import { State } from '../../src/domain/state.ts';
 import { assertConsistent, type WholeState } from '../../src/store/integrity.ts';
-import { applied, context, input, records } from '../helpers/records.ts';
-
-/** A state with a record in nearly every collection, as a server exports it. */
-function full(): WholeState {
-  const on = new State();
-  on.apply(records());
-  const using = context();
-  const payment = applied(on, initiate(on, input(), 'live', using));
-  const [delivery] = applied(
-    on,
-    settle(on, payment, { outcome: 'approve', delivery: 'ipn-then-redirect', by: 'auto' }, using),
-  ).deliveries;
-  const time = payment.createdAt;
-  on.apply({
-    messages: [
-      {
-        id: 'msg_1',
-        paymentId: payment.id,
-        identifier: 'order-1',
-        email: 'ada@example.com',
-        code: '123456',
-        sentAt: time,
-        expiresAt: time,
-      },
-    ],
-    payments: [{ ...payment, messageId: 'msg_1', walletId: 'wal_rich_usd' }],
-    attempts: [
-      {
-        id: 'att_1',
-        deliveryId: delivery?.id ?? '',
-        number: 1,
-        startedAt: time,
-        durationMs: 1,
-        url: 'http://127.0.0.1:3000/ipn',
-        requestHeaders: [],
-        requestBody: '',
-        responseStatus: 200,
-        responseHeaders: [],
-        responseBody: null,
-        error: null,
-      },
-    ],
-    cards: [
-      {
-        id: 'card_1',
-        merchantId: 'mer_1',
-        title: 'Ads',
-        nameOnCard: 'Ada',
-        email: 'ada@example.com',
-        number: '9999001234567897',
-        cvc: '123',
-        expiryMonth: 1,
-        expiryYear: '2030',
-        currency: 'USD',
-        amount: '10',
-        charges: '0',
-        availableBalance: '10',
-        status: 'active',
-        createdAt: time,
-        updatedAt: time,
-      },
-    ],
-    cardTransactions: [
-      {
-        id: 'ctx_1',
-        cardId: 'card_1',
-        currency: 'USD',
-        beforeCharge: '1',
-        amount: '1',
-        charge: '0',
-        type: '-',
-        details: 'Coffee',
-        remark: 'make_payment',
-        createdAt: time,
-        updatedAt: time,
-      },
-    ],
-  });
-  return Object.fromEntries(
-    COLLECTION_NAMES.map((name) => [name, [...on[name].values()]]),
-  ) as unknown as WholeState;
-}
+import { fullSnapshot } from '../helpers/records.ts';
 
 const check = (state: WholeState) => () => assertConsistent(state, 'the file');
 
 describe('a state from outside', () => {
   it('as a server exports it hangs together', () => {
-    expect(COLLECTION_NAMES.filter((name) => full()[name].length === 0)).toEqual([]);
-    expect(check(full())).not.toThrow();
+    expect(COLLECTION_NAMES.filter((name) => fullSnapshot()[name].length === 0)).toEqual([]);
+    expect(check(fullSnapshot())).not.toThrow();
   });
 
   it('needs a merchant', () => {
@@ -101,7 +17,7 @@ describe('a state from outside', () => {
   });
 
   it.each(COLLECTION_NAMES)('has no id twice in %s', (name) => {
-    const state = full();
+    const state = fullSnapshot();
     const [first] = state[name];
     expect(check({ ...state, [name]: [...state[name], { ...first }] })).toThrow(
       `the file: ${name} has the id "${first?.id}" twice`,
@@ -113,7 +29,7 @@ describe('a state from outside', () => {
     ['merchants', 'secretKey'],
     ['cards', 'number'],
   ] as const)('has no two %s with one %s, and does not print it', (name, field) => {
-    const state = full();
+    const state = fullSnapshot();
     const [first] = state[name];
     const other = {
       ...first,
@@ -128,7 +44,7 @@ describe('a state from outside', () => {
 
   /** Every field by which a record names another one, found by its name so that a new one cannot be forgotten. */
   const fields = COLLECTION_NAMES.flatMap((name) =>
-    Object.keys(full()[name][0] ?? {})
+    Object.keys(fullSnapshot()[name][0] ?? {})
       .filter((field) => field.endsWith('Id'))
       .map((field): [CollectionName, string] => [name, field]),
   );
@@ -138,7 +54,7 @@ describe('a state from outside', () => {
   });
 
   it.each(fields)('never names what is not there: %s.%s', (name, field) => {
-    const state = full();
+    const state = fullSnapshot();
     const [first] = state[name];
     expect(check({ ...state, [name]: [{ ...first, [field]: 'nobody' }] })).toThrow(
       new RegExp(`^the file: ${name} "${first?.id}": ${field} names "nobody", which is not in \\w+$`),
@@ -155,7 +71,7 @@ describe('a state from outside', () => {
     ['payments', 'createdAt', 'yesterday', 'is no time'],
     ['messages', 'expiresAt', '', 'is no time'],
   ] as const)('holds nothing that cannot be worked with: %s.%s %j', (name, field, value, problem) => {
-    const state = full();
+    const state = fullSnapshot();
     const [first] = state[name];
     expect(check({ ...state, [name]: [{ ...first, [field]: value }] })).toThrow(
       new RegExp(`^the file: ${name} "${field === 'id' ? value : first?.id}": ${field} ${problem}`),
@@ -163,7 +79,7 @@ describe('a state from outside', () => {
   });
 
   it('may name nothing where null says so', () => {
-    const state = full();
+    const state = fullSnapshot();
     const payments = state.payments.map((payment) => ({ ...payment, walletId: null, messageId: null }));
     const deliveries = state.deliveries.map((delivery) => ({ ...delivery, paymentId: null }));
     expect(check({ ...state, payments, deliveries })).not.toThrow();

@@ -6,8 +6,9 @@ import { deliveryOf } from '../../src/domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
 import { type InitiateCommand, initiate } from '../../src/domain/payment.ts';
 import type { Context, Settings } from '../../src/domain/settings.ts';
+import { settle } from '../../src/domain/settle.ts';
 import { type Delivery, type Outcome, type Payment, State } from '../../src/domain/state.ts';
-import { emptySnapshot, type Snapshot } from '../../src/store/snapshot.ts';
+import { emptySnapshot, type Snapshot, snapshotOf } from '../../src/store/snapshot.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 
@@ -181,4 +182,83 @@ export function dueDelivery(
     using,
   );
   return { ...delivery, ...changes };
+}
+
+/** A snapshot with a record in every collection, as a server exports it. */
+export function fullSnapshot(): Snapshot {
+  const on = new State();
+  on.apply(records());
+  const using = context();
+  const payment = applied(on, initiate(on, input(), 'live', using));
+  const [delivery] = applied(
+    on,
+    settle(on, payment, { outcome: 'approve', delivery: 'ipn-then-redirect', by: 'auto' }, using),
+  ).deliveries;
+  const time = payment.createdAt;
+  on.apply({
+    messages: [
+      {
+        id: 'msg_1',
+        paymentId: payment.id,
+        identifier: 'order-1',
+        email: 'ada@example.com',
+        code: '123456',
+        sentAt: time,
+        expiresAt: time,
+      },
+    ],
+    payments: [{ ...payment, messageId: 'msg_1', walletId: 'wal_rich_usd' }],
+    attempts: [
+      {
+        id: 'att_1',
+        deliveryId: delivery?.id ?? '',
+        number: 1,
+        startedAt: time,
+        durationMs: 1,
+        url: 'http://127.0.0.1:3000/ipn',
+        requestHeaders: [],
+        requestBody: '',
+        responseStatus: 200,
+        responseHeaders: [],
+        responseBody: null,
+        error: null,
+      },
+    ],
+    cards: [
+      {
+        id: 'card_1',
+        merchantId: 'mer_1',
+        title: 'Ads',
+        nameOnCard: 'Ada',
+        email: 'ada@example.com',
+        number: '9999001234567897',
+        cvc: '123',
+        expiryMonth: 1,
+        expiryYear: '2030',
+        currency: 'USD',
+        amount: '10',
+        charges: '0',
+        availableBalance: '10',
+        status: 'active',
+        createdAt: time,
+        updatedAt: time,
+      },
+    ],
+    cardTransactions: [
+      {
+        id: 'ctx_1',
+        cardId: 'card_1',
+        currency: 'USD',
+        beforeCharge: '1',
+        amount: '1',
+        charge: '0',
+        type: '-',
+        details: 'Coffee',
+        remark: 'make_payment',
+        createdAt: time,
+        updatedAt: time,
+      },
+    ],
+  });
+  return snapshotOf((name) => [...on[name].values()]);
 }

@@ -4,35 +4,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { COLLECTION_NAMES } from '../../src/contract/state.ts';
-import { settle } from '../../src/domain/settle.ts';
 import { unwritable } from '../../src/store/files.ts';
-import {
-  emptySnapshot,
-  parseChange,
-  parseSnapshot,
-  readSnapshotFile,
-  snapshotText,
-  writeSnapshotFile,
-} from '../../src/store/snapshot.ts';
+import { emptySnapshot, parseChange, parseSnapshot } from '../../src/store/snapshot.ts';
+import { readSnapshotFile, writeSnapshotFile } from '../../src/store/snapshot-file.ts';
+import { snapshotText } from '../../src/store/snapshot-lines.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { applied, context, pendingPayment, type records, state, wallet } from '../helpers/records.ts';
+import { fullSnapshot, wallet } from '../helpers/records.ts';
 
-/** A snapshot with a record in most collections. */
-function full() {
-  const held = state();
-  const payment = pendingPayment(held, { mode: 'live' });
-  applied(held, settle(held, payment, { outcome: 'approve', delivery: 'ipn-twice', by: 'panel' }, context()));
-  const collections = COLLECTION_NAMES.map((name) => [name, [...held[name].values()]]);
-  return { ...emptySnapshot(), ...(Object.fromEntries(collections) as ReturnType<typeof records>) };
-}
-
-const paid = () => full().payments[0];
-const due = () => full().deliveries[0];
+const paid = () => fullSnapshot().payments[0];
+const due = () => fullSnapshot().deliveries[0];
 
 describe('a snapshot', () => {
   it('is read back as it was written', () => {
-    const text = [...snapshotText(full())].join('');
-    expect(parseSnapshot(JSON.parse(text), 'it')).toEqual(full());
+    const text = [...snapshotText(fullSnapshot())].join('');
+    expect(parseSnapshot(JSON.parse(text), 'it')).toEqual(fullSnapshot());
   });
 
   it.each([0, 1, 249, 250, 251, 1_000])(
@@ -61,14 +46,14 @@ describe('a snapshot', () => {
     ['deliveries', [{ ...due(), nextAttemptAt: '2026-13-01T00:00:00.000Z' }], 'deliveries.0.nextAttemptAt'],
     ['deliveries', [{ ...due(), attemptCount: -1 }], 'deliveries.0.attemptCount'],
   ])('with damaged %s is refused, and the error says where', (name, value, where) => {
-    const act = () => parseSnapshot({ ...full(), [name]: value }, 'the request body');
+    const act = () => parseSnapshot({ ...fullSnapshot(), [name]: value }, 'the request body');
     expect(act).toThrow(GatewayError);
     expect(act).toThrow(`the request body is damaged: ${where}`);
   });
 
   it('of an older gateway-sim, from before there were cards, has none', () => {
-    const { cards: _, cardTransactions: __, ...older } = full();
-    expect(parseSnapshot(older, 'db.json')).toEqual({ ...full(), cards: [], cardTransactions: [] });
+    const { cards: _, cardTransactions: __, ...older } = fullSnapshot();
+    expect(parseSnapshot(older, 'db.json')).toEqual({ ...fullSnapshot(), cards: [], cardTransactions: [] });
   });
 
   it('of any other JSON is taken or refused with an explained error, never anything else', () => {

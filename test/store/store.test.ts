@@ -7,6 +7,7 @@ import { settle } from '../../src/domain/settle.ts';
 import type { Change, State } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { changesIn } from '../helpers/journal.ts';
 import { context, input, records, wallet } from '../helpers/records.ts';
 
 interface Opened {
@@ -219,14 +220,22 @@ describe('the files of a store', () => {
     await Promise.all(['a', 'b'].map((id) => store.commit(put(id))));
     const text = await readFile(join(folder, 'journal.jsonl'), 'utf8');
     expect(text.endsWith('\n')).toBe(true);
-    expect(
-      text
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual([
-      { wallets: [wallet({ id: 'a', balance: '1' })] },
-      { wallets: [wallet({ id: 'b', balance: '1' })] },
+    const [first, ...lines] = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(first).toMatchObject({ journal: 2, generation: 1, after: 0 });
+    expect(lines).toEqual([
+      {
+        line: 1,
+        wallets: [wallet({ id: 'a', balance: '1' })],
+        crc32: expect.stringMatching(/^[0-9a-f]{8}$/),
+      },
+      {
+        line: 2,
+        wallets: [wallet({ id: 'b', balance: '1' })],
+        crc32: expect.stringMatching(/^[0-9a-f]{8}$/),
+      },
     ]);
   });
 
@@ -256,7 +265,7 @@ describe('the files of a store', () => {
     await vi.waitFor(
       async () => {
         expect(await readFile(join(folder, 'db.json'), 'utf8')).toContain('"fresh"');
-        expect(await readFile(join(folder, 'journal.jsonl'), 'utf8')).toBe('');
+        expect(await changesIn(folder)).toBe(0);
       },
       { timeout: 10_000, interval: 50 },
     );
@@ -270,6 +279,6 @@ describe('the files of a store', () => {
     await store.commit(put('last'));
     await store.close();
     expect(JSON.parse(await readFile(join(folder, 'db.json'), 'utf8'))).toEqual(store.snapshot());
-    expect(await readFile(join(folder, 'journal.jsonl'), 'utf8')).toBe('');
+    expect(await changesIn(folder)).toBe(0);
   });
 });

@@ -1,0 +1,151 @@
+import { crc32 } from 'node:zlib';
+import * as z from 'zod/mini';
+import { damaged } from './files.ts';
+import { parseChange, parseJson, type StoredChange } from './snapshot.ts';
+
+/*
+ * How a journal is written: JSON lines, each numbered and with a checksum of all that stands before it. The first one
+ * says which db.json the others are changes to, which never says so itself: people may edit and copy it.
+ */
+
+/** Version of this format. The one before had no first line, no numbers and no checksums. */
+const FORMAT = 2;
+
+const Base = z.strictObject({
+  /** Counts the snapshots of this folder. */
+  generation: z.int().check(z.positive()),
+  /** SHA-256 of db.json. */
+  db: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+  /** Number of the last line that db.json holds. */
+  after: z.int().check(z.nonnegative()),
+});
+/** What the lines of a journal are changes to. */
+export type Base = z.output<typeof Base>;
+
+const FirstLine = z.extend(Base, { journal: z.literal(FORMAT), crc32: z.string() });
+const Announced = z.strictObject({ snapshot: Base });
+
+const BEGINNING = '{"journal":';
+/** `,"crc32":"0123abcd"}` */
+const SEAL_BYTES = 20;
+const SEAL = /,"crc32":"[0-9a-f]{8}"\}/;
+
+function seal(content: string | Buffer): string {
+  return `,"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}`;
+}
+
+/** An object as a line: its text, with the checksum as its last field. */
+function sealed(json: string): string {
+  const content = json.slice(0, -1);
+  return `${content}${seal(content)}\n`;
+}
+
+function isSealed(line: Buffer): boolean {
+  const content = line.subarray(0, -SEAL_BYTES);
+  return line.toString('latin1', content.length) === seal(content);
+}
+
+export function firstLine(base: Base): string {
+  return sealed(JSON.stringify({ journal: FORMAT, ...base }));
+}
+
+/** @param change what `changeText` gave */
+export function changeLine(number: number, change: string): string {
+  return sealed(change === '{}' ? `{"line":${number}}` : `{"line":${number},${change.slice(1)}`);
+}
+
+/** Says that a db.json is about to take the place of the one that the first line names. */
+export function snapshotLine(number: number, base: Base): string {
+  return sealed(JSON.stringify({ line: number, snapshot: base }));
+}
+
+/** Reads the lines of a journal, one after the other. */
+export class JournalLines {
+  readonly #path: string;
+  readonly #take: (change: StoredChange, bytes: number) => void;
+  /** Lines of the file. */
+  #count = 0;
+  /** Every db.json that the lines may be changes to: a kill may have come before one took the other's place, or after. */
+  readonly #known: Base[] = [];
+  /** The number of the last line. */
+  last = 0;
+  /** How many lines are changes. */
+  changes = 0;
+
+  /** @param take called with each change and the length of its line */
+  constructor(path: string, take: (change: StoredChange, bytes: number) => void) {
+    this.#path = path;
+    this.#take = take;
+  }
+
+  /** What the first line says; undefined in a journal of the format before, or one without lines. */
+  get base(): Base | undefined {
+    return this.#known[0];
+  }
+
+  /** Whether the lines are changes to this db.json. As each carries whole records, it may hold some of them already. */
+  belongsTo(sha256: string): boolean {
+    return this.#known.some(({ db }) => db === sha256);
+  }
+
+  /** @throws GatewayError `state_damaged` */
+  push(line: Buffer): void {
+    this.#count++;
+    if (this.#count === 1 && line.toString('latin1', 0, BEGINNING.length) === BEGINNING) this.#first(line);
+    else if (this.base) this.#numbered(line);
+    else this.#change(parseJson(line.toString(), this.#source), line);
+  }
+
+  /**
+   * Takes what is behind the last newline.
+   *
+   * @returns whether it is a whole line that only lacks its newline; else it was being written when the process was
+   *   killed, and never acknowledged
+   * @throws GatewayError `state_damaged` for a whole line that was changed
+   */
+  end(rest: Buffer): boolean {
+    const isFirst = this.#count === 0 && rest.toString('latin1', 0, BEGINNING.length) === BEGINNING;
+    if (!this.base && !isFirst) return false;
+    // The first line came into its place as a whole.
+    if (!isFirst && !SEAL.test(rest.toString('latin1'))) return false;
+    this.push(rest);
+    return true;
+  }
+
+  get #source(): string {
+    return `${this.#path} line ${this.#count}`;
+  }
+
+  #open(line: Buffer): unknown {
+    if (isSealed(line)) return parseJson(line.toString(), this.#source);
+    throw damaged(`${this.#source} is damaged: its checksum does not fit`);
+  }
+
+  #first(line: Buffer): void {
+    const { generation, db, after } = this.#parse(FirstLine, this.#open(line));
+    this.#known.push({ generation, db, after });
+    this.last = after;
+  }
+
+  #numbered(line: Buffer): void {
+    const json = this.#open(line);
+    const fields: Record<string, unknown> = typeof json === 'object' ? { ...json } : {};
+    const { line: number, crc32: _, ...change } = fields;
+    if (number !== ++this.last) {
+      throw damaged(`${this.#source} is damaged: number ${this.last} is missing, it has number ${number}`);
+    }
+    if ('snapshot' in change) this.#known.push(this.#parse(Announced, change).snapshot);
+    else this.#change(change, line);
+  }
+
+  #parse<Schema extends z.ZodMiniType>(schema: Schema, json: unknown): z.output<Schema> {
+    const parsed = z.safeParse(schema, json);
+    if (parsed.success) return parsed.data;
+    throw damaged(`${this.#source} is not one that this gateway-sim can read`);
+  }
+
+  #change(json: unknown, line: Buffer): void {
+    this.changes++;
+    this.#take(parseChange(json, this.#source), line.length + 1);
+  }
+}

@@ -1,0 +1,59 @@
+import * as z from 'zod/mini';
+import { didYouMean } from '../contract/error.ts';
+import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from '../contract/state.ts';
+import { damaged } from './files.ts';
+import { type QuickCheck, quickCheck } from './quick-check.ts';
+
+const QUICK = new Map<CollectionName, QuickCheck>(
+  COLLECTION_NAMES.map((name) => [name, quickCheck(COLLECTIONS[name][0])]),
+);
+
+/**
+ * Makes sure that what came out of JSON is records of a collection. Those that are valid as they are stay the same
+ * objects; one that lacks what has a default is replaced in the list.
+ *
+ * @throws GatewayError `state_damaged`, naming the first thing that is wrong
+ */
+export function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {
+  if (!Array.isArray(records))
+    throw invalid([name], z.safeParse(z.array(z.unknown()), records).error, source);
+  const isValid = QUICK.get(name);
+  for (let index = 0; index < records.length; index++) {
+    if (!isValid?.(records[index])) records[index] = parseRecord(name, records[index], index, source);
+  }
+  return records;
+}
+
+function parseRecord(name: CollectionName, given: unknown, index: number, source: string): unknown {
+  const parsed = z.safeParse<z.ZodMiniType>(COLLECTIONS[name][0], given);
+  if (!parsed.success) throw invalid([name, index], parsed.error, source);
+  const unknown = unknownKey(given, parsed.data, [name, index]);
+  if (unknown !== undefined) throw damaged(`${source} is damaged: ${unknown}`);
+  return parsed.data;
+}
+
+function invalid(
+  where: readonly PropertyKey[],
+  error: z.core.$ZodError | undefined,
+  source: string,
+): ReturnType<typeof damaged> {
+  const issue = error?.issues[0];
+  const path = [...where, ...(issue?.path ?? [])].join('.');
+  return damaged(`${source} is damaged: ${path}: ${issue?.message ?? 'not valid'}`);
+}
+
+/** The first key that the schema dropped, in words. */
+function unknownKey(given: unknown, parsed: unknown, where: readonly PropertyKey[]): string | undefined {
+  if (typeof given !== 'object' || given === null || typeof parsed !== 'object' || parsed === null)
+    return undefined;
+  const kept = new Map<string, unknown>(Object.entries(parsed));
+  for (const [key, value] of Object.entries(given)) {
+    if (!kept.has(key)) {
+      const meant = didYouMean(key, kept.keys());
+      return `${where.join('.')}: unknown key "${key.slice(0, 60)}"${meant}`;
+    }
+    const inside = unknownKey(value, kept.get(key), [...where, key]);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
+}

@@ -1,0 +1,78 @@
+import * as z from 'zod/mini';
+
+/** Whether a value is valid as it is: parsing it by its schema would change nothing, and it has no unknown key. */
+export type QuickCheck = (value: unknown) => boolean;
+
+/**
+ * A check made from a schema, for records by the million: several times as fast as the schema, which copies each one
+ * and can say what is wrong. It may turn down what is valid, never pass what is not: whatever it turns down is parsed
+ * by the schema, which has the last word.
+ */
+export function quickCheck(schema: z.core.$ZodType): QuickCheck {
+  // What is left out is turned down, and gets its default from the schema.
+  if (schema instanceof z.ZodMiniDefault) return quickCheck(schema.def.innerType);
+  if (schema instanceof z.ZodMiniNullable) {
+    const inner = quickCheck(schema.def.innerType);
+    return (value) => value === null || inner(value);
+  }
+  const checks = (schema._zod.def.checks ?? []).map(({ _zod }) => _zod.def);
+  if (schema instanceof z.ZodMiniString) return stringCheck(checks) ?? bySchema(schema);
+  if (checks.length) return bySchema(schema);
+  if (schema instanceof z.ZodMiniObject) return objectCheck(schema.def.shape);
+  if (schema instanceof z.ZodMiniArray) {
+    const item = quickCheck(schema.def.element);
+    return (value) => Array.isArray(value) && value.every(item);
+  }
+  if (schema instanceof z.ZodMiniTuple && schema.def.rest === null) return tupleCheck(schema.def.items);
+  if (schema instanceof z.ZodMiniEnum) {
+    const known = new Set<unknown>(Object.values(schema.def.entries));
+    return (value) => known.has(value);
+  }
+  return bySchema(schema);
+}
+
+/** Undefined for checks other than patterns. */
+function stringCheck(checks: readonly z.core.$ZodCheckDef[]): QuickCheck | undefined {
+  const patterns = checks.flatMap((check) =>
+    'pattern' in check && check.pattern instanceof RegExp ? [check.pattern] : [],
+  );
+  if (patterns.length < checks.length) return undefined;
+  const [pattern, ...others] = patterns;
+  if (!pattern) return (value) => typeof value === 'string';
+  if (others.length) return undefined;
+  return (value) => typeof value === 'string' && pattern.test(value);
+}
+
+function tupleCheck(items: readonly z.core.$ZodType[]): QuickCheck {
+  const checks = items.map(quickCheck);
+  return (value) =>
+    Array.isArray(value) &&
+    value.length === checks.length &&
+    checks.every((check, index) => check(value[index]));
+}
+
+function objectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): QuickCheck {
+  const names = Object.keys(shape);
+  const checks = Object.values(shape).map(quickCheck);
+  return (value) => {
+    if (!isRecord(value)) return false;
+    for (let index = 0; index < names.length; index++) {
+      if (!checks[index]?.(value[names[index] ?? ''])) return false;
+    }
+    // Every known one is there, none being optional; so any other makes one too many.
+    return Object.keys(value).length === names.length;
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** For what is rare. An object is turned down: the schema makes a copy of it, which may differ. */
+function bySchema(schema: z.core.$ZodType): QuickCheck {
+  return (value) => {
+    if (typeof value === 'object') return false;
+    const { success, data } = z.safeParse(schema, value);
+    return success && data === value;
+  };
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import type { Adapter } from 'lowdb';
+import { damaged, replaceFile, syncFolder } from './files.ts';
+import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
+import { parseJson, parseSnapshot, type SnapshotImage } from './snapshot.ts';
+import { SnapshotLines, snapshotText } from './snapshot-lines.ts';
+
+/** What people wrote otherwise than one record a line is one text in memory, and a text has a limit. */
+const WHOLE_BYTES = 2 ** 28;
+
+/**
+ * Reads a snapshot at any size. Fixtures come through the same door.
+ *
+ * @returns null when there is no such file
+ * @throws GatewayError `state_damaged`
+ */
+export async function readSnapshotFile(path: string, options: { chunkBytes?: number } = {}) {
+  const hash = createHash('sha256');
+  let size = 0;
+  const json = await readIfThere(path, async (file) => {
+    const shape = new SnapshotLines();
+    const lines = new LineSplitter((line) => shape.push(line));
+    for await (const chunk of chunksOf(file, options)) {
+      hash.update(chunk);
+      size += chunk.length;
+      if (!shape.isOther) lines.push(chunk);
+    }
+    return shape.end(lines.rest) ?? (await readWhole(path));
+  });
+  if (json === undefined) return null;
+  return { snapshot: parseSnapshot(json, path), size, sha256: hash.digest('hex') };
+}
+
+async function readWhole(path: string): Promise<unknown> {
+  const { size } = await stat(path);
+  if (size > WHOLE_BYTES) {
+    const problem = 'it is not written one record a line, and too large to be read otherwise';
+    throw damaged(`${path} is damaged: ${problem}`);
+  }
+  return parseJson(await readFile(path, 'utf8'), path);
+}
+
+/**
+ * Writes a snapshot slice by slice to a new file that then takes the place of the old one.
+ *
+ * @param announce called before it does
+ */
+export async function writeSnapshotFile(
+  path: string,
+  snapshot: SnapshotImage,
+  announce: (sha256: string) => Promise<void> = async () => {},
+): Promise<{ size: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let size = 0;
+  let sha256 = '';
+  const file = await replaceFile(
+    path,
+    async (file) => {
+      for (const text of snapshotText(snapshot)) {
+        const slice = Buffer.from(text);
+        hash.update(slice);
+        await file.appendFile(slice);
+        size += slice.length;
+      }
+      sha256 = hash.digest('hex');
+      // Without it a power cut after the rename could leave an empty file where a good one was.
+      await file.datasync();
+    },
+    async (_, rename) => {
+      await announce(sha256);
+      await rename();
+    },
+  );
+  await file.close();
+  // Before anything relies on the new one.
+  await syncFolder(path);
+  return { size, sha256 };
+}
+
+/** `db.json`, as lowdb wants it. */
+export class SnapshotFile implements Adapter<SnapshotImage> {
+  readonly #path: string;
+  /** In bytes. */
+  size = 0;
+  sha256 = '';
+  /** Called before a new file takes the place of the old one. */
+  announce: (sha256: string) => Promise<void> = async () => {};
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async read(): Promise<SnapshotImage | null> {
+    const read = await readSnapshotFile(this.#path);
+    if (!read) return null;
+    this.size = read.size;
+    this.sha256 = read.sha256;
+    return read.snapshot;
+  }
+
+  async write(image: SnapshotImage): Promise<void> {
+    const { size, sha256 } = await writeSnapshotFile(this.#path, image, this.announce);
+    this.size = size;
+    this.sha256 = sha256;
+  }
+}

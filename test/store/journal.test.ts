@@ -1,0 +1,347 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cp, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Store } from '../../src/store/store.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { changesIn } from '../helpers/journal.ts';
+import { records, wallet } from '../helpers/records.ts';
+
+/** Called before and after each step that changes a folder. */
+let onStep: (() => void) | undefined;
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>();
+  return {
+    ...real,
+    async rename(from: string, to: string) {
+      onStep?.();
+      await real.rename(from, to);
+      onStep?.();
+    },
+    async rm(path: string, options: object) {
+      await real.rm(path, options);
+      onStep?.();
+    },
+  };
+});
+
+const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
+const openAt = (folder: string, fsync = false) => Store.open({ folder, fsync }, async () => records());
+const db = (folder: string) => join(folder, 'db.json');
+const journal = (folder: string) => join(folder, 'journal.jsonl');
+const put =
+  (id: string, holder = 'Somebody') =>
+  () => ({ change: { wallets: [wallet({ id, holder })] }, result: id });
+
+/** A folder as a kill leaves it: what was committed stands in the journal. */
+async function killed(...ids: string[]): Promise<string> {
+  const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
+  const store = await openAt(folder);
+  for (const id of ids) await store.commit(put(id));
+  await cp(folder, copy, { recursive: true });
+  await store.close();
+  return copy;
+}
+
+const idsOf = (store: Store) =>
+  [...store.state.wallets.values()].map(({ id }) => id).slice(records().wallets.length);
+
+async function reopened(folder: string): Promise<{ ids: string[]; notices: string[] }> {
+  const store = await openAt(folder);
+  const found = { ids: idsOf(store), notices: store.notices };
+  await store.close();
+  return found;
+}
+
+async function editJournal(folder: string, edit: (lines: string[]) => string[]): Promise<void> {
+  const lines = (await readFile(journal(folder), 'utf8')).trimEnd().split('\n');
+  await writeFile(
+    journal(folder),
+    edit(lines)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+}
+
+describe('a kill at any step', () => {
+  /** Does something to a folder, with a copy of it as it is before and after each step, and what was acknowledged then. */
+  async function copiesDuring(folder: string, work: (acknowledged: Set<string>) => Promise<void>) {
+    const copies: { copy: string; acknowledged: string[] }[] = [];
+    const acknowledged = new Set<string>();
+    const probe = await open(join(VERSION_1, 'db.json'));
+    const handles = Object.getPrototypeOf(probe);
+    await probe.close();
+    onStep = () => {
+      const copy = mkdtempSync(join(tmpdir(), 'gateway-sim-step-'));
+      cpSync(folder, copy, { recursive: true });
+      copies.push({ copy, acknowledged: [...acknowledged] });
+    };
+    const spies = (['appendFile', 'datasync', 'truncate', 'sync'] as const).map((name) => {
+      const real = handles[name];
+      return vi.spyOn(handles, name).mockImplementation(async function (this: unknown, ...given: unknown[]) {
+        const result = await real.apply(this, given);
+        onStep?.();
+        return result;
+      });
+    });
+    onTestFinished(() => {
+      for (const { copy } of copies) rmSync(copy, { recursive: true });
+    });
+    try {
+      await work(acknowledged);
+    } finally {
+      onStep = undefined;
+      for (const spy of spies) spy.mockRestore();
+    }
+    return copies;
+  }
+
+  const commit = async (store: Store, id: string, acknowledged: Set<string>) => {
+    await store.commit(put(id));
+    acknowledged.add(id);
+  };
+
+  it.each([
+    ['of a first start', async () => temporaryFolder()],
+    ['of a start behind a kill', () => killed('a', 'b')],
+    [
+      'of a start behind a db.json that was edited',
+      async () => {
+        const folder = await killed();
+        await writeFile(db(folder), JSON.stringify(records()));
+        return folder;
+      },
+    ],
+    [
+      'of the migration of a folder without checksums',
+      async () => {
+        const folder = await temporaryFolder();
+        await cp(VERSION_1, folder, { recursive: true });
+        return folder;
+      },
+    ],
+  ])('%s, of commits and of the snapshots on closing loses nothing', async (_, folderOf) => {
+    for (const fsync of [false, true]) {
+      const folder = await folderOf();
+      const before = await temporaryFolder();
+      await cp(folder, before, { recursive: true });
+      const kept = (await reopened(before)).ids;
+      const copies = await copiesDuring(folder, async (acknowledged) => {
+        for (const id of kept) acknowledged.add(id);
+        for (const id of ['first', 'second']) {
+          const store = await openAt(folder, fsync);
+          await commit(store, id, acknowledged);
+          await store.close();
+        }
+      });
+      expect(copies.length).toBeGreaterThan(15);
+      await expectNothingLost(copies);
+      expect((await reopened(folder)).ids).toEqual([...kept, 'first', 'second']);
+    }
+  });
+
+  it('of a snapshot between commits loses nothing', async () => {
+    const folder = await temporaryFolder();
+    const copies = await copiesDuring(folder, async (acknowledged) => {
+      const store = await openAt(folder);
+      // So large, and replaced so often, that a snapshot is due at once.
+      for (let count = 0; count < 5; count++) {
+        await store.commit(put('large', String(count).repeat(2 ** 21)));
+      }
+      for (let count = 0; (await changesIn(folder)) > 20 || count < 20; count++) {
+        await commit(store, `during-${count}`, acknowledged);
+      }
+      await store.close();
+    });
+    await expectNothingLost(copies);
+  });
+
+  async function expectNothingLost(copies: Awaited<ReturnType<typeof copiesDuring>>): Promise<void> {
+    for (const { copy, acknowledged } of copies) {
+      const { ids } = await reopened(copy);
+      expect(ids).toEqual(expect.arrayContaining(acknowledged));
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+  }
+});
+
+describe('a journal', () => {
+  it('with any one byte changed is refused, or read as it was', async () => {
+    const folder = await killed('a', 'é😀');
+    const bytes = await readFile(journal(folder));
+    const [good, kept] = [await readFile(db(folder)), (await reopened(folder)).ids];
+    const copy = await mkdtemp(join(tmpdir(), 'gateway-sim-test-'));
+    onTestFinished(() => rm(copy, { recursive: true }));
+    const accepted: number[] = [];
+    for (let at = 0; at < bytes.length; at++) {
+      for (const value of at % 4 ? [(bytes[at] ?? 0) ^ 1] : [(bytes[at] ?? 0) ^ 1, 0x0a]) {
+        const changed = Buffer.from(bytes);
+        changed[at] = value;
+        if (changed.equals(bytes)) continue;
+        await Promise.all([writeFile(db(copy), good), writeFile(journal(copy), changed)]);
+        const outcome = await reopened(copy).catch(({ code }) => code);
+        if (outcome === 'state_damaged') continue;
+        accepted.push(at);
+        expect({ at, ids: outcome.ids }).toEqual({ at, ids: kept });
+      }
+    }
+    expect(accepted).toEqual([]);
+  });
+
+  it.each([1, 2, 3])('that lacks its line %i is refused', async (line) => {
+    const folder = await killed('a', 'b', 'c');
+    // The last one may be missing: nothing says that there was one more.
+    await editJournal(folder, (lines) => lines.filter((_, index) => index !== line - 1 || line > 3));
+    await expect(openAt(folder)).rejects.toMatchObject({ code: 'state_damaged' });
+  });
+
+  it.each([
+    [
+      'doubled',
+      (lines: string[]) => lines.flatMap((line, index) => (index === 1 ? [line, line] : [line])),
+      /number 2 is missing, it has number 1/,
+    ],
+    [
+      'moved',
+      ([first = '', a = '', b = '']: string[]) => [first, b, a],
+      /line 2 is damaged: number 1 is missing, it has number 2/,
+    ],
+    [
+      'missing',
+      ([first = '', , b = '']: string[]) => [first, b],
+      /line 2 is damaged: number 1 is missing, it has number 2/,
+    ],
+    [
+      'without its checksum',
+      (lines: string[]) => lines.map((line) => line.replace(/,"crc32":"\w+"\}$/, '}')),
+      /line 1 is damaged: its checksum does not fit/,
+    ],
+  ])('with a line %s is refused', async (_, edit, message) => {
+    const folder = await killed('a', 'b');
+    await editJournal(folder, edit);
+    await expect(openAt(folder)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('that is missing is refused, and an empty one in its place is the way to go on', async () => {
+    const folder = await killed('a');
+    await rm(journal(folder));
+    await expect(openAt(folder)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: `${journal(folder)} is missing, which holds what changed since ${db(folder)} was written`,
+      remedy: expect.stringMatching(/Put journal\.jsonl back, or make an empty one .* state reset/),
+    });
+    await writeFile(journal(folder), '');
+    expect(await reopened(folder)).toEqual({ ids: [], notices: [] });
+  });
+
+  it('whose last line only lacks its newline keeps it, and goes on behind it', async () => {
+    const folder = await killed('a', 'b');
+    const text = await readFile(journal(folder), 'utf8');
+    await writeFile(journal(folder), text.trimEnd());
+    const store = await openAt(folder);
+    await store.commit(put('c'));
+    const lines = (await readFile(journal(folder), 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).line)).toEqual([undefined, 1, 2, 3]);
+    await store.close();
+    expect(await reopened(folder)).toEqual({ ids: ['a', 'b', 'c'], notices: [] });
+  });
+
+  it('beside a good db.json of another time is refused, with both ways out, and both work', async () => {
+    const folder = await temporaryFolder();
+    const first = await openAt(folder);
+    await first.commit(put('old'));
+    await first.close();
+    const old = await readFile(db(folder));
+    const second = await openAt(folder);
+    await second.commit(put('newer'));
+    await second.close();
+    const third = await openAt(folder);
+    await third.commit(put('newest'));
+    const copy = await temporaryFolder();
+    await cp(folder, copy, { recursive: true });
+    await third.close();
+    const belonging = await readFile(db(copy));
+    const held = await readFile(journal(copy));
+    await writeFile(db(copy), old);
+    await expect(openAt(copy)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: `${journal(copy)} holds a change to another db.json than ${db(copy)}`,
+      remedy: expect.stringMatching(
+        /Put the db\.json back that was there, or empty journal\.jsonl .* state reset/,
+      ),
+    });
+    expect(await readFile(journal(copy))).toEqual(held);
+    await writeFile(db(copy), belonging);
+    expect((await reopened(copy)).ids).toEqual(['old', 'newer', 'newest']);
+    await writeFile(db(copy), old);
+    await writeFile(journal(copy), '');
+    expect((await reopened(copy)).ids).toEqual(['old']);
+  });
+
+  it('that holds nothing newer lets db.json be edited, which is said, once', async () => {
+    const folder = await temporaryFolder();
+    await (await openAt(folder)).close();
+    const text = await readFile(db(folder), 'utf8');
+    await writeFile(db(folder), text.replace('Poor Holder', 'Paula Holder'));
+    const store = await openAt(folder);
+    expect(store.notices).toEqual([
+      `${db(folder)} was changed since gateway-sim wrote it, and is taken as it is`,
+    ]);
+    expect(store.state.wallets.get('wal_poor_usd')?.holder).toBe('Paula Holder');
+    await store.commit(put('a'));
+    await store.close();
+    expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
+  });
+
+  it('of the format before is migrated: its changes go into db.json', async () => {
+    const folder = await temporaryFolder();
+    await cp(VERSION_1, folder, { recursive: true });
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    expect(await changesIn(folder)).toBe(0);
+    expect(JSON.parse(await readFile(db(folder), 'utf8'))).toEqual(store.snapshot());
+    expect(await readFile(journal(folder), 'utf8')).toMatch(/^\{"journal":2,"generation":1,/);
+  });
+});
+
+describe('records that do not hang together', () => {
+  it.each([
+    [
+      'an id that is there twice',
+      { wallets: [wallet(), wallet()] },
+      /db\.json is damaged: wallets has the id "wal_rich_usd" twice/,
+    ],
+    [
+      'a reference to a record that is missing',
+      {
+        cardTransactions: [],
+        messages: [
+          {
+            id: 'msg_1',
+            paymentId: 'pay_none',
+            identifier: 'x',
+            email: 'x',
+            code: '1',
+            sentAt: 'x',
+            expiresAt: 'x',
+          },
+        ],
+      },
+      /is damaged: messages "msg_1": paymentId names "pay_none", which is not in payments/,
+    ],
+  ])('are found at start: %s', async (_, changes, message) => {
+    const folder = await temporaryFolder();
+    await (await openAt(folder)).close();
+    await writeFile(db(folder), JSON.stringify({ ...records(), ...changes }));
+    await expect(openAt(folder)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: expect.stringMatching(message),
+    });
+  });
+});

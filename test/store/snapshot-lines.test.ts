@@ -1,0 +1,150 @@
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LineSplitter } from '../../src/store/lines.ts';
+import { emptySnapshot } from '../../src/store/snapshot.ts';
+import { readSnapshotFile, writeSnapshotFile } from '../../src/store/snapshot-file.ts';
+import { SnapshotLines, snapshotText } from '../../src/store/snapshot-lines.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { fullSnapshot, wallet } from '../helpers/records.ts';
+
+/** Characters of one to four bytes, and all that could be taken for the end of a line. */
+const holder = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('Zoë 😀', '\n', '\r\n', '\u2028', '"},'),
+);
+
+function splitInto(pieces: readonly Buffer[]) {
+  const lines: string[] = [];
+  const splitter = new LineSplitter((line) => lines.push(line.toString()));
+  for (const piece of pieces) splitter.push(piece);
+  return { lines, rest: splitter.rest.toString() };
+}
+
+/** What the reader by lines makes of a text; undefined where it leaves it to others. */
+function readByLines(text: string) {
+  const reader = new SnapshotLines();
+  const splitter = new LineSplitter((line) => reader.push(line));
+  splitter.push(Buffer.from(text));
+  return reader.end(splitter.rest);
+}
+
+describe('lines', () => {
+  it('are the same however the bytes are cut into pieces', () => {
+    fc.assert(
+      fc.property(fc.array(holder), fc.array(fc.nat({ max: 40 })), (texts, cuts) => {
+        const bytes = Buffer.from(texts.join('\n'));
+        const pieces: Buffer[] = [];
+        let from = 0;
+        for (const length of cuts) {
+          pieces.push(bytes.subarray(from, from + length));
+          from += length;
+        }
+        pieces.push(bytes.subarray(from));
+        const all = bytes.toString().split('\n');
+        expect(splitInto(pieces)).toEqual({ lines: all.slice(0, -1), rest: all.at(-1) });
+      }),
+    );
+  });
+});
+
+describe('a snapshot that is read by lines', () => {
+  it('is what JSON.parse makes of the whole', () => {
+    fc.assert(
+      fc.property(fc.array(holder), (holders) => {
+        const wallets = holders.map((one, index) => wallet({ id: `w${index}`, holder: one }));
+        const text = [...snapshotText({ ...fullSnapshot(), wallets })].join('');
+        expect(readByLines(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('with a line dropped, doubled or changed is read as JSON.parse would, or left to it', () => {
+    const lines = [...snapshotText(fullSnapshot())].join('').split('\n');
+    const other = fc.constantFrom(
+      '',
+      ',',
+      '{',
+      '}',
+      '},',
+      '{}',
+      '{},',
+      ']',
+      '],',
+      '7',
+      '"wallets":[],',
+      '"x":[',
+      '{"a":\t1}',
+    );
+    const line = fc.nat({ max: lines.length - 1 });
+    const change = fc.oneof(
+      fc.record({
+        at: line,
+        drop: fc.constantFrom(0, 1),
+        add: fc.array(fc.oneof(other, fc.constantFrom(...lines)), { maxLength: 2 }),
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
+        const edited = [...lines];
+        for (const { at, drop, add } of changes) edited.splice(at, drop, ...add);
+        const read = readByLines(edited.join('\n'));
+        if (read !== undefined) expect(read).toEqual(JSON.parse(edited.join('\n')));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it.each([1, 2, 3, 7, 64, 4_096])('is the same in pieces of %i bytes', async (chunkBytes) => {
+    const path = join(await temporaryFolder(), 'db.json');
+    const wallets = ['é', '😀', 'Zoë\u2028'].map((one, index) =>
+      wallet({ id: `w${index}`, holder: one.repeat(index + 5) }),
+    );
+    const snapshot = { ...fullSnapshot(), wallets };
+    await writeSnapshotFile(path, snapshot);
+    expect((await readSnapshotFile(path, { chunkBytes }))?.snapshot).toEqual(snapshot);
+  });
+
+  it.each([
+    ['pretty-printed', (text: string) => JSON.stringify(JSON.parse(text), null, 2)],
+    ['on one line', (text: string) => JSON.stringify(JSON.parse(text))],
+    ['with Windows line ends', (text: string) => text.replaceAll('\n', '\r\n')],
+    ['with a byte order mark', (text: string) => `\uFEFF${text}`],
+    ['without its last newline', (text: string) => text.trimEnd()],
+    [
+      'with its collections in another order',
+      (text: string) => {
+        const { version, ...rest } = JSON.parse(text);
+        return JSON.stringify({ ...Object.fromEntries(Object.entries(rest).reverse()), version });
+      },
+    ],
+  ])('may have been reformatted: %s', async (_, format) => {
+    const path = join(await temporaryFolder(), 'db.json');
+    const text = [...snapshotText(fullSnapshot())].join('');
+    await writeFile(path, format(text));
+    expect((await readSnapshotFile(path))?.snapshot).toEqual(fullSnapshot());
+  });
+
+  it('tells the hash of its bytes, however it is written', async () => {
+    const path = join(await temporaryFolder(), 'db.json');
+    await writeSnapshotFile(path, emptySnapshot());
+    const first = await readSnapshotFile(path);
+    await writeFile(path, `${await readFile(path, 'utf8')} `);
+    const second = await readSnapshotFile(path);
+    expect(second?.snapshot).toEqual(first?.snapshot);
+    expect(second?.sha256).not.toBe(first?.sha256);
+  });
+
+  it('that was reformatted and is too large for one text says so', async () => {
+    const path = join(await temporaryFolder(), 'db.json');
+    await writeFile(path, '{\n');
+    // A hole: it takes no room on the disk.
+    await truncate(path, 2 ** 28 + 1);
+    expect((await stat(path)).size).toBeGreaterThan(2 ** 28);
+    await expect(readSnapshotFile(path)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: `${path} is damaged: it is not written one record a line, and too large to be read otherwise`,
+    });
+  });
+});
