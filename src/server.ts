@@ -45,6 +45,8 @@ export interface ServerSurroundings {
   style?: HintStyle;
   /** Gets every fault of ours, for the log. */
   report: (error: unknown) => void;
+  /** Gets what the user should know at once, such as that nothing can be stored any more. */
+  warn: (text: string) => void;
 }
 
 export type RunningServer = Awaited<ReturnType<typeof serve>>;
@@ -101,10 +103,14 @@ type Plan = ReturnType<typeof planOf>;
 /** Takes the folder and reads the state. */
 async function openState(plan: Plan, shutdown: Shutdown) {
   const { options, surroundings, label, initial, controlToken } = plan;
+  const { warn } = surroundings;
   const folder = options.inMemory ? null : await DataFolder.take(options.dataDir);
   shutdown.add(() => folder?.release());
   const store = folder
-    ? await Store.open({ folder: folder.path, fsync: options.fsync }, initial)
+    ? await Store.open(
+        { folder: folder.path, fsync: options.fsync, assertOurs: folder.assertOurs, warn },
+        initial,
+      )
     : await Store.inMemory(await initial());
   shutdown.add(() => store.close());
   store.notices.unshift(...(folder?.notices ?? []));

@@ -33,6 +33,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     fixtures: packagedFixtures(),
     sharesProcess: true,
     style: STYLE,
+    warn: (text) => process.emitWarning(text),
     report: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
   }).catch((error: unknown) => {
     throw inOptionNames(error);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Low } from 'lowdb';
+import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { State, Undo } from '../domain/state.ts';
 import { reason, unwritable } from './files.ts';
@@ -28,6 +29,10 @@ export interface StoreFiles {
   folder: string;
   /** Wait for the disk itself, not just for the system. */
   fsync: boolean;
+  /** Throws when the folder is not the one that was locked any more. Takes microseconds: it is asked before each batch. */
+  assertOurs?: () => void;
+  /** Gets told, once, when changes can no longer be stored. */
+  warn?: (text: string) => void;
 }
 
 /** What the files are the shadow of. */
@@ -59,7 +64,7 @@ export class Disk {
   private constructor(
     low: Low<SnapshotImage>,
     file: SnapshotFile,
-    journal: Journal,
+    { journal, warn }: { journal: Journal; warn: StoreFiles['warn'] },
     staleness: Staleness,
     shadowed: Shadowed,
     generation: number,
@@ -67,7 +72,7 @@ export class Disk {
     this.#low = low;
     this.#file = file;
     this.#journal = journal;
-    this.#queue = new WriteQueue(journal, () => this.#planSnapshot());
+    this.#queue = new WriteQueue(journal, () => this.#planSnapshot(), warn);
     this.#staleness = staleness;
     this.#shadowed = shadowed;
     this.#generation = generation;
@@ -78,7 +83,8 @@ export class Disk {
    *
    * @throws GatewayError `state_damaged`, with both files as they were, or `storage_failed`
    */
-  static async open({ folder, fsync }: StoreFiles, shadowed: Shadowed): Promise<Disk> {
+  static async open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
+    const { folder } = files;
     const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
     const nothing = emptySnapshot();
     const file = new SnapshotFile(paths.db);
@@ -96,8 +102,9 @@ export class Disk {
     const match = requireMatch(paths, snapshot && file.sha256, read, isNewer);
     if (snapshot) assertReferences(shadowed.state, folder);
     shadowed.notices.push(...match.notices);
-    const journal = await Journal.open(paths.journal, match.end, fsync);
-    const disk = new Disk(low, file, journal, staleness, shadowed, match.generation);
+    const journal = await Journal.open(paths.journal, match.end, files);
+    const queue = { journal, warn: files.warn };
+    const disk = new Disk(low, file, queue, staleness, shadowed, match.generation);
     await disk.#begin(paths, match.isOther, snapshot !== null);
     return disk;
   }
@@ -144,9 +151,10 @@ export class Disk {
     await this.#queue.idle();
     const failure =
       this.#journal.end.changes &&
-      (await this.#writeSnapshot().catch(
-        (error: unknown) =>
-          `db.json could not be renewed (${reason(error)}): journal.jsonl beside it holds the changes`,
+      (await this.#writeSnapshot().catch((error: unknown) =>
+        error instanceof GatewayError
+          ? error.message
+          : `db.json could not be renewed (${reason(error)}): journal.jsonl beside it holds the changes`,
       ));
     await this.#queue.idle();
     await this.#journal.close();
@@ -188,6 +196,7 @@ export class Disk {
     const queue = this.#queue;
     const journal = this.#journal;
     const { failures } = queue;
+    journal.assertOurs();
     const { since, image, thaw } = await queue.between(() => {
       this.#staleness.begin();
       return { since: journal.end, ...frozen(this.#shadowed.state) };
@@ -200,6 +209,7 @@ export class Disk {
       if (queue.failures !== failures)
         throw new Error('changes were rolled back while the snapshot was made');
       this.#file.announce = async (sha256) => {
+        journal.assertOurs();
         if (isFirst) await journal.rebase(baseOf(sha256), since);
         else if (this.#generation) await queue.between(() => journal.announce(baseOf(sha256)));
       };

@@ -54,6 +54,15 @@ export function unwritableFolder(path: string, cause: unknown): GatewayError {
   return unwritable(`the data folder ${path}`, cause, advice);
 }
 
+/** What was at a path when it was taken is not there any more. */
+export function replaced(path: string): GatewayError {
+  return new GatewayError(
+    'storage_failed',
+    `${path} was removed, moved or replaced while gateway-sim ran on it: nothing more is stored, and what is there now is left alone`,
+    { hint: hint`Put it back where it was, or stop this emulator and start another one.` },
+  );
+}
+
 /** A state that cannot be read. Unless `details` say so, the user can put it back or start over. */
 export function damaged(problem: string, details: ErrorDetails = {}): GatewayError {
   const advice = hint`Put back a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;

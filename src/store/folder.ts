@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
-import { isMade, unwritableFolder } from './files.ts';
+import { isMade, replaced, unwritableFolder } from './files.ts';
 import { Lock } from './lock.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 
@@ -50,11 +50,9 @@ export class DataFolder {
     return [`took ${this.path} over from ${takenOverFrom}, which gave no sign any more`];
   }
 
-  /** @throws Error when the folder was removed, moved or replaced: what is at its path now belongs to somebody else */
+  /** @throws GatewayError `storage_failed` when what is at its path now may belong to somebody else */
   readonly assertOurs = (): void => {
-    if (!this.#lock.isHeld()) {
-      throw new Error(`${this.path} was removed, moved or replaced while gateway-sim ran on it`);
-    }
+    if (!this.#lock.isHeld()) throw replaced(this.path);
   };
 
   /** Tells commands where the server is. @throws GatewayError `storage_failed` */

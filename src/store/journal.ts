@@ -1,6 +1,7 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { replaceFile, syncFolder, unwritable } from './files.ts';
+import type { StoreFiles } from './disk.ts';
+import { fileId, replaced, replaceFile, syncFolder, unwritable } from './files.ts';
 import { type Base, changeLine, firstLine, JournalLines, snapshotLine } from './journal-lines.ts';
 import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 import type { StoredChange } from './snapshot.ts';
@@ -44,33 +45,51 @@ interface End {
 export class Journal {
   readonly #path: string;
   readonly #fsync: boolean;
+  readonly #assertFolder: () => void;
   #file: FileHandle;
+  #id: string | undefined;
   #end: End;
   #broken = false;
   /** How often its end was cut off. */
   #cuts = 0;
 
-  private constructor(path: string, file: FileHandle, end: End, fsync: boolean) {
+  private constructor(
+    path: string,
+    file: FileHandle,
+    end: End,
+    { fsync, assertOurs = () => {} }: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
+  ) {
     this.#path = path;
     this.#file = file;
+    this.#id = fileId(path);
     this.#end = end;
     this.#fsync = fsync;
+    this.#assertFolder = assertOurs;
   }
 
   /**
    * @param end of its whole lines; anything behind them is cut off
-   * @param fsync wait until the disk itself has each batch
    * @throws GatewayError `storage_failed`
    */
-  static async open(path: string, end: End & { isCut: boolean }, fsync: boolean): Promise<Journal> {
+  static async open(
+    path: string,
+    end: End & { isCut: boolean },
+    options: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
+  ): Promise<Journal> {
     try {
       const file = await open(path, 'a', 0o600);
       await file.truncate(end.bytes);
       if (end.isCut) await file.appendFile('\n');
-      return new Journal(path, file, { ...end, bytes: end.bytes + (end.isCut ? 1 : 0) }, fsync);
+      return new Journal(path, file, { ...end, bytes: end.bytes + (end.isCut ? 1 : 0) }, options);
     } catch (error) {
       throw unwritable(path, error);
     }
+  }
+
+  /** @throws GatewayError `storage_failed` when it, or its folder, was removed, moved or replaced */
+  assertOurs(): void {
+    this.#assertFolder();
+    if (fileId(this.#path) !== this.#id) throw replaced(this.#path);
   }
 
   /** As of this moment. */
@@ -112,6 +131,7 @@ export class Journal {
   #write(lines: readonly string[]): void {
     if (this.#broken)
       throw new Error('the journal has a torn line that could not be cut off: restart gateway-sim');
+    this.assertOurs();
     const text = lines.join('');
     const length = Buffer.byteLength(text);
     try {
@@ -176,6 +196,7 @@ export class Journal {
           alone(async () => {
             await catchUp(file);
             if (this.#fsync) await file.datasync();
+            this.assertOurs();
             await rename();
             await this.#moveTo(file, since, Buffer.byteLength(first));
           }),
@@ -188,6 +209,7 @@ export class Journal {
   async #moveTo(file: FileHandle, since: Readonly<End>, firstBytes: number): Promise<void> {
     const old = this.#file;
     this.#file = file;
+    this.#id = fileId(this.#path);
     this.#end = {
       bytes: firstBytes + this.#end.bytes - since.bytes,
       last: this.#end.last,

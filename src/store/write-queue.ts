@@ -17,16 +17,22 @@ interface Pending {
 export class WriteQueue {
   readonly #journal: Journal;
   readonly #onBatch: () => void;
+  readonly #warn: (text: string) => void;
+  #isFailing = false;
   #pending: Pending[] = [];
   #turns: (() => Promise<void>)[] = [];
   #isPlanned = false;
   /** How many batches were rolled back. */
   failures = 0;
 
-  /** @param onBatch called after each batch, and after each piece of work between two */
-  constructor(journal: Journal, onBatch: () => void) {
+  /**
+   * @param onBatch called after each batch, and after each piece of work between two
+   * @param warn gets told of the first failure, and of the first one after a success
+   */
+  constructor(journal: Journal, onBatch: () => void, warn: (text: string) => void = () => {}) {
     this.#journal = journal;
     this.#onBatch = onBatch;
+    this.#warn = warn;
   }
 
   /**
@@ -90,9 +96,9 @@ export class WriteQueue {
       this.#rollBack(batch, error);
       return undefined;
     }
-    if (!this.#journal.fsync) return settle(batch);
+    if (!this.#journal.fsync) return this.#settle(batch);
     return this.#journal.sync(before).then(
-      () => settle(batch),
+      () => this.#settle(batch),
       (error) => this.#rollBack(batch, error),
     );
   }
@@ -103,17 +109,23 @@ export class WriteQueue {
     this.#pending = [];
     this.failures++;
     for (const { undo } of lost.toReversed()) undo();
-    const failure = new GatewayError('storage_failed', `the change could not be stored: ${reason(error)}`, {
-      hint: hint`Nothing was changed. Make room in the data folder and try again.`,
-      cause: error,
-    });
+    const failure =
+      error instanceof GatewayError
+        ? error
+        : new GatewayError('storage_failed', `the change could not be stored: ${reason(error)}`, {
+            hint: hint`Nothing was changed. Make room in the data folder and try again.`,
+            cause: error,
+          });
+    if (!this.#isFailing) this.#warn(failure.message);
+    this.#isFailing = true;
     for (const { reject } of lost) reject(failure);
   }
-}
 
-function settle(batch: readonly Pending[]): undefined {
-  for (const { stored, resolve } of batch) {
-    stored();
-    resolve();
+  #settle(batch: readonly Pending[]): undefined {
+    this.#isFailing = false;
+    for (const { stored, resolve } of batch) {
+      stored();
+      resolve();
+    }
   }
 }

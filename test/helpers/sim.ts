@@ -47,6 +47,7 @@ export async function startSim(options: StartOptions = {}): Promise<Sim> {
     version: '0.0.0-test',
     fixtures: FIXTURES,
     report: (error) => faults.push(error),
+    warn: () => {},
   });
   onTestFinished(async () => {
     await server.stop();

@@ -22,6 +22,7 @@ async function documentOfAStart(): Promise<Document> {
     version: '0.0.0-test',
     fixtures: fileURLToPath(new URL('../../fixtures/default.json', import.meta.url)),
     report: () => {},
+    warn: () => {},
   });
   const response = await fetch(`${server.url}/_sim/openapi.json`);
   const made = (await response.json()) as Document;

@@ -113,6 +113,7 @@ export function startEmulator(
     fixtures: packagedFixtures(),
     standingFixtures,
     style: output.style,
+    warn: (text) => output.notice(`gateway-sim: ${text}`),
     report: (error) =>
       output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),
   });
