@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { Clock } from './clock.ts';
 import { Fault } from './fault.ts';
-import { count, field, LINK, named, nullableText, record, request, text, time } from './field.ts';
+import { count, field, LINK, named, nullableText, record, request, TIME, text, time } from './field.ts';
 import { StatusCounts } from './state.ts';
 
 /** Options in force. Their JSON schema is made from the table of options. */
@@ -39,6 +39,11 @@ export const Ready = record('Ready', 'State is loaded and requests are taken.', 
 export const Stopping = record('Stopping', 'It is about to stop.', {
   stopping: field(z.literal(true), 'Always true.'),
   pid: field(count, 'The process that ends.'),
+  nextDue: field(
+    nullableText,
+    'When the next thing is due that a later start goes on with; null when there is none.',
+    TIME,
+  ),
 });
 
 export const TokenForm = request('TokenForm', 'What the dashboard asks for once.', {

@@ -231,6 +231,19 @@ describe('start below a folder with a state', () => {
   });
 });
 
+describe('what is still due', () => {
+  it('is said by stop and by the next start', async () => {
+    const cwd = await temporaryFolder();
+    const { ready, ended } = await startBinary(['--payment-expires', '1h'], { cwd });
+    await initiate(ready.url, ready.publicKey, 'order-1');
+    const { stderr } = await run(['stop'], { cwd });
+    expect(stderr).toMatch(/Something is still due, next at 2\d{3}-.*Z: it goes on with the next start/);
+    await ended;
+    const next = await startBinary([], { cwd });
+    expect(next.stderr()).toMatch(/gateway-sim: Something is still due, next at 2\d{3}-/);
+  });
+});
+
 describe('a signal', () => {
   it.each([
     ['SIGINT', 1],

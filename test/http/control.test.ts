@@ -185,7 +185,7 @@ describe('/_sim/status and /_sim/shutdown', () => {
   it('shutdown answers first and then lets go of the port, open streams included', async () => {
     const sim = await startSim();
     const events = await fetch(`${sim.url}/_sim/events`);
-    expect((await post(sim, '/shutdown')).body).toEqual({ stopping: true, pid: process.pid });
+    expect((await post(sim, '/shutdown')).body).toEqual({ stopping: true, pid: process.pid, nextDue: null });
     await sim.server.stopped;
     await events.text().catch(() => '');
     await expect(fetch(`${sim.url}/_sim/livez`)).rejects.toThrow();

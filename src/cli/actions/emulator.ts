@@ -9,6 +9,9 @@ import { pairs } from '../layout.ts';
 import { openInBrowser } from '../output.ts';
 import { onOneLine } from '../printable.ts';
 
+/** How a retry, an expiry or a payment that settles itself is announced. */
+export const DUE = 'Something is still due, next at';
+
 /** `stop` gives a server this long, in real time. */
 const STOP_LIMIT_MS = 10_000;
 const STOP_POLL_MS = 20;
@@ -39,7 +42,7 @@ export const status: Actions['status'] = async ({ call }) => {
 
 export const stop: Actions['stop'] = async ({ connect }) => {
   const server = await connect();
-  const { pid } = await server.call('POST /shutdown');
+  const { pid, nextDue } = await server.call('POST /shutdown');
   const deadline = performance.now() + STOP_LIMIT_MS;
   // A number that only the answer tells may be that of a process in a container, and of quite another one here.
   const graceMs = server.pid === pid ? Number.POSITIVE_INFINITY : ELSEWHERE_MS;
@@ -55,7 +58,8 @@ export const stop: Actions['stop'] = async ({ connect }) => {
     }
     await sleep(STOP_POLL_MS);
   }
-  return { json: { stopped: true, url: server.url, pid }, text: `Stopped ${server.url}` };
+  const due = nextDue ? [`${DUE} ${nextDue}: it goes on with the next start`] : [];
+  return { json: { stopped: true, url: server.url, pid }, text: `Stopped ${server.url}`, notices: due };
 };
 
 /** Returns when an emulator is ready, also one that only then tells where it is. */

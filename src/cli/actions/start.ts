@@ -15,6 +15,7 @@ import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts
 import { showEvent } from '../format-event.ts';
 import { connectionFlags, type Output, openInBrowser } from '../output.ts';
 import { endByHangup, onNpmExit } from '../signals.ts';
+import { DUE } from './emulator.ts';
 
 type Context = Parameters<Actions['start']>[0];
 
@@ -119,10 +120,12 @@ export function startEmulator(
   });
 }
 
-/** What was found at the start and should be known, and the faults that are on. */
+/** What was found at the start and should be known, what is due, and the faults that are on. */
 export function noticesOf(server: RunningServer): string[] {
+  const { nextDue } = server.parts.clock.read();
+  const due = nextDue === null ? [] : [`${DUE} ${new Date(nextDue).toISOString()}`];
   const faults = faultsOf(server).map((fault) => `FAULT ON  ${fault}`);
-  return [...server.notices, ...faults].map((notice) => `gateway-sim: ${notice}`);
+  return [...server.notices, ...due, ...faults].map((notice) => `gateway-sim: ${notice}`);
 }
 
 function faultsOf({ faults }: RunningServer): string[] {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { Live, Ready, Status, Stopping } from '../../contract/emulator.ts';
+import { timestamp } from '../../contract/timestamp.ts';
 import type { AppParts } from '../environment.ts';
 import { PROBES } from '../probes.ts';
 import { control } from './route.ts';
@@ -58,7 +59,9 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
       run: () => {
         // The response is on its way before the server begins to stop.
         setImmediate(() => void runtime.stop());
-        return { stopping: true as const, pid: runtime.pid };
+        const { nextDue } = clock.read();
+        const isKept = runtime.dataDir !== null && nextDue !== null;
+        return { stopping: true as const, pid: runtime.pid, nextDue: isKept ? timestamp(nextDue) : null };
       },
     }),
   ];
