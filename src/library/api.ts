@@ -88,6 +88,8 @@ export interface Page<Item> {
 export interface WaitOptions {
   /** Real time; default 4 s, so that it comes before the time-out of most test runners (5 s). */
   timeout?: Duration | undefined;
+  /** Ends the waiting when it is aborted, as that of a test that was given up. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Payments of all merchants. A reference is an id, or an identifier: its newest pending payment, else its newest. */

@@ -45,16 +45,19 @@ export async function waitForNewest<Filter extends object, Item>(
 /**
  * Looks until it is there, in real time.
  *
- * @throws GatewayError `timed_out`, saying what happened instead; `usage` for a time-out that is none
+ * @throws GatewayError `timed_out`, saying what happened instead; `usage` for a time-out that is none; the reason of
+ *   the signal when that is aborted
  */
 export async function waitFor<Found>(
   { what, look, instead }: Wanted & { look: () => Promise<Found | undefined> },
   options: WaitOptions = {},
 ): Promise<Found> {
-  requireFields('the second argument of waitFor', options, ['timeout']);
+  requireFields('the second argument of waitFor', options, ['timeout', 'signal']);
+  const { signal } = options;
   const limit = options.timeout === undefined ? DEFAULT_LIMIT_MS : milliseconds('timeout', options.timeout);
   const deadline = performance.now() + limit;
   for (;;) {
+    signal?.throwIfAborted();
     const found = await look();
     if (found !== undefined) return found;
     if (performance.now() >= deadline) break;

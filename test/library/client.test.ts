@@ -102,6 +102,14 @@ describe('payments', () => {
     });
   });
 
+  it('gives up at once when its signal is aborted', async () => {
+    const sim = await startLibrary();
+    const given = new AbortController();
+    const waited = sim.payments.waitFor({ identifier: 'never' }, { timeout: '1h', signal: given.signal });
+    given.abort(new Error('the test is over'));
+    await expect(waited).rejects.toThrow('the test is over');
+  });
+
   it('are waited for', async () => {
     const sim = await startLibrary();
     const waited = sim.payments.waitFor({ identifier: 'later', status: 'succeeded' });
