@@ -19,6 +19,7 @@ import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
 import { close, listen, portOf, urlOf } from './http/listener.ts';
+import { initiateLane } from './http/service/initiate-lane.ts';
 import { settingsOf } from './interpret-options.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';
@@ -161,6 +162,7 @@ async function serve(
     (request, env) => app.fetch(request, env),
     report,
     dialect,
+    initiateLane(parts, report),
   );
   shutdown.add(() => Promise.all(servers.map(close)));
   shutdown.add(() => {

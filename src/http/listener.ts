@@ -15,6 +15,9 @@ import type { Dialect } from '../wire/dialect.ts';
 import { takeChunks } from './body.ts';
 import { asGatewayError, statusOf } from './errors.ts';
 
+/** Answers a request without the app; false when that is not for it, with nothing of the body read. */
+export type Lane = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+
 /** Receivers' answers and open pages get this long to end on a stop, in real time. */
 const DRAIN_MS = 1_500;
 
@@ -31,6 +34,7 @@ export function portOf(server: Server | undefined): number {
 /**
  * Listens on the host, and on ::1 too when that is 127.0.0.1: `localhost` means either.
  *
+ * @param lane asked before `fetch`
  * @throws GatewayError `port_in_use`, or `usage` for an address that is not of this machine
  */
 export async function listen(
@@ -38,6 +42,7 @@ export async function listen(
   fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>,
   report: (error: unknown) => void,
   dialect: Dialect,
+  lane: Lane = () => false,
 ): Promise<Server[]> {
   const answer = async (request: Request, env: HttpBindings) => {
     const response = await fetch(request, env);
@@ -53,10 +58,10 @@ export async function listen(
       return Response.json(dialect.serviceError(error), { status: statusOf(error) });
     },
   });
-  const server = serverFor(listener, dialect);
+  const server = serverFor(listener, dialect, lane);
   await bind(server, options.port, options.host);
   if (options.host !== '127.0.0.1') return [server];
-  const second = serverFor(listener, dialect);
+  const second = serverFor(listener, dialect, lane);
   try {
     await bind(second, portOf(server), '::1');
     return [server, second];
@@ -67,11 +72,12 @@ export async function listen(
   }
 }
 
-function serverFor(listener: ReturnType<typeof getRequestListener>, dialect: Dialect): Server {
+function serverFor(listener: ReturnType<typeof getRequestListener>, dialect: Dialect, lane: Lane): Server {
   const server = createServer(
     // A request without Host is refused below with a body, which Node's own refusal does not have.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
+      if (lane(incoming, outgoing)) return;
       // Here and not in the app: on a finished answer a header more is many times as expensive.
       outgoing.setHeader('X-Gateway-Sim', '1');
       if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
