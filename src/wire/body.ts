@@ -42,14 +42,44 @@ export function fieldReader(contentType: string, jsonOnly = false): FieldReader 
   );
 }
 
+/**
+ * What a form holds, in order. Any name is a field like others: there is no prototype with names of its own. V8 keeps
+ * such objects as compact as those of a class, and one without any prototype as a slow table.
+ */
+class FormFields {
+  [name: string]: string;
+}
+Object.setPrototypeOf(FormFields.prototype, null);
+Reflect.deleteProperty(FormFields.prototype, 'constructor');
+
+/** As `URLSearchParams` reads it, in half the time. */
 function parseForm(body: Buffer): PostedFields {
   const text = body.toString('utf8');
-  // Without a prototype any name is a field like others. Making entries of them first would take half as long again.
-  const fields: Record<string, string> = Object.create(null);
-  new URLSearchParams(text).forEach((value, name) => {
-    fields[name] = value;
-  });
+  const fields = new FormFields();
+  const to = text.length;
+  let equals = -1;
+  for (let at = text.startsWith('?') ? 1 : 0, end: number; at < to; at = end + 1) {
+    end = text.indexOf('&', at);
+    if (end < 0) end = to;
+    // Looked for once: a body without any must not be searched to its end for each of its fields.
+    if (equals < at) equals = text.indexOf('=', at);
+    if (equals < 0) equals = to;
+    const nameEnd = Math.min(equals, end);
+    if (end > at) fields[formText(text.slice(at, nameEnd))] = formText(text.slice(nameEnd + 1, end));
+  }
   return { text, fields };
+}
+
+/** The text that a name or value of a form stands for. */
+function formText(written: string): string {
+  const text = written.includes('+') ? written.replaceAll('+', ' ') : written;
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // What is no UTF-8 and what is no escape is kept as well as it can be.
+    return new URLSearchParams(`=${written}`).get('') ?? '';
+  }
 }
 
 function parseJson(body: Buffer): PostedFields {

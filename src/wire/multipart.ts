@@ -15,15 +15,46 @@ const MAX_PARTS = 1_000;
  * @param contentType the Content-Type header, which names the boundary
  * @throws GatewayError `unparseable_body`, saying what is wrong with it
  */
-export function parseMultipart(body: Buffer, contentType: string): [name: string, value: string][] {
+export function parseMultipart(body: Buffer, contentType: string): Fields {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw malformed('its Content-Type names no boundary');
+  return parsePlain(body, boundary) ?? parseAny(body, boundary);
+}
+
+type Fields = [name: string, value: string][];
+
+/**
+ * As `parseAny`, in a quarter of the time, of a body as published clients write it: nothing but text fields, with no
+ * more said of each than its name. Undefined for any other.
+ */
+export function parsePlain(body: Buffer, boundary: string): Fields | undefined {
+  const text = body.toString('latin1');
+  const separator = `\r\n--${boundary}`;
+  const head = `${separator}\r\nContent-Disposition: form-data; name="`.slice(2);
+  const fields: Fields = [];
+  if (!text.startsWith(head)) return undefined;
+  for (let at = 0; !text.startsWith('--', at + separator.length - 2); ) {
+    const nameFrom = at + head.length;
+    const nameTo = text.indexOf('"', nameFrom);
+    const valueFrom = nameTo + 5;
+    const valueTo = text.indexOf(separator, nameTo);
+    const name = text.slice(nameFrom, nameTo);
+    const isPlain = text.startsWith(head, at) && text.startsWith('"\r\n\r\n', nameTo) && /^\w+$/.test(name);
+    if (!isPlain || valueTo < valueFrom || fields.length === MAX_PARTS) return undefined;
+    fields.push([name, body.toString('utf8', valueFrom, valueTo)]);
+    at = valueTo + 2;
+  }
+  return fields;
+}
+
+/** The text fields of any body. */
+export function parseAny(body: Buffer, boundary: string): Fields {
   // One character a byte: the structure is ASCII, and values are decoded one by one. The line break in front makes a
   // boundary at the very start look like any other.
   const text = `\r\n${body.toString('latin1')}`;
   const separator = `\r\n--${boundary}`;
-  const fields: [string, string][] = [];
+  const fields: Fields = [];
   let at = boundaryEnd(text, separator, 0, 'its boundary does not occur');
   for (let part = 0; !text.startsWith('--', at); part++) {
     if (part === MAX_PARTS) throw malformed(`it has more than ${MAX_PARTS} parts`);
