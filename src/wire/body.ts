@@ -32,6 +32,8 @@ const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([['application/jso
  */
 export function fieldReader(contentType: string, jsonOnly = false): FieldReader {
   const readers = jsonOnly ? JSON_READER : READERS;
+  const exact = readers.get(contentType);
+  if (exact) return exact;
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const reader = readers.get(type);
   if (reader) return reader;
