@@ -96,8 +96,11 @@ function answerOf(request: http.ClientRequest, { body, keepBytes }: Outgoing): P
         kept += chunk.length;
       });
       incoming.on('error', reject);
-      incoming.on('end', () => finish(incoming, chunks));
       incoming.on('close', closed);
+      incoming.on('end', () => {
+        incoming.off('close', closed);
+        finish(incoming, chunks);
+      });
     });
     request.end(body);
   });
