@@ -74,10 +74,11 @@ function parseForm(body: Buffer): PostedFields {
 
 /** The text that a name or value of a form stands for. */
 function formText(written: string): string {
-  const text = written.includes('+') ? written.replaceAll('+', ' ') : written;
-  if (!text.includes('%')) return text;
+  const hasSpaces = written.includes('+');
+  // A mere slice would keep the whole body in memory for as long as the payment.
+  if (!hasSpaces && !written.includes('%')) return ` ${written}`.slice(1);
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(hasSpaces ? written.replaceAll('+', ' ') : written);
   } catch {
     // What is no UTF-8 and what is no escape is kept as well as it can be.
     return new URLSearchParams(`=${written}`).get('') ?? '';

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fieldReader } from '../../src/wire/body.ts';
@@ -54,5 +56,31 @@ describe('a form', () => {
   it('has no field that was not sent', () => {
     const { fields } = read('a=1');
     for (const name of ['constructor', 'toString', '__proto__', 'b']) expect(fields[name]).toBeUndefined();
+  });
+});
+
+describe('a value of a body', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const rest = 'x'.repeat(50_000);
+
+  it.each([
+    [FORM, (value: string) => `identifier=${value}&rest=${rest}`],
+    [
+      'multipart/form-data; boundary=XX',
+      (value: string) =>
+        `--XX\r\nContent-Disposition: form-data; name="identifier"\r\n\r\n${value}\r\n--XX\r\nContent-Disposition: form-data; name="rest"\r\n\r\n${rest}\r\n--XX--`,
+    ],
+  ])('is kept without the rest of it (%s)', (type, body) => {
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const kept: unknown[] = [];
+    for (let count = 0; count < 1_000; count++) {
+      const value = `identifier-${count}-long`;
+      kept.push(fieldReader(type)(Buffer.from(body(value)), type).fields['identifier']);
+    }
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
+    expect(kept[7]).toBe('identifier-7-long');
   });
 });
