@@ -1,5 +1,5 @@
 import { GatewayError } from '../contract/error.ts';
-import { parseMultipart } from './multipart.ts';
+import { parseMultipart, withoutRest } from './multipart.ts';
 
 /** The fields of a posted body as one object. */
 export interface PostedFields {
@@ -13,13 +13,7 @@ type FieldReader = (body: Buffer, contentType: string) => PostedFields;
 /** How the fields of each media type are read. Forms: documented; JSON: observed. */
 const READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ['application/x-www-form-urlencoded', parseForm],
-  [
-    'multipart/form-data',
-    (body, contentType) => ({
-      text: body.toString('utf8'),
-      fields: Object.fromEntries(parseMultipart(body, contentType)),
-    }),
-  ],
+  ['multipart/form-data', parseMultipartForm],
   ['application/json', parseJson],
 ]);
 const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([['application/json', parseJson]]);
@@ -32,9 +26,8 @@ const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([['application/jso
  */
 export function fieldReader(contentType: string, jsonOnly = false): FieldReader {
   const readers = jsonOnly ? JSON_READER : READERS;
-  const exact = readers.get(contentType);
-  if (exact) return exact;
-  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const [written = ''] = contentType.split(';', 1);
+  const type = readers.has(written) ? written : written.trim().toLowerCase();
   const reader = readers.get(type);
   if (reader) return reader;
   const got = type ? `"${type.slice(0, 80)}"` : 'none';
@@ -72,11 +65,16 @@ function parseForm(body: Buffer): PostedFields {
   return { text, fields };
 }
 
+function parseMultipartForm(body: Buffer, contentType: string): PostedFields {
+  const fields = new FormFields();
+  for (const [name, value] of parseMultipart(body, contentType)) fields[name] = value;
+  return { text: body.toString('utf8'), fields };
+}
+
 /** The text that a name or value of a form stands for. */
 function formText(written: string): string {
   const hasSpaces = written.includes('+');
-  // A mere slice would keep the whole body in memory for as long as the payment.
-  if (!hasSpaces && !written.includes('%')) return ` ${written}`.slice(1);
+  if (!hasSpaces && !written.includes('%')) return withoutRest(written);
   try {
     return decodeURIComponent(hasSpaces ? written.replaceAll('+', ' ') : written);
   } catch {

@@ -5,6 +5,11 @@ import { GatewayError } from '../contract/error.ts';
  * an initiate. Here the body is small and whole, and only its text fields matter.
  */
 
+/** A part of a text that does not keep the whole of it in memory, as a mere slice would. */
+export function withoutRest(slice: string): string {
+  return ` ${slice}`.slice(1);
+}
+
 /** No client of this interface sends anywhere near as many (chosen). */
 const MAX_PARTS = 1_000;
 
@@ -24,26 +29,21 @@ export function parseMultipart(body: Buffer, contentType: string): Fields {
 
 type Fields = [name: string, value: string][];
 
+/** A part with a text field, with no more said of it than its name. */
+const PLAIN_PART = /^\r\nContent-Disposition: form-data; name="(\w+)"\r\n\r\n([\s\S]*)\r\n$/;
+
 /**
- * As `parseAny`, in a quarter of the time, of a body as published clients write it: nothing but text fields, with no
- * more said of each than its name. Undefined for any other.
+ * As `parseAny`, in a quarter of the time, of a body as published clients write it: plain parts and nothing else.
+ * Undefined for any other.
  */
 export function parsePlain(body: Buffer, boundary: string): Fields | undefined {
-  const text = body.toString('latin1');
-  const separator = `\r\n--${boundary}`;
-  const head = `${separator}\r\nContent-Disposition: form-data; name="`.slice(2);
+  const [preamble, ...parts] = body.toString('latin1').split(`--${boundary}`, MAX_PARTS + 3);
+  if (preamble !== '' || !parts.pop()?.startsWith('--') || parts.length > MAX_PARTS) return undefined;
   const fields: Fields = [];
-  if (!text.startsWith(head)) return undefined;
-  for (let at = 0; !text.startsWith('--', at + separator.length - 2); ) {
-    const nameFrom = at + head.length;
-    const nameTo = text.indexOf('"', nameFrom);
-    const valueFrom = nameTo + 5;
-    const valueTo = text.indexOf(separator, nameTo);
-    const name = text.slice(nameFrom, nameTo);
-    const isPlain = text.startsWith(head, at) && text.startsWith('"\r\n\r\n', nameTo) && /^\w+$/.test(name);
-    if (!isPlain || valueTo < valueFrom || fields.length === MAX_PARTS) return undefined;
-    fields.push([name, body.toString('utf8', valueFrom, valueTo)]);
-    at = valueTo + 2;
+  for (const part of parts) {
+    const [, name, value] = PLAIN_PART.exec(part) ?? [];
+    if (name === undefined || value === undefined) return undefined;
+    fields.push([name, decoded(value)]);
   }
   return fields;
 }
@@ -94,7 +94,7 @@ function fieldName(headers: string): string | undefined {
 
 /** Bytes as UTF-8 text. */
 function decoded(bytes: string): string {
-  return /[\u0080-\u00ff]/.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
+  return /[\u0080-\u00ff]/.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : withoutRest(bytes);
 }
 
 function malformed(why: string): GatewayError {
