@@ -51,16 +51,9 @@ Reflect.deleteProperty(FormFields.prototype, 'constructor');
 function parseForm(body: Buffer): PostedFields {
   const text = body.toString('utf8');
   const fields = new FormFields();
-  const to = text.length;
-  let equals = -1;
-  for (let at = text.startsWith('?') ? 1 : 0, end: number; at < to; at = end + 1) {
-    end = text.indexOf('&', at);
-    if (end < 0) end = to;
-    // Looked for once: a body without any must not be searched to its end for each of its fields.
-    if (equals < at) equals = text.indexOf('=', at);
-    if (equals < 0) equals = to;
-    const nameEnd = Math.min(equals, end);
-    if (end > at) fields[formText(text.slice(at, nameEnd))] = formText(text.slice(nameEnd + 1, end));
+  for (const pair of text.replace(/^\?/, '').split('&')) {
+    const nameTo = pair.includes('=') ? pair.indexOf('=') : pair.length;
+    if (pair !== '') fields[formText(pair.slice(0, nameTo))] = formText(pair.slice(nameTo + 1));
   }
   return { text, fields };
 }
