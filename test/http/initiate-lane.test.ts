@@ -210,6 +210,17 @@ describe('initiate without the app', () => {
     expect(await quick.log()).toBe(await full.log());
   });
 
+  it('reports a fault of ours in the log itself, and lives on', async () => {
+    const { quick } = await both();
+    const fault = new Error('no room');
+    const record = vi.spyOn(quick.parts.events, 'record').mockImplementationOnce(() => {
+      throw fault;
+    });
+    expect((await rawExchange(quick.port, written({ body: form(KEY) }))).text).toBe('');
+    expect([quick.reported, record.mock.calls.length]).toEqual([[fault], 1]);
+    expect((await rawExchange(quick.port, written({ body: form(KEY) }))).status).toBe(200);
+  });
+
   it('logs an upload that breaks off as the app does', async () => {
     const { quick, full, compare } = await both();
     for (const { port, log } of [quick, full]) {

@@ -21,7 +21,10 @@ export function initiateLane(parts: AppParts, report: (error: unknown) => void):
   return (incoming, outgoing) => {
     const mode = modes.get(incoming.url ?? '');
     if (mode === undefined || faults.areOn || !isPlain(incoming)) return false;
-    void answer(incoming, outgoing, mode);
+    answer(incoming, outgoing, mode).catch((error) => {
+      report(error);
+      outgoing.destroy();
+    });
     return true;
   };
 
