@@ -45,7 +45,7 @@ export function recordRequest(
   });
 }
 
-/** Tells the log of an error and what the service answers with it. */
+/** Tells the log of an error and what the service answers with it. Returns that body. */
 export function noteError(
   notes: RequestNotes,
   error: GatewayError,
