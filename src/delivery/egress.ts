@@ -21,7 +21,7 @@ const MAX_VERDICTS = 1_000;
 export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
   readonly #ownPort: () => number | undefined;
-  /** Verdicts by address: a merchant sends the same few with every payment. */
+  /** Verdicts by scheme, host and port: a merchant sends the same few with every payment. */
   readonly #verdicts = new Map<string, string | null>();
   /** Whether addresses are local: asking a list takes a tenth of the time that a whole attempt does. */
   readonly #locals = new Map<string, boolean>();
@@ -37,7 +37,9 @@ export class Egress {
 
   /** Why an address would probably not be allowed, without resolving its name; null when nothing speaks against it. */
   unreachable(url: string): string | null {
-    return remembered(this.#verdicts, url, () => this.#verdict(url));
+    // Up to its path: each order may have a query of its own.
+    const origin = /^https?:\/\/[^/?#\\]+/i.exec(url)?.[0] ?? url;
+    return remembered(this.#verdicts, origin, () => this.#verdict(url));
   }
 
   #verdict(url: string): string | null {
