@@ -6,6 +6,7 @@ import { rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
 import { viteAssets } from './assets.mjs';
 import { writeTypes } from './library-types.mjs';
+import * as realTime from './real-time.mjs';
 
 /** Short, but with names and lines: Node prints the line of an error that nobody caught. */
 async function shortened(text) {
@@ -19,9 +20,7 @@ async function shortened(text) {
 }
 
 const REAL_TIME = Object.fromEntries(
-  ['clearInterval', 'clearTimeout', 'setImmediate', 'setInterval', 'setTimeout', 'Date', 'performance'].map(
-    (name) => [name, [resolve('.config/real-time.mjs'), name]],
-  ),
+  Object.keys(realTime).map((name) => [name, [resolve('.config/real-time.mjs'), name]]),
 );
 
 async function bundle(input, output, inject = {}) {

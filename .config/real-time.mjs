@@ -4,5 +4,5 @@ import { performance as realPerformance } from 'node:perf_hooks';
 import timers from 'node:timers';
 
 const RealDate = globalThis.Date;
-export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = timers;
+export const { clearImmediate, clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = timers;
 export { RealDate as Date, realPerformance as performance };

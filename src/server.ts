@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { urlOf } from './contract/address.ts';
+import { isLoopback, urlOf } from './contract/address.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
@@ -17,8 +17,8 @@ import { defaultMerchant } from './domain/merchant.ts';
 import type { Context } from './domain/settings.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
-import { isLoopback } from './http/guard.ts';
 import { close, listen, portOf } from './http/listener.ts';
+import { initiateLane } from './http/service/initiate-lane.ts';
 import { settingsOf } from './interpret-options.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';
@@ -166,7 +166,7 @@ async function serve(
     const { requestListener } = await import('./http/request-listener.ts');
     return requestListener(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
   };
-  const servers = await listen(options, load, dialect);
+  const servers = await listen(options, load, dialect, initiateLane(parts, report));
   shutdown.add(() => Promise.all(servers.map(close)));
   shutdown.add(() => {
     clock.stop();

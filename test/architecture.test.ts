@@ -203,6 +203,20 @@ describe('the rooms of src/', () => {
     expect(choosers).toEqual(['library/merchant-client.ts', 'server.ts']);
   });
 
+  it('answer an initiate without the packages that make requests and responses', () => {
+    const reached = new Set(['http/service/initiate-lane.ts']);
+    const packages = new Set<string>();
+    for (const file of reached) {
+      for (const { from, typesOnly } of imports.get(file) ?? []) {
+        if (typesOnly) continue;
+        if (from.startsWith('.')) reached.add(target(file, from));
+        else if (!isNode(from)) packages.add(from);
+      }
+    }
+    expect([...packages].filter((name) => /hono/.test(name))).toEqual([]);
+    expect(reached.size).toBeGreaterThan(10);
+  });
+
   it('import files by the name they have on disk', () => {
     const missing = [...imports].flatMap(([file, list]) =>
       list

@@ -7,8 +7,25 @@ export function characters(text: string): number {
   return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
 }
 
+const PLAIN_LABEL = '[a-z][a-z0-9]*(?:-[a-z0-9]+)*';
+const PLAIN_HOST = `(?:127\\.0\\.0\\.1|${PLAIN_LABEL}(?:\\.${PLAIN_LABEL})*)(?::[1-5]?\\d{1,4})?`;
+const IS_PLAIN_HOST = new RegExp(`^${PLAIN_HOST}$`);
+const IS_PLAIN_URL = new RegExp(`^https?://${PLAIN_HOST}(?:[/?#][!-~]*)?$`);
+
+/** Whether a text is a host, or host and port, that any parser takes as it stands. False says nothing. */
+export function isPlainHost(text: string): boolean {
+  return IS_PLAIN_HOST.test(text);
+}
+
 /** Why a text is no absolute http(s) address as the service wants it, or undefined when it is one. */
 export function urlProblem(text: string): string | undefined {
+  // Nearly all that are sent, in a quarter of the parser's time.
+  if (text.length <= MAX_URL_LENGTH && IS_PLAIN_URL.test(text)) return undefined;
+  return parsedUrlProblem(text);
+}
+
+/** As `urlProblem`, of any address. */
+export function parsedUrlProblem(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH && characters(text) > MAX_URL_LENGTH) {
     return `may have at most ${MAX_URL_LENGTH} characters (got ${characters(text)})`;
   }
@@ -47,4 +64,16 @@ export function isEmail(text: string): boolean {
 export function urlOf(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+const LOOPBACK_NAME = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/;
+
+/** A host name in lower case, an IPv6 address without its brackets. */
+export function bareHost(host: string): string {
+  return host.toLowerCase().replace(/^\[|\]$/g, '');
+}
+
+/** Whether an address to listen on can be reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_NAME.test(bareHost(host));
 }

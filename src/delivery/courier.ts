@@ -227,5 +227,9 @@ function dueAt(delivery: Delivery | undefined): number {
 
 /** The parts of an address. One that is none can only come from an edited state: its attempt will say so. */
 function addressOf(url: string): { origin: string; host: string } {
-  return URL.canParse(url) ? new URL(url) : { origin: '', host: '' };
+  try {
+    return new URL(url);
+  } catch {
+    return { origin: '', host: '' };
+  }
 }

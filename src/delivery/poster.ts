@@ -74,13 +74,10 @@ export class Poster {
     request.signal.throwIfAborted();
     const url = new URL(request.url);
     this.#egress.check(url);
-    const answer = await send({
-      ...request,
-      method: 'POST',
-      agent: url.protocol === 'https:' ? await this.#secured() : this.#agent,
-      lookup: this.#egress.lookup(endpointOf(url).port),
-      keepBytes: this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER,
-    });
+    const keepBytes = this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER;
+    const agent = url.protocol === 'https:' ? await this.#secured() : this.#agent;
+    const lookup = this.#egress.lookup(endpointOf(url).port);
+    const answer = await send({ ...request, method: 'POST', agent, lookup, keepBytes }, url);
     this.#keptBytes += answer.body.length;
     return answer;
   }

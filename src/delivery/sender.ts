@@ -30,19 +30,25 @@ class TimeOut extends Error {}
 /**
  * Sends one request as it is: no header is added but what the protocol needs, no redirect is followed.
  *
+ * @param address of `outgoing`, where it was parsed already
  * @throws what `describeFailure` puts into words, or what `lookup` fails with
  */
-export function send(outgoing: Outgoing): Promise<Answer> {
-  return attempt(outgoing, performance.now() + outgoing.timeoutMs, false);
+export async function send(outgoing: Outgoing, address = new URL(outgoing.url)): Promise<Answer> {
+  return attempt(outgoing, address, performance.now() + outgoing.timeoutMs, false);
 }
 
 /** @param deadline when the time-out is over, on the clock of `performance.now()`: the same for a retry */
-async function attempt(outgoing: Outgoing, deadline: number, isRetry: boolean): Promise<Answer> {
+async function attempt(
+  outgoing: Outgoing,
+  address: URL,
+  deadline: number,
+  isRetry: boolean,
+): Promise<Answer> {
   const { signal } = outgoing;
   signal?.throwIfAborted();
   // TLS is only loaded for who needs it.
-  const client = /^https:/i.test(outgoing.url) ? await import('node:https') : http;
-  const request = open(outgoing, client);
+  const client = address.protocol === 'https:' ? await import('node:https') : http;
+  const request = open(outgoing, address, client);
   const abort = () => request.destroy(signal?.reason);
   const timer = setTimeout(() => request.destroy(new TimeOut()), Math.max(deadline - performance.now(), 0));
   signal?.addEventListener('abort', abort, { once: true });
@@ -51,7 +57,7 @@ async function attempt(outgoing: Outgoing, deadline: number, isRetry: boolean): 
   } catch (error) {
     // The receiver closed a kept-alive connection just as it was used again: that is no attempt yet.
     const stale = request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
-    if (stale && !isRetry) return await attempt(outgoing, deadline, true);
+    if (stale && !isRetry) return await attempt(outgoing, address, deadline, true);
     throw error;
   } finally {
     clearTimeout(timer);
@@ -60,14 +66,14 @@ async function attempt(outgoing: Outgoing, deadline: number, isRetry: boolean): 
 }
 
 function open(
-  { url, method, headers, agent, lookup }: Outgoing,
+  { method, headers, agent, lookup }: Outgoing,
+  address: URL,
   client: Pick<typeof http, 'request'>,
 ): http.ClientRequest {
-  const { host } = new URL(url);
   const hasHost = headers.some(([name]) => name.toLowerCase() === 'host');
-  return client.request(url, {
+  return client.request(address, {
     method,
-    headers: [...(hasHost ? [] : ['Host', host]), ...headers.flat()],
+    headers: [...(hasHost ? [] : ['Host', address.host]), ...headers.flat()],
     agent: agent ?? false,
     ...(lookup && { lookup }),
   });
@@ -100,8 +106,11 @@ function answerOf(request: http.ClientRequest, { body, keepBytes }: Outgoing): P
         kept += chunk.length;
       });
       incoming.on('error', reject);
-      incoming.on('end', () => finish(incoming, chunks));
       incoming.on('close', closed);
+      incoming.on('end', () => {
+        incoming.off('close', closed);
+        finish(incoming, chunks);
+      });
     });
     request.end(body);
   });

@@ -14,7 +14,9 @@ import type { Outcome, State } from './state.ts';
 export type KeyPair = Pick<Merchant, 'publicKey' | 'secretKey'>;
 
 export function findByKey(state: State, kind: keyof KeyPair, key: string): Merchant | undefined {
-  return state.merchants.find((merchant) => sameSecret(key, merchant[kind]));
+  // A public key is no secret.
+  const isSame = kind === 'publicKey' ? Object.is : sameSecret;
+  return state.merchants.find((merchant) => isSame(key, merchant[kind]));
 }
 
 /** The merchant whose secret key a request carries. @throws GatewayError `unauthorized` */

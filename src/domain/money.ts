@@ -29,8 +29,20 @@ export function amountFromNumber(value: number, source = String(value)): string 
 /** A charge: percent of the amount plus a fixed part, both as decimal text. */
 export type Rate = Record<keyof ChargeRate, string>;
 
+/** Maximum charges that are remembered: shops sell the same few things again and again. */
+const MAX_CHARGES = 1_000;
+const charges = new WeakMap<Rate, Map<string, string>>();
+
 /** The charge on an amount: percent + fixed, rounded half up to two decimals (chosen). */
 export function chargeOn(amount: string, rate: Rate): string {
+  const known = charges.get(rate) ?? new Map<string, string>();
+  if (known.size >= MAX_CHARGES) known.clear();
+  const charge = known.get(amount) ?? calculatedCharge(amount, rate);
+  charges.set(rate, known.set(amount, charge));
+  return charge;
+}
+
+function calculatedCharge(amount: string, rate: Rate): string {
   return new Big(amount).times(rate.percent).times('0.01').plus(rate.fixed).toFixed(2, Big.roundHalfUp);
 }
 

@@ -22,7 +22,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
   app.use(recordRequests(parts));
   app.use(injectFaults(parts));
-  mountInitiate(app, parts);
+  mountInitiate(app, parts, report);
   mountCheckout(app, parts);
   mountCards(app, parts);
   app.get('/', (c) => c.redirect('/_sim'));
@@ -35,7 +35,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   mountDashboard(app, parts, document);
   mountControl(app, controlRoutes(parts, document));
   const explain = (c: AppContext, error: GatewayError) => {
-    noteError(c, error, parts);
+    noteError(c.get('exchange'), error, parts);
     return answerError(c, error, parts.dialect);
   };
   app.notFound((c) => {

@@ -4,7 +4,7 @@ import { fieldReader, type PostedFields } from '../wire/body.ts';
 import type { AppContext } from './environment.ts';
 
 /** No request that this interface knows is anywhere near this large (chosen). */
-const MAX_BODY_BYTES = 2 ** 20;
+export const MAX_BODY_BYTES = 2 ** 20;
 
 /** Maximum size of a whole state: what can be exported can be imported again (chosen). */
 export const MAX_STATE_BYTES = 256 * 2 ** 20;
@@ -29,8 +29,12 @@ async function readBody(c: AppContext, limit: number): Promise<Buffer> {
   return body;
 }
 
-/** Reads to the end, or just beyond the limit. */
-async function readIncoming(incoming: IncomingMessage, limit: number): Promise<Buffer> {
+/**
+ * Reads to the end, or just beyond the limit.
+ *
+ * @throws GatewayError `unparseable_body` when the client breaks off
+ */
+export async function readIncoming(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   const isBroken = await takeChunks(incoming, (chunk) => {

@@ -31,24 +31,17 @@ export function statusOf({ code }: GatewayError): ContentfulStatusCode {
   return STATUS[code];
 }
 
-/**
- * Answers with an error: the only place where one is made.
- *
- * @param refusalStatus `ok` is for initiate
- */
+/** Answers with an error: the only place where one is made, but for initiate, which has a status of its own. */
 export function answerError(
   c: Context,
-  thrown: unknown,
-  dialect: Pick<Dialect, 'serviceError' | 'refusals'>,
-  refusalStatus: 'ok' | 'http' = 'http',
+  error: GatewayError,
+  dialect: Pick<Dialect, 'serviceError'>,
 ): Response {
-  const error = asGatewayError(thrown);
   const { path } = c.req;
   if (error.allow) c.header('Allow', error.allow.join(', '));
   if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
   const isControl = path === '/_sim' || path.startsWith('/_sim/');
-  const isRefusal = refusalStatus === 'ok' && dialect.refusals.has(error.code);
-  return c.json(isControl ? error.toJSON() : dialect.serviceError(error), isRefusal ? 200 : statusOf(error));
+  return c.json(isControl ? error.toJSON() : dialect.serviceError(error), statusOf(error));
 }
 
 /** A route as hono lists it. */

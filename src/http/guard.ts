@@ -1,21 +1,13 @@
 import type { MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
+import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { sameSecret } from '../contract/secret.ts';
 import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts';
 
-const LOOPBACK_NAME = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/;
 /** Where the dashboard keeps the control token once it was asked for. */
 export const TOKEN_COOKIE = 'gateway_sim_token';
-
-/** Whether an address to listen on can be reached from this machine only. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK_NAME.test(bare(host));
-}
-
-/** A host name in lower case, an IPv6 address without its brackets. */
-const bare = (host: string) => host.toLowerCase().replace(/^\[|\]$/g, '');
 
 /**
  * Guards `/_sim`: the Host header must be one of ours (or a page on a rebound name could read the keys), and no other
@@ -23,9 +15,9 @@ const bare = (host: string) => host.toLowerCase().replace(/^\[|\]$/g, '');
  */
 export function siteGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
-    const name = bare(new URL(c.req.url).hostname);
+    const name = bareHost(new URL(c.req.url).hostname);
     const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
-    if (!isLoopback(name) && !known.some((host) => bare(host) === name)) {
+    if (!isLoopback(name) && !known.some((host) => bareHost(host) === name)) {
       throw new GatewayError('forbidden', `/_sim does not answer to the host name "${name}"`, {
         hint: hint`If it is yours, start with ${option('allowHost')} ${name}.`,
       });

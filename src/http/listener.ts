@@ -13,6 +13,9 @@ import type { ResolvedOptions } from '../options/table.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { answerProbe } from './probes.ts';
 
+/** Answers a request without the app; false when that is not for it, with nothing of the body read. */
+export type Lane = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+
 /** Receivers' answers and open pages get this long to end on a stop, in real time. */
 const DRAIN_MS = 1_500;
 
@@ -33,20 +36,22 @@ const LOAD_AFTER_MS = 50;
  * Listens on the host, and on ::1 too when that is 127.0.0.1: `localhost` means either.
  *
  * @param load what answers requests; loaded once
+ * @param lane asked before that
  * @throws GatewayError `port_in_use`, or `usage` for an address that is not of this machine
  */
 export async function listen(
   { host, port }: Pick<ResolvedOptions, 'host' | 'port'>,
   load: () => Promise<RequestListener>,
   dialect: Dialect,
+  lane: Lane = () => false,
 ): Promise<Server[]> {
   const { listener, start } = loadedLater(load);
-  const server = serverFor(listener, dialect);
+  const server = serverFor(listener, dialect, lane);
   await bind(server, port, host);
   const timer = setTimeout(start, LOAD_AFTER_MS).unref();
   server.once('close', () => clearTimeout(timer));
   if (host !== '127.0.0.1') return [server];
-  const second = serverFor(listener, dialect);
+  const second = serverFor(listener, dialect, lane);
   try {
     await bind(second, portOf(server), '::1');
     return [server, second];
@@ -73,11 +78,12 @@ function loadedLater(load: () => Promise<RequestListener>) {
   return { listener, start };
 }
 
-function serverFor(listener: RequestListener, dialect: Dialect): Server {
+function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane): Server {
   const server = createServer(
     // A request without Host is refused below with a body, which Node's own refusal does not have.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
+      if (lane(incoming, outgoing)) return;
       // Here and not in the app: on a finished answer a header more is many times as expensive.
       outgoing.setHeader('X-Gateway-Sim', '1');
       if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')

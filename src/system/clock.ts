@@ -34,6 +34,18 @@ export function realPause(milliseconds: number, signal: AbortSignal): Promise<vo
   });
 }
 
+/** @returns what cancels it */
+function timer(run: () => void, milliseconds: number): () => void {
+  const timeout = setTimeout(run, milliseconds);
+  return () => clearTimeout(timeout);
+}
+
+/** In the next turn of the event loop: the shortest timer takes a millisecond. Returns what cancels it. */
+function soon(run: () => void): () => void {
+  const immediate = setImmediate(run);
+  return () => clearImmediate(immediate);
+}
+
 /** When something cannot be stored (a full disk), it is tried again after this long. */
 const STORE_RETRY_MS = 1_000;
 
@@ -52,7 +64,7 @@ export class Clock {
   #turns = 0;
   /** What is being done now, by the timer or by a move. */
   readonly #running = new Set<Promise<unknown>>();
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer = () => {};
   #stopped = false;
   #ahead = 0;
   /** The instant at which time stands still: frozen, or on a step of a move. */
@@ -90,18 +102,18 @@ export class Clock {
 
   /** Looks again at what is due next and sets the timer for it. While time stands still only what is due now runs. */
   #wake(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
     if (this.#stopped) return;
     const due = this.#nextDue();
     if (due === undefined || (this.#held !== undefined && due > this.#held)) return;
-    const wait = Math.min(Math.max(due - this.now(), 0), LONGEST_TIMER_MS);
-    this.#timer = setTimeout(() => this.#runDue(), wait);
+    const wait = Math.min(due - this.now(), LONGEST_TIMER_MS);
+    this.#cancelTimer = wait > 0 ? timer(() => this.#runDue(), wait) : soon(() => this.#runDue());
   }
 
   /** Nothing runs any more; a move under way ends where it is. */
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
   }
 
   /**

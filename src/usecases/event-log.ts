@@ -44,21 +44,27 @@ export class EventLog {
     deliveries = [],
     attempts,
   }: Change): void {
-    for (const payment of payments) this.#emit({ type: 'payment', payment });
-    for (const message of messages) this.#emit({ type: 'message', message });
-    for (const cardTransaction of cardTransactions) this.#emit({ type: 'cardTransaction', cardTransaction });
+    for (const payment of payments) this.#emit({ seq: this.#next(), type: 'payment', payment });
+    for (const message of messages) this.#emit({ seq: this.#next(), type: 'message', message });
+    for (const cardTransaction of cardTransactions) {
+      this.#emit({ seq: this.#next(), type: 'cardTransaction', cardTransaction });
+    }
     const attempt = attempts?.at(-1) ?? null;
-    for (const delivery of deliveries) this.#emit({ type: 'delivery', delivery, attempt });
+    for (const delivery of deliveries) this.#emit({ seq: this.#next(), type: 'delivery', delivery, attempt });
   }
 
   record(request: Omit<RecordedRequest, 'id'>): void {
-    const numbered = { id: ++this.#requestId, ...request };
-    remember(this.#requests, numbered);
-    this.#emit({ type: 'request', exchange: numbered });
+    const newest = this.#requests.at(-1)?.requestHeaders;
+    // A client sends the same headers with each of its requests.
+    const requestHeaders =
+      newest && areEqual(newest, request.requestHeaders) ? newest : request.requestHeaders;
+    const exchange = { id: ++this.#requestId, ...request, requestHeaders };
+    remember(this.#requests, exchange);
+    this.#emit({ seq: this.#next(), type: 'request', exchange });
   }
 
   notice(text: string, at = timestamp(this.#clock.now())): void {
-    this.#emit({ type: 'notice', at, text });
+    this.#emit({ seq: this.#next(), type: 'notice', at, text });
   }
 
   /** Forgets everything but the numbers, and reports why. */
@@ -89,8 +95,11 @@ export class EventLog {
     return () => this.#listeners.delete(listener);
   }
 
-  #emit(happening: Happening): void {
-    const event = { seq: ++this.#seq, ...happening };
+  #next(): number {
+    return ++this.#seq;
+  }
+
+  #emit(event: SimEvent): void {
     remember(this.#ring, event);
     for (const listener of this.#listeners) listener(event);
   }
@@ -101,3 +110,15 @@ function remember<Item>(list: Item[], item: Item): void {
   list.push(item);
   if (list.length >= 2 * RING_SIZE) list.splice(0, list.length - RING_SIZE);
 }
+
+/** Whether two requests had the same headers, in the same order. */
+function areEqual(one: Headers, other: Headers): boolean {
+  const names = Object.keys(one);
+  const others = Object.keys(other);
+  return (
+    names.length === others.length &&
+    names.every((name, index) => name === others[index] && one[name] === other[name])
+  );
+}
+
+type Headers = RecordedRequest['requestHeaders'];

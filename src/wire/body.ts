@@ -1,5 +1,5 @@
 import { GatewayError } from '../contract/error.ts';
-import { parseMultipart } from './multipart.ts';
+import { parseMultipart, withoutRest } from './multipart.ts';
 
 /** The fields of a posted body as one object. */
 export interface PostedFields {
@@ -13,13 +13,7 @@ type FieldReader = (body: Buffer, contentType: string) => PostedFields;
 /** How the fields of each media type are read. Forms: documented; JSON: observed. */
 const READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ['application/x-www-form-urlencoded', parseForm],
-  [
-    'multipart/form-data',
-    (body, contentType) => ({
-      text: body.toString('utf8'),
-      fields: Object.fromEntries(parseMultipart(body, contentType)),
-    }),
-  ],
+  ['multipart/form-data', parseMultipartForm],
   ['application/json', parseJson],
 ]);
 const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([['application/json', parseJson]]);
@@ -32,7 +26,8 @@ const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([['application/jso
  */
 export function fieldReader(contentType: string, jsonOnly = false): FieldReader {
   const readers = jsonOnly ? JSON_READER : READERS;
-  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const [written = ''] = contentType.split(';', 1);
+  const type = readers.has(written) ? written : written.trim().toLowerCase();
   const reader = readers.get(type);
   if (reader) return reader;
   const got = type ? `"${type.slice(0, 80)}"` : 'none';
@@ -42,14 +37,43 @@ export function fieldReader(contentType: string, jsonOnly = false): FieldReader 
   );
 }
 
+/**
+ * What a form holds, in order. Any name is a field like others: there is no prototype with names of its own. V8 keeps
+ * such objects as compact as those of a class, and one without any prototype as a slow table.
+ */
+class FormFields {
+  [name: string]: string;
+}
+Object.setPrototypeOf(FormFields.prototype, null);
+Reflect.deleteProperty(FormFields.prototype, 'constructor');
+
+/** As `URLSearchParams` reads it, in half the time. */
 function parseForm(body: Buffer): PostedFields {
   const text = body.toString('utf8');
-  // Without a prototype any name is a field like others. Making entries of them first would take half as long again.
-  const fields: Record<string, string> = Object.create(null);
-  new URLSearchParams(text).forEach((value, name) => {
-    fields[name] = value;
-  });
+  const fields = new FormFields();
+  for (const pair of text.replace(/^\?/, '').split('&')) {
+    const nameTo = pair.includes('=') ? pair.indexOf('=') : pair.length;
+    if (pair !== '') fields[formText(pair.slice(0, nameTo))] = formText(pair.slice(nameTo + 1));
+  }
   return { text, fields };
+}
+
+function parseMultipartForm(body: Buffer, contentType: string): PostedFields {
+  const fields = new FormFields();
+  for (const [name, value] of parseMultipart(body, contentType)) fields[name] = value;
+  return { text: body.toString('utf8'), fields };
+}
+
+/** The text that a name or value of a form stands for. */
+function formText(written: string): string {
+  const hasSpaces = written.includes('+');
+  if (!hasSpaces && !written.includes('%')) return withoutRest(written);
+  try {
+    return decodeURIComponent(hasSpaces ? written.replaceAll('+', ' ') : written);
+  } catch {
+    // What is no UTF-8 and what is no escape is kept as well as it can be.
+    return new URLSearchParams(`=${written}`).get('') ?? '';
+  }
 }
 
 function parseJson(body: Buffer): PostedFields {

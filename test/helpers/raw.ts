@@ -7,6 +7,8 @@ export interface RawAnswer {
   /** Header fields by lower-case name; of a repeated one the last. */
   headers: Record<string, string>;
   body: string;
+  /** All of it. */
+  text: string;
   /** Whether the connection was reset. */
   reset: boolean;
 }
@@ -41,5 +43,5 @@ function parsed(text: string, reset: boolean): RawAnswer {
     }),
   );
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? 0);
-  return { status, headers, body: end < 0 ? '' : text.slice(end + 4), reset };
+  return { status, headers, body: end < 0 ? '' : text.slice(end + 4), text, reset };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseMultipart } from '../../src/wire/multipart.ts';
+import { parseAny, parseMultipart, parsePlain } from '../../src/wire/multipart.ts';
 
 const TYPE = 'multipart/form-data; boundary=XX';
 const part = (name: string, value: string, headers = '') =>
@@ -90,6 +90,66 @@ describe('a multipart body', () => {
     expect(() => parse(body, type)).toThrowError(
       expect.objectContaining({ code: 'unparseable_body', message: expect.stringContaining(reason) }),
     );
+  });
+
+  it('is read quickly as it is read in full, where it is plain', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '--XX',
+        '\r\n',
+        '--',
+        '\r\n\r\n',
+        '"',
+        '; filename="a"',
+        '\r\nContent-Type: text/plain',
+        ' ',
+      ),
+      fc.constantFrom(
+        '\r\nContent-Disposition: form-data; name="',
+        '\r\n--XX',
+        '--XX--',
+        'XX',
+        'a',
+        'é',
+        '\\',
+      ),
+    );
+    const value = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 10 }),
+      fc.array(piece, { maxLength: 4 }).map((all) => all.join('')),
+    );
+    const fields = fc.array(
+      fc.tuple(fc.constantFrom('a', 'b_c', 'cd', 'amount', 'x', 'é', '', 'a b', 'a\\"'), value, fc.boolean()),
+      { maxLength: 4 },
+    );
+    const written = fields.map(
+      (all) =>
+        `${all.map(([name, text, isBare]) => part(name, text).slice(0, isBare ? -2 : undefined)).join('')}--XX--\r\n`,
+    );
+    const body = fc.oneof(
+      written,
+      fc
+        .tuple(written, fc.nat(200), piece)
+        .map(([text, at, added]) => text.slice(0, at) + added + text.slice(at)),
+    );
+    let plain = 0;
+    fc.assert(
+      fc.property(body, (text) => {
+        const bytes = Buffer.from(text);
+        const read = parsePlain(bytes, 'XX');
+        if (read === undefined) return;
+        plain++;
+        expect(read).toEqual(parseAny(bytes, 'XX'));
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(plain).toBeGreaterThan(100);
+  });
+
+  it('may have a thousand parts, read either way', () => {
+    const body = Buffer.from(`${part('a', '1').repeat(1_000)}--XX--`);
+    expect(parsePlain(body, 'XX')).toEqual(parseAny(body, 'XX'));
+    expect(parsePlain(body, 'XX')).toHaveLength(1_000);
   });
 
   it('never fails in another way, whatever the bytes', () => {

@@ -1,14 +1,18 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { ServiceError } from '../../contract/error-body.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
+import type { PostedFields } from '../../wire/body.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { readFields } from '../body.ts';
-import type { App, AppContext, AppParts } from '../environment.ts';
-import { answerError, asGatewayError } from '../errors.ts';
+import type { App, AppContext, AppParts, RequestNotes } from '../environment.ts';
+import { asGatewayError, statusOf } from '../errors.ts';
 import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
 import { noteError } from '../record-requests.ts';
 
+type Report = (error: unknown) => void;
+
 /** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed). */
-export function mountInitiate(app: App, parts: AppParts): void {
+export function mountInitiate(app: App, parts: AppParts, report: Report): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
     app.options(path, (c) =>
@@ -19,7 +23,10 @@ export function mountInitiate(app: App, parts: AppParts): void {
         'Access-Control-Max-Age': '600',
       }),
     );
-    const answer = (c: AppContext) => answerInitiate(c, parts, mode);
+    const answer = async (c: AppContext) => {
+      const { status, body } = await answerInitiate(readFields(c), mode, c.get('exchange'), parts, report);
+      return c.body(body, status, ANSWER_HEADERS);
+    };
     app.post(path, described(operationOf(mode, parts.dialect), answer));
   }
 }
@@ -51,24 +58,38 @@ function operationOf(mode: Mode, { messages }: Dialect): Operation {
   };
 }
 
-async function answerInitiate(c: AppContext, parts: AppParts, mode: Mode): Promise<Response> {
-  const { dialect, runtime } = parts;
-  const exchange = c.get('exchange');
+/** What goes out for an initiate. Every answer has these headers; CORS is open (observed). */
+export const ANSWER_HEADERS = {
+  'access-control-allow-origin': '*',
+  'content-type': JSON_TYPE,
+} as const;
+
+/**
+ * Initiates what was posted, or says why not, and notes both for the request log: the same whichever way it came.
+ *
+ * @param posted rejects when the body cannot be read
+ */
+export async function answerInitiate(
+  posted: Promise<PostedFields>,
+  mode: Mode,
+  notes: RequestNotes,
+  parts: AppParts,
+  report: Report,
+): Promise<{ status: ContentfulStatusCode; body: string }> {
+  const { dialect, runtime, payments } = parts;
   try {
-    const posted = await readFields(c);
-    exchange.requestBody = posted.text;
-    const command = dialect.readInitiate(posted, runtime.settings.loose);
-    const payment = await parts.payments.initiate(command, mode);
-    exchange.paymentId = payment.id;
-    exchange.notes = payment.warnings;
+    const read = await posted;
+    notes.requestBody = read.text;
+    const payment = await payments.initiate(dialect.readInitiate(read, runtime.settings.loose), mode);
     const body = JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl()));
-    exchange.responseBody = body;
-    return c.body(body, 200, { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' });
+    notes.paymentId = payment.id;
+    notes.notes = payment.warnings;
+    notes.responseBody = body;
+    return { status: 200, body };
   } catch (thrown) {
-    c.header('Access-Control-Allow-Origin', '*');
     const error = asGatewayError(thrown);
-    if (error.code === 'internal') throw thrown;
-    noteError(c, error, parts);
-    return answerError(c, error, dialect, runtime.options.errorStatus);
+    if (error.code === 'internal') report(error.cause);
+    const isRefusal = runtime.options.errorStatus === 'ok' && dialect.refusals.has(error.code);
+    return { status: isRefusal ? 200 : statusOf(error), body: noteError(notes, error, parts) };
   }
 }

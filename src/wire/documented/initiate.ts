@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { shorten } from '../../contract/address.ts';
 import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
 import { GatewayError, nearestName } from '../../contract/error.ts';
-import { field, LINK, optional, record, shapeOf, text as string } from '../../contract/field.ts';
+import { field, LINK, record, text as string } from '../../contract/field.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
@@ -11,7 +11,17 @@ import type { InitiateNote } from '../../domain/payment.ts';
 import type { Payment } from '../../domain/state.ts';
 import { amountSource, type PostedFields } from '../body.ts';
 import type { Dialect } from '../dialect.ts';
-import { address, amountJson, email, postedMessage, required, text } from '../fields.ts';
+import {
+  address,
+  amountJson,
+  email,
+  maybe,
+  oneOf,
+  type PostedField,
+  postedMessage,
+  required,
+  text,
+} from '../fields.ts';
 import { ASKED_NAMES, fromWire } from './names.ts';
 import { checkoutUrl } from './paths.ts';
 
@@ -51,20 +61,19 @@ function fieldsOf(loose: boolean) {
       'site_logo',
       'Merchant logo address (documented). `--loose` lets it be missing (observed).',
     ),
-    checkout_theme: optional(
-      field(
-        z.enum(CHECKOUT_THEMES, { error: 'checkout_theme must be light or dark' }),
-        'How the checkout looks (documented).',
-        { default: 'light' },
-      ),
+    checkout_theme: maybe(
+      oneOf('checkout_theme', CHECKOUT_THEMES, 'How the checkout looks (documented).', { default: 'light' }),
     ),
     customer_name: text('customer_name', 30, "The customer's name (documented).", loose),
     customer_email: email('customer_email', 30, "The customer's e-mail (documented).", loose),
   };
 }
 
-const FIELDS = fieldsOf(false);
-const LOOSE_FIELDS = fieldsOf(true);
+const loose = fieldsOf(true);
+export const INITIATE_FIELDS = {
+  strict: fieldsOf(false),
+  loose: { ...loose, site_logo: maybe(loose.site_logo) },
+};
 
 export const INITIATE_EXAMPLE = {
   public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
@@ -84,14 +93,20 @@ export const INITIATE_EXAMPLE = {
 export const InitiateRequest = postedMessage(
   'InitiateRequest',
   'What a merchant posts to initiate (documented). Unknown fields are ignored (observed).',
-  FIELDS,
+  INITIATE_FIELDS.strict,
   INITIATE_EXAMPLE,
 );
 
-const LooseRequest = z.object(shapeOf({ ...LOOSE_FIELDS, site_logo: optional(LOOSE_FIELDS.site_logo) }));
-type InitiateFields = z.infer<typeof LooseRequest>;
+type InitiateFields = {
+  [Name in keyof typeof INITIATE_FIELDS.loose]: z.infer<(typeof INITIATE_FIELDS.loose)[Name]['schema']>;
+};
 
-const FIELD_NAMES = new Set(Object.keys(FIELDS));
+const FIELD_NAMES = new Set(Object.keys(INITIATE_FIELDS.strict));
+const CHECKS = { strict: checksOf(INITIATE_FIELDS.strict), loose: checksOf(INITIATE_FIELDS.loose) };
+
+function checksOf(fields: Readonly<Record<string, PostedField>>) {
+  return Object.entries(fields).map(([name, { check, isOptional }]) => ({ name, check, isOptional }));
+}
 
 export const InitiateAnswer = record('InitiateAnswer', 'A payment was initiated (documented).', {
   success: field(z.literal('ok'), 'Always `ok` (documented).'),
@@ -112,8 +127,8 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
   };
 }
 
-export const readInitiate: Dialect['readInitiate'] = (posted, loose) => {
-  const fields = checked(posted, loose);
+export const readInitiate: Dialect['readInitiate'] = (posted, isLoose) => {
+  const fields = checked(posted, isLoose);
   const { site_logo = null, checkout_theme = 'light' } = fields;
   return {
     publicKey: fields.public_key,
@@ -122,10 +137,10 @@ export const readInitiate: Dialect['readInitiate'] = (posted, loose) => {
   };
 };
 
-function checked(posted: PostedFields, loose: boolean): InitiateFields {
-  const outcome = tryReading(posted, loose);
+function checked(posted: PostedFields, isLoose: boolean): InitiateFields {
+  const outcome = tryReading(posted, isLoose);
   if (!Array.isArray(outcome)) return outcome;
-  const looseWouldDo = !loose && !Array.isArray(tryReading(posted, true));
+  const looseWouldDo = !isLoose && !Array.isArray(tryReading(posted, true));
   const isJson = Object.keys(posted.fields).some((name) => /^\s*\{/.test(name));
   throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
     problems: outcome,
@@ -136,24 +151,28 @@ function checked(posted: PostedFields, loose: boolean): InitiateFields {
   });
 }
 
-function tryReading(posted: PostedFields, loose: boolean): InitiateFields | string[] {
-  const values: Record<string, unknown> = { ...posted.fields };
-  if (values['checkout_theme'] === '') delete values['checkout_theme'];
-  if (loose && values['site_logo'] === '') delete values['site_logo'];
-  for (const name of FIELD_NAMES) if (values[name] === null) delete values[name];
-  let numberProblem: string | undefined;
-  if (typeof values['amount'] === 'number') {
-    values['amount'] = amountFromNumber(values['amount'], amountSource(posted));
-    if (values['amount'] === undefined) {
-      numberProblem = 'amount cannot be read exactly from this JSON number: send a string, such as "49.90"';
-    }
+/** The values of the fields, or every problem with them. Null is nothing; so is empty text where nothing is allowed. */
+function tryReading(posted: PostedFields, isLoose: boolean): InitiateFields | string[] {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const { name, check, isOptional } of isLoose ? CHECKS.loose : CHECKS.strict) {
+    const given = posted.fields[name] ?? undefined;
+    const isNumber = name === 'amount' && typeof given === 'number';
+    const value = isNumber
+      ? amountFromNumber(given, amountSource(posted))
+      : isOptional && given === ''
+        ? undefined
+        : given;
+    const problem = isNumber && value === undefined ? UNREADABLE_NUMBER : check(value);
+    if (problem === undefined) values[name] = value;
+    else problems.push(problem);
   }
-  const parsed = (loose ? LooseRequest : InitiateRequest).safeParse(values);
-  if (parsed.success) return parsed.data;
-  return parsed.error.issues.map(({ message, path }) =>
-    numberProblem && path[0] === 'amount' ? numberProblem : message,
-  );
+  // Each of them was checked.
+  return problems.length ? problems : (values as InitiateFields);
 }
+
+const UNREADABLE_NUMBER =
+  'amount cannot be read exactly from this JSON number: send a string, such as "49.90"';
 
 /** Maximum number of unknown fields named in the warnings of a payment: warnings are stored, so they must stay few. */
 const MAX_UNKNOWN_NAMED = 10;

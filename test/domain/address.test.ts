@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isPlainHost, parsedUrlProblem, urlProblem } from '../../src/contract/address.ts';
+
+const label = fc.stringMatching(/^[a-z0-9.:-]{1,12}$/);
+const host = fc.oneof(
+  fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join('.')),
+  fc
+    .tuple(fc.constantFrom('127.0.0.1', 'localhost', 'a-b.c', 'xn--a', '1.2', 'a.1'), fc.nat(99_999))
+    .map(([name, port]) => `${name}:${port}`),
+);
+
+describe('a plain host', () => {
+  it('is taken as it stands by the parser', () => {
+    let seen = 0;
+    fc.assert(
+      fc.property(host, (text) => {
+        if (!isPlainHost(text)) return;
+        seen++;
+        expect(new URL(`http://${text}/`).hostname).toBe(text.replace(/:\d+$/, ''));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(seen).toBeGreaterThan(100);
+  });
+
+  it.each(['', 'a b', 'A', 'xn--a', '1.2.3.4.5', 'a.1', 'a:99999', 'a@b', '[::1]', 'a/'])(
+    'is not %j',
+    (text) => {
+      expect(isPlainHost(text)).toBe(false);
+    },
+  );
+});
+
+describe('an address', () => {
+  it('is judged alike by the quick look and by the parser', () => {
+    const rest = fc.oneof(
+      fc.string({ unit: 'binary-ascii', maxLength: 30 }),
+      fc.string({ unit: 'binary', maxLength: 30 }),
+      fc.stringMatching(/^[/?#][!-~]{0,30}$/),
+      fc.constantFrom('', '/', `/${'a'.repeat(2_040)}`),
+    );
+    const scheme = fc.constantFrom('http://', 'https://', 'HTTP://', 'ftp://', 'http:/', '');
+    fc.assert(
+      fc.property(scheme, host, rest, (one, two, three) => {
+        expect(urlProblem(one + two + three)).toBe(parsedUrlProblem(one + two + three));
+      }),
+      { numRuns: 600 },
+    );
+  });
+});

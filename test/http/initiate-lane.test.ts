@@ -1,0 +1,265 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { close, type Lane, listen, portOf } from '../../src/http/listener.ts';
+import { requestListener } from '../../src/http/request-listener.ts';
+import { initiateLane } from '../../src/http/service/initiate-lane.ts';
+import type { StartOptions } from '../../src/options/table.ts';
+import { dialect } from '../../src/wire/documented/service.ts';
+import { rawExchange } from '../helpers/raw.ts';
+import { fields } from '../helpers/records.ts';
+import { startSim } from '../helpers/sim.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+const MULTIPART = 'multipart/form-data; boundary=XX';
+const PATH = '/sandbox/payment/initiate';
+
+/** A request as it goes over the wire; a header that is undefined is left out. */
+interface Sent {
+  method?: string;
+  path?: string;
+  version?: string;
+  headers?: Record<string, string | undefined>;
+  type?: string | undefined;
+  body?: string;
+}
+
+/** What is the same in every emulator: ids, times and ports are not. */
+const anonymous = (text: string) =>
+  text
+    .replace(/pay_[a-z0-9]{24}/g, 'pay_')
+    .replace(/^Date: .*$/gm, 'Date')
+    .replace(/127\.0\.0\.1:\d+/g, 'here')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'now')
+    .replace(/"trx":"[A-Z0-9]{12}"/g, '"trx"')
+    .replace(/"durationMs":[\d.]+/g, '"durationMs"');
+
+function written({ method = 'POST', path = PATH, version = '1.1', headers, type = FORM, body = '' }: Sent) {
+  const all: Record<string, string | undefined> = {
+    Host: '127.0.0.1:4477',
+    Connection: 'close',
+    'Content-Type': type,
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...headers,
+  };
+  const lines = Object.entries(all).flatMap(([name, value]) =>
+    value === undefined ? [] : `${name}: ${value}`,
+  );
+  return Buffer.from(`${method} ${path} HTTP/${version}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+const form = (changes: Record<string, unknown> = {}) =>
+  new URLSearchParams(fields(changes) as Record<string, string>).toString();
+
+const multipart = (changes: Record<string, unknown> = {}) =>
+  `${Object.entries(fields(changes))
+    .map(([name, value]) => `--XX\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+    .join('')}--XX--\r\n`;
+
+/** An emulator whose requests go through the app, all of them or those that the lane does not take. */
+async function emulator(hasLane: boolean, options: StartOptions) {
+  const { server, control } = await startSim(options);
+  const { parts } = server;
+  const reported: unknown[] = [];
+  const report = (error: unknown) => reported.push(error);
+  const inLane = initiateLane(parts, report);
+  let taken = 0;
+  const lane: Lane = (incoming, outgoing) => {
+    const takes = hasLane && inLane(incoming, outgoing);
+    if (takes) taken++;
+    return takes;
+  };
+  const listening = { host: '127.0.0.1', port: 0 };
+  const app = requestListener(parts, { ...listening, replaceGlobals: false }, report);
+  const servers = await listen(listening, async () => app, dialect, lane);
+  onTestFinished(async () => void (await Promise.all(servers.map(close))));
+  return {
+    parts,
+    reported,
+    port: portOf(servers[0]),
+    taken: () => taken,
+    log: async () => anonymous(JSON.stringify(await control('/requests?limit=1000'))),
+    payments: async () => anonymous(JSON.stringify(await control('/payments?limit=1000'))),
+  };
+}
+
+/** Two emulators that are sent the same, and must answer, log and keep the same. */
+async function both(options: StartOptions = {}) {
+  const keyed = { publicKey: 'pub_pinned', secretKey: 'sec_pinned', ...options };
+  const quick = await emulator(true, keyed);
+  const full = await emulator(false, keyed);
+  return {
+    quick,
+    full,
+    async send(sent: Sent) {
+      const before = quick.taken();
+      const bytes = written(sent);
+      const [one, other] = [await rawExchange(quick.port, bytes), await rawExchange(full.port, bytes)];
+      expect(anonymous(one.text)).toBe(anonymous(other.text));
+      return { answer: one, taken: quick.taken() > before };
+    },
+    async compare() {
+      expect(await quick.log()).toBe(await full.log());
+      expect(await quick.payments()).toBe(await full.payments());
+      expect([quick.reported, full.reported, full.taken()]).toEqual([[], [], 0]);
+    },
+  };
+}
+
+const KEY = { public_key: 'pub_pinned' };
+
+describe('initiate without the app', () => {
+  it.each<[string, Sent]>([
+    ['a form', { body: form(KEY) }],
+    ['a form to live mode', { path: '/payment/initiate', body: form(KEY) }],
+    ['a form with a charset', { type: `${FORM}; charset=UTF-8`, body: form(KEY) }],
+    ['a type in capitals', { type: FORM.toUpperCase(), body: form(KEY) }],
+    ['multipart', { type: MULTIPART, body: multipart(KEY) }],
+    ['an empty form', {}],
+    ['fields that are refused', { body: form({ amount: '-1', details: '', ...KEY }) }],
+    ['a currency that is refused', { body: form({ currency: 'XXX', ...KEY }) }],
+    ['a key that is refused', { body: form({ public_key: 'nobody' }) }],
+    ['the secret key', { body: form({ public_key: 'sec_pinned' }) }],
+    ['unknown fields', { body: `${form(KEY)}&merchant=&amout=1` }],
+    ['a long body', { body: `${form(KEY)}&long=${'x'.repeat(40_000)}` }],
+    ['bytes that are no UTF-8', { body: `${form(KEY)}&details=%ff%` }],
+    ['multipart without a boundary', { type: 'multipart/form-data', body: multipart(KEY) }],
+    ['multipart that breaks off', { type: MULTIPART, body: multipart(KEY).slice(0, -9) }],
+    ['a host that is a name', { headers: { Host: 'pay.shop.test' }, body: form(KEY) }],
+    [
+      'unusual headers',
+      { headers: { Cookie: 'a=1', 'X-A': 'é', Origin: 'https://shop.test' }, body: form(KEY) },
+    ],
+  ])('answers %s as the app does', async (_, sent) => {
+    const { send, compare } = await both();
+    expect((await send(sent)).taken).toBe(true);
+    await compare();
+  });
+
+  it.each<[string, Sent]>([
+    ['another method', { method: 'PUT', body: form(KEY) }],
+    ['a preflight', { method: 'OPTIONS' }],
+    ['a query', { path: `${PATH}?a=1`, body: form(KEY) }],
+    ['another path', { path: '/payment/initiate/', body: form(KEY) }],
+    ['an absolute address', { path: `http://127.0.0.1${PATH}`, body: form(KEY) }],
+    ['JSON', { type: 'application/json', body: JSON.stringify(fields(KEY)) }],
+    ['another type', { type: 'text/plain', body: 'x' }],
+    ['a type that only begins alike', { type: `${FORM}x`, body: form(KEY) }],
+    ['no type', { type: undefined, headers: { 'Content-Type': undefined }, body: form(KEY) }],
+    ['no host', { headers: { Host: undefined }, body: form(KEY) }],
+    ['a host that is none', { headers: { Host: 'a b' }, body: form(KEY) }],
+    ['a host with a user', { headers: { Host: 'a@b' }, body: form(KEY) }],
+    ['HTTP/1.0', { version: '1.0', body: form(KEY) }],
+    ['an expectation', { headers: { Expect: '100-continue' }, body: form(KEY) }],
+    ['another expectation', { headers: { Expect: 'more' }, body: form(KEY) }],
+    ['another protocol', { headers: { Connection: 'upgrade, close', Upgrade: 'h2c' }, body: form(KEY) }],
+    [
+      'a body in chunks',
+      {
+        headers: { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' },
+        body: '3\r\na=1\r\n0\r\n\r\n',
+      },
+    ],
+    ['no length', { headers: { 'Content-Length': undefined } }],
+    ['a body over the limit', { body: 'x'.repeat(2 ** 20 + 1) }],
+  ])('leaves %s to the app', async (_, sent) => {
+    const { send, compare } = await both();
+    expect((await send(sent)).taken).toBe(false);
+    await compare();
+  });
+
+  it('leaves everything to the app while a fault rule can act', async () => {
+    const { quick, full, send, compare } = await both();
+    for (const { parts } of [quick, full]) parts.faults.set({ route: 'cards', status: 500 });
+    expect((await send({ body: form(KEY) })).taken).toBe(false);
+    for (const { parts } of [quick, full]) parts.faults.clear();
+    expect((await send({ body: form(KEY) })).taken).toBe(true);
+    await compare();
+  });
+
+  it('answers whatever is posted as the app does', async () => {
+    const value = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 24 }),
+      fc.constantFrom('', 'USD', 'usd', 'light', '10.00', '1.005', 'a@b.cd', 'sec_pinned', 'http://h/?a=b'),
+    );
+    const changes = fc.dictionary(fc.constantFrom(...Object.keys(fields()), 'merchant', '__proto__'), value, {
+      maxKeys: 4,
+    });
+    const { quick, send, compare } = await both({ errorStatus: 'http', loose: true });
+    await fc.assert(
+      fc.asyncProperty(changes, fc.boolean(), fc.boolean(), async (changed, isForm, isLive) => {
+        const all = { ...KEY, ...changed };
+        const path = isLive ? '/payment/initiate' : PATH;
+        await send(isForm ? { path, body: form(all) } : { path, type: MULTIPART, body: multipart(all) });
+      }),
+      { numRuns: 60 },
+    );
+    expect(quick.taken()).toBeGreaterThan(0);
+    await compare();
+  });
+
+  it('reports a fault of ours and says no more of it than the app does', async () => {
+    const { quick, full, send } = await both();
+    for (const { parts } of [quick, full]) {
+      vi.spyOn(parts.payments, 'initiate').mockRejectedValue(new Error('the details'));
+    }
+    const { answer, taken } = await send({ body: form(KEY) });
+    expect([answer.status, taken]).toEqual([500, true]);
+    expect([quick.reported, full.reported]).toEqual([[new Error('the details')], [new Error('the details')]]);
+    expect(await quick.log()).toBe(await full.log());
+  });
+
+  it('reports a fault of ours in the log itself, and lives on', async () => {
+    const { quick } = await both();
+    const fault = new Error('no room');
+    const record = vi.spyOn(quick.parts.events, 'record').mockImplementationOnce(() => {
+      throw fault;
+    });
+    expect((await rawExchange(quick.port, written({ body: form(KEY) }))).text).toBe('');
+    expect([quick.reported, record.mock.calls.length]).toEqual([[fault], 1]);
+    expect((await rawExchange(quick.port, written({ body: form(KEY) }))).status).toBe(200);
+  });
+
+  it('logs an upload that breaks off as the app does', async () => {
+    const { quick, full, compare } = await both();
+    for (const { port, log } of [quick, full]) {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      const bytes = written({ body: form(KEY) });
+      await new Promise((resolve) => socket.write(bytes.subarray(0, -20), resolve));
+      socket.destroy();
+      await expect.poll(log).toContain('broke off');
+    }
+    expect(quick.taken()).toBe(1);
+    await compare();
+  });
+
+  it('answers several requests of one connection in order, however their bytes are cut', async () => {
+    const { quick, full, compare } = await both();
+    const bytes = Buffer.concat([
+      written({ headers: { Connection: undefined }, body: form(KEY) }),
+      written({ type: MULTIPART, headers: { Connection: undefined }, body: multipart({ amount: 'x' }) }),
+      written({ body: form({ currency: 'XXX' }) }),
+    ]);
+    const answers: string[] = [];
+    for (const { port } of [quick, full]) {
+      const socket = connect(port, '127.0.0.1');
+      socket.setNoDelay(true);
+      await once(socket, 'connect');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      for (let at = 0; at < bytes.length; at += 200) {
+        await new Promise((resolve) => socket.write(bytes.subarray(at, at + 200), resolve));
+      }
+      await once(socket, 'close');
+      answers.push(anonymous(text));
+    }
+    expect(answers[0]).toBe(answers[1]);
+    expect(answers[0]?.match(/HTTP\/1\.1 200/g)).toHaveLength(3);
+    expect(quick.taken()).toBe(3);
+    await compare();
+  });
+});

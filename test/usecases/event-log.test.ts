@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { Store } from '../../src/store/store.ts';
+import { Clock } from '../../src/system/clock.ts';
+import { EventLog } from '../../src/usecases/event-log.ts';
+import { records } from '../helpers/records.ts';
+
+const REQUEST = {
+  at: '2026-01-15T10:30:00.123Z',
+  method: 'POST',
+  target: '/payment/initiate',
+  requestBody: null,
+  status: 200,
+  responseBody: null,
+  durationMs: 1,
+  paymentId: null,
+  notes: [],
+};
+
+describe('the request log', () => {
+  it('keeps one copy of the headers of requests that had the same, in the same order', async () => {
+    const log = new EventLog(await Store.inMemory(records()), new Clock());
+    const all = [
+      { host: 'a', accept: 'b' },
+      { host: 'a', accept: 'b' },
+      { accept: 'b', host: 'a' },
+      { accept: 'b', host: 'a', 'x-more': 'c' },
+      { accept: 'b', host: 'c', 'x-more': 'c' },
+    ];
+    for (const requestHeaders of all) log.record({ ...REQUEST, requestHeaders });
+    const kept = log.exchanges().map(({ requestHeaders }) => requestHeaders);
+    expect(kept.map((one) => JSON.stringify(one))).toEqual(
+      all.toReversed().map((one) => JSON.stringify(one)),
+    );
+    expect(new Set(kept).size).toBe(4);
+  });
+
+  it('numbers requests and events from 1', async () => {
+    const log = new EventLog(await Store.inMemory(records()), new Clock());
+    for (const requestHeaders of [{}, {}]) log.record({ ...REQUEST, requestHeaders });
+    log.notice('over');
+    expect(log.since(0).map(({ seq, type }) => [seq, type])).toEqual([
+      [1, 'request'],
+      [2, 'request'],
+      [3, 'notice'],
+    ]);
+    expect(log.exchanges().map(({ id }) => id)).toEqual([2, 1]);
+    expect(log.newest).toBe(3);
+  });
+});

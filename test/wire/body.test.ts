@@ -1,0 +1,86 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fieldReader } from '../../src/wire/body.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+const read = (body: string | Buffer) => fieldReader(FORM)(Buffer.from(body), FORM);
+
+describe('a form', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '&',
+      '=',
+      '+',
+      '%',
+      '%2',
+      '%2B',
+      '%26',
+      '%3d',
+      '%C3%A9',
+      '%ff',
+      '%EF%BB%BF',
+      '%00',
+      '?',
+      '#',
+    ),
+    fc.constantFrom('a', 'amount', '__proto__', 'constructor', 'toString', '€', '😀', '\ufeff', ';', '\r\n'),
+    fc.string({ unit: 'binary', maxLength: 6 }),
+  );
+
+  it('is read as URLSearchParams reads it, whatever its text', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const text = Buffer.from(pieces.join('')).toString();
+        const expected = [...new Map(new URLSearchParams(text))];
+        const { fields, text: logged } = read(text);
+        expect(Object.entries(fields).sort()).toEqual(expected.sort());
+        expect(logged).toBe(text);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is read as URLSearchParams reads it, whatever its bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 30 }), (bytes) => {
+        const body = Buffer.from(bytes);
+        const expected = [...new Map(new URLSearchParams(body.toString()))];
+        expect(Object.entries(read(body).fields).sort()).toEqual(expected.sort());
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('has no field that was not sent', () => {
+    const { fields } = read('a=1');
+    for (const name of ['constructor', 'toString', '__proto__', 'b']) expect(fields[name]).toBeUndefined();
+  });
+});
+
+describe('a value of a body', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const rest = 'x'.repeat(50_000);
+
+  it.each([
+    [FORM, (value: string) => `identifier=${value}&rest=${rest}`],
+    [
+      'multipart/form-data; boundary=XX',
+      (value: string) =>
+        `--XX\r\nContent-Disposition: form-data; name="identifier"\r\n\r\n${value}\r\n--XX\r\nContent-Disposition: form-data; name="rest"\r\n\r\n${rest}\r\n--XX--`,
+    ],
+  ])('is kept without the rest of it (%s)', (type, body) => {
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const kept: unknown[] = [];
+    for (let count = 0; count < 1_000; count++) {
+      const value = `identifier-${count}-long`;
+      kept.push(fieldReader(type)(Buffer.from(body(value)), type).fields['identifier']);
+    }
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
+    expect(kept[7]).toBe('identifier-7-long');
+  });
+});
