@@ -201,7 +201,11 @@ export class Disk {
         throw new Error('changes were rolled back while the snapshot was made');
       this.#file.announce = async (sha256) => {
         if (isFirst) await journal.rebase(baseOf(sha256), since);
-        else if (this.#generation) await queue.between(() => journal.announce(baseOf(sha256)));
+        else if (this.#generation) {
+          await queue.between(() => journal.announce(baseOf(sha256)));
+          // Others may append meanwhile: after a heavy load this takes a tenth of a second.
+          await journal.flush();
+        }
       };
       this.#low.data = image;
       await this.#low.write();
