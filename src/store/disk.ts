@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Low } from 'lowdb';
 import { hint, option } from '../contract/hint.ts';
@@ -93,7 +94,8 @@ export class Disk {
       staleness.measure(change, bytes, () => shadowed.replay(change)),
     );
     const isNewer = () => snapshot === null || !isSame(shadowed.state, snapshot);
-    const match = requireMatch(paths, snapshot && file.sha256, read, isNewer);
+    const found = { sha256: snapshot && file.sha256, isAlone: await isAlone(folder) };
+    const match = requireMatch(paths, found, read, isNewer);
     if (snapshot) assertReferences(shadowed.state, folder);
     shadowed.notices.push(...match.notices);
     const journal = await Journal.open(paths.journal, match.end, fsync);
@@ -216,4 +218,9 @@ export class Disk {
     if (!isFirst) await journal.rebase(baseOf(this.#file.sha256), since, (work) => queue.between(work));
     this.#generation++;
   }
+}
+
+/** Whether a folder holds nothing but `db.json`, and the lock of this very start. */
+async function isAlone(folder: string): Promise<boolean> {
+  return (await readdir(folder)).every((name) => name === 'db.json' || name === 'lock');
 }
