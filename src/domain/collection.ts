@@ -41,7 +41,8 @@ export class Collection<Item extends { id: string }> {
 
   /** The newest record of one group. */
   newestOf(key: string): Item | undefined {
-    return this.get(this.#groups.newest(key) ?? '');
+    const id = this.#groups.newest(key);
+    return id === undefined ? undefined : this.get(id);
   }
 
   /** All records, oldest first. */

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Low } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
@@ -99,7 +100,8 @@ export class Disk {
       staleness.measure(change, bytes, () => shadowed.replay(change)),
     );
     const isNewer = () => snapshot === null || !isSame(shadowed.state, snapshot);
-    const match = requireMatch(paths, snapshot && file.sha256, read, isNewer);
+    const found = { sha256: snapshot && file.sha256, isAlone: await isAlone(folder) };
+    const match = requireMatch(paths, found, read, isNewer);
     if (snapshot) assertReferences(shadowed.state, folder);
     shadowed.notices.push(...match.notices);
     const journal = await Journal.open(paths.journal, match.end, files);
@@ -211,7 +213,11 @@ export class Disk {
       this.#file.announce = async (sha256) => {
         journal.assertOurs();
         if (isFirst) await journal.rebase(baseOf(sha256), since);
-        else if (this.#generation) await queue.between(() => journal.announce(baseOf(sha256)));
+        else if (this.#generation) {
+          await queue.between(() => journal.announce(baseOf(sha256)));
+          // Others may append meanwhile: after a heavy load this takes a tenth of a second.
+          await journal.flush();
+        }
       };
       this.#low.data = image;
       await this.#low.write();
@@ -222,4 +228,9 @@ export class Disk {
     if (!isFirst) await journal.rebase(baseOf(this.#file.sha256), since, (work) => queue.between(work));
     this.#generation++;
   }
+}
+
+/** Whether a folder holds nothing but `db.json`, and the lock of this very start. */
+async function isAlone(folder: string): Promise<boolean> {
+  return (await readdir(folder)).every((name) => name === 'db.json' || name === 'lock');
 }

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
 import { damaged } from './files.ts';
+import { isRecord } from './quick-check.ts';
 import { parseChange, parseJson, type StoredChange } from './snapshot.ts';
 
 /*
@@ -129,8 +130,8 @@ export class JournalLines {
 
   #numbered(line: Buffer): void {
     const json = this.#open(line);
-    const fields: Record<string, unknown> = typeof json === 'object' ? { ...json } : {};
-    const { line: number, crc32: _, ...change } = fields;
+    if (!isRecord(json)) throw damaged(`${this.#source} is damaged: not a change`);
+    const { line: number, crc32: _, ...change } = json;
     if (number !== ++this.last) {
       throw damaged(`${this.#source} is damaged: number ${this.last} is missing, it has number ${number}`);
     }

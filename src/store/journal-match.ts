@@ -9,6 +9,7 @@ type Paths = Readonly<{ db: string; journal: string }>;
  * Makes sure that a journal and the db.json beside it belong together.
  *
  * @param sha256 of db.json; null when there is none
+ * @param isAlone whether db.json is all that is in its folder: somebody put a state there, and no journal was lost
  * @param read undefined when there is no journal
  * @param isNewer whether the journal's changes made another state than that of db.json
  * @returns where the journal ends, of which generation its snapshot is (0: it does not say), whether db.json is another
@@ -17,13 +18,13 @@ type Paths = Readonly<{ db: string; journal: string }>;
  */
 export function requireMatch(
   paths: Paths,
-  sha256: string | null,
+  { sha256, isAlone }: { sha256: string | null; isAlone: boolean },
   read: Awaited<ReturnType<typeof readJournal>>,
   isNewer: () => boolean,
 ) {
   const nothing = { bytes: 0, last: 0, changes: 0, isCut: false };
   if (!read) {
-    if (sha256 !== null) throw withoutJournal(paths);
+    if (sha256 !== null && !isAlone) throw withoutJournal(paths);
     return { end: nothing, generation: 0, isOther: false, notices: [] };
   }
   const { lines, bytes, tornBytes, isCut } = read;

@@ -111,7 +111,7 @@ export class Journal {
   /** With fsync: waits until the disk has what was appended. @throws as `append`, with `undone` cut off */
   async sync(undone: Readonly<End>): Promise<void> {
     try {
-      await this.#file.datasync();
+      await this.flush();
     } catch (error) {
       this.#cut(undone);
       throw error;
@@ -122,10 +122,14 @@ export class Journal {
     return this.#fsync;
   }
 
-  /** Says that a db.json is about to be replaced. Nothing may be appended meanwhile. */
-  async announce(base: Base): Promise<void> {
+  /** Says that a db.json is about to be replaced. No batch may be waiting for its sync, which could take this back. */
+  announce(base: Base): void {
     this.#write([snapshotLine(this.#end.last + 1, base)]);
-    await this.#file.datasync();
+  }
+
+  /** Resolves when the disk has every line of now. */
+  flush(): Promise<void> {
+    return this.#file.datasync();
   }
 
   #write(lines: readonly string[]): void {
@@ -183,6 +187,7 @@ export class Journal {
       if (this.#cuts !== cuts) throw new Error('lines were rolled back while they were copied');
     };
     const first = firstLine(base);
+    const old = this.#file;
     try {
       await replaceFile(
         this.#path,
@@ -198,26 +203,22 @@ export class Journal {
             if (this.#fsync) await file.datasync();
             this.assertOurs();
             await rename();
-            await this.#moveTo(file, since, Buffer.byteLength(first));
+            // What is appended from now on is found by the new name only.
+            if (this.#fsync) await syncFolder(this.#path);
+            this.#file = file;
+            this.#id = fileId(this.#path);
+            this.#end = {
+              bytes: Buffer.byteLength(first) + this.#end.bytes - since.bytes,
+              last: this.#end.last,
+              changes: this.#end.changes - since.changes,
+            };
           }),
       );
+      // The system takes back the room of a large file then, which takes its time.
+      await old.close();
     } finally {
       await source.close();
     }
-  }
-
-  async #moveTo(file: FileHandle, since: Readonly<End>, firstBytes: number): Promise<void> {
-    const old = this.#file;
-    this.#file = file;
-    this.#id = fileId(this.#path);
-    this.#end = {
-      bytes: firstBytes + this.#end.bytes - since.bytes,
-      last: this.#end.last,
-      changes: this.#end.changes - since.changes,
-    };
-    await old.close();
-    // What is appended from now on is found by the new name only.
-    if (this.#fsync) await syncFolder(this.#path);
   }
 
   async close(): Promise<void> {

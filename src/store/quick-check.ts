@@ -64,7 +64,8 @@ function objectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): QuickChe
   };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** Whether a value is an object, and no list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -5,6 +5,7 @@ import { damaged } from './files.ts';
 import type { WholeState } from './integrity.ts';
 import { migrate, SNAPSHOT_VERSION } from './migrations.ts';
 import { parseRecords } from './parse-records.ts';
+import { isRecord } from './quick-check.ts';
 
 /** The whole state as plain records, as it is in a snapshot file. */
 export type Snapshot = { version: number } & WholeState;
@@ -55,6 +56,8 @@ export function emptySnapshot(): Snapshot {
   return snapshotOf(() => []);
 }
 
+const SNAPSHOT_KEYS: ReadonlySet<string> = new Set(['version', ...COLLECTION_NAMES]);
+
 /**
  * Makes sure that parsed JSON is a snapshot, record by record. An older version is migrated. Records that are valid as
  * they are become part of the result.
@@ -63,20 +66,20 @@ export function emptySnapshot(): Snapshot {
  * @throws GatewayError `state_damaged`, naming the first thing that is wrong
  */
 export function parseSnapshot(json: unknown, source: string): Snapshot {
-  if (typeof json !== 'object' || json === null || !('version' in json)) {
+  if (!isRecord(json) || !('version' in json)) {
     throw damaged(`${source} is not a gateway-sim state: it has no version`);
   }
-  const given = migrate({ ...json }, json.version, source);
-  requireKnownKeys(given, ['version', ...COLLECTION_NAMES], source);
+  const given = migrate(json, json['version'], source);
+  requireKnownKeys(given, SNAPSHOT_KEYS, source);
   return snapshotOf((name) => parseRecords(name, given[name] ?? [], source));
 }
 
 /** A key that is passed over in silence may be one that a changed byte made of another. */
-function requireKnownKeys(given: object, known: readonly string[], source: string): void {
-  const unknown = Object.keys(given).find((key) => !known.includes(key));
+function requireKnownKeys(given: object, known: ReadonlySet<string>, source: string): void {
+  const unknown = Object.keys(given).find((key) => !known.has(key));
   if (unknown === undefined) return;
   const meant = nearestName(unknown, known);
-  const help = meant ? `did you mean ${meant}?` : `known: ${known.join(', ')}`;
+  const help = meant ? `did you mean ${meant}?` : `known: ${[...known].join(', ')}`;
   throw damaged(`${source}: unknown key "${unknown.slice(0, 60)}": ${help}`);
 }
 
@@ -88,14 +91,12 @@ export function changeText(change: StoredChange): string {
   return JSON.stringify(SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change });
 }
 
-const CHANGE_KEYS = ['version', 'reset', ...COLLECTION_NAMES];
+const CHANGE_KEYS = new Set(['reset', ...SNAPSHOT_KEYS]);
 
 /** Makes sure that parsed JSON is a change, with the same checks as a snapshot. */
 export function parseChange(json: unknown, source: string): StoredChange {
-  if (typeof json !== 'object' || json === null) {
-    throw damaged(`${source} is damaged: not a change`);
-  }
-  const given = migrate({ ...json }, 'version' in json ? json.version : 1, source);
+  if (!isRecord(json)) throw damaged(`${source} is damaged: not a change`);
+  const given = migrate(json, 'version' in json ? json['version'] : 1, source);
   requireKnownKeys(given, CHANGE_KEYS, source);
   const change: Record<string, unknown> = {};
   if ('reset' in given) {

@@ -231,6 +231,8 @@ describe('a journal', () => {
   it('that is missing is refused, and an empty one in its place is the way to go on', async () => {
     const folder = await killed('a');
     await rm(journal(folder));
+    // As a start leaves it there.
+    await writeFile(join(folder, '.gitignore'), '*\n');
     await expect(openAt(folder)).rejects.toMatchObject({
       code: 'state_damaged',
       message: `${journal(folder)} is missing, which holds what changed since ${db(folder)} was written`,
@@ -238,6 +240,15 @@ describe('a journal', () => {
     });
     await writeFile(journal(folder), '');
     expect(await reopened(folder)).toEqual({ ids: [], notices: [] });
+  });
+
+  it('is not missed where somebody put nothing but a db.json', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(db(folder), JSON.stringify({ ...records(), wallets: [wallet({ id: 'mine' })] }));
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    expect([...store.state.wallets.values()].map(({ id }) => id)).toEqual(['mine']);
+    expect(store.notices).toEqual([]);
   });
 
   it('whose last line only lacks its newline keeps it, and goes on behind it', async () => {

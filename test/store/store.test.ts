@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { cp, open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
@@ -271,6 +271,31 @@ describe('the files of a store', () => {
     );
     await store.commit(put('fresher'));
     expect(await readFile(join(folder, 'journal.jsonl'), 'utf8')).toContain('"fresher"');
+  });
+
+  it('with fsync hold nothing that the disk refused to sync, nor what was made on top of it', async () => {
+    const folder = await temporaryFolder();
+    const store = await Store.open({ folder, fsync: true }, async () => records());
+    await store.commit(put('kept'));
+    const file = await open(join(folder, 'db.json'));
+    let onTop: Promise<string> | undefined;
+    const spy = vi.spyOn(Object.getPrototypeOf(file), 'datasync').mockImplementationOnce(() => {
+      onTop = store.commit(put('on top'));
+      return Promise.reject(new Error('EIO'));
+    });
+    onTestFinished(() => spy.mockRestore());
+    await file.close();
+    const lost = store.commit(put('lost'));
+    await expect(lost).rejects.toMatchObject({ code: 'storage_failed' });
+    await expect(onTop).rejects.toMatchObject({ code: 'storage_failed' });
+    expect(ids(store.state)).toEqual([...INITIAL, 'kept']);
+    await store.commit(put('after'));
+    const copy = await temporaryFolder();
+    await cp(folder, copy, { recursive: true });
+    await store.close();
+    const second = await openAt(copy);
+    onTestFinished(() => second.close());
+    expect(ids(second.state)).toEqual([...INITIAL, 'kept', 'after']);
   });
 
   it('get a snapshot on closing', async () => {
