@@ -28,6 +28,7 @@ import { Clock } from './system/clock.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
+import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/documented/service.ts';
@@ -131,6 +132,7 @@ type Opened = Awaited<ReturnType<typeof openState>>;
 /** The rules at work on the state, with its state in line with the options. */
 async function buildEngine(plan: Plan, { store }: Opened) {
   const { options, clock, egress, settings, random } = plan;
+  resumeClock(clock, store.state);
   const { version } = plan.surroundings;
   const drawIds = () =>
     createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { DURATION_PATTERN, parseDuration } from './duration.ts';
-import { field, nullableText, record, request, TIME, time, yesOrNo } from './field.ts';
+import { dueTime, field, nullableText, record, request, TIME, time, yesOrNo } from './field.ts';
 import { textThat } from './input.ts';
 
 export const Clock = record('Clock', "The emulator's clock.", {
@@ -14,6 +14,14 @@ export const Clock = record('Clock', "The emulator's clock.", {
   ),
 });
 export type Clock = z.output<typeof Clock>;
+
+/** There is one at most, from the first move of the clock on: a restart changes nothing about what is due. */
+export const StoredClock = record('StoredClock', 'How the clock stands, once it was moved.', {
+  id: field(z.literal('clock'), 'Always `clock`.'),
+  aheadMs: field(z.int(), 'How far it is ahead of real time, in milliseconds, when it is not paused.'),
+  frozenAt: field(z.nullable(dueTime), 'The instant at which it is paused; null when it is not.', TIME),
+});
+export type StoredClock = z.output<typeof StoredClock>;
 
 /** ISO 8601 with a zone; a date alone is its midnight in UTC. */
 const INSTANT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { CardTransaction, StoredCard } from './card.ts';
+import { StoredClock } from './clock.ts';
 import { StoredAttempt, StoredDelivery } from './delivery.ts';
 import { count, field, omit, optional, record, request } from './field.ts';
 import { Merchant } from './merchant.ts';
@@ -18,6 +19,7 @@ export const COLLECTIONS = {
   attempts: [StoredAttempt, 'Attempts of IPNs.'],
   cards: [StoredCard, 'Virtual cards.'],
   cardTransactions: [CardTransaction, 'Movements of money on cards.'],
+  clock: [StoredClock, 'How the clock stands; empty as long as nobody moved it.'],
 } as const;
 export type CollectionName = keyof typeof COLLECTIONS;
 export const COLLECTION_NAMES: readonly CollectionName[] = namesOf(COLLECTIONS);

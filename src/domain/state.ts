@@ -40,6 +40,7 @@ export class State implements Collections {
   readonly attempts = new Collection<Attempt>(({ deliveryId }) => deliveryId);
   readonly cards = new Collection<Card>(({ number }) => number);
   readonly cardTransactions = new Collection<Records['cardTransactions']>(({ cardId }) => cardId);
+  readonly clock = new Collection<Records['clock']>();
 
   /** Of all records. */
   get size(): number {

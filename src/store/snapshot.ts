@@ -43,6 +43,7 @@ export function frozen(state: State): { image: SnapshotImage; thaw: () => void }
     attempts: state.attempts.freeze(),
     cards: state.cards.freeze(),
     cardTransactions: state.cardTransactions.freeze(),
+    clock: state.clock.freeze(),
   };
   return {
     image,

@@ -67,6 +67,7 @@ export class Clock {
   #cancelTimer = () => {};
   #stopped = false;
   #ahead = 0;
+  #lastReal = 0;
   /** The instant at which time stands still: frozen, or on a step of a move. */
   #held: number | undefined;
   #frozen = false;
@@ -74,7 +75,15 @@ export class Clock {
 
   /** Milliseconds since 1970, as all times here. */
   now(): number {
-    return this.#held ?? Date.now() + this.#ahead;
+    return this.#held ?? this.#realTime() + this.#ahead;
+  }
+
+  /** A system clock that is set back must not hold what waits: time goes on from where it was. */
+  #realTime(): number {
+    const real = Date.now();
+    if (real < this.#lastReal) this.#ahead += this.#lastReal - real;
+    this.#lastReal = real;
+    return real;
   }
 
   read() {
@@ -83,10 +92,22 @@ export class Clock {
       /** Whether time is paused until it is moved or resumed. */
       frozen: this.#frozen,
       /** How far the emulator's time is ahead of real time, in milliseconds; negative after it stood still. */
-      ahead: this.#held === undefined ? this.#ahead : this.#held - Date.now(),
+      ahead: this.#held === undefined ? this.#ahead : this.#held - this.#realTime(),
       /** The instant of the next thing to be done; null when nothing waits. */
       nextDue: this.#nextDue() ?? null,
     };
+  }
+
+  /**
+   * Goes on as it stood in an earlier run.
+   *
+   * @param frozenAt null when it was not paused
+   */
+  restore(ahead: number, frozenAt: number | null): void {
+    this.#ahead = ahead;
+    this.#frozen = frozenAt !== null;
+    this.#held = frozenAt ?? undefined;
+    this.#wake();
   }
 
   plan(at: number, id: string, work: DueWork): void {
@@ -177,7 +198,7 @@ export class Clock {
   /** After a move: time flows again from where it stands, unless it is frozen there. */
   #letGo(): void {
     if (!this.#frozen) {
-      this.#ahead = this.now() - Date.now();
+      this.#ahead = this.now() - this.#realTime();
       this.#held = undefined;
     }
     this.#wake();

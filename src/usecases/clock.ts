@@ -3,13 +3,22 @@ import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import type { ClockReading, MoveResult } from '../system/clock.ts';
+import type { State } from '../domain/state.ts';
+import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** The clock goes no further: every wait that begins then still ends in a year of four digits (chosen). */
 const LATEST = Date.UTC(9999, 0, 1);
 
-export function clockUseCases({ clock, events }: UseCaseParts) {
+export function clockUseCases({ clock, events, store }: UseCaseParts) {
+  /** Keeps how the clock stands, or is about to: a kill on the way leaves nothing ahead of it. */
+  const keep = ({ now, ahead, frozen }: Pick<ClockReading, 'now' | 'ahead' | 'frozen'>) =>
+    store.commit(() => ({
+      change: {
+        clock: [{ id: 'clock', aheadMs: Math.round(ahead), frozenAt: frozen ? timestamp(now) : null }],
+      },
+      result: null,
+    }));
   return {
     /** The emulator's time, in milliseconds since 1970. */
     now: (): number => clock.now(),
@@ -23,19 +32,32 @@ export function clockUseCases({ clock, events }: UseCaseParts) {
     async move({ advance, freeze }: ClockInput): Promise<ClockReading> {
       if (advance !== undefined) {
         const milliseconds = parseDuration(advance) ?? 0;
-        requireReachable('advance', clock.now() + milliseconds);
+        const { now, ahead, frozen } = clock.read();
+        requireReachable('advance', now + milliseconds);
+        await keep({ now: now + milliseconds, ahead: ahead + milliseconds, frozen });
         requireMoved(await clock.advance(milliseconds), clock.now());
       } else if (freeze !== undefined) {
         const at = freeze === 'now' ? undefined : parseInstant(freeze);
+        const { now, ahead } = clock.read();
         requireReachable('freeze', at ?? 0);
+        if (at !== undefined && at < now) requireMoved('past', now);
+        await keep({ now: at ?? now, ahead, frozen: true });
         requireMoved(await clock.freeze(at), clock.now());
       } else await clock.resume();
       const reading = clock.read();
+      await keep(reading);
       const at = timestamp(reading.now);
       events.notice(`the clock ${reading.frozen ? 'stands still' : 'goes on'} at ${at}`, at);
       return reading;
     },
   };
+}
+
+/** Lets the clock go on as the state says that it stood. */
+export function resumeClock(clock: Clock, { clock: stored }: Pick<State, 'clock'>): void {
+  const standing = stored.get('clock');
+  if (!standing) return;
+  clock.restore(standing.aheadMs, standing.frozenAt === null ? null : Date.parse(standing.frozenAt));
 }
 
 function requireReachable(field: string, at: number): void {

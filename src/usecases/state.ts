@@ -6,6 +6,7 @@ import { State } from '../domain/state.ts';
 import { assertConsistent } from '../store/integrity.ts';
 import { parseSnapshot, type Snapshot } from '../store/snapshot.ts';
 import { snapshotText } from '../store/snapshot-lines.ts';
+import { resumeClock } from './clock.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** The state as a whole: back to the start, out, and in. */
@@ -49,7 +50,7 @@ export function stateUseCases(parts: UseCaseParts) {
 
 /** Brings a state in line with the options, in one write with the state itself: there is no half of it. */
 async function replace(
-  { store, settings, renewIds }: UseCaseParts,
+  { store, settings, clock, renewIds }: UseCaseParts,
   snapshot: Snapshot,
   preparation: Preparation,
 ): Promise<void> {
@@ -57,13 +58,17 @@ async function replace(
   const part = new State();
   part.apply({ merchants, wallets });
   part.apply(prepare(part, preparation, settings).change);
+  // A clock that was moved stays as it is: it never goes back.
+  const isMoved = store.state.clock.size > 0;
   const replaced = store.replace({
     ...snapshot,
+    clock: isMoved ? [...store.state.clock.values()] : snapshot.clock,
     merchants: [...part.merchants.values()],
     wallets: [...part.wallets.values()],
   });
   renewIds();
   await replaced;
+  if (!isMoved) resumeClock(clock, store.state);
 }
 
 /** All merchants that there are, with the balances of the fixtures, and those that the fixtures have beside them. */

@@ -25,6 +25,17 @@ describe('the clock', () => {
     expect(new Clock().now()).toBe(Date.UTC(2026, 0, 15));
   });
 
+  it('does not go back when the system clock is set back, nor hold what waits', () => {
+    const clock = new Clock();
+    const before = clock.now();
+    const work = planned(clock, 1_000);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    expect(clock.now()).toBe(before);
+    vi.advanceTimersByTime(1_000);
+    expect(clock.now()).toBe(before + 1_000);
+    expect(work.ran).toHaveLength(1);
+  });
+
   it('runs each when it is due, and not before', () => {
     const clock = new Clock();
     const [early, late, idle] = [planned(clock, 10, 30), planned(clock, 20), planned(clock)];

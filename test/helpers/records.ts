@@ -259,6 +259,7 @@ export function fullSnapshot(): Snapshot {
         updatedAt: time,
       },
     ],
+    clock: [{ id: 'clock', aheadMs: 7_200_000, frozenAt: null }],
   });
   return snapshotOf((name) => [...on[name].values()]);
 }

@@ -205,6 +205,7 @@ describe('a payment that settles itself', () => {
     // What a kill right after the answer would have left on disk.
     for (const name of ['db.json', 'journal.jsonl']) await cp(join(dataDir, name), join(copy, name));
     const second = await startSim({ inMemory: false, dataDir: copy });
+    await clock(second, { resume: true });
     await vi.waitFor(
       async () =>
         expect(await payment(second, 'killed')).toMatchObject({ status: 'succeeded', settledBy: 'auto' }),

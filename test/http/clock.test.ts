@@ -1,3 +1,5 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Clock as ClockView } from '../../src/contract/clock.ts';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
@@ -194,5 +196,47 @@ describe('payments that expire', () => {
 
   it.each(['0ms', '721h'])('must not do so after %s', async (paymentExpires) => {
     await expect(startSim({ paymentExpires })).rejects.toThrow('--payment-expires must be from 1ms to 720h');
+  });
+});
+
+describe('after a restart the clock', () => {
+  /** What a kill would have left on disk. */
+  async function restarted(dataDir: string) {
+    const copy = await temporaryFolder();
+    for (const name of ['db.json', 'journal.jsonl']) await cp(join(dataDir, name), join(copy, name));
+    return startSim({ inMemory: false, dataDir: copy });
+  }
+
+  it('keeps its lead, and what was due soon is still due soon', async () => {
+    const dataDir = await temporaryFolder();
+    const first = await startSim({ inMemory: false, dataDir, paymentExpires: '3h' });
+    await move(first, { advance: '2h' });
+    await initiate(first, 'http://127.0.0.1:9/ipn');
+    const before = await first.control<ClockView>('/clock');
+    const second = await restarted(dataDir);
+    const after = await second.control<ClockView>('/clock');
+    expect(after).toMatchObject({ frozen: false, nextDue: before.nextDue });
+    expect(Math.abs(after.aheadMs - 2 * HOUR)).toBeLessThan(HOUR / 60);
+  });
+
+  it('stands still where it stood', async () => {
+    const dataDir = await temporaryFolder();
+    const first = await startSim({ inMemory: false, dataDir });
+    const { body } = await move(first, { freeze: '2099-01-01T00:00:00Z' });
+    const second = await restarted(dataDir);
+    expect(await second.control<ClockView>('/clock')).toMatchObject({ now: body.now, frozen: true });
+    await move(second, { resume: true });
+    await move(second, { advance: '1h' });
+    const third = await restarted(second.server.dataDir ?? '');
+    const { now, frozen } = await third.control<ClockView>('/clock');
+    expect([frozen, now > '2099-01-01T01:00:00.000Z']).toEqual([false, true]);
+  });
+
+  it('that was refused a move is where it was', async () => {
+    const dataDir = await temporaryFolder();
+    const first = await startSim({ inMemory: false, dataDir });
+    await move(first, { freeze: '2020-01-01T00:00:00Z' });
+    const second = await restarted(dataDir);
+    expect(await second.control<ClockView>('/clock')).toMatchObject({ frozen: false, aheadMs: 0 });
   });
 });
