@@ -44,12 +44,14 @@ export class State implements Collections {
 
   /** Of all records. */
   get size(): number {
-    return COLLECTION_NAMES.reduce((sum, name) => sum + this[name].size, 0);
+    let sum = 0;
+    for (const name of COLLECTION_NAMES) sum += this[name].size;
+    return sum;
   }
 
   /** Puts every record in its collection, for good. */
   load(records: Contents): void {
-    for (const name of COLLECTION_NAMES) load(this, name, records);
+    for (const name of COLLECTION_NAMES) if (records[name]) load(this, name, records);
   }
 
   /** Puts every record of a change in its collection. What it returns must be called newest first. */

@@ -23,12 +23,13 @@ const Base = z.strictObject({
 /** What the lines of a journal are changes to. */
 export type Base = z.output<typeof Base>;
 
-const FirstLine = z.extend(Base, { journal: z.literal(FORMAT), crc32: z.string() });
+const FirstLine = z.extend(Base, { journal: z.literal(FORMAT) });
 const Announced = z.strictObject({ snapshot: Base });
 
 const BEGINNING = '{"journal":';
 /** `,"crc32":"0123abcd"}` */
 const SEAL_BYTES = 20;
+const CLOSING_BRACE = 0x7d;
 const SEAL = /,"crc32":"[0-9a-f]{8}"\}/;
 
 function seal(content: string | Buffer): string {
@@ -89,7 +90,7 @@ export class JournalLines {
     return this.#known.some(({ db }) => db === sha256);
   }
 
-  /** @throws GatewayError `state_damaged` */
+  /** @param line is changed @throws GatewayError `state_damaged` */
   push(line: Buffer): void {
     this.#count++;
     if (this.#count === 1 && line.toString('latin1', 0, BEGINNING.length) === BEGINNING) this.#first(line);
@@ -118,8 +119,11 @@ export class JournalLines {
   }
 
   #open(line: Buffer): unknown {
-    if (isSealed(line)) return parseJson(line.toString(), this.#source);
-    throw damaged(`${this.#source} is damaged: its checksum does not fit`);
+    if (!isSealed(line)) throw damaged(`${this.#source} is damaged: its checksum does not fit`);
+    // Parsing the checksum, too, costs a tenth of the time: no two are alike.
+    const end = line.length - SEAL_BYTES;
+    line[end] = CLOSING_BRACE;
+    return parseJson(line.toString('utf8', 0, end + 1), this.#source);
   }
 
   #first(line: Buffer): void {
@@ -131,7 +135,7 @@ export class JournalLines {
   #numbered(line: Buffer): void {
     const json = this.#open(line);
     if (!isRecord(json)) throw damaged(`${this.#source} is damaged: not a change`);
-    const { line: number, crc32: _, ...change } = json;
+    const { line: number, ...change } = json;
     if (number !== ++this.last) {
       throw damaged(`${this.#source} is damaged: number ${this.last} is missing, it has number ${number}`);
     }

@@ -31,7 +31,8 @@ export class Staleness {
     const result = apply();
     if (change.reset) this.#outdated = this.#file.size + this.#journalBytes;
     else {
-      const records = COLLECTION_NAMES.reduce((sum, name) => sum + (change[name]?.length ?? 0), 0);
+      let records = 0;
+      for (const name of COLLECTION_NAMES) records += change[name]?.length ?? 0;
       const replaced = records - (this.#shadowed.state.size - before);
       if (replaced) this.#outdated += (bytes * replaced) / records;
     }
