@@ -20,6 +20,11 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   const app = new Hono<AppEnvironment>();
   // Before the log: browsers ask for it on what names no icon, such as JSON, and some on every page.
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
+  // An answer that shows a change must not be out before the change is on disk.
+  app.use(async (_, next) => {
+    await next();
+    await parts.state.stored();
+  });
   app.use(recordRequests(parts));
   app.use(injectFaults(parts));
   mountInitiate(app, parts, report);

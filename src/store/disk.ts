@@ -141,6 +141,11 @@ export class Disk {
     return this.#queue.append(text, this.#staleness.measure(change, text.length, apply), stored);
   }
 
+  /** As that of the queue. */
+  stored(): Promise<void> {
+    return this.#queue.stored();
+  }
+
   /**
    * Stores what is pending, writes a last snapshot and lets go of the files.
    *

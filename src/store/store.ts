@@ -111,6 +111,15 @@ export class Store {
     emit();
   }
 
+  /**
+   * Resolves when everything that `state` shows now is stored.
+   *
+   * @throws GatewayError `storage_failed` when some of it could not be, and is not there any more
+   */
+  async stored(): Promise<void> {
+    await this.#disk?.stored();
+  }
+
   /** The whole state as plain records, as of this moment. */
   snapshot(): Snapshot {
     return snapshotOf((name) => [...this.#state[name].values()]);

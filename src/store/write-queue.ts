@@ -19,6 +19,8 @@ export class WriteQueue {
   readonly #onBatch: () => void;
   readonly #warn: (text: string) => void;
   #isFailing = false;
+  /** The last one. */
+  #failure: GatewayError | undefined;
   #pending: Pending[] = [];
   #turns: (() => Promise<void>)[] = [];
   #isPlanned = false;
@@ -54,6 +56,18 @@ export class WriteQueue {
       this.#turns.push(() => (async () => work())().then(resolve, reject));
       this.#plan();
     });
+  }
+
+  /**
+   * Resolves when all that was appended until now is stored: at once when nothing waits.
+   *
+   * @throws GatewayError `storage_failed` when some of it was rolled back
+   */
+  async stored(): Promise<void> {
+    if (!this.#isPlanned) return;
+    const { failures } = this;
+    await this.between(() => {});
+    if (this.failures !== failures) throw this.#failure;
   }
 
   /** Resolves when nothing is pending. */
@@ -116,6 +130,7 @@ export class WriteQueue {
             hint: hint`Nothing was changed. Make room in the data folder and try again.`,
             cause: error,
           });
+    this.#failure = failure;
     if (!this.#isFailing) this.#warn(failure.message);
     this.#isFailing = true;
     for (const { reject } of lost) reject(failure);

@@ -18,6 +18,9 @@ export function stateUseCases(parts: UseCaseParts) {
       return store.state;
     },
 
+    /** Resolves when everything that `current` shows now is stored. @throws GatewayError `storage_failed` */
+    stored: (): Promise<void> => store.stored(),
+
     /**
      * Back to the fixtures and fault rules that this server started with. Merchants stay and keep their keys, so that
      * running code goes on working; what is due is dropped; the clock is left alone, it never goes back.

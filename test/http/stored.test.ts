@@ -1,0 +1,39 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createApp } from '../../src/http/app.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { fields } from '../helpers/records.ts';
+import { startSim } from '../helpers/sim.ts';
+
+/** Settles a payment and reads it in the same turn, before the change is written. */
+async function settledAndRead(fails: boolean) {
+  const dataDir = join(await temporaryFolder(), 'data');
+  const sim = await startSim({ inMemory: false, dataDir });
+  const { public_key: _, ...posted } = fields({ identifier: 'order-1' }) as Record<string, string>;
+  await sim.initiate(posted);
+  const { parts } = sim.server;
+  const app = createApp(parts, () => {});
+  if (fails) await rename(dataDir, `${dataDir}-away`);
+  const settled = parts.payments
+    .settle('order-1', { outcome: 'cancel', by: 'control' })
+    .catch((error: unknown) => error);
+  const read = await app.request('http://127.0.0.1/_sim/payments/order-1');
+  return { settled: await settled, read };
+}
+
+describe('an answer that shows a change', () => {
+  it('waits until the change is stored', async () => {
+    const { read } = await settledAndRead(false);
+    expect([read.status, await read.json()]).toEqual([200, expect.objectContaining({ status: 'canceled' })]);
+  });
+
+  it('is an error when the change could not be stored', async () => {
+    const { settled, read } = await settledAndRead(true);
+    expect(settled).toMatchObject({ code: 'storage_failed' });
+    expect([read.status, await read.json()]).toEqual([
+      507,
+      expect.objectContaining({ code: 'storage_failed' }),
+    ]);
+  });
+});
