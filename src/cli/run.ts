@@ -40,14 +40,7 @@ async function act(
   { commands, load }: AnyGroup,
   { io, invocation, program }: { io: Io; invocation: string; program: Command },
 ): Promise<number> {
-  const options: Record<string, unknown> = {};
-  const flags: Record<string, unknown> = {};
-  for (let at: Command | null = command; at; at = at.parent) {
-    for (const [name, value] of Object.entries(at.opts())) {
-      options[name] ??= value;
-      if (at.getOptionValueSource(name) === 'cli') flags[name] ??= value;
-    }
-  }
+  const { options, flags } = valuesOf(command);
   const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
   const color = flags['color'] !== false;
   const [url, dataDir] = [text('url'), text('dataDir')];
@@ -85,6 +78,19 @@ async function act(
   } catch (error) {
     return output.fail(error);
   }
+}
+
+/** The options of a command and of those above it; `flags` are those that stand on the command line itself. */
+function valuesOf(command: Command) {
+  const options: Record<string, unknown> = {};
+  const flags: Record<string, unknown> = {};
+  for (let at: Command | null = command; at; at = at.parent) {
+    for (const [name, value] of Object.entries(at.opts())) {
+      options[name] ??= value;
+      if (at.getOptionValueSource(name) === 'cli') flags[name] ??= value;
+    }
+  }
+  return { options, flags };
 }
 
 /** A value that is none of its option's is a mistake on the command line, whatever the server is like. */

@@ -61,11 +61,14 @@ export class Disk {
   #timer: NodeJS.Timeout | undefined;
   #snapshotting: Promise<void> | undefined;
   #closed = false;
+  readonly #warn: (text: string) => void;
+  /** The last one. */
+  #warned: string | undefined;
 
   private constructor(
     low: Low<SnapshotImage>,
     file: SnapshotFile,
-    { journal, warn }: { journal: Journal; warn: StoreFiles['warn'] },
+    { journal, warn = () => {} }: { journal: Journal; warn: StoreFiles['warn'] },
     staleness: Staleness,
     shadowed: Shadowed,
     generation: number,
@@ -73,6 +76,7 @@ export class Disk {
     this.#low = low;
     this.#file = file;
     this.#journal = journal;
+    this.#warn = warn;
     this.#queue = new WriteQueue(journal, () => this.#planSnapshot(), warn);
     this.#staleness = staleness;
     this.#shadowed = shadowed;
@@ -181,14 +185,19 @@ export class Disk {
   }
 
   #trySnapshot(): void {
-    const ended = () => {
-      this.#snapshotting = undefined;
-    };
     // After a failure the journal still holds everything: it is tried again after the next change.
-    this.#snapshotting ??= this.#writeSnapshot().then(() => {
-      ended();
-      this.#planSnapshot();
-    }, ended);
+    this.#snapshotting ??= this.#writeSnapshot()
+      .then(
+        () => true,
+        (error: Error) => {
+          if (error instanceof GatewayError && error.message !== this.#warned) this.#warn(error.message);
+          this.#warned = error.message;
+        },
+      )
+      .then((isWritten) => {
+        this.#snapshotting = undefined;
+        if (isWritten) this.#planSnapshot();
+      });
   }
 
   /**

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
+import { GatewayError } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
 import { damaged, replaceFile, syncFolder } from './files.ts';
 import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 import { parseJson, parseSnapshot, type SnapshotImage } from './snapshot.ts';
@@ -86,6 +89,8 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
   sha256 = '';
   /** Called before a new file takes the place of the old one. */
   announce: (sha256: string) => Promise<void> = async () => {};
+  /** Of the file as it was read or written last. */
+  #stamp: string | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -96,12 +101,35 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
     if (!read) return null;
     this.size = read.size;
     this.sha256 = read.sha256;
+    this.#stamp = stampOf(this.#path);
     return read.snapshot;
   }
 
+  /** @throws GatewayError `storage_failed` when somebody has edited the file meanwhile, with the edit in place */
   async write(image: SnapshotImage): Promise<void> {
-    const { size, sha256 } = await writeSnapshotFile(this.#path, image, this.announce);
+    this.#assertUnedited();
+    const { size, sha256 } = await writeSnapshotFile(this.#path, image, async (sha256) => {
+      this.#assertUnedited();
+      await this.announce(sha256);
+    });
     this.size = size;
     this.sha256 = sha256;
+    this.#stamp = stampOf(this.#path);
   }
+
+  #assertUnedited(): void {
+    const stamp = stampOf(this.#path);
+    if (stamp === undefined || this.#stamp === undefined || stamp === this.#stamp) return;
+    throw new GatewayError(
+      'storage_failed',
+      `${this.#path} was edited while gateway-sim runs on it: the edit is left in place and takes no effect, and journal.jsonl beside it holds what changes from now on`,
+      { hint: hint`Edit a state while nothing runs on it, or use: ${command('state import')}` },
+    );
+  }
+}
+
+/** What changes with every edit; undefined without a file. */
+function stampOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.ino}:${found.size}:${found.mtimeNs}`;
 }

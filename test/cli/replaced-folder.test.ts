@@ -1,6 +1,6 @@
-import { readFile, rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Running, run, runJson, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fields } from '../helpers/records.ts';
@@ -77,5 +77,28 @@ describe('an initiate', () => {
     await kill(emulator, 'SIGKILL');
     await startBinary([], { cwd });
     expect(await identifiersIn(cwd)).toEqual(['after']);
+  });
+});
+
+describe('a db.json that somebody edits while an emulator runs on it', () => {
+  it('keeps the edit, which is named then and at the next start', async () => {
+    const cwd = await temporaryFolder();
+    const db = join(cwd, '.gateway-sim', 'db.json');
+    const emulator = await startBinary([], { cwd });
+    await initiate(emulator, 'order-1');
+    await vi.waitFor(async () => expect(await readFile(db, 'utf8')).toContain('order-1'), {
+      timeout: 20_000,
+    });
+    const edited = (await readFile(db, 'utf8')).replace('order-1', 'order-X');
+    await writeFile(db, edited);
+    await initiate(emulator, 'order-2');
+    await emulator.until((_, stderr) => stderr.includes('was edited while gateway-sim runs on it'));
+    expect(await readFile(db, 'utf8')).toBe(edited);
+    const { stderr } = await kill(emulator, 'SIGTERM');
+    expect(stderr).toContain('the edit is left in place');
+    expect(await readFile(db, 'utf8')).toBe(edited);
+    const next = await run(['start'], { cwd });
+    expect([next.code, next.stderr]).toEqual([6, expect.stringContaining('db.json')]);
+    expect(await readFile(db, 'utf8')).toBe(edited);
   });
 });
