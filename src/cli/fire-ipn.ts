@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireAddress } from '../contract/address.ts';
-import { type Delivery, FireInput } from '../contract/delivery.ts';
+import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
 import { requireTampering } from '../contract/tampering.ts';
@@ -45,6 +45,7 @@ export async function fireWithoutServer(chosen: Fields, secret: string): Promise
     { trx, now: Date.now(), secretKey: secret },
     { format, set, tamper: tamper === undefined ? undefined : requireTampering(tamper) },
   );
+  requireFireable(composed.body, times);
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
     await sleep(delay);

@@ -468,6 +468,12 @@ describe('POST /_sim/ipns', () => {
     [{ to: ':url', set: { 'status.x': 'x' } }, 422, /status is a single value/],
     [{ to: ':url', set: { '__proto__.x': 'x' } }, 422, /set takes field names/],
     [{ to: ':url', times: 0 }, 422, /times must be a whole number from 1 to 1000/],
+    [{ to: ':url', set: { note: 'x'.repeat(66_000) } }, 422, /at most 65536 bytes \(64 KiB\)/],
+    [
+      { to: ':url', set: { note: 'x'.repeat(60_000) }, times: 1_000 },
+      422,
+      /times must be at most 13\d for an IPN of 60\d\d\d bytes/,
+    ],
     [{ to: ':url', delay: 'soon' }, 422, /delay must be a duration/],
     [{ to: ':url', format: 'xml' }, 422, /format must be one of form, json/],
     [{ to: ':url', ammount: '1' }, 422, /unknown field ammount: did you mean amount\?/],
