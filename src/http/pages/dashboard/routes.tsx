@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import { readTextFields } from '../../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
+import { mask } from '../../mask.ts';
 import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import LIVE_SCRIPT from '../assets/live.ts?text';
@@ -35,6 +36,9 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [recordPath('cards', ':id')]: cardPage,
   [recordPath('requests', ':id')]: requestPage,
 };
+
+/** Where the secret key is shown to be copied, alone or in a sample command. */
+const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.keys.path, PLACES.cards.path]);
 
 /** What the OpenAPI document says of the pages that are in it. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -76,7 +80,8 @@ async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?
   const shown = await page({ parts, query: c.req.query(), id: c.req.param('id') ?? '' });
   // To the script a page that is gone is one that changed: an error status would stand in the console.
   const status = refusal && c.req.header(LIVE_HEADER) === undefined ? statusOf(refusal.error) : 200;
-  return c.html(renderPage(c, parts, shown, refusal), status);
+  const html = renderPage(c, parts, shown, refusal);
+  return c.html(SHOW_KEYS.has(shown.path) ? html : mask(html, parts), status);
 }
 
 /** The page with what went wrong over it; a fault of ours goes to the log. */
