@@ -3,6 +3,7 @@ import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
 import { isEmulator, isSuccess, request, SilentServer } from '../library/request.ts';
+import { readSecret } from '../options/secret-file.ts';
 import { DEFAULT_DATA_DIR, findServer, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
 
@@ -36,7 +37,8 @@ export async function connect(
     });
   }
   const known = info?.url === url ? info : undefined;
-  const token = controlToken ?? known?.controlToken ?? undefined;
+  const given = controlToken && readSecret(controlToken, 'the control token', cwd);
+  const token = given ?? known?.controlToken ?? undefined;
   const server = controlServer({ url: addressOf(url ?? DEFAULT_URL), controlToken: token });
   if (!guess) await requireEmulator(server.url);
   return { ...server, pid: known?.pid };

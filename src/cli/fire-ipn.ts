@@ -5,6 +5,7 @@ import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
 import { requireTampering } from '../contract/tampering.ts';
 import { dialect } from '../library/merchant-client.ts';
+import { readSecret } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import type { GivenValues } from './command.ts';
@@ -38,11 +39,12 @@ export async function fireWithoutServer(chosen: Fields, secret: string): Promise
   const { to, set, tamper, format = 'form', times = 1, delay } = read(chosen);
   const url = requireAddress(to);
   if (!secret) throw new GatewayError('usage', '--secret must not be empty');
+  const secretKey = readSecret(secret, '--secret');
   const trx = Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
   const { invent } = await dialect.ipn();
   const composed = invent(
     chosen,
-    { trx, now: Date.now(), secretKey: secret },
+    { trx, now: Date.now(), secretKey },
     { format, set, tamper: tamper === undefined ? undefined : requireTampering(tamper) },
   );
   requireFireable(composed.body, times);

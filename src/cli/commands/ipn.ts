@@ -1,4 +1,5 @@
 import { DELIVERY_STATES, IPN_FORMATS, TAMPERINGS } from '../../contract/vocabulary.ts';
+import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import {
   type ActionsOf,
   assignments,
@@ -11,7 +12,7 @@ import {
 } from '../command.ts';
 
 const KEYS = {
-  secret: text('key', 'secret key to check with (default: that of the running emulator)'),
+  secret: text('key', `secret key to check with (default: that of the running emulator); ${SEEN_IN_PS}`),
   merchant: text('name', 'with the key of this merchant (default: the first one)'),
 };
 
@@ -55,7 +56,7 @@ export const COMMANDS = {
       delay: text('duration', 'wait before each of them'),
     },
     options: {
-      secret: text('key', 'sign with this key and send from here: no server is needed'),
+      secret: text('key', `sign with this key and send from here: no server is needed; ${SEEN_IN_PS}`),
       requireDelivery: flag('exit 1 unless each was answered with 2xx'),
     },
     examples: [

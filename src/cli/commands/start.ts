@@ -1,4 +1,5 @@
 import { kebab } from '../../contract/hint.ts';
+import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
 import { type ActionsOf, type Declarations, group, type OptionDeclaration, text } from '../command.ts';
 
@@ -20,9 +21,10 @@ function flagOf(name: string, spec: OptionSpec): OptionDeclaration {
       ? { flag: `--no-${kebab(name)}`, description: `do not ${description}` }
       : { description };
   }
+  const isSecret = kind === 'secret' && name !== 'publicKey';
   const shown = spec.default === undefined ? '' : ` (default: ${spec.default})`;
   return {
-    description: `${description}${shown}`,
+    description: `${description}${shown}${isSecret ? `; ${SEEN_IN_PS}` : ''}`,
     ...(placeholder !== undefined && { placeholder }),
     ...(kind === 'list' && { parse: added }),
   };
