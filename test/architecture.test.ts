@@ -75,7 +75,7 @@ const DOORS: Record<string, Doors> = {
     node: ['node:http', 'node:https', 'node:timers/promises'],
   },
   cli: {
-    rooms: ['contract', 'options', 'system', 'library', 'delivery/sender.ts', 'store'],
+    rooms: ['contract', 'options', 'system', 'library', 'delivery/sender.ts', 'delivery/egress.ts', 'store'],
     types: ['wire'],
     packages: ['*'],
     node: ['*'],

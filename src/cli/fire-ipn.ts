@@ -4,6 +4,7 @@ import { type Delivery, FireInput, requireFireable } from '../contract/delivery.
 import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
 import { requireTampering } from '../contract/tampering.ts';
+import { Egress } from '../delivery/egress.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -24,12 +25,16 @@ export type FiredIpn = Omit<Delivery, 'id' | 'attempts' | 'once' | 'merchantId'>
 type Fields = GivenValues<NonNullable<(typeof COMMANDS.fire)['fields']>>;
 
 /**
- * Composes, signs and posts IPNs from here: no server is asked, and nothing is guarded, since the user names the
- * address.
+ * Composes, signs and posts IPNs from here: no server is asked.
  *
- * @throws GatewayError `usage` or `invalid_fields`
+ * @param allowedHosts those that the user lets IPNs out to, beside private ones
+ * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` when the egress guard does not let it out
  */
-export async function fireWithoutServer(chosen: Fields, secret: string): Promise<FiredIpn[]> {
+export async function fireWithoutServer(
+  chosen: Fields,
+  secret: string,
+  allowedHosts: readonly string[],
+): Promise<FiredIpn[]> {
   if (chosen.payment !== undefined) {
     throw new GatewayError(
       'usage',
@@ -48,10 +53,11 @@ export async function fireWithoutServer(chosen: Fields, secret: string): Promise
     { format, set, tamper: tamper === undefined ? undefined : requireTampering(tamper) },
   );
   requireFireable(composed.body, times);
+  const egress = new Egress(allowedHosts, () => undefined);
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
     await sleep(delay);
-    fired.push(await attempt(url, composed));
+    fired.push(await attempt(url, composed, egress));
   }
   return fired;
 }
@@ -70,6 +76,7 @@ function read(chosen: Fields) {
 async function attempt(
   url: string,
   { contentType, body, signedText, identifier, status }: ReturnType<IpnTools['invent']>,
+  egress: Egress,
 ): Promise<FiredIpn> {
   const requestHeaders: [string, string][] = [
     ['Host', new URL(url).host],
@@ -80,10 +87,10 @@ async function attempt(
   ];
   const startedAt = new Date().toISOString();
   const started = performance.now();
-  const { answer, error } = await sendRequest({
-    ...{ url, method: 'POST', headers: requestHeaders, body },
-    timeoutMs: TIMEOUT_MS,
-  });
+  const { answer, error } = await sendRequest(
+    { url, method: 'POST', headers: requestHeaders, body, timeoutMs: TIMEOUT_MS },
+    egress,
+  );
   return {
     ...{ id: null, paymentId: null, identifier, url, status, contentType, body, signedText },
     state: error === null ? 'delivered' : 'failed',
