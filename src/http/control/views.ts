@@ -21,7 +21,7 @@ import { mask } from '../mask.ts';
  */
 
 export function paymentView(payment: stored.Payment, { runtime, dialect }: AppParts): Payment {
-  const { history: _history, messageId: _messageId, ...record } = payment;
+  const { history: _history, messageId: _messageId, wrongCodes: _wrong, ...record } = payment;
   return { ...record, checkoutUrl: dialect.checkoutUrl(payment, runtime.baseUrl()) };
 }
 
