@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fstatSync, ftruncateSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
@@ -9,6 +9,7 @@ import { hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { unwritableFolder } from '../store/files.ts';
 import { LOG_FILE } from '../store/folder.ts';
+import { makeFolder } from '../store/make-folder.ts';
 import type { ReadyEvent } from './banner.ts';
 
 interface Started {
@@ -47,7 +48,7 @@ async function openLog({ inMemory, dataDir }: ResolvedOptions): Promise<{ log: s
     ? join(tmpdir(), `gateway-sim-${randomBytes(6).toString('hex')}.log`)
     : join(resolve(dataDir), LOG_FILE);
   try {
-    if (!inMemory) await mkdir(dirname(log), { recursive: true });
+    if (!inMemory) await makeFolder(dirname(log));
     // Appended to: another emulator may have the folder, and what it says is not ours to clear.
     return { log, file: await open(log, inMemory ? 'ax' : 'a', 0o600) };
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import { raw } from 'hono/html';
 import { readTextFields } from '../../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
@@ -7,6 +8,7 @@ import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import LIVE_SCRIPT from '../assets/live.ts?text';
 import { page } from '../open-pages.tsx';
+import type { CurlFacts } from '../reference-operation.tsx';
 import { FORMS, withId } from './actions.ts';
 import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
@@ -15,7 +17,7 @@ import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
-import { type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
+import { type Page, type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 
@@ -92,22 +94,37 @@ function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unkn
   return show(c, parts, page, { error, posted }).catch(() => show(c, parts, missing, { error, posted }));
 }
 
-/** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
+/**
+ * The page of the OpenAPI document. What it is made of is loaded only when it is asked for: a start has no time for it.
+ * It takes a tenth of a second to render, so it is kept until one of its facts changes.
+ */
 function referencePage(document: () => Promise<OpenApiDocument>): PageRenderer {
-  return async ({ parts: { merchants, runtime } }) => {
-    const [openApi, { Reference }, { default: styles }] = await Promise.all([
-      document(),
-      import('../reference.tsx'),
-      import('../assets/reference.css?text'),
-    ]);
+  let kept: { facts: string; page: Promise<Page> } | undefined;
+  return ({ parts: { merchants, runtime } }) => {
     const facts = {
       baseUrl: runtime.baseUrl(),
       publicKey: merchants.default.publicKey,
       asksForToken: runtime.controlToken !== null,
     };
-    const content = <Reference document={openApi} facts={facts} />;
-    return { ...pageAt('reference', content), isStill: true, styles };
+    const text = JSON.stringify(facts);
+    if (kept?.facts === text) return kept.page;
+    const page = renderReference(document, facts);
+    kept = { facts: text, page };
+    page.catch(() => {
+      kept = undefined;
+    });
+    return page;
   };
+}
+
+async function renderReference(document: () => Promise<OpenApiDocument>, facts: CurlFacts): Promise<Page> {
+  const [openApi, { Reference }, { default: styles }] = await Promise.all([
+    document(),
+    import('../reference.tsx'),
+    import('../assets/reference.css?text'),
+  ]);
+  const content = raw(String(<Reference document={openApi} facts={facts} />));
+  return { ...pageAt('reference', content), isStill: true, styles };
 }
 
 /** Instead of the page of something that does not exist. */
