@@ -59,7 +59,10 @@ async function startHere(
   // One line for each thing that happens; with --json one document for each.
   if (!output.quiet) server.onEvent((event) => showEvent(event, output));
   if (parent) {
-    if (!(await parent.ready({ ready, notices }))) return server.stop();
+    if (!(await parent.ready({ ready, notices }))) {
+      await server.stop();
+      return parent.stopped();
+    }
   } else {
     onNpmExit(io.env, () => {
       output.notice('gateway-sim: npm is gone, so this stops too (start --detach stays)');
@@ -68,6 +71,7 @@ async function startHere(
   }
   if (options.open && !parent) await openInBrowser(ready.dashboardUrl, output);
   await server.stopped;
+  await parent?.stopped();
 }
 
 /** With the command that stops it, where what has the port is another emulator. */
