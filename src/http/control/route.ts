@@ -1,7 +1,7 @@
 import type { ParamKeys } from 'hono/types';
 import type * as z from 'zod/mini';
 import { parseInput } from '../../contract/input.ts';
-import { MAX_STATE_BYTES, readFields } from '../body.ts';
+import { readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
 import { described, type Operation, type Tag } from '../operation.ts';
 
@@ -38,8 +38,8 @@ export interface About<Query, Body, Answer>
   extends Pick<Operation, 'summary' | 'description' | 'params' | 'headers'> {
   query?: Query;
   body?: Body;
-  /** A whole state: up to 256 MiB, checked by the rules of a state. */
-  isState?: true;
+  /** The handler reads the body itself, which is too large to be read as a whole. */
+  readsBody?: true;
   /** A request without any body is for an empty object. */
   optionalBody?: true;
   /** Its messages; null for what is no JSON message of ours. */
@@ -82,9 +82,7 @@ export function control<
       c,
       params: c.req.param(),
       query: about.query && parseInput(about.query, queryOf(c)),
-      body: about.isState
-        ? (await readFields(c, { jsonOnly: true, limit: MAX_STATE_BYTES })).fields
-        : about.body && parseInput(about.body, await bodyOf(c, about.optionalBody)),
+      body: !about.readsBody && about.body && parseInput(about.body, await bodyOf(c, about.optionalBody)),
     } as unknown as Input<Key, Query, Body>;
     const answered = await about.run(input);
     if (answered instanceof Response) return answered;
