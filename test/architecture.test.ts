@@ -23,7 +23,7 @@ interface Doors {
 /** From the ground floor up: a room imports what lies below it, never what lies above. */
 const DOORS: Record<string, Doors> = {
   contract: { rooms: [], packages: ['zod/mini'] },
-  options: { rooms: ['contract'] },
+  options: { rooms: ['contract'], node: ['node:fs', 'node:path'] },
   domain: { rooms: ['contract'], packages: ['big.js', 'zod/mini'] },
   system: {
     rooms: ['contract', '../package.json'],
@@ -75,7 +75,7 @@ const DOORS: Record<string, Doors> = {
     node: ['node:http', 'node:https', 'node:timers/promises'],
   },
   cli: {
-    rooms: ['contract', 'options', 'system', 'library', 'delivery/sender.ts', 'store'],
+    rooms: ['contract', 'options', 'system', 'library', 'delivery/sender.ts', 'delivery/egress.ts', 'store'],
     types: ['wire'],
     packages: ['*'],
     node: ['*'],

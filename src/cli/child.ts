@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Output } from './output.ts';
 import { endByHangup, onNpmExit } from './signals.ts';
+import { type GroupWatch, watchGroup } from './watch-group.ts';
 
 /** What a terminal sends, by Ctrl-C and Ctrl-\, to every process in the foreground: the command has it already. */
 const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
@@ -19,7 +20,8 @@ const LOOK_EVERY_MS = 20;
 /**
  * Runs a command on our stdin, stdout and stderr, and hands on the signals that come for us. We never end before it,
  * and what it leaves running ends with it: without a terminal, where it gets a process group of its own. On a terminal
- * it stays in ours, or the terminal would let it neither read nor be interrupted.
+ * it stays in ours, or the terminal would let it neither read nor be interrupted. Even when we are killed, it does not
+ * outlive us in its own group.
  *
  * @param environment variables that it sees beside ours
  * @returns its exit code; 128 and the number of the signal that ended it; 127 or 126 when it could not be run
@@ -29,11 +31,14 @@ export async function runCommand(
   environment: Readonly<Record<string, string>>,
   output: Output,
 ): Promise<number> {
+  let watch: GroupWatch | undefined;
   try {
     const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
     const ownGroup = !onTerminal && process.platform !== 'win32';
     const env = { ...process.env, ...environment };
+    if (ownGroup) watch = watchGroup();
     const child = spawn(command, args, { stdio: 'inherit', env, detached: ownGroup });
+    if (child.pid !== undefined) watch?.over(child.pid);
     const signal = (name: NodeJS.Signals) => (ownGroup ? signalGroup(child, name) : child.kill(name));
     forwardSignals(signal, onTerminal);
     const code = await exitCodeOf(child);
@@ -49,6 +54,8 @@ export async function runCommand(
     if (/\s/.test(command))
       output.notice("  Give the command and its arguments as words of their own, or take: sh -c '…'");
     return NOT_FOUND;
+  } finally {
+    watch?.disarm();
   }
 }
 

@@ -166,6 +166,14 @@ export function duration(description: string): OptionDeclaration<number | undefi
   };
 }
 
+/** A repeated flag adds to the list; a text with commas is taken apart, like that of a variable. */
+export function list(
+  placeholder: string,
+  description: string,
+): OptionDeclaration<readonly string[] | undefined> {
+  return { placeholder, description, parse: (written, before = []) => [...before, ...written.split(',')] };
+}
+
 /** Fields such as `data.charge=1`; repeatable. */
 export function assignments(
   description: string,

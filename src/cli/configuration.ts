@@ -28,7 +28,7 @@ export function startConfiguration(
 ): ResolvedOptions {
   const values = Object.fromEntries(Object.entries(flags).filter(([name]) => name in START_OPTIONS));
   return resolveOptions([
-    { values, label: (name) => `--${kebab(name)}` },
+    { values, label: (name) => `--${kebab(name)}`, folder: '.' },
     ...aboveEnvironment,
     environmentSource(environment),
     ...(file ? [file] : []),
@@ -73,7 +73,7 @@ export async function readConfiguration(
     if (typeof given === 'string' && given)
       values[name] = relative(cwd, resolve(dirname(path), given)) || '.';
   }
-  return { values, label: (name) => `"${name}" in ${basename(path)}` };
+  return { values, label: (name) => `"${name}" in ${basename(path)}`, folder: dirname(path) };
 }
 
 async function readObject(path: string): Promise<Record<string, unknown>> {

@@ -5,6 +5,7 @@ import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
 import { isEmulator, isSuccess, request, SilentServer } from '../library/request.ts';
+import { readSecret } from '../options/secret-file.ts';
 import { DEFAULT_DATA_DIR, findServer, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
@@ -28,7 +29,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:4477';
 export async function connect(choice: ServerChoice, io: Place, guess: boolean): Promise<Server> {
   const { cwd } = io;
   const file = choice.url === undefined && !choice.dataDir ? await configured(io) : {};
-  const { dataDir, controlToken } = { ...file, ...given(choice) };
+  const { dataDir, controlToken } = { ...file, ...said(choice) };
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
   const url = choice.url ?? info?.url ?? file.url;
   if (url === undefined && (choice.dataDir || !guess)) {
@@ -39,7 +40,8 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
     });
   }
   const known = info?.url === url ? info : undefined;
-  const token = controlToken ?? known?.controlToken ?? undefined;
+  const given = controlToken && readSecret(controlToken, 'the control token', cwd);
+  const token = given ?? known?.controlToken ?? undefined;
   const server = controlServer({ url: addressOf(url ?? DEFAULT_URL), controlToken: token });
   if (!guess) await requireEmulator(server.url);
   return { ...server, pid: known?.pid };
@@ -62,7 +64,7 @@ async function configured(io: Place): Promise<Partial<ServerChoice>> {
 }
 
 /** What was said, without what was not. */
-function given(choice: ServerChoice): Partial<ServerChoice> {
+function said(choice: ServerChoice): Partial<ServerChoice> {
   return Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined));
 }
 

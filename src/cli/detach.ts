@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fstatSync, ftruncateSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
@@ -9,6 +9,7 @@ import { hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { unwritableFolder } from '../store/files.ts';
 import { LOG_FILE } from '../store/folder.ts';
+import { makeFolder } from '../store/make-folder.ts';
 import type { ReadyEvent } from './banner.ts';
 
 interface Started {
@@ -20,7 +21,10 @@ interface Started {
 /** What a detached process tells the one that started it: it answers, or why it cannot. */
 type Report = Started | { failure: ErrorDetails & { code?: ErrorCode; message: string } };
 
-/** By this variable a process knows that it is the detached one. It is gone from its environment at once. */
+/**
+ * By this variable a process knows that it is the detached one. It is gone from its environment at once. Its value is
+ * the log that has no data folder to lie in; empty where there is one.
+ */
 const MARK = 'GATEWAY_SIM_DETACHED';
 
 /**
@@ -32,7 +36,7 @@ const MARK = 'GATEWAY_SIM_DETACHED';
 export async function detach(options: ResolvedOptions): Promise<Started & { log: string }> {
   const { log, file } = await openLog(options);
   try {
-    return { ...(await startDetached(file, log)), log };
+    return { ...(await startDetached(file, log, options.inMemory)), log };
   } catch (error) {
     if (options.inMemory) await rm(log, { force: true });
     throw error;
@@ -47,7 +51,7 @@ async function openLog({ inMemory, dataDir }: ResolvedOptions): Promise<{ log: s
     ? join(tmpdir(), `gateway-sim-${randomBytes(6).toString('hex')}.log`)
     : join(resolve(dataDir), LOG_FILE);
   try {
-    if (!inMemory) await mkdir(dirname(log), { recursive: true });
+    if (!inMemory) await makeFolder(dirname(log));
     // Appended to: another emulator may have the folder, and what it says is not ours to clear.
     return { log, file: await open(log, inMemory ? 'ax' : 'a', 0o600) };
   } catch (error) {
@@ -55,11 +59,11 @@ async function openLog({ inMemory, dataDir }: ResolvedOptions): Promise<{ log: s
   }
 }
 
-async function startDetached(file: FileHandle, log: string): Promise<Started> {
+async function startDetached(file: FileHandle, log: string, isTemporary: boolean): Promise<Started> {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     detached: true,
     stdio: ['ignore', file.fd, file.fd, 'ipc'],
-    env: { ...process.env, [MARK]: '1' },
+    env: { ...process.env, [MARK]: isTemporary ? log : '' },
   });
   const report = await new Promise<Report>((resolve, reject) => {
     child.once('message', (message) => resolve(message as Report));
@@ -84,11 +88,16 @@ export type ParentProcess = NonNullable<ReturnType<typeof parentProcess>>;
 
 /** The process that started this one detached; undefined in every other process. */
 export function parentProcess() {
-  if (process.env[MARK] === undefined || process.send === undefined) return undefined;
+  const temporaryLog = process.env[MARK];
+  if (temporaryLog === undefined || process.send === undefined) return undefined;
   delete process.env[MARK];
   return {
     /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
     ready: (started: Started) => tell(started),
+    /** To be called at the end: nobody looks for the log of an emulator that was in memory. */
+    stopped: async () => {
+      if (temporaryLog) await rm(temporaryLog, { force: true });
+    },
     failed: (thrown: unknown) => {
       if (!(thrown instanceof GatewayError)) return tell({ failure: { message: String(thrown) } });
       const { code, message, problems, hint: advice } = thrown;

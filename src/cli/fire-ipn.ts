@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireAddress } from '../contract/address.ts';
-import { type Delivery, FireInput } from '../contract/delivery.ts';
+import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
 import { requireTampering } from '../contract/tampering.ts';
+import { Egress } from '../delivery/egress.ts';
 import { dialect } from '../library/merchant-client.ts';
+import { readSecret } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import type { GivenValues } from './command.ts';
@@ -23,12 +25,16 @@ export type FiredIpn = Omit<Delivery, 'id' | 'attempts' | 'once' | 'merchantId'>
 type Fields = GivenValues<NonNullable<(typeof COMMANDS.fire)['fields']>>;
 
 /**
- * Composes, signs and posts IPNs from here: no server is asked, and nothing is guarded, since the user names the
- * address.
+ * Composes, signs and posts IPNs from here: no server is asked.
  *
- * @throws GatewayError `usage` or `invalid_fields`
+ * @param allowedHosts those that the user lets IPNs out to, beside private ones
+ * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` when the egress guard does not let it out
  */
-export async function fireWithoutServer(chosen: Fields, secret: string): Promise<FiredIpn[]> {
+export async function fireWithoutServer(
+  chosen: Fields,
+  secret: string,
+  allowedHosts: readonly string[],
+): Promise<FiredIpn[]> {
   if (chosen.payment !== undefined) {
     throw new GatewayError(
       'usage',
@@ -38,17 +44,20 @@ export async function fireWithoutServer(chosen: Fields, secret: string): Promise
   const { to, set, tamper, format = 'form', times = 1, delay } = read(chosen);
   const url = requireAddress(to);
   if (!secret) throw new GatewayError('usage', '--secret must not be empty');
+  const secretKey = readSecret(secret, '--secret');
   const trx = Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
   const { invent } = await dialect.ipn();
   const composed = invent(
     chosen,
-    { trx, now: Date.now(), secretKey: secret },
+    { trx, now: Date.now(), secretKey },
     { format, set, tamper: tamper === undefined ? undefined : requireTampering(tamper) },
   );
+  requireFireable(composed.body, times);
+  const egress = new Egress(allowedHosts, () => undefined);
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
     await sleep(delay);
-    fired.push(await attempt(url, composed));
+    fired.push(await attempt(url, composed, egress));
   }
   return fired;
 }
@@ -67,6 +76,7 @@ function read(chosen: Fields) {
 async function attempt(
   url: string,
   { contentType, body, signedText, identifier, status }: ReturnType<IpnTools['invent']>,
+  egress: Egress,
 ): Promise<FiredIpn> {
   const requestHeaders: [string, string][] = [
     ['Host', new URL(url).host],
@@ -77,10 +87,10 @@ async function attempt(
   ];
   const startedAt = new Date().toISOString();
   const started = performance.now();
-  const { answer, error } = await sendRequest({
-    ...{ url, method: 'POST', headers: requestHeaders, body },
-    timeoutMs: TIMEOUT_MS,
-  });
+  const { answer, error } = await sendRequest(
+    { url, method: 'POST', headers: requestHeaders, body, timeoutMs: TIMEOUT_MS },
+    egress,
+  );
   return {
     ...{ id: null, paymentId: null, identifier, url, status, contentType, body, signedText },
     state: error === null ? 'delivered' : 'failed',

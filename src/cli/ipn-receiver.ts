@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
+import { Egress } from '../delivery/egress.ts';
 import { type Answer, headerPairs } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import type { IpnTools, VerifyKeys } from '../wire/dialect.ts';
@@ -33,6 +34,7 @@ interface Listening extends Pick<IpnTools, 'verify'> {
   keys: VerifyKeys;
   renewKeys: () => Promise<VerifyKeys>;
   forwardTo: string | undefined;
+  egress: Egress;
   output: Output;
 }
 
@@ -40,17 +42,22 @@ interface Listening extends Pick<IpnTools, 'verify'> {
  * Receives, verifies and prints what comes until SIGINT or SIGTERM.
  *
  * @param readKeys those of a running emulator can be replaced while this listens
- * @throws GatewayError `usage`, `port_in_use`, or what `readKeys` throws at first
+ * @throws GatewayError `usage`, `port_in_use`, `forbidden` for where the egress guard lets nothing out, or what `readKeys` throws at first
  */
 export async function listenForIpns(
-  options: { port: string | undefined; forwardTo: string | undefined },
+  options: Readonly<Record<'port' | 'forwardTo', string | undefined>> & {
+    allowIpnHost: readonly string[] | undefined;
+  },
   readKeys: () => Promise<VerifyKeys>,
   output: Output,
 ): Promise<void> {
   const forwardTo = forwardAddress(options.forwardTo);
+  const egress = new Egress(options.allowIpnHost ?? [], () => undefined);
+  if (forwardTo !== undefined) egress.check(new URL(forwardTo));
   const keys = await readKeys();
   const { verify } = await dialect.ipn();
-  const listening = { verify, keys, renewKeys: () => readKeys().catch(() => keys), forwardTo, output };
+  const renewKeys = () => readKeys().catch(() => keys);
+  const listening = { verify, keys, renewKeys, forwardTo, egress, output };
   const server = createServer((request, response) => void receive(request, response, listening));
   const port = await bind(server, portOf(options.port));
   const url = `http://127.0.0.1:${port}`;
@@ -94,7 +101,7 @@ function bind(server: Server, port: number): Promise<number> {
 async function receive(
   request: IncomingMessage,
   response: ServerResponse,
-  { verify, keys, renewKeys, forwardTo, output }: Listening,
+  { verify, keys, renewKeys, forwardTo, egress, output }: Listening,
 ): Promise<void> {
   const body = await readBody(request).catch(() => null);
   if (body === null) {
@@ -108,7 +115,7 @@ async function receive(
     request.method === 'POST'
       ? plain(verdict.authentic ? 200 : 400, verdict.authentic ? 'OK' : verdict.reasons.join('\n'))
       : plain(405, 'an IPN is a POST');
-  const answer = forwardTo === undefined ? own : await passOn(request, body, forwardTo);
+  const answer = forwardTo === undefined ? own : await passOn(request, body, forwardTo, egress);
   const { method = '', url = '', headers } = request;
   const seen = { event: 'ipn', at: new Date().toISOString(), method, url, headers, body: text };
   const destination = forwardTo === undefined ? '' : ` by ${forwardTo}`;
@@ -142,17 +149,22 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
 }
 
 /** The same bytes and headers to another receiver, and what that one answers. */
-async function passOn(request: IncomingMessage, body: Buffer, forwardTo: string): Promise<Answer> {
+async function passOn(
+  request: IncomingMessage,
+  body: Buffer,
+  forwardTo: string,
+  egress: Egress,
+): Promise<Answer> {
   const target = new URL(forwardTo);
   const query = /\?(.*)$/s.exec(request.url ?? '')?.[1];
   if (query) target.search += `${target.search ? '&' : '?'}${query}`;
   const headers = throughHeaders(headerPairs(request.rawHeaders), body).map(
     ([name, value]): [string, string] => [name, name.toLowerCase() === 'host' ? target.host : value],
   );
-  const { answer, error } = await sendRequest({
-    ...{ url: target.href, method: request.method ?? 'POST', headers, body },
-    timeoutMs: FORWARD_TIMEOUT_MS,
-  });
+  const { answer, error } = await sendRequest(
+    { url: target.href, method: request.method ?? 'POST', headers, body, timeoutMs: FORWARD_TIMEOUT_MS },
+    egress,
+  ).catch((refused: Error) => ({ answer: null, error: refused.message }));
   if (!answer) return plain(502, `not passed on: ${error}`);
   return { ...answer, headers: throughHeaders(answer.headers, answer.body) };
 }

@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { quoted } from '../contract/curl.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
@@ -109,11 +110,11 @@ export class Output {
   }
 
   line(text: string): void {
-    this.#io.stdout.write(text === '' ? '' : `${printable(text)}\n`);
+    write(this.#io.stdout, text === '' ? '' : `${printable(text)}\n`);
   }
 
   notice(text: string | Hint): void {
-    this.#io.stderr.write(`${printable(this.render(text))}\n`);
+    write(this.#io.stderr, `${printable(this.render(text))}\n`);
   }
 
   /** An error: what was wrong and what to do, never a stack trace; with --json as a document, too. @returns its exit code */
@@ -130,6 +131,15 @@ export class Output {
     }
     if (hint) this.notice(['  ', ...hint]);
     return EXIT_CODES[code];
+  }
+}
+
+/** Node throws here when a file cannot be written to; what happens to a log must not end the emulator. */
+function write(stream: Writable, text: string): void {
+  try {
+    stream.write(text);
+  } catch {
+    // There is nowhere left to say it.
   }
 }
 

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { kebab, renderHint } from '../contract/hint.ts';
+import { SEEN_IN_PS } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
 import {
   type AnyGroup,
@@ -61,7 +62,7 @@ Exit codes:
 const COMMON_OPTIONS: OptionDeclarations = {
   url: { placeholder: 'url', description: 'address of the running emulator' },
   dataDir: { placeholder: 'folder', description: 'folder of the running emulator' },
-  controlToken: { placeholder: 'token', description: 'token that /_sim asks for' },
+  controlToken: { placeholder: 'token', description: `token that /_sim asks for; ${SEEN_IN_PS}` },
   json: { description: 'one JSON document on stdout' },
   color: { flag: '--no-color', description: 'no colours' },
 };

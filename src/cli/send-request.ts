@@ -1,3 +1,5 @@
+import { GatewayError } from '../contract/error.ts';
+import { type Egress, endpointOf } from '../delivery/egress.ts';
 import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from '../delivery/sender.ts';
 
 /** No receiver's answer is read further than this. */
@@ -9,12 +11,24 @@ export interface Outcome {
   error: string | null;
 }
 
-/** Sends one request and puts into words what came of it. */
-export async function sendRequest(outgoing: Omit<Outgoing, 'keepBytes'>): Promise<Outcome> {
+/**
+ * Sends one request and puts into words what came of it.
+ *
+ * @param egress the guard that an emulator has, too
+ * @throws GatewayError `forbidden` when the guard does not let it out
+ */
+export async function sendRequest(
+  outgoing: Omit<Outgoing, 'keepBytes' | 'lookup'>,
+  egress: Egress,
+): Promise<Outcome> {
+  const url = new URL(outgoing.url);
+  egress.check(url);
+  const lookup = egress.lookup(endpointOf(url).port);
   try {
-    const answer = await send({ ...outgoing, keepBytes: KEPT_BYTES });
+    const answer = await send({ ...outgoing, lookup, keepBytes: KEPT_BYTES });
     return { answer, error: describeAnswer(answer.status, answer.headers) };
   } catch (error) {
+    if (error instanceof GatewayError) throw error;
     return { answer: null, error: describeFailure(error, outgoing.url, outgoing.timeoutMs) };
   }
 }

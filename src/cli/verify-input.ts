@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { readSecret } from '../options/secret-file.ts';
 import type { Verdict, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
 import { type Io, readAll } from './io.ts';
@@ -48,7 +49,7 @@ export async function verifyKeys(
   connect: () => Promise<Server>,
 ): Promise<VerifyKeys> {
   const named: [string, string][] = publicKey === undefined ? [] : [['the public key', publicKey]];
-  if (secret) return { secretKey: secret, others: new Map(named) };
+  if (secret) return { secretKey: readSecret(secret, '--secret'), others: new Map(named) };
   if (secret === '') throw new GatewayError('usage', '--secret must not be empty');
   const { data } = await merchantsOf(connect);
   const merchant = data.find((one) => (name === undefined ? one.isDefault : one.name === name));

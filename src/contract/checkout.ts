@@ -3,6 +3,9 @@ import type { StoredPayment } from './payment.ts';
 /** A verification code of a live checkout is valid this long (chosen). */
 export const CODE_LIFETIME_MS = 10 * 60_000;
 
+/** So many wrong entries end a verification code of a live checkout: it must not be found by trying (chosen). */
+export const MAX_WRONG_CODES = 5;
+
 /** What the hosted checkout asks for next. */
 export type CheckoutStep = 'email' | 'code' | 'closed';
 
@@ -13,7 +16,9 @@ export type CheckoutProblem =
   | 'wallet_unknown'
   | 'balance_too_small'
   | 'code_wrong'
-  | 'code_expired';
+  | 'code_expired'
+  /** It was entered wrong too often. */
+  | 'code_spent';
 
 export function stepOf({ status, payerEmail }: Pick<StoredPayment, 'status' | 'payerEmail'>): CheckoutStep {
   if (status !== 'pending') return 'closed';

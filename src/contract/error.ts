@@ -31,10 +31,20 @@ export const STATUS = {
 } as const;
 export type ErrorCode = keyof typeof STATUS;
 
+/** Maximum problems that an error names (chosen): one request can have as many as it has bytes. */
+export const MAX_PROBLEMS = 20;
+
+/** At most `max` problems: where there are more, the last says how many are left out. */
+export function firstProblems(problems: readonly string[], count: number, max: number): readonly string[] {
+  return count > max ? [...problems.slice(0, max - 1), `and ${count - max + 1} more`] : problems;
+}
+
 /** What a `GatewayError` may carry beside its message. */
 export interface ErrorDetails {
   /** Every single problem, one sentence each; the message is the first of them. Default: the message alone. */
   problems?: readonly string[];
+  /** How many problems there are, where `problems` has the first of them only. */
+  problemCount?: number;
   /** What the user can do about it, as one sentence. */
   hint?: Hint;
   /** The methods that a known path does answer (`method_not_allowed` only). */
@@ -47,7 +57,9 @@ export interface ErrorDetails {
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
+  /** The first of them, at most `MAX_PROBLEMS`. */
   readonly problems: readonly string[];
+  readonly problemCount: number;
   readonly hint: Hint | undefined;
   readonly allow: readonly string[] | undefined;
 
@@ -59,7 +71,9 @@ export class GatewayError extends Error {
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
-    this.problems = details.problems ?? [message];
+    const { problems = [message], problemCount = problems.length } = details;
+    this.problems = firstProblems(problems, problemCount, MAX_PROBLEMS);
+    this.problemCount = problemCount;
     this.hint = details.hint;
     this.allow = details.allow;
   }

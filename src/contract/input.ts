@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
-import { didYouMean, type ErrorCode, GatewayError } from './error.ts';
+import { didYouMean, type ErrorCode, GatewayError, MAX_PROBLEMS } from './error.ts';
 import { field, type JsonSchema } from './field.ts';
 
 /*
@@ -21,8 +21,24 @@ export function parseInput<Schema extends z.ZodMiniType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data as z.output<Schema>;
-  const problems = parsed.error.issues.flatMap(describe);
-  throw new GatewayError(code, problems[0] ?? 'the input is not valid', { problems });
+  const { problems, problemCount } = describeFirst(parsed.error.issues, describe);
+  throw new GatewayError(code, problems[0] ?? 'the input is not valid', { problems, problemCount });
+}
+
+/** Only what an error names is put into words: the nearest name of each of 100,000 unknown fields takes long. */
+function describeFirst(
+  issues: readonly z.core.$ZodIssue[],
+  describe: (issue: z.core.$ZodIssue) => readonly string[],
+) {
+  const problems: string[] = [];
+  let problemCount = 0;
+  for (const issue of issues) {
+    const isMany = issue.code === 'unrecognized_keys';
+    problemCount += isMany ? issue.keys.length : 1;
+    if (problems.length >= MAX_PROBLEMS) continue;
+    problems.push(...describe(isMany ? { ...issue, keys: issue.keys.slice(0, MAX_PROBLEMS) } : issue));
+  }
+  return { problems, problemCount: Math.max(problemCount, problems.length) };
 }
 
 /** The fields that a schema knows at the place of an issue, which may be inside a list. */

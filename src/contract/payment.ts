@@ -3,6 +3,7 @@ import { AMOUNT_PATTERN } from './amount.ts';
 import { PAYMENT_DEFAULTS } from './defaults.ts';
 import { Attempt, Delivery, IDENTIFIER } from './delivery.ts';
 import {
+  count,
   dueTime,
   field,
   LINK,
@@ -87,6 +88,10 @@ const fields = {
   payerEmail: field(nullableText, 'The e-mail that the customer entered on the checkout.'),
   walletId: field(nullableText, 'The wallet that paid (live mode only).'),
   messageId: field(nullableText, 'The newest verification code sent for it (live mode only).'),
+  wrongCodes: field(
+    z.optional(count),
+    'How often the newest verification code was entered wrong; absent while it was not.',
+  ),
   warnings: field(z.array(text), "What is allowed but probably a mistake in the merchant's code."),
   history: field(z.array(PaymentEvent), 'What happened to it after its initiation.'),
 };
@@ -97,7 +102,7 @@ export type StoredPayment = z.output<typeof StoredPayment>;
 export type AskedPayment = Pick<StoredPayment, keyof typeof asked>;
 
 const shown = {
-  ...omit(fields, 'messageId', 'history'),
+  ...omit(fields, 'messageId', 'wrongCodes', 'history'),
   auto: field(z.nullable(AutoSettling), fields.auto.description),
   checkoutUrl: field(text, 'Its checkout.', LINK),
 };

@@ -5,12 +5,22 @@ import { GatewayError } from '../contract/error.ts';
 
 /*
  * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to a stranger.
- * Loopback and private networks only, never link-local (where clouds keep their metadata service) and never the
+ * Loopback and private networks only, never link-local, never where clouds keep their metadata service, and never the
  * emulator itself. The user names what is allowed beyond that, host by host.
  */
 
 const LOOPBACK = listed('127.0.0.0/8', '0.0.0.0', '::1', '::');
 const LOCAL = listed('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7');
+
+/**
+ * Where clouds keep the credentials of a machine, in every family of addresses: AWS (with ECS and EKS), Google, Azure,
+ * Oracle, Alibaba, Scaleway, OpenStack. Some are private addresses, and a name that is allowed may lead to one.
+ */
+const METADATA = listed(
+  ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '169.254.42.42', '168.63.129.16'],
+  ...['192.0.0.192', '100.100.100.200', 'fe80::a9fe:a9fe'],
+  ...['fd00:ec2::/32', 'fd20:ce::/32', 'fd00:c1::/32', 'fd00:42::/32'],
+);
 
 /** Names that mean this machine or this network without asking anybody. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
@@ -81,11 +91,11 @@ export class Egress {
     if (port === this.#ownPort() && isOwnInterface(address)) {
       return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
     }
-    if (
-      remembered(this.#locals, address, () => includes(LOCAL(), address)) ||
-      this.#allowedHosts.has(name.toLowerCase())
-    )
-      return null;
+    const isLocal = remembered(this.#locals, address, () => includes(LOCAL(), address));
+    if (isLocal || this.#allowedHosts.has(name.toLowerCase())) {
+      if (!includes(METADATA(), address) || this.#allowedHosts.has(address)) return null;
+      return `${shown} is where a cloud keeps its metadata and credentials (${flag(address)})`;
+    }
     return `${shown} is neither a loopback nor a private address (${flag(name)})`;
   }
 }

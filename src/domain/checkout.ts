@@ -1,5 +1,5 @@
 import { isEmail } from '../contract/address.ts';
-import { type CheckoutProblem, CODE_LIFETIME_MS } from '../contract/checkout.ts';
+import { type CheckoutProblem, CODE_LIFETIME_MS, MAX_WRONG_CODES } from '../contract/checkout.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { findWallet } from './merchant.ts';
 import { compare } from './money.ts';
@@ -50,13 +50,17 @@ export function sendCode(payment: Payment, email: string, context: Context): Out
     sentAt: timestamp(now),
     expiresAt: timestamp(now + CODE_LIFETIME_MS),
   };
-  const sent = withEvent({ ...payment, messageId: message.id }, now, 'code_sent', email);
+  const sent = withEvent({ ...withoutCode(payment), messageId: message.id }, now, 'code_sent', email);
   return { change: { payments: [sent], messages: [message] }, result: null };
 }
 
 /** Rule: the customer goes back to enter another e-mail. */
 export function changeEmail(payment: Payment): Outcome<null> {
-  return { change: { payments: [{ ...payment, payerEmail: null, messageId: null }] }, result: null };
+  return { change: { payments: [{ ...withoutCode(payment), payerEmail: null }] }, result: null };
+}
+
+function withoutCode({ wrongCodes: _, ...payment }: Payment): Payment {
+  return { ...payment, messageId: null };
 }
 
 /** What speaks against paying with this code now. */
@@ -64,6 +68,7 @@ export function codeProblem(state: State, payment: Payment, given: string, conte
   const code = given.replace(/\s/g, '');
   if (payment.mode === 'sandbox') return code === context.settings.sandboxCode ? null : 'code_wrong';
   const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
+  if (message && (payment.wrongCodes ?? 0) >= MAX_WRONG_CODES) return 'code_spent';
   if (!message || code !== message.code) return 'code_wrong';
   if (timestamp(context.now) >= message.expiresAt) return 'code_expired';
   return walletProblem(state, payment, payment.payerEmail ?? '');
@@ -75,11 +80,15 @@ function walletProblem(state: State, payment: Payment, email: string): Problem {
   return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
 }
 
-/** Rule: a code that did not pass is kept in the payment's history. */
+/** Rule: a code that did not pass is kept in the payment's history; the last wrong one ends the code (live mode). */
 export function refuseCode(
   payment: Payment,
   problem: CheckoutProblem,
   now: number,
 ): Outcome<CheckoutProblem> {
-  return { change: { payments: [withEvent(payment, now, 'code_refused', problem)] }, result: problem };
+  const wrongCodes = (payment.wrongCodes ?? 0) + 1;
+  const isWrong = problem === 'code_wrong' && payment.messageId !== null;
+  const result = isWrong && wrongCodes >= MAX_WRONG_CODES ? 'code_spent' : problem;
+  const counted = isWrong ? { ...payment, wrongCodes } : payment;
+  return { change: { payments: [withEvent(counted, now, 'code_refused', result)] }, result };
 }

@@ -36,6 +36,21 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
   });
 }
 
+/** Whether any merchant's secret key is in a text, which may be a part of an address. */
+export function holdsSecretKey(state: State, text: string): boolean {
+  const isIn = (written: string) =>
+    state.merchants.find(({ secretKey }) => written.includes(secretKey)) !== undefined;
+  return isIn(text) || (text.includes('%') && isIn(percentDecoded(text)));
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** The merchant that commands mean when they name none: the first one. */
 export function defaultMerchant(state: State): Merchant {
   const merchant = state.merchants.values().next().value;

@@ -7,7 +7,7 @@ import type { AskedPayment, PaymentEvent } from '../contract/payment.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';
-import { findByKey } from './merchant.ts';
+import { findByKey, holdsSecretKey } from './merchant.ts';
 import { chargeOn } from './money.ts';
 import type { Context, Settings } from './settings.ts';
 import type { Outcome, Payment, State } from './state.ts';
@@ -23,8 +23,8 @@ export interface InitiateCommand {
 /** What is allowed in a request but probably a mistake. */
 export interface InitiateNote {
   text: string;
-  /** Holds only if this is the secret key of a merchant. */
-  ifSecretKey?: string;
+  /** Holds only if a merchant's secret key is in this text. */
+  ifSecretKeyIn?: string;
 }
 
 /**
@@ -109,8 +109,8 @@ function warningsOf(state: State, { asked, notes }: InitiateCommand, settings: S
     unreachable && `ipn_url cannot be reached from here: ${unreachable}`,
     host(successUrl) !== host(cancelUrl) && 'success_url and cancel_url are on different hosts',
     ...notes.map(
-      ({ text, ifSecretKey }) =>
-        (ifSecretKey === undefined || findByKey(state, 'secretKey', ifSecretKey)) && text,
+      ({ text, ifSecretKeyIn }) =>
+        (ifSecretKeyIn === undefined || holdsSecretKey(state, ifSecretKeyIn)) && text,
     ),
   ].filter((warning) => typeof warning === 'string');
 }

@@ -1,5 +1,5 @@
 import { requireAddress } from '../contract/address.ts';
-import type { FireInput } from '../contract/delivery.ts';
+import { type FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { timestamp } from '../contract/timestamp.ts';
@@ -36,6 +36,7 @@ export function fire(state: State, request: FireRequest, context: Context): Outc
     ? { payment, status: 'success', holder: holderOf(state, payment), secretKey }
     : { trx: ids.trx(), now, secretKey };
   const ipn = context.ipn.composeChosen(request, subject, { format, set, tamper }, settings);
+  requireFireable(ipn.body, times);
   const isSigned = !tamper && !Object.hasOwn(set ?? {}, 'signature');
   const plan = { paymentId: payment?.id ?? null, merchant, url, once: true, isSigned };
   const deliveries = Array.from({ length: times }, (_, index) =>

@@ -7,6 +7,7 @@ import type { App, AppContext, AppEnvironment, AppParts } from './environment.ts
 import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
+import { mask } from './mask.ts';
 import { mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
 import { mountOpenPages } from './pages/open-pages.tsx';
@@ -31,14 +32,15 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   mountCheckout(app, parts);
   mountCards(app, parts);
   app.get('/', (c) => c.redirect('/_sim'));
-  mountControl(app, { 'Control: emulator': probeRoutes() });
+  const maskAnswer = (answer: object) => mask(answer, parts);
+  mountControl(app, { 'Control: emulator': probeRoutes() }, maskAnswer);
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.runtime));
   // Only when it is asked for: making the schemas of all messages takes longer than the start may.
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts, document);
-  mountControl(app, controlRoutes(parts, document));
+  mountControl(app, controlRoutes(parts, document), maskAnswer);
   const explain = (c: AppContext, error: GatewayError) => {
     noteError(c.get('exchange'), error, parts);
     return answerError(c, error, parts.dialect);

@@ -6,8 +6,8 @@ import type { AppContext } from './environment.ts';
 /** No request that this interface knows is anywhere near this large (chosen). */
 export const MAX_BODY_BYTES = 2 ** 20;
 
-/** Maximum size of a whole state: what can be exported can be imported again (chosen). */
-export const MAX_STATE_BYTES = 256 * 2 ** 20;
+/** Maximum size of a whole state: a hundred thousand payments (chosen). It is in memory as a whole. */
+const MAX_STATE_BYTES = 64 * 2 ** 20;
 
 /** Bodies that were read before their handler asked for them: from a connection they can be read once only. */
 const kept = new WeakMap<AppContext, Promise<Buffer>>();
@@ -35,6 +35,8 @@ async function readBody(c: AppContext, limit: number): Promise<Buffer> {
  * @throws GatewayError `unparseable_body` when the client breaks off
  */
 export async function readIncoming(incoming: IncomingMessage, limit: number): Promise<Buffer> {
+  const declared = Number(incoming.headers['content-length']);
+  if (declared > MAX_BODY_BYTES) return readInPlace(incoming, declared);
   const chunks: Buffer[] = [];
   let size = 0;
   const isBroken = await takeChunks(incoming, (chunk) => {
@@ -42,12 +44,26 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
     size += chunk.length;
     return size <= limit;
   });
-  if (isBroken) {
-    throw new GatewayError('unparseable_body', 'the client broke off before the body was complete');
-  }
+  if (isBroken) throw brokenOff();
   if (size > limit) incoming.pause();
   // Most bodies come in one piece, which need not be copied.
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** Joining the pieces of a whole state at its end would hold everything up. */
+async function readInPlace(incoming: IncomingMessage, size: number): Promise<Buffer> {
+  const body = Buffer.allocUnsafe(size);
+  let read = 0;
+  const isBroken = await takeChunks(incoming, (chunk) => {
+    read += chunk.copy(body, read);
+    return true;
+  });
+  if (isBroken) throw brokenOff();
+  return body.subarray(0, read);
+}
+
+function brokenOff(): GatewayError {
+  return new GatewayError('unparseable_body', 'the client broke off before the body was complete');
 }
 
 /**
@@ -88,13 +104,16 @@ function header(c: AppContext, name: 'content-type' | 'content-length'): string 
  * @throws GatewayError `unsupported_media_type`; `body_too_large`, without reading on; `unparseable_body`, also when the
  *   client breaks off
  */
-export async function readFields(
-  c: AppContext,
-  { jsonOnly = false, limit = MAX_BODY_BYTES } = {},
-): Promise<PostedFields> {
+export async function readFields(c: AppContext, { jsonOnly = false } = {}): Promise<PostedFields> {
   const type = header(c, 'content-type');
   const read = fieldReader(type, jsonOnly);
-  return read(await (kept.get(c) ?? readBody(c, limit)), type);
+  return read(await (kept.get(c) ?? readBody(c, MAX_BODY_BYTES)), type);
+}
+
+/** Reads the text of a whole state. @throws GatewayError as `readFields`, but nothing is parsed */
+export function readStateText(c: AppContext): Promise<Buffer> {
+  fieldReader(header(c, 'content-type'), true);
+  return readBody(c, MAX_STATE_BYTES);
 }
 
 /**

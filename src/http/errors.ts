@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { GatewayError, nearestName, STATUS } from '../contract/error.ts';
+import { firstProblems, GatewayError, nearestName, STATUS } from '../contract/error.ts';
 import { command, type HintStyle, hint, renderHint } from '../contract/hint.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
@@ -14,16 +14,12 @@ export function asGatewayError(thrown: unknown): GatewayError {
 }
 
 /** Maximum problems of one request in the log. */
-const NOTED = 5;
+const NOTED = 6;
 
 /** What the log tells of a refusal: its problems, and what to do. */
-export function notesOf({ problems, hint: advice }: GatewayError, style: HintStyle): string[] {
-  const more = problems.length - NOTED;
-  return [
-    ...problems.slice(0, NOTED),
-    ...(more > 0 ? [`and ${more} more`] : []),
-    ...(advice ? [renderHint(advice, style)] : []),
-  ];
+export function notesOf({ problems, problemCount, hint: advice }: GatewayError, style: HintStyle): string[] {
+  const noted = firstProblems(problems, problemCount, NOTED);
+  return advice ? [...noted, renderHint(advice, style)] : [...noted];
 }
 
 /** The status of an error. */

@@ -15,7 +15,7 @@ export const TOKEN_COOKIE = 'gateway_sim_token';
  */
 export function siteGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
-    const name = bareHost(new URL(c.req.url).hostname);
+    const name = bareHost(addressOf(c).hostname);
     const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
     if (!isLoopback(name) && !known.some((host) => bareHost(host) === name)) {
       throw new GatewayError('forbidden', `/_sim does not answer to the host name "${name}"`, {
@@ -56,10 +56,17 @@ function opensPage({ req }: AppContext): boolean {
   return req.method === 'GET' && isNavigation && (req.path === '/_sim' || req.path.startsWith('/_sim/ui'));
 }
 
+/** The address that a request was sent to. @throws GatewayError `unparseable_body` for a Host that cannot be one */
+function addressOf({ req }: AppContext): URL {
+  if (URL.canParse(req.url)) return new URL(req.url);
+  const host = req.header('host')?.slice(0, 80);
+  throw new GatewayError('unparseable_body', `the request is malformed: "${host}" is no host`);
+}
+
 function isOwnOrigin(origin: string | undefined, c: AppContext, facts: ServerRuntime): boolean {
   if (origin === undefined || !URL.canParse(origin)) return false;
   const { host } = new URL(origin);
-  return host === new URL(c.req.url).host || host === new URL(facts.baseUrl()).host;
+  return host === addressOf(c).host || host === new URL(facts.baseUrl()).host;
 }
 
 /** Whether a request may see what `/_sim` tells: no token is asked for, or it came as a bearer or in the cookie. */

@@ -1,5 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { readSecret } from '../options/secret-file.ts';
 import { findServer } from '../store/server-file.ts';
 import type { GatewaySimClient, StateSnapshot } from './api.ts';
 import { requireObject } from './arguments.ts';
@@ -21,7 +22,9 @@ export async function connectNamed(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Promise<GatewaySimClient> {
-  const controlToken = token || env['GATEWAY_SIM_CONTROL_TOKEN'] || undefined;
+  const variable = env['GATEWAY_SIM_CONTROL_TOKEN'];
+  const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
+  const controlToken = token || inVariable || undefined;
   const named = given ?? (env['GATEWAY_SIM_URL'] || undefined);
   if (named !== undefined) return connect({ url: named, controlToken });
   const found = await findServer(cwd);

@@ -1,6 +1,7 @@
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
+import { readSecret } from './secret-file.ts';
 import {
   type OptionKind,
   type OptionName,
@@ -15,6 +16,8 @@ export interface OptionSource {
   /** What to call a value of it in an error: the flag, the variable, the file and key. */
   label: (name: string) => string;
   values: Readonly<Record<string, unknown>>;
+  /** Where paths in it are meant from. Without it no secret is read from a file. */
+  folder?: string;
 }
 
 /** `dataDir` → `GATEWAY_SIM_DATA_DIR`. */
@@ -43,7 +46,7 @@ export function environmentSource(environment: Readonly<Record<string, string | 
     const value = spec.kind === 'structure' ? undefined : environment[environmentName(name)];
     if (value) values[name] = value;
   }
-  return { label: environmentName, values };
+  return { label: environmentName, values, folder: '.' };
 }
 
 function requireNoSlip(variable: string): void {
@@ -81,8 +84,11 @@ export function resolveOptions(
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
     const source = sources.find(({ values }) => values[name] !== undefined);
     const fallback = spec.default ?? (spec.kind === 'list' ? [] : undefined);
-    const value = source?.values[name] ?? fallback;
-    resolved[name] = value === undefined ? undefined : readValue(spec, value, source?.label(name) ?? name);
+    const label = source?.label(name) ?? name;
+    const given = source?.values[name] ?? fallback;
+    const isInFile = spec.kind === 'secret' && typeof given === 'string' && source?.folder !== undefined;
+    const value = isInFile ? readSecret(given, label, source.folder) : given;
+    resolved[name] = value === undefined ? undefined : readValue(spec, value, label);
   }
   return resolved as ResolvedOptions;
 }

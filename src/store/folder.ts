@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { isMade, replaced, unwritableFolder } from './files.ts';
 import { Lock } from './lock.ts';
+import { makeFolder } from './make-folder.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 
 /** What a detached emulator says goes to this file of its data folder. */
@@ -35,7 +36,7 @@ export class DataFolder {
   static async take(path: string, patienceMs?: number): Promise<DataFolder> {
     const folder = resolve(path);
     return writing(folder, async () => {
-      await mkdir(folder, { recursive: true });
+      await makeFolder(folder);
       const isNew = (await readdir(folder)).every((name) => name === LOG_FILE);
       const lock = await Lock.take(folder, patienceMs);
       if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL);

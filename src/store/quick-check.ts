@@ -53,14 +53,22 @@ function tupleCheck(items: readonly z.core.$ZodType[]): QuickCheck {
 
 function objectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): QuickCheck {
   const names = Object.keys(shape);
-  const checks = Object.values(shape).map(quickCheck);
+  const schemas = Object.values(shape);
+  const isOptional = schemas.map((schema) => schema instanceof z.ZodMiniOptional);
+  const checks = schemas.map((schema) =>
+    quickCheck(schema instanceof z.ZodMiniOptional ? schema.def.innerType : schema),
+  );
   return (value) => {
     if (!isRecord(value)) return false;
+    let present = 0;
     for (let index = 0; index < names.length; index++) {
-      if (!checks[index]?.(value[names[index] ?? ''])) return false;
+      const part = value[names[index] ?? ''];
+      if (part === undefined && isOptional[index]) continue;
+      if (!checks[index]?.(part)) return false;
+      present++;
     }
-    // Every known one is there, none being optional; so any other makes one too many.
-    return Object.keys(value).length === names.length;
+    // Any unknown one makes one too many.
+    return Object.keys(value).length === present;
   };
 }
 

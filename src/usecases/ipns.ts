@@ -8,10 +8,25 @@ import type { UseCaseParts } from './use-cases.ts';
 /** Maximum real time that `fire` waits: clients give up at five minutes (chosen). */
 const LONGEST_FIRE_WAIT_MS = 240_000;
 
+/** Runs what concerns one thing after what was asked for it before has ended, however that ended. */
+function turns() {
+  const last = new Map<string, Promise<unknown>>();
+  return <Result>(id: string, run: () => Promise<Result>): Promise<Result> => {
+    const mine = (last.get(id) ?? Promise.resolve()).then(run, run);
+    const clear = () => {
+      if (last.get(id) === mine) last.delete(id);
+    };
+    last.set(id, mine);
+    mine.then(clear, clear);
+    return mine;
+  };
+}
+
 /** IPNs that somebody asks for. */
 export function ipnUseCases({ store, courier, context, settings }: UseCaseParts) {
   /** How long an attempt can take, with its way to the store. */
   const attemptMs = settings.ipn.timeoutMs + REDIRECT_WAIT_MS;
+  const inTurn = turns();
   const find = (deliveryId: string): Delivery => requireDelivery(store.state, deliveryId);
 
   /** A delivery after its next attempt, or as it is when time is up. */
@@ -24,24 +39,36 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
     });
   }
 
+  /** @throws GatewayError `timed_out` where it is still due now; a fault rule may have put it off, which is no failure */
+  function requireAttempt(made: Delivery, after: Delivery): Delivery {
+    const isDue = after.nextAttemptAt !== null && Date.parse(after.nextAttemptAt) <= context().now;
+    if (after.attemptCount > made.attemptCount || !isDue) return after;
+    throw new GatewayError('timed_out', `IPN ${made.id} was not attempted within ${attemptMs / 1_000} s`, {
+      hint: hint`It stays due: receivers that do not answer hold it up.`,
+    });
+  }
+
   return {
     /** The delivery with this id. @throws GatewayError `not_found` */
     require: find,
 
     /**
-     * Sends a delivery once more, or a new one to another address, and waits for that attempt.
+     * Sends a delivery once more, or a new one to another address, and waits for that attempt. Resends of one delivery
+     * come one after another: each has an attempt of its own.
      *
-     * @throws GatewayError `not_found`, `invalid_fields`, or `forbidden` when the egress guard refuses it
+     * @throws GatewayError `not_found`, `invalid_fields`, `forbidden` when the egress guard refuses it, or `timed_out`
+     *   when it was not attempted in time: it stays due
      */
-    async resend(deliveryId: string, to?: string): Promise<Delivery> {
-      const before = find(deliveryId);
-      // An attempt that is on its way now was not asked for by this resend.
-      if (courier.isUnderWay(deliveryId)) {
-        await courier.attemptAfter(before.attemptCount, deliveryId, attemptMs);
-      }
-      const made = await store.commit((state) => resend(state, deliveryId, to, context()));
-      return afterAttempt(made, attemptMs);
-    },
+    resend: (deliveryId: string, to?: string): Promise<Delivery> =>
+      inTurn(deliveryId, async () => {
+        const before = find(deliveryId);
+        // An attempt that is on its way now was not asked for by this resend.
+        if (courier.isUnderWay(deliveryId)) {
+          await courier.attemptAfter(before.attemptCount, deliveryId, attemptMs);
+        }
+        const made = await store.commit((state) => resend(state, deliveryId, to, context()));
+        return requireAttempt(made, await afterAttempt(made, attemptMs));
+      }),
 
     /**
      * Makes IPNs by hand, in the order in which they go out, and waits for their attempts, up to `LONGEST_FIRE_WAIT_MS`.

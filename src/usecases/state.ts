@@ -4,9 +4,10 @@ import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import { State } from '../domain/state.ts';
 import { assertConsistent } from '../store/integrity.ts';
-import { parseSnapshot, type Snapshot } from '../store/snapshot.ts';
+import type { Snapshot } from '../store/snapshot.ts';
 import { snapshotText } from '../store/snapshot-lines.ts';
 import { resumeClock } from './clock.ts';
+import { readState } from './read-state.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** The state as a whole: back to the start, out, and in. */
@@ -41,11 +42,11 @@ export function stateUseCases(parts: UseCaseParts) {
      * Puts a whole state in the place of the present one, its keys included unless the options pin them, all or
      * nothing. An older version is migrated.
      *
-     * @param json what `snapshotText` gave, parsed
-     * @throws GatewayError `invalid_fields`, with nothing changed
+     * @param text what `snapshotText` gave
+     * @throws GatewayError `unparseable_body` or `invalid_fields`, with nothing changed
      */
-    async restore(json: unknown): Promise<void> {
-      await replace(parts, validated(json), parts.preparation);
+    async restore(text: Buffer): Promise<void> {
+      await replace(parts, await validated(text), parts.preparation);
       events.forget('a state was imported');
     },
   };
@@ -83,15 +84,18 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
   return [...kept, ...merchants.filter(({ id }) => state.merchants.get(id) === undefined)];
 }
 
-function validated(json: unknown): Snapshot {
+async function validated(text: Buffer): Promise<Snapshot> {
   const source = 'the imported state';
   try {
-    const snapshot = parseSnapshot(json, source);
+    const snapshot = await readState(text, source);
     assertConsistent(snapshot, source);
     return snapshot;
   } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    throw new GatewayError('invalid_fields', error.message, {
+    if (!(error instanceof GatewayError) || error.code !== 'state_damaged') throw error;
+    const { message, problems, problemCount } = error;
+    throw new GatewayError('invalid_fields', message, {
+      problems,
+      problemCount,
       hint: hint`Nothing was changed. ${command('state export')} writes a state that can be imported.`,
       cause: error,
     });

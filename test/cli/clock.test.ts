@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StartOptions } from '../../src/options/table.ts';
-import { run, runJson, startIn } from '../helpers/cli.ts';
+import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -40,6 +40,21 @@ describe('gateway-sim clock', () => {
     expect(receiver.requests).toHaveLength(3);
     const left = await runJson<{ status: string }>(['payments', 'show', 'left'], options);
     expect(left.body.status).toBe('expired');
+  });
+
+  it('says what it waits for while it waits', async () => {
+    const receiver = await startReceiver(['hang']);
+    const options = await started({ delivery: 'redirect-then-ipn' });
+    const to = `${receiver.url}/slow`;
+    await run(['payments', 'create', '--identifier', 'a', '--ipn-url', to], options);
+    await run(['clock', 'freeze'], options);
+    await run(['pay', 'a', '--approve'], options);
+    const advancing = launch(['clock', 'advance', '1s'], options);
+    await advancing.until((_, stderr) =>
+      new RegExp(`waits for ${to} to answer IPN ipn_\\w+, attempt 1\n`).test(stderr),
+    );
+    await receiver.close();
+    expect((await advancing.ended).code).toBe(0);
   });
 
   it('freezes at a time to come, and goes on from there', async () => {

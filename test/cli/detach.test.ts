@@ -79,6 +79,7 @@ describe('start --detach', () => {
     expect([await readdir(cwd), log]).toEqual([[], expect.stringMatching(/^gateway-sim-\w+\.log$/)]);
     expect((await run(['stop'], options)).code).toBe(3);
     expect((await run(['stop', '--url', ready.url], options)).code).toBe(0);
+    expect(await readdir(tmp)).toEqual([]);
   });
 
   it('tells on stderr what it found', async () => {

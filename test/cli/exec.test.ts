@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { launch, run } from '../helpers/binary.ts';
@@ -152,15 +152,42 @@ describe('exec', () => {
     expect([code, pids.length, pids.some(isAlive)]).toEqual([7, 2, false]);
   });
 
-  it('frees its port even when it is killed', async () => {
-    const running = launch(['exec', ...node(LISTENER)], { cwd: await temporaryFolder() });
-    await running.until((stdout) => stdout.includes('up'));
-    const [, pid = '', url = ''] = running.stdout().trim().split(' ');
-    running.child.kill('SIGKILL');
-    // Its output ends only with the command, which outlives it as that of a shell would.
-    process.kill(Number(pid), 'SIGKILL');
-    await running.ended;
+  it.each([
+    ['alone', (pid: number) => process.kill(pid, 'SIGKILL')],
+    ['with its process group', (pid: number) => process.kill(-pid, 'SIGKILL')],
+  ])('frees its port and ends its command even when it is killed %s', async (_, kill) => {
+    const stubborn = `
+      process.on('SIGTERM', () => {});
+      setInterval(() => {}, 1000);
+      console.log('up', process.pid, process.env.GATEWAY_SIM_URL);`;
+    const child = spawn(process.execPath, [BINARY, 'exec', ...node(stubborn)], {
+      cwd: await temporaryFolder(),
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let said = '';
+    const up = new Promise<void>((resolve) =>
+      child.stdout.on('data', (chunk: Buffer) => {
+        said += chunk;
+        if (said.includes('\n')) resolve();
+      }),
+    );
+    await up;
+    const [, pid = '', url = ''] = said.trim().split(' ');
+    // The command holds this output, too: it ends only with it.
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    kill(child.pid ?? 0);
+    await ended;
+    await vi.waitUntil(() => !isAlive(Number(pid)));
     expect(await isFree(url)).toBe(true);
+  });
+
+  it('leaves no watcher behind', async () => {
+    const script = `console.log(require('child_process').execFileSync('ps', ['-eo', 'pid,ppid,args']).toString())`;
+    const { stdout } = await run(['exec', ...node(script)], { cwd: await temporaryFolder() });
+    const watcher = /^ *(\d+) .*read -r group/m.exec(stdout)?.[1];
+    expect(watcher).toBeDefined();
+    await vi.waitUntil(() => !isAlive(Number(watcher)));
   });
 
   it('says what cannot be as start does', async () => {

@@ -171,11 +171,23 @@ describe('ipn fire', () => {
     [['--to', 'http://127.0.0.1:9', '--delay', 'soon'], /--delay must be a duration/],
     [['--to', 'http://127.0.0.1:9', '--format', 'xml'], /--format must be one of form, json/],
     [['--to', 'http://127.0.0.1:9', '--set', 'nothing'], /name=value/],
+    [['--to', 'http://0.0.0.0:9'], /--allow-ipn-host 0\.0\.0\.0 allows it/],
+    [['--to', 'http://203.0.113.9/ipn'], /--allow-ipn-host 203\.0\.113\.9 allows it/],
   ])('with %j exits 2 and says why', async (args, message) => {
     const cwd = await temporaryFolder();
     const finished = await run(['ipn', 'fire', '--secret', SECRET, ...args], { cwd });
     expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
     expect(finished.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it('goes to a host that --allow-ipn-host names', async () => {
+    const cwd = await temporaryFolder();
+    const receiver = await startReceiver();
+    const to = receiver.url.replace('127.0.0.1', '0.0.0.0');
+    const args = ['ipn', 'fire', '--to', to, '--secret', SECRET, '--require-delivery'];
+    expect(await run([...args, '--allow-ipn-host', '0.0.0.0'], { cwd })).toMatchObject({ code: 0 });
+    const { code, stderr } = await run(['ipn', 'fire', '--to', to, '--allow-ipn-host', '0.0.0.0'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--allow-ipn-host is for --secret')]);
   });
 
   it('exits 1 with --require-delivery when nobody received it', async () => {

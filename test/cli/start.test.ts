@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -184,6 +185,17 @@ describe('a start that cannot be', () => {
     expect(stderr).toContain('--in-memory');
     expect(stderr).not.toMatch(STACK);
   });
+
+  it.skipIf(!existsSync('/proc/self')).each([['start'], ['start', '--detach']])(
+    '%s %s on a folder where none can be made exits 5 at once',
+    async (...command) => {
+      const args = ['--port', '0', '--data-dir', '/proc/x/y'];
+      const { code, stderr } = await run([...command, ...args], {
+        cwd: await temporaryFolder(),
+      });
+      expect([code, stderr]).toEqual([5, expect.stringContaining('/proc/x/y')]);
+    },
+  );
 
   it.each([
     ['is not JSON', '{"version":1,'],

@@ -11,6 +11,7 @@ const NAMES: Record<string, string[]> = {
   'public.example.com': ['93.184.216.34', '2606:2800:220:1::1'],
   'mixed.example.com': ['93.184.216.34', '10.0.0.5', '::ffff:8.8.8.8', '::1'],
   'mapped.example.com': ['::ffff:10.0.0.5'],
+  'metadata.test': ['fd00:ec2::254'],
   'this-machine.test': ['192.168.7.7'],
 };
 
@@ -123,6 +124,25 @@ describe('an address given as a number', () => {
   });
 
   it.each([
+    'http://169.254.169.254/latest/meta-data',
+    'http://[::ffff:169.254.169.254]/',
+    'http://[fd00:ec2::254]/',
+    'http://[fd00:0ec2:0:0:0:0:0:254]/',
+    'http://[fd00:ec2::23]/',
+    'http://[fd20:ce::254]/',
+    'http://[fd00:c1::a9fe:a9fe]/',
+    'http://[fd00:42::42]/',
+    'http://[fe80::a9fe:a9fe]/',
+    'http://168.63.129.16/',
+    'http://100.100.100.200/',
+    'http://192.0.0.192/',
+  ])('%s is refused as the metadata service of a cloud', (url) => {
+    expect(() => guard().check(new URL(url))).toThrow(
+      forbidden(/is where a cloud keeps its metadata|is neither/),
+    );
+  });
+
+  it.each([
     ['8.8.8.8', 'http://8.8.8.8/', true],
     ['8.8.8.8', 'http://8.8.4.4/', false],
     ['8.8.8.8', 'http://134744072/', true],
@@ -167,6 +187,7 @@ describe('a name', () => {
   it.each([
     ['public.example.com', /^public\.example\.com \(93\.184\.216\.34\) is neither/],
     ['rebound.example.com', /^rebound\.example\.com \(169\.254\.169\.254\) is neither/],
+    ['metadata.test', /^metadata\.test \(fd00:ec2::254\) is where a cloud keeps/],
   ])('%s is refused by what it resolves to', async (name, message) => {
     for (const all of [true, false]) {
       await expect(resolved(guard(), name, { all })).rejects.toMatchObject({
@@ -174,6 +195,12 @@ describe('a name', () => {
         message: expect.stringMatching(message),
       });
     }
+  });
+
+  it('that is allowed does not lead to the metadata of a cloud: only the address itself can be allowed', async () => {
+    const rebound = resolved(guard('metadata.test'), 'metadata.test');
+    await expect(rebound).rejects.toThrow('--allow-ipn-host fd00:ec2::254 allows it');
+    expect(await addresses(guard('fd00:ec2::254'), 'metadata.test')).toEqual(['fd00:ec2::254']);
   });
 
   it('with addresses of both kinds is connected to at its private ones only', async () => {

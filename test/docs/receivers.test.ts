@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { startSim } from '../helpers/sim.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
 import { fence } from './pages.ts';
 
 function isInstalled(command: string): boolean {
@@ -35,13 +36,35 @@ const RECEIVERS = [
   },
 ] as const;
 
-/** Runs a receiver as the page has it, on a free port. */
-async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: string): Promise<string> {
+interface Order {
+  identifier: string;
+  amount: string;
+  currency: string;
+  token: string;
+  ipnUrl: string;
+}
+
+type NewOrder = (amount: string, currency: string, receiver: string) => Order;
+
+/** What the page makes orders with. */
+async function orderMaker(): Promise<NewOrder> {
+  const file = join(await temporaryFolder(), 'order.mjs');
+  await writeFile(file, fence('receive-and-verify.md: Why a valid signature is not enough', 'js'));
+  const { newOrder } = (await import(pathToFileURL(file).href)) as { newOrder: NewOrder };
+  return newOrder;
+}
+
+/** Runs a receiver as the page has it, on a free port, with an order in its database. */
+async function runReceiver(
+  receiver: (typeof RECEIVERS)[number],
+  secretKey: string,
+  order: Order,
+): Promise<string> {
   const file = join(await temporaryFolder(), receiver.file);
   await writeFile(file, fence(receiver.place, receiver.language));
   const [command = '', ...rest] = receiver.run(file);
   const child = spawn(command, rest, {
-    env: { ...process.env, GATEWAY_SECRET_KEY: secretKey, PORT: '0' },
+    env: { ...process.env, GATEWAY_SECRET_KEY: secretKey, ORDER: JSON.stringify(order), PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => ended(child));
@@ -70,32 +93,48 @@ interface Settled {
   delivery: { state: string; body: string; attempts: { responseStatus: number; responseBody: string }[] };
 }
 
+/** Pays an order in the sandbox: what its receiver gets, and answers. */
+async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'currency'>, ipnUrl: string) {
+  await sim.initiate({
+    identifier: order.identifier,
+    currency: order.currency,
+    amount: order.amount,
+    details: 'Ünïcode & more',
+    ipn_url: ipnUrl,
+    success_url: 'http://localhost/paid',
+    cancel_url: 'http://localhost/cart',
+    site_logo: 'http://localhost/logo.png',
+    customer_name: 'Ada Lovelace',
+    customer_email: 'ada@example.com',
+  });
+  const answer = await fetch(`${sim.url}/_sim/payments/${order.identifier}/settle`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ outcome: 'approve', awaitDelivery: true }),
+  });
+  const { delivery } = (await answer.json()) as Settled;
+  return delivery;
+}
+
+test('an order of the page has an identifier of 20 characters and a token of its own', async () => {
+  const newOrder = await orderMaker();
+  const orders = Array.from({ length: 100 }, () => newOrder('49.90', 'USD', 'https://shop.example/ipn'));
+  expect(orders.every(({ identifier }) => identifier.length === 20)).toBe(true);
+  expect(new Set(orders.flatMap(({ identifier, token }) => [identifier, token])).size).toBe(200);
+  expect(orders.every(({ token, ipnUrl }) => token.length >= 32 && ipnUrl.endsWith(token))).toBe(true);
+});
+
 describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   const [command = ''] = receiver.run('');
+  const isHere = isInstalled(command);
 
-  test.skipIf(!isInstalled(command)).for(['100', '100.00', '49.9', '0.1'])(
+  test.skipIf(!isHere).for(['100', '100.00', '49.9', '0.1'])(
     'accepts a real IPN over %s, and refuses it once anything in it was changed',
     async (amount) => {
       const sim = await startSim();
-      const url = await runReceiver(receiver, sim.secretKey);
-      await sim.initiate({
-        identifier: 'order-1',
-        currency: 'USD',
-        amount,
-        details: 'Ünïcode & more',
-        ipn_url: url,
-        success_url: 'http://localhost/paid',
-        cancel_url: 'http://localhost/cart',
-        site_logo: 'http://localhost/logo.png',
-        customer_name: 'Ada Lovelace',
-        customer_email: 'ada@example.com',
-      });
-      const answer = await fetch(`${sim.url}/_sim/payments/order-1/settle`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ outcome: 'approve', awaitDelivery: true }),
-      });
-      const { delivery } = (await answer.json()) as Settled;
+      const order = (await orderMaker())(amount, 'USD', '');
+      const url = (await runReceiver(receiver, sim.secretKey, order)) + order.ipnUrl;
+      const delivery = await paid(sim, order, url);
       expect(delivery.attempts).toMatchObject([{ responseStatus: 200, responseBody: 'OK' }]);
       expect(delivery.state).toBe('delivered');
 
@@ -103,6 +142,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
         'data[amount]': '1000000',
         identifier: 'order-2',
         status: 'failed',
+        'data[currency][code]': 'GNF',
         signature: new URLSearchParams(delivery.body).get('signature')?.toLowerCase() ?? '',
       };
       for (const [name, value] of [...Object.entries(changes), ['signature', ''] as const]) {
@@ -115,4 +155,31 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
       expect((await fetch(url, { method: 'POST', body: new URLSearchParams() })).status).toBe(400);
     },
   );
+
+  test.skipIf(!isHere)('refuses a genuine IPN of a sandbox payment that somebody else made', async () => {
+    const sim = await startSim();
+    const order = (await orderMaker())('49.90', 'USD', '');
+    const url = await runReceiver(receiver, sim.secretKey, order);
+    for (const ipnUrl of [url, `${url}?token=`, `${url}?token=${'0'.repeat(order.token.length)}`]) {
+      const { attempts } = await paid(sim, order, ipnUrl);
+      expect(attempts[0]).toMatchObject({ responseStatus: 400, responseBody: 'refused' });
+    }
+  });
+
+  test.skipIf(!isHere)('refuses a spliced IPN even of a shop with short identifiers', async () => {
+    const sim = await startSim();
+    const order = { ...(await orderMaker())('100.00', 'USD', ''), identifier: '99' };
+    const url = (await runReceiver(receiver, sim.secretKey, order)) + order.ipnUrl;
+    const cheap = { identifier: '00.0099', amount: '1', currency: 'USD' };
+    const { body } = await paid(sim, cheap, 'http://127.0.0.1:9/');
+    const spliced = new URLSearchParams(body);
+    spliced.set('data[amount]', '100.00');
+    spliced.set('identifier', '99');
+    expect(sim.server.parts.dialect.verify(spliced.toString(), keysOf(sim)).valid).toBe(true);
+    expect((await fetch(url, { method: 'POST', body: spliced })).status).toBe(400);
+  });
 });
+
+function keysOf({ secretKey }: Sim) {
+  return { secretKey, others: new Map<string, string>() };
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CODE_LIFETIME_MS, stepOf } from '../../src/contract/checkout.ts';
+import { timestamp } from '../../src/contract/timestamp.ts';
 import { PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
 import { changeEmail, codeProblem, enterEmail, refuseCode, sendCode } from '../../src/domain/checkout.ts';
 import type { Message, Payment, State } from '../../src/domain/state.ts';
@@ -211,6 +212,31 @@ describe('the code in live mode', () => {
       detail: 'code_wrong',
     });
     expect(outcome.change.payments?.[0]?.status).toBe('pending');
+  });
+
+  it('ends with the fifth wrong one, however full the history is; a new one has five tries again', () => {
+    const { held, payment, message } = liveWithCode();
+    const full = { at: timestamp(NOW), event: 'opened', detail: null } as const;
+    held.apply({ payments: [{ ...payment, history: Array.from({ length: 100 }, () => full) }] });
+    const refuse = () => applied(held, refuseCode(stored(held, payment.id), 'code_wrong', NOW));
+    for (let tries = 1; tries < 5; tries++) {
+      expect(refuse()).toBe('code_wrong');
+      expect(codeProblem(held, stored(held, payment.id), message.code, using)).toBeNull();
+    }
+    expect(refuse()).toBe('code_spent');
+    const after = stored(held, payment.id);
+    expect(codeProblem(held, after, message.code, using)).toBe('code_spent');
+    expect(codeProblem(held, after, 'x', using)).toBe('code_spent');
+    applied(held, sendCode(after, 'wallet@example.com', using));
+    const fresh = stored(held, payment.id);
+    expect(codeProblem(held, fresh, messageOf(held, fresh).code, using)).toBeNull();
+    expect(refuse()).toBe('code_wrong');
+  });
+
+  it('is not spent by what is wrong for another reason', () => {
+    const { payment } = liveWithCode();
+    const { change } = refuseCode({ ...payment, wrongCodes: 4 }, 'code_expired', NOW);
+    expect(change.payments?.[0]?.wrongCodes).toBe(4);
   });
 
   it('stops working when the customer goes back to the e-mail', () => {

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import * as z from 'zod/mini';
 import { GatewayError, nearestName } from '../../src/contract/error.ts';
 import { hint } from '../../src/contract/hint.ts';
+import { parseInput } from '../../src/contract/input.ts';
 
 describe('GatewayError', () => {
   it('has its message as its only problem unless told others', () => {
@@ -48,5 +50,33 @@ describe('nearestName', () => {
         if (known.includes(written)) expect(nearest?.toLowerCase()).toBe(written.toLowerCase());
       }),
     );
+  });
+});
+
+describe('the problems of an error', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `problem ${index + 1}`);
+
+  it.each([1, 19, 20])('are all named up to twenty: %i', (count) => {
+    expect(new GatewayError('usage', 'm', { problems: many(count) }).problems).toEqual(many(count));
+  });
+
+  it.each([21, 100_000])(
+    'are twenty at most, the last of which says how many more there are: %i',
+    (count) => {
+      const { problems } = new GatewayError('usage', 'm', { problems: many(count) });
+      expect(problems).toEqual([...many(19), `and ${count - 19} more`]);
+    },
+  );
+
+  it('of an input are put into words only as far as they are named', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field${index}`, 1]));
+    const describeAll = vi.fn((issue: z.core.$ZodIssue) => ('keys' in issue ? issue.keys.map(String) : []));
+    expect(() => parseInput(z.strictObject({}), unknown, describeAll)).toThrow(
+      expect.objectContaining({
+        problemCount: 100_000,
+        problems: expect.arrayContaining(['and 99981 more']),
+      }),
+    );
+    expect(describeAll.mock.results.flatMap(({ value }) => value)).toHaveLength(20);
   });
 });

@@ -516,8 +516,20 @@ describe('warnings', () => {
     ],
     [{ zzz: ['x'] }, 'field "zzz" is not part of the interface and was ignored'],
     [{ details: SECRET_KEY }, 'the secret key was sent in details'],
+    [{ details: `Order, key ${SECRET_KEY}.` }, 'the secret key was sent in details'],
+    [
+      { ipn_url: `http://127.0.0.1:3000/ipn?key=${SECRET_KEY.replace('_', '%5f')}` },
+      'the secret key was sent in ipn_url',
+    ],
   ])('of %j: %s', (changes, warning) => {
     expect(accepted(changes).warnings).toEqual([warning]);
+  });
+
+  it('name an unknown field that holds the secret key', () => {
+    expect(accepted({ secret_key: SECRET_KEY }).warnings).toEqual([
+      expect.stringContaining('field "secret_key" is not part of the interface'),
+      'the secret key was sent in secret_key',
+    ]);
   });
 
   it('tell that the IPN will not be let out, in the words of the egress guard', () => {

@@ -474,6 +474,23 @@ describe('the live checkout', () => {
     expect((await checkout.step('code', { code: fresh })).status).toBe(303);
   });
 
+  it('ends a code with the fifth wrong one, and says so in the language of the customer', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, 'live');
+    await checkout.step('email', { email: 'wallet@example.com' });
+    const code = await newestCode(sim);
+    const wrong = code === '000000' ? '111111' : '000000';
+    const french = { 'Accept-Language': 'fr' };
+    for (let tries = 1; tries < 5; tries++) await checkout.step('code', { code: wrong });
+    const fifth = await checkout.step('code', { code: wrong });
+    expect(await fifth.text()).toContain('entered wrong five times and no longer works');
+    const right = await checkout.step('code', { code }, french);
+    expect([right.status, await right.text()]).toEqual([422, expect.stringContaining('saisi cinq fois')]);
+    expect(await checkout.status()).toBe('pending');
+    await checkout.step('resend');
+    expect((await checkout.step('code', { code: await newestCode(sim) })).status).toBe(303);
+  });
+
   it('goes back to the first step, where another e-mail can be entered', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, 'live');

@@ -44,6 +44,8 @@ describe('the Host header of a request to /_sim', () => {
     ['localhost.evil.test', 403],
     ['127.0.0.1.evil.test', 403],
     ['192.168.1.7', 403],
+    ['127.0.0.999', 400],
+    ['1.2.3.4.5', 400],
     ['public.example.test', 403],
     ['mine.example.test', 403],
   ];
@@ -54,6 +56,17 @@ describe('the Host header of a request to /_sim', () => {
       expect([path, (await get(server.port, path, { Host: host })).status]).toEqual([path, status]);
     }
   });
+
+  it.each(['127.0.0.999', '1.2.3.4.5', 'a b', '[::1', 'x:99999'])(
+    '%s breaks no other route',
+    async (Host) => {
+      const { server } = await startSim();
+      for (const path of ['/', '/nowhere', '/api/cards', '/initiate/payment/checkout?payment_id=x']) {
+        const { status } = await get(server.port, path, { Host });
+        expect([path, status < 500]).toEqual([path, true]);
+      }
+    },
+  );
 
   it('may be that of --public-url or --allow-host', async () => {
     const { server } = await startSim({

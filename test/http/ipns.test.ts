@@ -337,6 +337,19 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect((await show(sim, id)).attempts).toHaveLength(2);
   });
 
+  it.each([undefined, 500])(
+    'makes an attempt for each of fifty at once, answered with %s',
+    async (status) => {
+      const receiver = await startReceiver([status ? { status } : {}]);
+      const sim = await withPayment(receiver.url, { ipnSchedule: ['1h'] });
+      const { id } = delivered(await settle(sim));
+      const resends = Array.from({ length: 50 }, () => post<DeliveryView>(sim, `/ipns/${id}/resend`));
+      const counts = (await Promise.all(resends)).map(({ body }) => body.attempts.length);
+      expect(counts.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, index) => index + 2));
+      expect(receiver.requests).toHaveLength(51);
+    },
+  );
+
   it('waits for an attempt under way to end, and makes its own after it', async () => {
     const receiver = await startReceiver(['hang', { body: 'second' }]);
     const sim = await withPayment(receiver.url, { ipnTimeout: '200ms', ipnSchedule: ['1h'] });
@@ -468,6 +481,12 @@ describe('POST /_sim/ipns', () => {
     [{ to: ':url', set: { 'status.x': 'x' } }, 422, /status is a single value/],
     [{ to: ':url', set: { '__proto__.x': 'x' } }, 422, /set takes field names/],
     [{ to: ':url', times: 0 }, 422, /times must be a whole number from 1 to 1000/],
+    [{ to: ':url', set: { note: 'x'.repeat(66_000) } }, 422, /at most 65536 bytes \(64 KiB\)/],
+    [
+      { to: ':url', set: { note: 'x'.repeat(60_000) }, times: 1_000 },
+      422,
+      /times must be at most 13\d for an IPN of 60\d\d\d bytes/,
+    ],
     [{ to: ':url', delay: 'soon' }, 422, /delay must be a duration/],
     [{ to: ':url', format: 'xml' }, 422, /format must be one of form, json/],
     [{ to: ':url', ammount: '1' }, 422, /unknown field ammount: did you mean amount\?/],

@@ -237,6 +237,7 @@ describe('a problem', () => {
     ['balance_too_small', 'email', 'E-mail'],
     ['code_wrong', 'code', 'Verification code'],
     ['code_expired', 'code', 'Verification code'],
+    ['code_spent', 'code', 'Verification code'],
     ['wallet_unknown', 'code', 'Verification code'],
     ['balance_too_small', 'code', 'Verification code'],
   ];

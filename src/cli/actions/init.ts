@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
+import { makeFolder } from '../../store/make-folder.ts';
 import { packagedFixtures } from '../../system/package-info.ts';
 import type { Actions } from '../commands/init.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
@@ -22,7 +23,7 @@ export const init: Actions['init'] = async ({ options, io: { cwd } }) => {
       hint: hint`Take --force to write over what is there, or --dir for another folder.`,
     });
   }
-  await orStorageFailed(mkdir(folder, { recursive: true }), shown(folder));
+  await orStorageFailed(makeFolder(folder), shown(folder));
   for (const [path, text] of files) await orStorageFailed(writeFile(path, text), shown(path));
   const elsewhere = relative(cwd, folder);
   return {

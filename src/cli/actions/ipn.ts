@@ -1,5 +1,6 @@
 import type { Delivery, FireInput } from '../../contract/delivery.ts';
-import { command, hint } from '../../contract/hint.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint, option } from '../../contract/hint.ts';
 import { dialect } from '../../library/merchant-client.ts';
 import type { Actions } from '../commands/ipn.ts';
 import type { Server } from '../connect.ts';
@@ -38,9 +39,15 @@ export const resend: Actions['resend'] = async ({ args: [id], fields, options, c
 
 /** Through the server, or with --secret without any. */
 export const fire: Actions['fire'] = async ({ fields, options, call }) => {
-  const ipns = await (options.secret === undefined
+  const { secret, allowIpnHost } = options;
+  if (secret === undefined && allowIpnHost !== undefined) {
+    throw new GatewayError('usage', '--allow-ipn-host is for --secret: the emulator has its own', {
+      hint: hint`Start it with ${option('allowIpnHost', allowIpnHost.join(','))}`,
+    });
+  }
+  const ipns = await (secret === undefined
     ? fireByServer(fields, call)
-    : (await import('../fire-ipn.ts')).fireWithoutServer(fields, options.secret));
+    : (await import('../fire-ipn.ts')).fireWithoutServer(fields, secret, allowIpnHost ?? []));
   return {
     json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
     ...fired(ipns, options),

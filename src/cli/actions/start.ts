@@ -67,7 +67,10 @@ async function startHere(
   // One line for each thing that happens; with --json one document for each.
   if (!output.quiet) server.onEvent((event) => showEvent(event, output));
   if (parent) {
-    if (!(await parent.ready({ ready, notices }))) return server.stop();
+    if (!(await parent.ready({ ready, notices }))) {
+      await server.stop();
+      return parent.stopped();
+    }
   } else {
     onNpmExit(io.env, () => {
       output.notice('gateway-sim: npm is gone, so this stops too (start --detach stays)');
@@ -76,6 +79,7 @@ async function startHere(
   }
   if (options.open && !parent) await openInBrowser(ready.dashboardUrl, output);
   await server.stopped;
+  await parent?.stopped();
 }
 
 /** That a project has its state in a folder above, where this start makes a new one below it. */

@@ -1,4 +1,5 @@
 import { DELIVERY_STATES, IPN_FORMATS, TAMPERINGS } from '../../contract/vocabulary.ts';
+import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import {
   type ActionsOf,
   assignments,
@@ -6,14 +7,17 @@ import {
   type Declarations,
   flag,
   group,
+  list,
   pagedBy,
   text,
 } from '../command.ts';
 
 const KEYS = {
-  secret: text('key', 'secret key to check with (default: that of the running emulator)'),
+  secret: text('key', `secret key to check with (default: that of the running emulator); ${SEEN_IN_PS}`),
   merchant: text('name', 'with the key of this merchant (default: the first one)'),
 };
+
+const ALLOW_IPN_HOST = list('host', 'let IPNs out from here to this public host; repeatable');
 
 export const COMMANDS = {
   list: {
@@ -55,7 +59,8 @@ export const COMMANDS = {
       delay: text('duration', 'wait before each of them'),
     },
     options: {
-      secret: text('key', 'sign with this key and send from here: no server is needed'),
+      secret: text('key', `sign with this key and send from here: no server is needed; ${SEEN_IN_PS}`),
+      allowIpnHost: ALLOW_IPN_HOST,
       requireDelivery: flag('exit 1 unless each was answered with 2xx'),
     },
     examples: [
@@ -79,6 +84,7 @@ export const COMMANDS = {
     options: {
       port: text('number', 'port to listen on; 0 takes a free one (default: 3000)'),
       forwardTo: text('url', 'pass everything on unchanged, and answer what is answered there'),
+      allowIpnHost: ALLOW_IPN_HOST,
       ...KEYS,
     },
     examples: ['ipn listen', 'ipn listen --port 4000 --forward-to http://localhost:3000/ipn'],

@@ -1,6 +1,7 @@
 import { kebab } from '../../contract/hint.ts';
+import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
-import { type ActionsOf, type Declarations, group, type OptionDeclaration, text } from '../command.ts';
+import { type ActionsOf, type Declarations, group, list, type OptionDeclaration, text } from '../command.ts';
 
 /**
  * The flags of `start`, made of the options table, and the one for its file.
@@ -32,16 +33,12 @@ function flagOf(
       : { description };
   }
   const shown = fallback === undefined ? '' : ` (default: ${fallback})`;
+  const isSecret = kind === 'secret' && name !== 'publicKey';
   return {
-    description: `${description}${shown}`,
+    description: `${description}${shown}${isSecret ? `; ${SEEN_IN_PS}` : ''}`,
     ...(placeholder !== undefined && { placeholder }),
-    ...(kind === 'list' && { parse: added }),
+    ...(kind === 'list' && { parse: list(name, description).parse }),
   };
-}
-
-/** A repeated flag adds to the list; a text with commas is taken apart, like that of a variable. */
-function added(text: string, before: unknown): unknown {
-  return [...(Array.isArray(before) ? before : []), ...text.split(',')];
 }
 
 const COMMANDS = {

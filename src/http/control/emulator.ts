@@ -1,11 +1,12 @@
 import * as z from 'zod/mini';
 import { Live, Ready, Status, Stopping } from '../../contract/emulator.ts';
+import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
 import type { AppParts } from '../environment.ts';
 import { PROBES } from '../probes.ts';
 import { control } from './route.ts';
 import { paymentCounts, recordCounts } from './state.ts';
-import { clockView, faultView, masked } from './views.ts';
+import { clockView, faultView } from './views.ts';
 
 /** In the document by these; on a socket they are answered before the app is asked. */
 export function probeRoutes() {
@@ -14,12 +15,14 @@ export function probeRoutes() {
       summary: 'Whether the process answers',
       answer: Live,
       open: true,
+      verbatim: true,
       run: () => PROBES['/_sim/livez'],
     }),
     control('GET /readyz', {
       summary: 'Whether state is loaded and requests are taken',
       answer: Ready,
       open: true,
+      verbatim: true,
       run: () => PROBES['/_sim/readyz'],
     }),
   ];
@@ -52,7 +55,12 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
         };
       },
     }),
-    control('GET /openapi.json', { summary: 'This document', answer: z.custom<object>(), run: document }),
+    control('GET /openapi.json', {
+      summary: 'This document',
+      answer: z.custom<object>(),
+      verbatim: true,
+      run: document,
+    }),
     control('POST /shutdown', {
       summary: 'Stop gracefully',
       answer: Stopping,

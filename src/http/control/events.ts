@@ -1,13 +1,14 @@
-import { streamSSE } from 'hono/streaming';
 import { EventQuery, type RecordedRequest, RequestList, RequestQuery } from '../../contract/event.ts';
 import { MessageList } from '../../contract/message.ts';
-import type { AppContext, AppParts } from '../environment.ts';
+import type { AppParts } from '../environment.ts';
+import { eventStreams } from './event-stream.ts';
 import { listPage, wholeList } from './list.ts';
 import { control } from './route.ts';
 import { inboxMessage, maskedRequest, simEventView } from './views.ts';
 
 export function eventRoutes(parts: AppParts) {
   const { state, events } = parts;
+  const stream = eventStreams(parts, (event) => simEventView(event, parts));
   return [
     control('GET /requests', {
       summary: 'Requests to the service and their responses, newest first',
@@ -30,42 +31,16 @@ export function eventRoutes(parts: AppParts) {
     }),
     control('GET /events', {
       summary: 'Server-sent events of everything that happens',
-      description: 'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line.',
+      description:
+        'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line. A client that does not read is dropped when 1,000 events or 4 MiB wait for it.',
       query: EventQuery,
       answer: null,
       type: 'text/event-stream',
       headers: { 'Last-Event-ID': 'Goes on after this event; browsers send it when they connect again.' },
       run: ({ c, query: { since, follow = true } }) => {
         const from = Number(c.req.header('last-event-id') ?? since ?? events.newest);
-        return streamEvents(c, parts, Number.isInteger(from) ? from : events.newest, follow);
+        return stream(c, Number.isInteger(from) ? from : events.newest, follow);
       },
     }),
   ];
-}
-
-const HEARTBEAT_MS = 15_000;
-
-function streamEvents(c: AppContext, parts: AppParts, since: number, follow: boolean): Response {
-  const { events, runtime } = parts;
-  c.header('X-Accel-Buffering', 'no');
-  return streamSSE(c, async (stream) => {
-    const send = (event: Parameters<typeof simEventView>[0]) =>
-      stream.writeSSE({
-        id: String(event.seq),
-        event: event.type,
-        data: JSON.stringify(simEventView(event, parts)),
-      });
-    const ended = new Promise<void>((resolve) => stream.onAbort(resolve));
-    const unsubscribe = follow ? events.subscribe((event) => void send(event)) : () => {};
-    for (const event of events.since(since)) await send(event);
-    if (!follow) return;
-    const heartbeat = setInterval(() => void stream.write(': still here\n\n'), HEARTBEAT_MS);
-    const stop = () => stream.abort();
-    runtime.stopped.addEventListener('abort', stop);
-    await stream.write(': connected\n\n');
-    await ended;
-    clearInterval(heartbeat);
-    runtime.stopped.removeEventListener('abort', stop);
-    unsubscribe();
-  });
 }

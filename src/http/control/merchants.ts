@@ -9,6 +9,7 @@ export function merchantRoutes({ merchants, wallets, state }: AppParts) {
     control('GET /merchants', {
       summary: 'Merchants with their keys',
       answer: MerchantList,
+      verbatim: true,
       run: () => {
         const first = merchants.default;
         const all = [...state.current.merchants.values()];
@@ -19,6 +20,7 @@ export function merchantRoutes({ merchants, wallets, state }: AppParts) {
       summary: 'Register a merchant',
       body: MerchantInput,
       answer: Merchant,
+      verbatim: true,
       status: 201,
       run: ({ body }) => merchants.add(body.name),
     }),
@@ -27,6 +29,7 @@ export function merchantRoutes({ merchants, wallets, state }: AppParts) {
       description: 'The old pair stops working at once.',
       params: { id: 'Id or name of the merchant.' },
       answer: Merchant,
+      verbatim: true,
       run: ({ params }) => merchants.replaceKeys(params.id),
     }),
     control('GET /wallets', {

@@ -1,12 +1,14 @@
 import type { ParamKeys } from 'hono/types';
 import type * as z from 'zod/mini';
 import { parseInput } from '../../contract/input.ts';
-import { MAX_STATE_BYTES, readFields } from '../body.ts';
+import { readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
 import { described, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
 type Awaitable<Value> = Value | Promise<Value>;
+/** What may be shown of an answer. */
+type Mask = (answer: object) => object;
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Method and path below `/_sim`, such as `POST /payments/:ref/settle`. */
 type RouteKey = `${Method} /${string}`;
@@ -36,8 +38,8 @@ export interface About<Query, Body, Answer>
   extends Pick<Operation, 'summary' | 'description' | 'params' | 'headers'> {
   query?: Query;
   body?: Body;
-  /** A whole state: up to 256 MiB, checked by the rules of a state. */
-  isState?: true;
+  /** The handler reads the body itself, which is too large to be read as a whole. */
+  readsBody?: true;
   /** A request without any body is for an empty object. */
   optionalBody?: true;
   /** Its messages; null for what is no JSON message of ours. */
@@ -46,6 +48,8 @@ export interface About<Query, Body, Answer>
   type?: string;
   /** Statuses of errors beside those that follow from path, query and body. */
   errors?: readonly number[];
+  /** Holds nothing that must be masked, or shows keys to who may see them. */
+  verbatim?: true;
   /** Asked by whatever waits for the emulator: guarded by nothing. */
   open?: true;
 }
@@ -58,7 +62,7 @@ export interface ControlRoute<
 > {
   key: Key;
   about: About<Query, Body, Answer>;
-  handle: (c: AppContext) => Promise<Response>;
+  handle: (c: AppContext, mask: Mask) => Promise<Response>;
 }
 
 /** Declares a route of the control API; the handler stands below its schemas, which type it. */
@@ -73,17 +77,16 @@ export function control<
     run: (input: Input<Key, Query, Body>) => Awaitable<OutputOf<Answer> | Response>;
   },
 ): ControlRoute<Key, Query, Body, Answer> {
-  const handle = async (c: AppContext) => {
+  const handle = async (c: AppContext, mask: Mask) => {
     const input = {
       c,
       params: c.req.param(),
       query: about.query && parseInput(about.query, queryOf(c)),
-      body: about.isState
-        ? (await readFields(c, { jsonOnly: true, limit: MAX_STATE_BYTES })).fields
-        : about.body && parseInput(about.body, await bodyOf(c, about.optionalBody)),
+      body: !about.readsBody && about.body && parseInput(about.body, await bodyOf(c, about.optionalBody)),
     } as unknown as Input<Key, Query, Body>;
     const answered = await about.run(input);
-    return answered instanceof Response ? answered : c.json(answered as object, about.status ?? 200);
+    if (answered instanceof Response) return answered;
+    return c.json(about.verbatim ? (answered as object) : mask(answered as object), about.status ?? 200);
   };
   return { key, about, handle };
 }
@@ -102,11 +105,16 @@ async function bodyOf(c: AppContext, isOptional: true | undefined): Promise<obje
 export function mountControl(
   app: App,
   groups: Readonly<Partial<Record<Tag, readonly ControlRoute[]>>>,
+  mask: Mask,
 ): void {
   for (const [tag, routes] of Object.entries(groups)) {
     for (const { key, about, handle } of routes) {
       const [method = '', path = ''] = key.split(' ');
-      app.on(method, `/_sim${path}`, described(operationFor(path, tag as Tag, about), handle));
+      app.on(
+        method,
+        `/_sim${path}`,
+        described(operationFor(path, tag as Tag, about), (c: AppContext) => handle(c, mask)),
+      );
     }
   }
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Counted, GivenState, type RecordCounts, State } from '../../contract/state.ts';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../contract/vocabulary.ts';
+import { readStateText } from '../body.ts';
 import type { AppParts } from '../environment.ts';
 import { control } from './route.ts';
 
@@ -27,12 +28,12 @@ export function stateRoutes(parts: AppParts) {
     }),
     control('PUT /snapshot', {
       summary: 'Put a whole state in the place of this one',
-      description: 'All or nothing, at most 256 MiB.',
+      description: 'All or nothing, at most 64 MiB.',
       body: GivenState,
-      isState: true,
+      readsBody: true,
       answer: Counted,
-      run: async ({ body }) => {
-        await state.restore(body);
+      run: async ({ c }) => {
+        await state.restore(await readStateText(c));
         return { counts: recordCounts(parts) };
       },
     }),

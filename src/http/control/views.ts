@@ -6,6 +6,7 @@ import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
 import type { Payment, Settled } from '../../contract/payment.ts';
+import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
 import type * as stored from '../../domain/state.ts';
 import type { State } from '../../domain/state.ts';
@@ -13,13 +14,14 @@ import type { ClockReading } from '../../system/clock.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
 import type { AppParts } from '../environment.ts';
+import { mask } from '../mask.ts';
 
 /*
  * Stored records as the control API shows them.
  */
 
 export function paymentView(payment: stored.Payment, { runtime, dialect }: AppParts): Payment {
-  const { history: _history, messageId: _messageId, ...record } = payment;
+  const { history: _history, messageId: _messageId, wrongCodes: _wrong, ...record } = payment;
   return { ...record, checkoutUrl: dialect.checkoutUrl(payment, runtime.baseUrl()) };
 }
 
@@ -65,11 +67,15 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
 
 /** An event with the records as the control API shows them, secrets masked. */
 export function simEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
+  return mask(openEventView(event, parts), parts);
+}
+
+function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
   const { seq } = event;
   const { state } = parts;
   switch (event.type) {
     case 'request':
-      return { seq, type: 'request', request: maskedRequest(event.exchange, parts) };
+      return { seq, type: 'request', request: requestView(event.exchange, parts) };
     case 'payment':
       return { seq, type: 'payment', payment: paymentView(event.payment, parts) };
     case 'delivery':
@@ -82,22 +88,16 @@ export function simEventView(event: happened.SimEvent, parts: AppParts): SimEven
   }
 }
 
-/** A secret as it may be shown: enough to tell it from others. */
-export function masked(secret: string): string {
-  return secret.length > 12 ? `${secret.slice(0, 8)}…${secret.slice(-2)}` : '…';
-}
-
-/** A request without any merchant's secret key, bearer token, cookie, card number or card code in it. */
-export function maskedRequest(request: RecordedRequest, { state, dialect }: AppParts): RecordedRequest {
+/** A recorded request without bearer token, cookie, card number or card code in it; secret keys are masked by `mask`. */
+function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) =>
     ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
   );
-  let body = request.requestBody;
-  for (const { secretKey } of state.current.merchants.values()) {
-    // As it is written in a form and in JSON too.
-    for (const written of [secretKey, encodeURIComponent(secretKey), JSON.stringify(secretKey).slice(1, -1)])
-      body = body?.replaceAll(written, masked(secretKey)) ?? null;
-  }
   const responseBody = request.responseBody && dialect.maskCards(request.responseBody);
-  return { ...request, requestBody: body, responseBody, requestHeaders: Object.fromEntries(headers) };
+  return { ...request, responseBody, requestHeaders: Object.fromEntries(headers) };
+}
+
+/** A recorded request without any secret in it. */
+export function maskedRequest(request: RecordedRequest, parts: AppParts): RecordedRequest {
+  return mask(requestView(request, parts), parts);
 }

@@ -92,6 +92,10 @@ const TEXTS = {
       'Verification code is not right. Check it and enter it again.',
       'Code de vérification incorrect. Vérifiez-le et saisissez-le à nouveau.',
     ],
+    code_spent: [
+      'Verification code was entered wrong five times and no longer works. Ask for a new code and enter that one.',
+      'Code de vérification saisi cinq fois de façon incorrecte : il n’est plus valable. Demandez un nouveau code et saisissez-le.',
+    ],
     code_expired: [
       'Verification code has expired. Ask for a new code and enter that one.',
       'Code de vérification expiré. Demandez un nouveau code et saisissez-le.',

@@ -195,9 +195,9 @@ function notesOn({ fields }: PostedFields, { amount, customer_email }: InitiateF
     const value = fields[name];
     if (!FIELD_NAMES.has(name)) {
       if (++unknown <= MAX_UNKNOWN_NAMED) notes.push({ text: unknownField(name) });
-    } else if (name !== 'public_key' && typeof value === 'string' && value.startsWith('sec_')) {
-      // Addresses, names and texts are the places where a key would not be refused anyway.
-      notes.push({ text: `the secret key was sent in ${name}`, ifSecretKey: value });
+    }
+    if (name !== 'public_key' && typeof value === 'string' && unknown <= MAX_UNKNOWN_NAMED) {
+      notes.push({ text: `the secret key was sent in ${shorten(name)}`, ifSecretKeyIn: value });
     }
   }
   const more = unknown - MAX_UNKNOWN_NAMED;

@@ -1,11 +1,14 @@
 import type { Hono } from 'hono';
+import { raw } from 'hono/html';
 import { readTextFields } from '../../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
+import { mask } from '../../mask.ts';
 import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import LIVE_SCRIPT from '../assets/live.ts?text';
 import { page } from '../open-pages.tsx';
+import type { CurlFacts } from '../reference-operation.tsx';
 import { FORMS, withId } from './actions.ts';
 import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
@@ -14,7 +17,7 @@ import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
-import { type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
+import { type Page, type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 
@@ -35,6 +38,9 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [recordPath('cards', ':id')]: cardPage,
   [recordPath('requests', ':id')]: requestPage,
 };
+
+/** Where the secret key is shown to be copied, alone or in a sample command. */
+const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.keys.path, PLACES.cards.path]);
 
 /** What the OpenAPI document says of the pages that are in it. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -76,7 +82,8 @@ async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?
   const shown = await page({ parts, query: c.req.query(), id: c.req.param('id') ?? '' });
   // To the script a page that is gone is one that changed: an error status would stand in the console.
   const status = refusal && c.req.header(LIVE_HEADER) === undefined ? statusOf(refusal.error) : 200;
-  return c.html(renderPage(c, parts, shown, refusal), status);
+  const html = renderPage(c, parts, shown, refusal);
+  return c.html(SHOW_KEYS.has(shown.path) ? html : mask(html, parts), status);
 }
 
 /** The page with what went wrong over it; a fault of ours goes to the log. */
@@ -87,22 +94,37 @@ function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unkn
   return show(c, parts, page, { error, posted }).catch(() => show(c, parts, missing, { error, posted }));
 }
 
-/** The page of the OpenAPI document. What it is made of is loaded only now: a start has no time for it. */
+/**
+ * The page of the OpenAPI document. What it is made of is loaded only when it is asked for: a start has no time for it.
+ * It takes a tenth of a second to render, so it is kept until one of its facts changes.
+ */
 function referencePage(document: () => Promise<OpenApiDocument>): PageRenderer {
-  return async ({ parts: { merchants, runtime } }) => {
-    const [openApi, { Reference }, { default: styles }] = await Promise.all([
-      document(),
-      import('../reference.tsx'),
-      import('../assets/reference.css?text'),
-    ]);
+  let kept: { facts: string; page: Promise<Page> } | undefined;
+  return ({ parts: { merchants, runtime } }) => {
     const facts = {
       baseUrl: runtime.baseUrl(),
       publicKey: merchants.default.publicKey,
       asksForToken: runtime.controlToken !== null,
     };
-    const content = <Reference document={openApi} facts={facts} />;
-    return { ...pageAt('reference', content), isStill: true, styles };
+    const text = JSON.stringify(facts);
+    if (kept?.facts === text) return kept.page;
+    const page = renderReference(document, facts);
+    kept = { facts: text, page };
+    page.catch(() => {
+      kept = undefined;
+    });
+    return page;
   };
+}
+
+async function renderReference(document: () => Promise<OpenApiDocument>, facts: CurlFacts): Promise<Page> {
+  const [openApi, { Reference }, { default: styles }] = await Promise.all([
+    document(),
+    import('../reference.tsx'),
+    import('../assets/reference.css?text'),
+  ]);
+  const content = raw(String(<Reference document={openApi} facts={facts} />));
+  return { ...pageAt('reference', content), isStill: true, styles };
 }
 
 /** Instead of the page of something that does not exist. */

@@ -1,0 +1,76 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const KEY = 'sec_of_the_team_1234';
+
+async function folderWithSecrets(): Promise<string> {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, 'key'), `${KEY}\nmore that is not read\n`);
+  await writeFile(join(cwd, 'token'), 'token-of-the-team\r\n');
+  await writeFile(join(cwd, 'empty'), '\n');
+  return cwd;
+}
+
+const FLAGS = ['--in-memory', '--quiet'];
+
+describe('a secret in a file', () => {
+  it('is taken by a flag', async () => {
+    const cwd = await folderWithSecrets();
+    const { ready } = await startBinary(
+      ['--secret-key', '@key', '--control-token', `@${cwd}/token`, ...FLAGS],
+      {
+        cwd,
+      },
+    );
+    expect(ready).toMatchObject({ secretKey: KEY, controlToken: 'token-of-the-team' });
+    const connection = ['--url', ready.url, '--control-token', '@token'];
+    expect(await run(['status', ...connection], { cwd })).toMatchObject({ code: 0 });
+    const env = { GATEWAY_SIM_CONTROL_TOKEN: '@token' };
+    expect(await run(['status', '--url', ready.url], { cwd, env })).toMatchObject({ code: 0 });
+  });
+
+  it('is taken by a variable', async () => {
+    const cwd = await folderWithSecrets();
+    const env = { GATEWAY_SIM_SECRET_KEY: '@key' };
+    expect((await startBinary(FLAGS, { cwd, env })).ready.secretKey).toBe(KEY);
+  });
+
+  it('is taken by the configuration file, from whose folder the path is meant', async () => {
+    const cwd = await folderWithSecrets();
+    await mkdir(join(cwd, 'config'));
+    await writeFile(join(cwd, 'config', 'sim.json'), '{ "secretKey": "@../key" }');
+    const { ready } = await startBinary(['--config', 'config/sim.json', ...FLAGS], { cwd });
+    expect(ready.secretKey).toBe(KEY);
+  });
+
+  it('signs what is fired without a server', async () => {
+    const cwd = await folderWithSecrets();
+    const body = 'status=success&identifier=a&data[amount]=1&signature=x';
+    const { stdout } = await run(['ipn', 'verify', body, '--secret', '@key', '--json'], { cwd });
+    const asText = await run(['ipn', 'verify', body, '--secret', KEY, '--json'], { cwd });
+    expect(stdout).toBe(asText.stdout);
+    expect(stdout).toContain('"expected":"');
+  });
+
+  it.each([
+    ['@nowhere', /--secret-key is to be read from .*nowhere, which fails with ENOENT/],
+    ['@empty', /--secret-key takes the first line of .*empty, which is empty/],
+    ['@.', /fails with EISDIR/],
+  ])('that is not there, %s, is refused with exit code 2', async (given, message) => {
+    const cwd = await folderWithSecrets();
+    const { code, stderr } = await run(['start', '--in-memory', '--secret-key', given], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+});
+
+it.each([[[]], [['start']], [['exec']]])(
+  '%j --help says that a secret in a flag is seen',
+  async (command) => {
+    const { stdout } = await run([...command, '--help'], { cwd: await temporaryFolder() });
+    const [, described] = stdout.replace(/\s+/g, ' ').split('--control-token <token> ');
+    expect(described).toMatch(/^token that .{0,100}every user of this machine sees a flag/);
+  },
+);

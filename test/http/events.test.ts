@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { eventStreams } from '../../src/http/control/event-stream.ts';
+import { simEventView } from '../../src/http/control/views.ts';
+import type { AppContext } from '../../src/http/environment.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+/** A client that asks for the events and reads nothing until it is told to. */
+async function listener(sim: Sim, query = ''): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(sim.url).port), host: '127.0.0.1' });
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.write(`GET /_sim/events${query} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  const [first] = await once(socket, 'data');
+  expect(String(first)).toContain('200 OK');
+  socket.pause();
+  return socket;
+}
+
+function contextWith(env: object): AppContext {
+  return { env, body: (body: ReadableStream) => new Response(body) } as unknown as AppContext;
+}
+
+/** More than any buffer of the system between us and a client holds. */
+function manyEvents(sim: Sim, count = 3_000): void {
+  const text = 'x'.repeat(10_000);
+  for (let number = 0; number < count; number++) sim.server.parts.events.notice(text);
+}
+
+it('drops a client that does not read, which goes on where it stopped', async () => {
+  const sim = await startSim();
+  const socket = await listener(sim);
+  for (let round = 0; round < 10; round++) {
+    manyEvents(sim, 100);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const before = sim.server.parts.events.newest;
+  manyEvents(sim);
+  const closed = once(socket, 'close');
+  let text = '';
+  socket
+    .on('error', () => {})
+    .on('data', (chunk) => {
+      text += chunk;
+    });
+  socket.resume();
+  await closed;
+  const last = Number([...text.matchAll(/^id: (\d+)$/gm)].at(-1)?.[1]);
+  expect(last).toBeGreaterThan(0);
+  expect(last).toBeLessThanOrEqual(before + 3_000);
+  const resumed = await fetch(`${sim.url}/_sim/events?follow=false`, {
+    headers: { 'Last-Event-ID': String(sim.server.parts.events.newest - 2) },
+  });
+  const ids = [...(await resumed.text()).matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  expect(ids).toEqual([before + 2_999, before + 3_000]);
+});
+
+it('cuts the connection of a client that never reads', async () => {
+  const { parts } = (await startSim()).server;
+  const stream = eventStreams(parts, (event) => simEventView(event, parts));
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const destroy = vi.fn();
+  const context = contextWith({ outgoing: { destroy } });
+  const { body } = stream(context, parts.events.newest, true);
+  for (let number = 0; number < 1_001; number++) parts.events.notice('unread');
+  vi.advanceTimersByTime(10_000);
+  expect(destroy).toHaveBeenCalledTimes(1);
+  expect(await body?.getReader().read()).toEqual({ done: true, value: undefined });
+});
+
+it('serialises an event once for all clients', async () => {
+  const { parts } = (await startSim()).server;
+  const view = vi.fn(() => ({ seq: 1, type: 'notice' as const, at: '', text: '' }));
+  const stream = eventStreams(parts, view);
+  const context = contextWith({});
+  const clients = Array.from({ length: 10 }, () => stream(context, parts.events.newest, true));
+  parts.events.notice('one');
+  parts.events.notice('two');
+  expect(view).toHaveBeenCalledTimes(2);
+  for (const { body } of clients) await body?.cancel();
+  parts.events.notice('nobody is left');
+  expect(view).toHaveBeenCalledTimes(2);
+});
+
+it('sends what happened before, then what happens, in one row', async () => {
+  const sim = await startSim();
+  await sim.initiate({ ...ORDER });
+  const response = await fetch(`${sim.url}/_sim/events?since=0`);
+  sim.server.parts.events.notice('later');
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (!text.includes('later')) text += (await reader?.read())?.value ?? '';
+  await reader?.cancel();
+  const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  expect(ids).toEqual(ids.map((_, index) => index + 1));
+  expect(ids.length).toBeGreaterThan(2);
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { SimEvent } from '../../src/contract/event.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+const SECRET = 'sec_sim_0123456789abcdefghijklmnopqrstuv';
+const TOKEN = 'token_0123456789abcdefghij';
+
+/** Sends the secret in every place of a request, answers with it, and settles a payment that holds it. */
+async function leakEverywhere(sim: Sim): Promise<{ id: string; ipn: string }> {
+  const { url, publicKey } = sim;
+  const headers = { Authorization: `Bearer ${TOKEN}` };
+  await fetch(`${url}/nowhere/${SECRET}?key=${encodeURIComponent(SECRET)}&token=${TOKEN}`, {
+    headers: { 'X-Api-Key': SECRET, 'X-Token': TOKEN },
+  });
+  await fetch(`${url}/payment/initiate`, { method: 'POST', body: new URLSearchParams({ [SECRET]: SECRET }) });
+  const receiver = await startReceiver([{ body: `the key is ${SECRET}` }]);
+  const fields = { ...ORDER, public_key: publicKey, details: SECRET, ipn_url: `${receiver.url}?k=${SECRET}` };
+  const body = new URLSearchParams(fields);
+  const { url: checkout = '' } = (await (
+    await fetch(`${url}/sandbox/payment/initiate`, { method: 'POST', body })
+  ).json()) as { url?: string };
+  const id = new URL(checkout).searchParams.get('payment_id') ?? '';
+  const settled = await fetch(`${url}/_sim/payments/${id}/settle`, {
+    method: 'POST',
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ outcome: 'approve' }),
+  });
+  const { delivery } = (await settled.json()) as { delivery: { id: string } };
+  expect(receiver.requests[0]?.url).toContain(SECRET);
+  return { id, ipn: delivery.id };
+}
+
+describe('the secret key and the control token', () => {
+  it('are in no record, event, request log, log line or page, wherever they came in', async () => {
+    const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
+    const seen: SimEvent[] = [];
+    sim.server.onEvent((event) => seen.push(event));
+    const { id, ipn } = await leakEverywhere(sim);
+    const read = async (path: string) => {
+      const response = await fetch(`${sim.url}/_sim${path}`, {
+        headers: { Authorization: `Bearer ${TOKEN}` },
+      });
+      expect(response.status).toBe(200);
+      return response.text();
+    };
+    const paths = [
+      ...[
+        '/requests',
+        '/events?since=0&follow=false',
+        '/payments',
+        `/payments/${id}`,
+        '/ipns',
+        `/ipns/${ipn}`,
+      ],
+      ...[
+        '/status',
+        '',
+        '/ui/ipns',
+        '/ui/requests',
+        '/ui/requests/1',
+        `/ui/payments/${id}`,
+        `/ui/ipns/${ipn}`,
+      ],
+    ];
+    for (const path of paths) {
+      const text = await read(path);
+      expect([path, text.includes(SECRET), text.includes(TOKEN)]).toEqual([path, false, false]);
+    }
+    expect(JSON.stringify(seen)).not.toContain(SECRET);
+    expect(JSON.stringify(seen)).not.toContain(TOKEN);
+    expect(await read('/requests')).toContain('the secret key was sent in details');
+  });
+
+  it('stay in what is stored, and are shown where keys are', async () => {
+    const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
+    const { id } = await leakEverywhere(sim);
+    expect(sim.server.parts.state.current.payments.get(id)?.details).toBe(SECRET);
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    for (const path of ['/merchants', '/snapshot', '/ui/keys']) {
+      const response = await fetch(`${sim.url}/_sim${path}`, { headers });
+      expect(await response.text()).toContain(SECRET);
+    }
+  });
+});
