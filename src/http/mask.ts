@@ -2,7 +2,17 @@ import { textMask } from '../contract/secret.ts';
 import type { AppParts, ServerRuntime } from './environment.ts';
 
 /** What masks for the secrets of an emulator: keys change rarely, what is shown changes all the time. */
-const made = new WeakMap<ServerRuntime, { secrets: readonly string[]; mask: (text: string) => string }>();
+const made = new WeakMap<ServerRuntime, Masking>();
+
+interface Masking {
+  /** Those in force. */
+  secrets: readonly string[];
+  /** Those and the newest that were replaced: what is remembered may hold them. */
+  known: readonly string[];
+  mask: (text: string) => string;
+}
+
+const MAX_KNOWN = 100;
 
 /**
  * What may be shown of a value: the same without any merchant's secret key or the control token in any of its texts.
@@ -11,12 +21,14 @@ const made = new WeakMap<ServerRuntime, { secrets: readonly string[]; mask: (tex
 export function mask<Value>(value: Value, { runtime, state }: Pick<AppParts, 'runtime' | 'state'>): Value {
   const keys = Array.from(state.current.merchants.values(), ({ secretKey }) => secretKey);
   const secrets = runtime.controlToken === null ? keys : [runtime.controlToken, ...keys];
-  let known = made.get(runtime);
-  if (!known || !isSame(known.secrets, secrets)) {
-    known = { secrets, mask: textMask(secrets) };
-    made.set(runtime, known);
+  let masking = made.get(runtime);
+  if (!masking || !isSame(masking.secrets, secrets)) {
+    const former = masking?.known.slice(0, MAX_KNOWN) ?? [];
+    const known = [...new Set([...secrets, ...former])];
+    masking = { secrets, known, mask: textMask(known) };
+    made.set(runtime, masking);
   }
-  return maskedValue(value, known.mask);
+  return maskedValue(value, masking.mask);
 }
 
 function isSame(one: readonly string[], other: readonly string[]): boolean {

@@ -174,6 +174,9 @@ describe('exec', () => {
     );
     await up;
     const [, pid = '', url = ''] = said.trim().split(' ');
+    onTestFinished(() => {
+      if (isAlive(Number(pid))) process.kill(Number(pid), 'SIGKILL');
+    });
     // The command holds this output, too: it ends only with it.
     const ended = new Promise((resolve) => child.on('close', resolve));
     kill(child.pid ?? 0);

@@ -72,6 +72,15 @@ describe('the secret key and the control token', () => {
     expect(await read('/requests')).toContain('the secret key was sent in details');
   });
 
+  it('are masked in what is remembered even when they were replaced since', async () => {
+    const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
+    await leakEverywhere(sim);
+    await sim.server.parts.merchants.replaceKeys(sim.server.parts.merchants.default.id);
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    const response = await fetch(`${sim.url}/_sim/requests`, { headers });
+    expect(await response.text()).not.toContain(SECRET);
+  });
+
   it('stay in what is stored, and are shown where keys are', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     const { id } = await leakEverywhere(sim);
