@@ -81,7 +81,7 @@ export class GatewayError extends Error {
   /**
    * Its one shape as data: the error of the service, and what programs and people can act on. No stack, no cause.
    */
-  toJSON(): ControlError {
+  toJSON(): object {
     const { message, problems, code, remedy, hint: advice } = this;
     return {
       error: 'true',
@@ -90,7 +90,7 @@ export class GatewayError extends Error {
       code,
       ...(remedy !== undefined && { remedy }),
       ...(advice && { hint: [...advice] as ControlError['hint'] }),
-    };
+    } satisfies ControlError;
   }
 
   /** What the user can do about it, in one sentence as the documentation would write it. */

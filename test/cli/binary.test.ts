@@ -118,7 +118,7 @@ describe.runIf(existsSync('/dev/full'))('what cannot be (where there is a /dev/f
 
   it.each([
     ['a file', 'echo x >.gateway-sim', 'a file is in the way'],
-    ['a dangling link', 'ln -s /nowhere/at/all .gateway-sim', 'there is no such file or folder'],
+    ['a dangling link', 'ln -s /nowhere/at/all .gateway-sim', 'a file is in the way'],
   ])('used: a data folder that is %s', async (_, make, why) => {
     const { code, stderr } = await shell(`${make}; "$0" "$1" start --port 0`);
     expect([code, stderr]).toEqual([
