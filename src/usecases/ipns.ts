@@ -39,15 +39,6 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
     });
   }
 
-  /** @throws GatewayError `timed_out` where it is still due now; a fault rule may have put it off, which is no failure */
-  function requireAttempt(made: Delivery, after: Delivery): Delivery {
-    const isDue = after.nextAttemptAt !== null && Date.parse(after.nextAttemptAt) <= context().now;
-    if (after.attemptCount > made.attemptCount || !isDue) return after;
-    throw new GatewayError('timed_out', `IPN ${made.id} was not attempted within ${attemptMs / 1_000} s`, {
-      hint: hint`It stays due: receivers that do not answer hold it up.`,
-    });
-  }
-
   return {
     /** The delivery with this id. @throws GatewayError `not_found` */
     require: find,
@@ -67,7 +58,9 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
           await courier.attemptAfter(before.attemptCount, deliveryId, attemptMs);
         }
         const made = await store.commit((state) => resend(state, deliveryId, to, context()));
-        return requireAttempt(made, await afterAttempt(made, attemptMs));
+        const after = await afterAttempt(made, attemptMs);
+        requireAttempt(made, after, context().now, attemptMs);
+        return after;
       }),
 
     /**
@@ -81,4 +74,13 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
       return Promise.all(made.map((delivery) => afterAttempt(delivery, limit)));
     },
   };
+}
+
+/** @throws GatewayError `timed_out` where it is still due now; a fault rule may have put it off, which is no failure */
+function requireAttempt(made: Delivery, after: Delivery, now: number, limitMs: number): void {
+  const isDue = after.nextAttemptAt !== null && Date.parse(after.nextAttemptAt) <= now;
+  if (after.attemptCount > made.attemptCount || !isDue) return;
+  throw new GatewayError('timed_out', `IPN ${made.id} was not attempted within ${limitMs / 1_000} s`, {
+    hint: hint`It stays due: receivers that do not answer hold it up.`,
+  });
 }
