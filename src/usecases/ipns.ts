@@ -33,10 +33,8 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
   async function afterAttempt({ id, attemptCount }: Delivery, limitMs: number): Promise<Delivery> {
     await courier.attemptAfter(attemptCount, id, limitMs);
     const delivery = find(id);
-    if (delivery.state !== 'refused') return delivery;
-    throw new GatewayError('forbidden', `IPN ${id} was not let out: ${delivery.note}`, {
-      hint: hint`Start the emulator with the flag that lets it out, or with ${option('forwardIpn')} to deliver IPNs somewhere else.`,
-    });
+    if (delivery.state === 'refused') throw notLetOut(delivery);
+    return delivery;
   }
 
   return {
@@ -82,5 +80,11 @@ function requireAttempt(made: Delivery, after: Delivery, now: number, limitMs: n
   if (after.attemptCount > made.attemptCount || !isDue) return;
   throw new GatewayError('timed_out', `IPN ${made.id} was not attempted within ${limitMs / 1_000} s`, {
     hint: hint`It stays due: receivers that do not answer hold it up.`,
+  });
+}
+
+function notLetOut({ id, note }: Delivery): GatewayError {
+  return new GatewayError('forbidden', `IPN ${id} was not let out: ${note}`, {
+    hint: hint`Start the emulator with the flag that lets it out, or with ${option('forwardIpn')} to deliver IPNs somewhere else.`,
   });
 }
