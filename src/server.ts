@@ -18,6 +18,7 @@ import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { isLoopback } from './http/guard.ts';
 import { close, listen, portOf, urlOf } from './http/listener.ts';
+import { mask } from './http/mask.ts';
 import { settingsOf } from './interpret-options.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';
@@ -155,6 +156,8 @@ async function serve(
   const { sharesProcess = false, report } = surroundings;
   const dataDir = folder?.path ?? null;
   const parts: AppParts = { ...useCases, runtime: runtimeOf(plan, dataDir, shutdown), dialect };
+  // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
+  mask('', parts);
   const load = async () => {
     const { requestListener } = await import('./http/request-listener.ts');
     return requestListener(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
