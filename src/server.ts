@@ -18,6 +18,7 @@ import type { Context } from './domain/settings.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
+import { mask } from './http/mask.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { settingsOf } from './interpret-options.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
@@ -164,6 +165,8 @@ async function serve(
   const { sharesProcess = false, report } = surroundings;
   const dataDir = folder?.path ?? null;
   const parts: AppParts = { ...useCases, runtime: runtimeOf(plan, dataDir, shutdown), dialect };
+  // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
+  mask('', parts);
   const load = async () => {
     const { requestListener } = await import('./http/request-listener.ts');
     return requestListener(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);

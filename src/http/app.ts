@@ -33,8 +33,6 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   mountCards(app, parts);
   app.get('/', (c) => c.redirect('/_sim'));
   const maskAnswer = (answer: object) => mask(answer, parts);
-  // What it is asked about once, it knows for ever: a key that is replaced later may stand in what is remembered.
-  mask('', parts);
   mountControl(app, { 'Control: emulator': probeRoutes() }, maskAnswer);
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);

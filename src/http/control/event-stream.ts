@@ -6,7 +6,7 @@ import type { AppContext, AppParts } from '../environment.ts';
 const MAX_WAITING_EVENTS = 1_000;
 const MAX_WAITING_BYTES = 4 * 2 ** 20;
 /** A dropped client has this long to take what was sent before its connection is cut, in real time. */
-const DROPPED_MS = 2_000;
+const DROPPED_MS = 10_000;
 const HEARTBEAT_MS = 15_000;
 
 /** Makes the response of each client that follows the events. */
