@@ -1,7 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import * as module from 'node:module';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** What Node 20 does not have, and 22 in part. */
 interface CompileCache {
@@ -22,7 +22,9 @@ export function keepCompiledCode(env: Readonly<Record<string, string | undefined
   if (!enableCompileCache || env['NODE_COMPILE_CACHE']) return;
   try {
     const folder = cacheFolder(env);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const path of [dirname(folder), folder]) {
+      if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+    }
     if (!isOurs(folder)) return;
     enableCompileCache(folder);
     // Else it is kept at the end only, which an emulator that is killed does not have.
