@@ -70,8 +70,8 @@ export class Courier {
       return undefined;
     }
     const attempted = new Promise<void>((resolve) => this.#afterAttempt(deliveryId, resolve));
-    const { origin } = addressOf(this.#target(delivery).url);
-    this.#lanes.enqueue(origin, delivery.paymentId ?? deliveryId, deliveryId);
+    const address = addressOf(this.#target(delivery).url);
+    this.#lanes.enqueue(address, delivery.paymentId ?? deliveryId, deliveryId);
     return attempted;
   }
 
@@ -226,10 +226,10 @@ function dueAt(delivery: Delivery | undefined): number {
 }
 
 /** The parts of an address. One that is none can only come from an edited state: its attempt will say so. */
-function addressOf(url: string): { origin: string; host: string } {
+function addressOf(url: string): { origin: string; host: string; pathname: string } {
   try {
     return new URL(url);
   } catch {
-    return { origin: '', host: '' };
+    return { origin: '', host: '', pathname: '' };
   }
 }

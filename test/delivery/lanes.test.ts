@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { IN_ALL, Lanes } from '../../src/delivery/lanes.ts';
+
+/** Lanes whose attempts end when the test says so: by a time-out all that are under way end. */
+function lanes() {
+  const begun: string[] = [];
+  const underWay = new Map<string, () => void>();
+  const made = new Lanes(
+    (id) =>
+      new Promise((resolve) => {
+        begun.push(id);
+        underWay.set(id, resolve);
+      }),
+    () => {},
+  );
+  return {
+    begun,
+    underWay,
+    send: (origin: string, pathname: string, id: string) => made.enqueue({ origin, pathname }, id, id),
+    async timeOut() {
+      const all = [...underWay.values()];
+      underWay.clear();
+      for (const end of all) end();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+const each = (count: number, run: (index: number) => void) => {
+  for (let index = 0; index < count; index++) run(index);
+};
+
+describe('a receiver that answers', () => {
+  it('is not held up by sixteen that hang', () => {
+    const { send, begun, underWay } = lanes();
+    each(16, (host) => each(64, (number) => send(`http://hang-${host}`, '/ipn', `${host}-${number}`)));
+    send('http://healthy', '/ipn', 'healthy');
+    expect(begun).toContain('healthy');
+    expect(underWay.size).toBeLessThanOrEqual(IN_ALL);
+  });
+
+  it('waits for 256 that hang no longer than one of their time-outs', async () => {
+    const { send, begun, underWay, timeOut } = lanes();
+    each(256, (host) => each(64, (number) => send(`http://hang-${host}`, '/ipn', `${host}-${number}`)));
+    send('http://healthy', '/ipn', 'healthy');
+    expect(begun).not.toContain('healthy');
+    await timeOut();
+    expect(begun).toContain('healthy');
+    expect(underWay.size).toBe(IN_ALL);
+  });
+
+  it('is not held up by another address of its own that hangs, and gets at most 32 at once', () => {
+    const { send, begun, underWay } = lanes();
+    each(40, (number) => send('http://shop', '/hang', `hang-${number}`));
+    send('http://shop', '/ok', 'ok');
+    expect(begun).toHaveLength(17);
+    expect(begun.at(-1)).toBe('ok');
+    each(40, (number) => send('http://shop', `/orders/${number}`, `order-${number}`));
+    expect(underWay.size).toBe(32);
+  });
+});
+
+describe('lanes', () => {
+  it('take turns, each in its own order, and nothing is forgotten', async () => {
+    const { send, begun, timeOut } = lanes();
+    each(100, (number) => send('http://shop', '/a', `a-${number}`));
+    each(100, (number) => send('http://shop', '/b', `b-${number}`));
+    for (let wave = 0; begun.length < 200; wave++) {
+      expect(wave).toBeLessThan(20);
+      await timeOut();
+    }
+    for (const name of ['a', 'b']) {
+      const inOrder = Array.from({ length: 100 }, (_, number) => `${name}-${number}`);
+      expect(begun.filter((id) => id.startsWith(name))).toEqual(inOrder);
+    }
+    // Neither had to wait for all of the other.
+    expect(begun.indexOf('b-20')).toBeLessThan(begun.indexOf('a-99'));
+  });
+});
