@@ -145,7 +145,6 @@ export class Disk {
     return this.#queue.append(text, this.#staleness.measure(change, text.length, apply), stored);
   }
 
-  /** As that of the queue. */
   stored(): Promise<void> {
     return this.#queue.stored();
   }
@@ -217,6 +216,7 @@ export class Disk {
       this.#staleness.begin();
       return { since: journal.end, ...frozen(this.#shadowed.state) };
     });
+    this.#file.isSynced = journal.fsync || !isFirst;
     const baseOf = (sha256: string) => ({ generation: this.#generation + 1, db: sha256, after: since.last });
     try {
       // The snapshot may hold changes that were still waiting for their batch: by the next turn they are in the journal,

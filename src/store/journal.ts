@@ -194,7 +194,8 @@ export class Journal {
         async (file) => {
           await file.appendFile(first);
           await catchUp(file);
-          await file.datasync();
+          // Where nothing was before, nothing can be lost.
+          if (this.#fsync || since.bytes) await file.datasync();
           await catchUp(file);
         },
         (file, rename) =>

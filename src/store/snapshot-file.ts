@@ -48,11 +48,13 @@ async function readWhole(path: string): Promise<unknown> {
  * Writes a snapshot slice by slice to a new file that then takes the place of the old one.
  *
  * @param announce called before it does
+ * @param isSynced whether the disk itself has it when this resolves
  */
 export async function writeSnapshotFile(
   path: string,
   snapshot: SnapshotImage,
   announce: (sha256: string) => Promise<void> = async () => {},
+  isSynced = true,
 ): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256');
   let size = 0;
@@ -68,7 +70,7 @@ export async function writeSnapshotFile(
       }
       sha256 = hash.digest('hex');
       // Without it a power cut after the rename could leave an empty file where a good one was.
-      await file.datasync();
+      if (isSynced) await file.datasync();
     },
     async (_, rename) => {
       await announce(sha256);
@@ -77,7 +79,7 @@ export async function writeSnapshotFile(
   );
   await file.close();
   // Before anything relies on the new one.
-  await syncFolder(path);
+  if (isSynced) await syncFolder(path);
   return { size, sha256 };
 }
 
@@ -89,6 +91,8 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
   sha256 = '';
   /** Called before a new file takes the place of the old one. */
   announce: (sha256: string) => Promise<void> = async () => {};
+  /** Whether the disk itself must have what is written: where there was nothing before, nothing can be lost. */
+  isSynced = true;
   /** Of the file as it was read or written last. */
   #stamp: string | undefined;
 
@@ -108,10 +112,11 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
   /** @throws GatewayError `storage_failed` when somebody has edited the file meanwhile, with the edit in place */
   async write(image: SnapshotImage): Promise<void> {
     this.#assertUnedited();
-    const { size, sha256 } = await writeSnapshotFile(this.#path, image, async (sha256) => {
+    const announce = async (sha256: string) => {
       this.#assertUnedited();
       await this.announce(sha256);
-    });
+    };
+    const { size, sha256 } = await writeSnapshotFile(this.#path, image, announce, this.isSynced);
     this.size = size;
     this.sha256 = sha256;
     this.#stamp = stampOf(this.#path);
