@@ -18,12 +18,20 @@ const TEST_RANGE = '999900';
 
 /** A Luhn-valid number of 16 digits out of nine random ones. */
 export function testCardNumber(nineDigits: string): string {
-  const body = TEST_RANGE + nineDigits;
-  const sum = [...body].reduce((total, digit, index) => {
+  return withCheckDigit(TEST_RANGE + nineDigits);
+}
+
+/** Whether a card can have a number: 16 digits, Luhn-valid. */
+export function isCardNumber(number: string): boolean {
+  return /^\d{16}$/.test(number) && number === withCheckDigit(number.slice(0, -1));
+}
+
+function withCheckDigit(fifteenDigits: string): string {
+  const sum = [...fifteenDigits].reduce((total, digit, index) => {
     const doubled = Number(digit) * (index % 2 === 0 ? 2 : 1);
     return total + (doubled > 9 ? doubled - 9 : doubled);
   }, 0);
-  return body + String((10 - (sum % 10)) % 10);
+  return fifteenDigits + String((10 - (sum % 10)) % 10);
 }
 
 const LIFE_IN_YEARS = 3;

@@ -1,6 +1,7 @@
 import { urlProblem } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
+import { isCardNumber } from '../domain/card.ts';
 import type { Change, State } from '../domain/state.ts';
 import { damaged } from './files.ts';
 import type { SnapshotImage } from './snapshot.ts';
@@ -44,7 +45,8 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
 
 /**
  * Makes sure that a state from outside is consistent: a merchant at least, no id, key or card number twice, no
- * reference to a record that is missing, addresses as initiate takes them, and times that are times.
+ * reference to a record that is missing, addresses as initiate takes them, times that are times, and nothing that the
+ * rules of payments and cards never leave behind.
  *
  * @param source what to call it in an error
  * @throws GatewayError `state_damaged`, naming the first thing that is wrong
@@ -52,6 +54,20 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
 export function assertConsistent(state: WholeState, source: string): void {
   const { value: problem } = problems(state).next();
   if (problem) throw new GatewayError('state_damaged', `${source}: ${problem}`);
+}
+
+/** What the rules of payments and cards never leave behind, whoever wrote it. */
+function* brokenRules({ payments, cards }: WholeState): Generator<string, undefined> {
+  for (const { id, status, settledAt, settledBy } of payments) {
+    for (const [field, value] of Object.entries({ settledAt, settledBy })) {
+      if ((status === 'pending') === (value === null)) continue;
+      const rule = status === 'pending' ? 'must be null while' : 'must tell something when';
+      yield `payments "${id}": ${field} ${rule} status is "${status}" (got ${JSON.stringify(value)})`;
+    }
+  }
+  for (const { id, number } of cards) {
+    if (!isCardNumber(number)) yield `cards "${id}": number "${number}" must be 16 Luhn-valid digits`;
+  }
 }
 
 type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
@@ -75,6 +91,7 @@ function* problems(state: WholeState): Generator<string, undefined> {
   }
   if (!state.merchants.length) yield 'merchants is empty: one is needed at least';
   yield* danglingReferences(recordsOf, (name, id) => ids.get(name)?.has(id) ?? false);
+  yield* brokenRules(state);
   for (const name of COLLECTION_NAMES) {
     for (const record of recordsOf(name)) {
       for (const [field, value] of Object.entries(record)) {

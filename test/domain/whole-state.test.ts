@@ -16,6 +16,32 @@ describe('a state from outside', () => {
     expect(check(nothing)).toThrow('the file: merchants is empty');
   });
 
+  it.each([
+    [{ status: 'pending' as const }, 'settledAt must be null while status is "pending"'],
+    [{ settledAt: null }, 'settledAt must tell something when status is "succeeded" (got null)'],
+    [{ settledBy: null }, 'settledBy must tell something when status is "succeeded" (got null)'],
+  ])('has no payment that no rule leaves behind: %j', (change, problem) => {
+    const state = fullSnapshot();
+    const settled = {
+      status: 'succeeded',
+      settledAt: '2026-01-15T12:00:00.000Z',
+      settledBy: 'control',
+    } as const;
+    const as = (more: object) => state.payments.map((payment) => ({ ...payment, ...settled, ...more }));
+    expect(check({ ...state, payments: as({}) })).not.toThrow();
+    const payments = as(change);
+    expect(check({ ...state, payments })).toThrow(problem);
+  });
+
+  it.each(['4111111111111112', '9999001234567890', '', '999900123456789'])(
+    'has no card with the number %j',
+    (number) => {
+      const state = fullSnapshot();
+      const cards = state.cards.map((card) => ({ ...card, number }));
+      expect(check({ ...state, cards })).toThrow(`number "${number}" must be 16 Luhn-valid digits`);
+    },
+  );
+
   it.each(COLLECTION_NAMES)('has no id twice in %s', (name) => {
     const state = fullSnapshot();
     const [first] = state[name];

@@ -231,7 +231,7 @@ export function fullSnapshot(): Snapshot {
         title: 'Ads',
         nameOnCard: 'Ada',
         email: 'ada@example.com',
-        number: '9999001234567897',
+        number: '9999001234567891',
         cvc: '123',
         expiryMonth: 1,
         expiryYear: '2030',
