@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   alertOf,
   arrive,
@@ -82,7 +82,9 @@ describe('paying', () => {
         const seen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
         return (at.id || at.textContent.trim()) + (seen ? '' : ' (not to be seen)');
       })()`);
-    const reached = [await focused()];
+    // Chromium gives the first field its focus in its own time.
+    await vi.waitFor(async () => expect(await focused()).toBe('email'), { timeout: 10_000 });
+    const reached = ['email'];
     for (let press = 0; press < 8; press++) {
       await page.keyboard.press('Tab');
       reached.push(await focused());
