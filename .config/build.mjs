@@ -38,7 +38,12 @@ async function bundle(input, output, inject = {}) {
     },
     checks: { ineffectiveDynamicImport: false },
   });
-  const { output: files } = await bundled.generate({ minify: false, ...output });
+  const { output: files } = await bundled.generate({
+    minify: false,
+    // Jest takes no import() in CommonJS.
+    dynamicImportInCjs: false,
+    ...output,
+  });
   await bundled.close();
   mkdirSync('dist/chunks', { recursive: true });
   for (const { fileName, code } of files) writeFileSync(join('dist', fileName), await shortened(code));

@@ -30,6 +30,11 @@ test('package.json fits what is packed (publint)', async () => {
   expect(messages).toEqual([]);
 });
 
+test('the CommonJS library has no import(), which Jest does not take there', async () => {
+  const text = await readFile(join(project.folder, 'node_modules/gateway-sim/dist/index.cjs'), 'utf8');
+  expect(text.match(/\bimport\s*\(.{0,40}/g) ?? []).toEqual([]);
+});
+
 test('nothing of the inside is packed', async () => {
   const { output } = await project.run(['find', 'node_modules/gateway-sim', '-type', 'f']);
   const files = output
