@@ -1,10 +1,10 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Low } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { State, Undo } from '../domain/state.ts';
 import { reason, unwritable } from './files.ts';
+import { isAlone } from './folder.ts';
 import { assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
 import { requireMatch } from './journal-match.ts';
@@ -242,9 +242,4 @@ export class Disk {
     if (!isFirst) await journal.rebase(baseOf(this.#file.sha256), since, (work) => queue.between(work));
     this.#generation++;
   }
-}
-
-/** Whether a folder holds nothing but `db.json`, and the lock of this very start. */
-async function isAlone(folder: string): Promise<boolean> {
-  return (await readdir(folder)).every((name) => name === 'db.json' || name === 'lock');
 }

@@ -48,7 +48,7 @@ export class DataFolder {
   get notices(): string[] {
     const { takenOverFrom } = this.#lock;
     if (takenOverFrom === undefined) return [];
-    return [`took ${this.path} over from ${takenOverFrom}, which gave no sign any more`];
+    return [`took over ${this.path} from ${takenOverFrom}, which showed no sign of life`];
   }
 
   /** @throws GatewayError `storage_failed` when what is at its path now may belong to somebody else */
@@ -99,6 +99,11 @@ async function newFolder(path: string): Promise<string> {
     const free = number === 1 ? path : `${path}-${number}`;
     if (await isMade(mkdir(free, { mode: 0o700 }))) return free;
   }
+}
+
+/** Whether a folder holds nothing but `db.json`, and the lock and log of this very start. */
+export async function isAlone(folder: string): Promise<boolean> {
+  return (await readdir(folder)).every((name) => ['db.json', 'lock', LOG_FILE].includes(name));
 }
 
 /** How a state file begins; an empty one, such as mktemp makes, may be taken too. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -60,6 +60,16 @@ describe('start --detach', () => {
     const log = join(cwd, '.gateway-sim', 'start.log');
     expect(await readFile(log, 'utf8')).toContain('/nowhere');
     expect((await stat(log)).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes a db.json that somebody put into a new folder, beside its own log', async () => {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, '.gateway-sim'));
+    const fixtures = new URL('../../fixtures/default.json', import.meta.url);
+    await copyFile(fixtures, join(cwd, '.gateway-sim', 'db.json'));
+    const { code, stderr } = await startDetached([], { cwd });
+    expect([code, stderr]).toEqual([0, '']);
+    expect((await run(['stop'], { cwd })).code).toBe(0);
   });
 
   it('shows people the URL, the keys, the log and how to stop it', async () => {
