@@ -15,7 +15,7 @@ const FLUSH_AFTER_MS = 1_000;
 /**
  * Lets Node keep the compiled code of this program from one command to the next, where it can (from 22.1 on): that is
  * a third of a command's time. In a folder that nobody else can write, since what lies there is run. Node's own
- * variables go before: NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE=1 turns it off.
+ * variables take precedence: NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE=1 turns it off.
  */
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
   const { enableCompileCache, flushCompileCache }: typeof module & CompileCache = module;

@@ -35,7 +35,7 @@ function beginningOf(path: string, label: string): string {
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new GatewayError('usage', `${label} is to be read from ${path}, which fails with ${code}`, {
+    throw new GatewayError('usage', `${label} cannot be read from ${path}: ${code}`, {
       cause: error,
     });
   }

@@ -61,7 +61,7 @@ function* brokenRules({ payments, cards }: WholeState): Generator<string, undefi
   for (const { id, status, settledAt, settledBy } of payments) {
     for (const [field, value] of Object.entries({ settledAt, settledBy })) {
       if ((status === 'pending') === (value === null)) continue;
-      const rule = status === 'pending' ? 'must be null while' : 'must tell something when';
+      const rule = status === 'pending' ? 'must be null while' : 'must be set when';
       yield `payments "${id}": ${field} ${rule} status is "${status}" (got ${JSON.stringify(value)})`;
     }
   }

@@ -56,9 +56,9 @@ describe('a secret in a file', () => {
   });
 
   it.each([
-    ['@nowhere', /--secret-key is to be read from .*nowhere, which fails with ENOENT/],
+    ['@nowhere', /--secret-key cannot be read from .*nowhere: ENOENT/],
     ['@empty', /--secret-key takes the first line of .*empty, which is empty/],
-    ['@.', /fails with EISDIR/],
+    ['@.', /cannot be read from .*: EISDIR/],
   ])('that is not there, %s, is refused with exit code 2', async (given, message) => {
     const cwd = await folderWithSecrets();
     const { code, stderr } = await run(['start', '--in-memory', '--secret-key', given], { cwd });

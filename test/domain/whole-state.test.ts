@@ -18,8 +18,8 @@ describe('a state from outside', () => {
 
   it.each([
     [{ status: 'pending' as const }, 'settledAt must be null while status is "pending"'],
-    [{ settledAt: null }, 'settledAt must tell something when status is "succeeded" (got null)'],
-    [{ settledBy: null }, 'settledBy must tell something when status is "succeeded" (got null)'],
+    [{ settledAt: null }, 'settledAt must be set when status is "succeeded" (got null)'],
+    [{ settledBy: null }, 'settledBy must be set when status is "succeeded" (got null)'],
   ])('has no payment that no rule leaves behind: %j', (change, problem) => {
     const state = fullSnapshot();
     const settled = {

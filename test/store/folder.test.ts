@@ -177,7 +177,7 @@ describe('the lock of a process that cannot be seen from here', () => {
     const folder = await DataFolder.take(path, PATIENCE_MS);
     expect(await lockText(path)).toMatchObject({ pid: process.pid, ...here });
     expect(folder.notices).toEqual([
-      `took ${path} over from process ${process.pid} on ${place.host}, which gave no sign any more`,
+      `took over ${path} from process ${process.pid} on ${place.host}, which showed no sign of life`,
     ]);
     await folder.release();
   });
