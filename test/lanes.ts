@@ -40,5 +40,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
     exclude: ['test/docs/pages.test.ts'],
     timeout: 120_000,
   },
+  /** The trials of `npm run test:long`, a few cases of each. */
+  trials: { include: ['test/long/trials/*.test.ts'], timeout: 60_000 },
   durability: { include: WITH_PROCESSES, timeout: 60_000 },
 };
