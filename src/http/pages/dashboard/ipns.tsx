@@ -3,6 +3,8 @@ import { command } from '../../../contract/hint.ts';
 import { DELIVERY_STATES, TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
+import { diagnose, standing } from '../../diagnosis.ts';
+import type { AppParts } from '../../environment.ts';
 import {
   Code,
   CommandCode,
@@ -22,6 +24,7 @@ import { Signature } from './signature.tsx';
 import { type Column, column } from './table.tsx';
 import { pretty } from './text.ts';
 import { answerTo } from './timeline.tsx';
+import { VerdictCard } from './verdict.tsx';
 
 export const ipnsPage = listPage<Delivery>({
   place: 'ipns',
@@ -33,7 +36,7 @@ export const ipnsPage = listPage<Delivery>({
   },
   overview: ({ state }) => <DeliveryTimes state={state.current} />,
   records: ({ state }) => state.current.deliveries,
-  columns: ({ state }, from) => deliveryColumns(state.current, from),
+  columns: (parts, from) => deliveryColumns(parts, from),
   keyOf: ({ id }) => ({ id }),
   first: (parts) => {
     const url = parts.runtime.baseUrl();
@@ -51,10 +54,15 @@ export const ipnsPage = listPage<Delivery>({
 });
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
-export function deliveryColumns(state: State, from: string, ofOne = false): Column<Delivery>[] {
+export function deliveryColumns(
+  { state: { current: state }, clock }: Pick<AppParts, 'state' | 'clock'>,
+  from: string,
+  ofOne = false,
+): Column<Delivery>[] {
+  const { now } = clock.read();
   return [
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} />, { head: true }),
-    column('State', (delivery) => <Status of={delivery.state} />),
+    column('State', (delivery) => <Standing delivery={delivery} state={state} now={now} />),
     column('Attempts', ({ attemptCount }) => attemptCount, { label: 'Attempts' }),
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'long' }),
     column('To', ({ url }) => <code>{url}</code>, { kind: 'address' }),
@@ -62,6 +70,12 @@ export function deliveryColumns(state: State, from: string, ofOne = false): Colu
       <Form to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} submit="Resend" />
     )),
   ];
+}
+
+/** A delivery that keeps failing is no mere `pending`. */
+function Standing({ delivery, state, now }: { delivery: Delivery; state: State; now: number }) {
+  const retrying = standing(delivery, state.attemptsOf(delivery.id), now);
+  return retrying === undefined ? <Status of={delivery.state} /> : <span class="retrying">{retrying}</span>;
 }
 
 function DeliveryLink({ delivery, ofOne }: { delivery: Delivery; ofOne: boolean }) {
@@ -117,6 +131,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
     delivery.id,
     { title: `IPN of ${delivery.identifier}`, status: <Status of={delivery.state} /> },
     <>
+      <VerdictCard of={diagnose(delivery, parts)} resend={recordPath('ipns', id)} />
       <div class="columns uneven">
         <Send delivery={delivery} state={state} last={last} />
         <FactsBox id="ipn" label="IPN" rows={facts}>

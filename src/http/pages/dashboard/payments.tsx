@@ -1,8 +1,9 @@
 import { command } from '../../../contract/hint.ts';
 import { PAYMENT_OUTCOMES } from '../../../contract/outcomes.ts';
 import { DELIVERY_ORDERS, MODES, PAYMENT_STATUSES, SETTLERS } from '../../../contract/vocabulary.ts';
-import type { Delivery, Payment, State } from '../../../domain/state.ts';
+import type { Delivery, Payment } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
+import { diagnose } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, FactsBox, FoldedCode, Section, Status, Time, Warnings } from './blocks.tsx';
@@ -14,6 +15,7 @@ import { listPath, type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath }
 import { initiateAgain, SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
+import { VerdictCard } from './verdict.tsx';
 
 export const paymentsPage = listPage<Payment>({
   place: 'payments',
@@ -99,7 +101,8 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
   const isPending = payment.status === 'pending';
-  const ipns = <Ipns state={state} payment={payment} />;
+  const last = state.deliveriesOf(id).at(-1);
+  const ipns = <Ipns parts={parts} payment={payment} />;
   const facts = [
     ['Charge', shownAmount(parts, payment.charge, payment.currency)],
     ['Mode', payment.mode],
@@ -115,6 +118,7 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   ] as const;
   const sections = (
     <>
+      {last && <VerdictCard of={diagnose(last, parts)} resend={recordPath('ipns', last.id)} ipn={last.id} />}
       <Warnings of={payment.warnings} />
       {!isPending && ipns}
       <div class="columns uneven" id="payment">
@@ -145,14 +149,14 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   return recordPage('payments', payment.id, heading, sections);
 };
 
-function Ipns({ state, payment }: { state: State; payment: Payment }) {
-  const rows = state.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
+function Ipns({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  const rows = parts.state.current.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
   return (
     <Section id="payment-ipns" title="IPNs">
       <Table
         id="payment-ipn-list"
         label="IPNs of this payment, newest first"
-        columns={deliveryColumns(state, recordPath('payments', payment.id), true)}
+        columns={deliveryColumns(parts, recordPath('payments', payment.id), true)}
         rows={rows}
         keyOf={({ id }) => ({ id })}
         none={payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}
