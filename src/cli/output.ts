@@ -18,6 +18,7 @@ export const EXIT_CODES = {
   body_too_large: 2,
   unauthorized: 2,
   forbidden: 2,
+  egress_refused: 4,
   not_found: 4,
   method_not_allowed: 2,
   wrong_state: 4,

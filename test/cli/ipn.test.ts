@@ -96,14 +96,14 @@ describe('ipn list, show and resend', () => {
     expect((await run(['ipn', 'list'], options)).stdout).toContain(id);
   });
 
-  it('of what is refused says which flag lets it out, and exits 2', async () => {
+  it('of what is refused says which flag allows it, and exits 4', async () => {
     const { gateway, options } = await running();
     await initiate(gateway, { identifier: 'order-1', ipn_url: 'http://203.0.113.9/ipn' });
     await settle(gateway, 'order-1', 'ipn-then-redirect');
     const { body: list } = await runJson<{ data: DeliveryView[] }>(['ipn', 'list'], options);
     const { code, stderr } = await run(['ipn', 'resend', list.data[0]?.id ?? ''], options);
-    expect(code).toBe(2);
-    expect(stderr).toContain('--allow-ipn-host 203.0.113.9');
+    expect(code).toBe(4);
+    expect(stderr).toContain('Start the emulator with --allow-ipn-host 203.0.113.9');
   });
 
   it.each([

@@ -34,7 +34,7 @@ export function ipnRoutes({ ipns, payments, state }: AppParts) {
     control('POST /ipns/:id/resend', {
       summary: 'Resend a delivery',
       description:
-        'Answers after the attempt; resends of one delivery come one after another. 403: the egress guard does not let it out. 504: no attempt in time; it stays due.',
+        'Answers after the attempt; resends of one delivery come one after another. 403: the egress guard refuses the address. 504: no attempt in time; it stays due.',
       body: ResendInput,
       optionalBody: true,
       answer: Delivery,
