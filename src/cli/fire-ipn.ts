@@ -95,7 +95,7 @@ async function attempt(
     ...{ id: null, paymentId: null, identifier, url, status, contentType, body, signedText },
     state: error === null ? 'delivered' : 'failed',
     createdAt: startedAt,
-    nextAttemptAt: null,
+    ...{ nextAttemptAt: null, underWay: null, forwardedTo: null },
     note: error,
     attempts: [
       {

@@ -55,6 +55,13 @@ export const Attempt = record(
 );
 export type Attempt = z.output<typeof Attempt>;
 
+export const AttemptUnderWay = record('AttemptUnderWay', 'An attempt that waits for its answer.', {
+  number: field(count, 'Counts from 1.'),
+  startedAt: time('When it began.'),
+  timeoutMs: field(count, 'How long it waits at most, in milliseconds of real time.'),
+});
+export type AttemptUnderWay = z.output<typeof AttemptUnderWay>;
+
 const deliveryFields = {
   id: field(text, 'Its id: the header X-Gateway-Sim-Delivery of every attempt.'),
   paymentId: field(nullableText, 'Null for one that was fired by hand without a payment.'),
@@ -93,6 +100,14 @@ export const Delivery = record('Delivery', 'An IPN on its way to a receiver, wit
   ...omit(deliveryFields, 'signedWith', 'attemptCount'),
   once: field(yesOrNo, deliveryFields.once.description),
   attempts: field(z.array(Attempt), 'Every attempt, in order.'),
+  underWay: field(
+    z.nullable(AttemptUnderWay),
+    'The attempt that has no answer yet; null when there is none.',
+  ),
+  forwardedTo: field(
+    nullableText,
+    'Where it goes instead of `url`, with --forward-ipn; null when it goes to `url`.',
+  ),
 });
 export type Delivery = z.output<typeof Delivery>;
 

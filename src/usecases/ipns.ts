@@ -1,9 +1,10 @@
+import type { AttemptUnderWay } from '../contract/delivery.ts';
+import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 import { type FireRequest, fire, requireDelivery, resend } from '../domain/resend.ts';
 import { wasRefused } from '../domain/retry.ts';
 import type { Delivery } from '../domain/state.ts';
-import { REDIRECT_WAIT_MS } from './payments.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** Maximum real time that `fire` waits: clients give up at five minutes (chosen). */
@@ -38,6 +39,16 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
   }
 
   return {
+    /** Where a delivery goes instead of its own address, by its last attempt, or else by its next one; null for neither. */
+    forwardedTo(delivery: Delivery): string | null {
+      const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
+      const url = last?.url ?? courier.addressOf(delivery);
+      return url === delivery.url ? null : url;
+    },
+
+    /** The attempt that waits for its answer; null when none does. */
+    underWay: (deliveryId: string): AttemptUnderWay | null => courier.underWay.get(deliveryId),
+
     /** The delivery with this id. @throws GatewayError `not_found` */
     require: find,
 

@@ -1,3 +1,4 @@
+import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, TimelineEntry } from '../contract/payment.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
@@ -12,9 +13,6 @@ import {
 import type { Delivery, Payment } from '../domain/state.ts';
 import { timeline } from '../domain/timeline.ts';
 import type { UseCaseParts } from './use-cases.ts';
-
-/** The redirect waits at most this long for the first attempt, in real time (chosen). */
-export const REDIRECT_WAIT_MS = 3_000;
 
 /** How a payment is to be settled. */
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {

@@ -5,7 +5,14 @@ import { dialect } from '../../library/merchant-client.ts';
 import type { Actions } from '../commands/ipn.ts';
 import type { Server } from '../connect.ts';
 import type { FiredIpn } from '../fire-ipn.ts';
-import { attemptText, describeLastAttempt } from '../format-attempt.ts';
+import {
+  answerText,
+  attemptText,
+  describeLastAttempt,
+  nextAttempt,
+  receiverOf,
+  whatToDo,
+} from '../format-attempt.ts';
 import { listed, moment, pairs } from '../layout.ts';
 import { bodyToVerify, verdictText, verifyKeys } from '../verify-input.ts';
 
@@ -17,9 +24,12 @@ export const list: Actions['list'] = async ({ fields: query, call }) =>
       Identifier: ({ identifier }) => identifier,
       Status: ({ status }) => status,
       State: ({ state }) => state,
-      Attempts: ({ attempts }) => `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
+      Attempts: ({ attempts, underWay }) =>
+        underWay
+          ? `${underWay.number} (waiting)`
+          : `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
       IPN: ({ id }) => id,
-      To: ({ url }) => url,
+      To: ({ url, forwardedTo }) => (forwardedTo === null ? url : receiverOf({ url, forwardedTo })),
     },
     hint`No IPNs. Settling a payment sends one: ${command('pay', '--approve')}`,
   );
@@ -64,21 +74,24 @@ function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery
   const failure = `${undelivered} of ${ipns.length} IPNs not delivered`;
   return {
     text: ipns.map(deliveryText).join('\n\n'),
+    notices: ipns.length === 1 ? ipns.flatMap(whatToDo) : [],
     ...(requireDelivery && undelivered > 0 && { failure }),
   };
 }
 
 function deliveryText(delivery: FiredIpn): string {
-  const { id, identifier, status, state, url, attempts, note, nextAttemptAt } = delivery;
+  const { id, identifier, status, state, url, forwardedTo, attempts, underWay, note } = delivery;
   const last = attempts.at(-1);
+  const number = underWay?.number ?? last?.number ?? 1;
   return pairs({
     IPN: id ?? 'sent without a server',
     Identifier: identifier,
     Status: status,
-    To: last && last.url !== url ? `${url}, forwarded to ${last.url}` : url,
+    To: forwardedTo === null ? url : `${receiverOf({ url, forwardedTo })} (ipn_url ${url})`,
     State: state,
-    [`Attempt ${last?.number ?? '-'}`]: describeLastAttempt(delivery),
-    Next: nextAttemptAt ?? undefined,
+    [`Attempt ${number}`]: describeLastAttempt(delivery),
+    Answer: last && answerText(last),
+    Next: nextAttempt(delivery),
     Note: note && note !== last?.error ? note : undefined,
   });
 }

@@ -13,8 +13,9 @@ import { listPage, wholeList } from './list.ts';
 import { control } from './route.ts';
 import { deliveryView } from './views.ts';
 
-export function ipnRoutes({ ipns, payments, state }: AppParts) {
-  const view = (delivery: StoredDelivery) => deliveryView(delivery, state.current);
+export function ipnRoutes(parts: AppParts) {
+  const { ipns, payments, state } = parts;
+  const view = (delivery: StoredDelivery) => deliveryView(delivery, parts);
   return [
     control('GET /ipns', {
       summary: 'Deliveries with every attempt, newest first',
