@@ -174,6 +174,15 @@ export function list(
   return { placeholder, description, parse: (written, before = []) => [...before, ...written.split(',')] };
 }
 
+/** A repeated flag adds to the list. What is in it may go beyond the choices, which the shell offers. */
+export function repeated(
+  placeholder: string,
+  description: string,
+  choices: readonly string[],
+): OptionDeclaration<string[] | undefined> {
+  return { placeholder, description, choices, parse: (written, before = []) => [...before, written] };
+}
+
 /** Fields such as `data.charge=1`; repeatable. */
 export function assignments(
   description: string,

@@ -3,7 +3,7 @@ import { requireAddress } from '../contract/address.ts';
 import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
-import { requireTampering } from '../contract/tampering.ts';
+import { describeTamperings, requireTamperings } from '../contract/tampering.ts';
 import { Egress } from '../delivery/egress.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
@@ -42,22 +42,21 @@ export async function fireWithoutServer(
     );
   }
   const { to, set, tamper, format = 'form', times = 1, delay } = read(chosen);
+  const tamperings = requireTamperings(tamper);
   const url = requireAddress(to);
   if (!secret) throw new GatewayError('usage', '--secret must not be empty');
   const secretKey = readSecret(secret, '--secret');
   const trx = Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
   const { invent } = await dialect.ipn();
-  const composed = invent(
-    chosen,
-    { trx, now: Date.now(), secretKey },
-    { format, set, tamper: tamper === undefined ? undefined : requireTampering(tamper) },
-  );
+  const composed = invent(chosen, { trx, now: Date.now(), secretKey }, { format, set, tamper: tamperings });
   requireFireable(composed.body, times);
   const egress = new Egress(allowedHosts, () => undefined);
+  const forged = describeTamperings(tamperings);
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
     await sleep(delay);
-    fired.push(await attempt(url, composed, egress));
+    const sent = await attempt(url, composed, egress);
+    fired.push({ ...sent, note: [sent.note, forged].filter((part) => part !== null).join('; ') || null });
   }
   return fired;
 }

@@ -18,7 +18,8 @@ import {
   yesOrNo,
 } from './field.ts';
 import { optionalDuration, optionalNumber, optionalText, PAGING } from './input.ts';
-import { DELIVERY_STATES, IPN_FORMATS, TAMPERINGS } from './vocabulary.ts';
+import { TAMPERING_PATTERN } from './tampering.ts';
+import { DELIVERY_STATES, IPN_FORMATS } from './vocabulary.ts';
 
 /** Said of every record that repeats it. */
 export const IDENTIFIER = field(
@@ -87,7 +88,10 @@ const deliveryFields = {
   attemptCount: field(count, 'How many attempts there were.'),
   createdAt: time('When it was made.'),
   nextAttemptAt: field(z.nullable(dueTime), 'When it is tried next; null when it is not.', TIME),
-  note: field(nullableText, 'Why it was refused or failed, or a warning about its signature.'),
+  note: field(
+    nullableText,
+    'Why it was refused or failed, a warning about its signature, what was tampered with.',
+  ),
 };
 
 export const StoredDelivery = record(
@@ -138,7 +142,9 @@ export const ResendInput = request(
 );
 export type ResendInput = z.input<typeof ResendInput>;
 
-/** The tamperings are checked by the rules, which name the nearest one. */
+/** The tamperings are checked where they are read, which names the nearest one. */
+const TAMPERING = { type: 'string', pattern: TAMPERING_PATTERN };
+
 export const FireInput = request(
   'FireInput',
   'An IPN made by hand. Without `payment` it tells of one that never was.',
@@ -157,9 +163,11 @@ export const FireInput = request(
       z.optional(z.record(text, text)),
       'More fields, or others, by name; dots lead inside, such as `data.payment_trx`. Set before signing.',
     ),
-    tamper: optionalText('What is forged in it, so that a careful receiver must reject it.', {
-      enum: TAMPERINGS,
-    }),
+    tamper: field(
+      z.optional(z.union([text, z.array(text)])),
+      'What is forged in it after signing, one or several, so that a careful receiver must reject it. A value may follow: `identifier=order-2`.',
+      { anyOf: [TAMPERING, { type: 'array', items: TAMPERING }] },
+    ),
     times: optionalNumber(1, 1_000, 'How many deliveries of the same bytes.'),
     delay: optionalDuration(24 * 3_600_000, 'Time before each of them.'),
   },

@@ -2,6 +2,7 @@ import { requireAddress } from '../contract/address.ts';
 import { type FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { describeTamperings } from '../contract/tampering.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { type ChosenFields, type Composition, newDelivery } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
@@ -37,11 +38,13 @@ export function fire(state: State, request: FireRequest, context: Context): Outc
     : { trx: ids.trx(), now, secretKey };
   const ipn = context.ipn.composeChosen(request, subject, { format, set, tamper }, settings);
   requireFireable(ipn.body, times);
-  const isSigned = !tamper && !Object.hasOwn(set ?? {}, 'signature');
+  const isSigned = !tamper?.size && !Object.hasOwn(set ?? {}, 'signature');
   const plan = { paymentId: payment?.id ?? null, merchant, url, once: true, isSigned };
-  const deliveries = Array.from({ length: times }, (_, index) =>
-    newDelivery(ipn, { ...plan, dueAt: now + (index + 1) * delayMs }, context),
-  );
+  const note = describeTamperings(tamper);
+  const deliveries = Array.from({ length: times }, (_, index) => ({
+    ...newDelivery(ipn, { ...plan, dueAt: now + (index + 1) * delayMs }, context),
+    note,
+  }));
   return { change: { deliveries }, result: deliveries };
 }
 

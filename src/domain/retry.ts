@@ -1,3 +1,4 @@
+import { TAMPERED } from '../contract/tampering.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Context } from './settings.ts';
 import type { Attempt, Delivery, Outcome, State } from './state.ts';
@@ -96,8 +97,10 @@ function verdict(
 /** What stays in a delivery's note, behind the last problem, once a resend had to sign it with another key. */
 export const SIGNED_ANEW = 'signed anew: the key pair was replaced after the first signature';
 
+const LASTING = new RegExp(`(${SIGNED_ANEW}|${TAMPERED}.*)$`, 's');
+
 function noteOf(problem: string | null, { note }: Delivery): string | null {
-  const parts = [problem, note?.endsWith(SIGNED_ANEW) ? SIGNED_ANEW : null];
+  const parts = [problem, note && (LASTING.exec(note)?.[0] ?? null)];
   return parts.filter((part) => part !== null).join('; ') || null;
 }
 

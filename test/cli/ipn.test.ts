@@ -13,7 +13,7 @@ import { startSim } from '../helpers/sim.ts';
 const SECRET = 'sec_sim_9876543210';
 
 interface Gateway {
-  ready: { url: string; publicKey: string };
+  ready: { url: string; publicKey: string; secretKey: string };
 }
 
 async function initiate({ ready }: Gateway, fields: { identifier: string; ipn_url: string }): Promise<void> {
@@ -162,6 +162,16 @@ describe('ipn fire', () => {
     },
   );
 
+  it.each([[[]], [['--secret', SECRET]]])('applies every --tamper, with %j', async (secret) => {
+    const receiver = await startReceiver();
+    const { options } = await running();
+    const to = ['--to', receiver.url, '--identifier', 'order-1', '--amount', '7.50'];
+    const tamper = ['--tamper', 'amount=0.01', '--tamper', 'status', '--tamper', 'identifier=order-2'];
+    expect((await run(['ipn', 'fire', ...to, ...tamper, ...secret], options)).code).toBe(0);
+    const sent = Object.fromEntries(new URLSearchParams(receiver.requests[0]?.body));
+    expect(sent).toMatchObject({ status: 'failed', identifier: 'order-2', 'data[amount]': '0.01' });
+  });
+
   it.each([
     [['--to', 'ftp://x/'], /to must be an absolute http or https address/],
     [[], /to is required/],
@@ -217,6 +227,30 @@ describe('ipn verify', () => {
     );
     expect(code).toBe(0);
     expect(verdict).toMatchObject({ valid: true, identifier: 'order-1' });
+  });
+
+  it('takes the id of an IPN, and tells of keys that were replaced without showing any', async () => {
+    const receiver = await startReceiver();
+    const { gateway, options } = await running();
+    const { secretKey: old } = gateway.ready;
+    const fire = ['ipn', 'fire', '--to', receiver.url];
+    const before = await runJson<DeliveryView>(fire, options);
+    expect(await run(['ipn', 'verify', before.body.id], options)).toMatchObject({ code: 0 });
+    const replaced = await run(['keys', 'generate'], options);
+    const captured = await run(['ipn', 'verify', before.body.body], options);
+    expect(captured).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('the keys were replaced at '),
+    });
+    const after = await runJson<DeliveryView>(fire, options);
+    const withOld = await run(['ipn', 'verify', after.body.id, '--secret', old], options);
+    expect(withOld.code).toBe(1);
+    expect(withOld.stdout).toContain('the secret key given here was replaced at ');
+    const merchants = await (await fetch(`${gateway.ready.url}/_sim/merchants`)).text();
+    const state = await (await fetch(`${gateway.ready.url}/_sim/snapshot`)).text();
+    const said = [replaced, captured, withOld].flatMap(({ stdout, stderr }) => [stdout, stderr]);
+    expect([...said, merchants, state].join()).not.toContain(old);
+    expect(await run(['ipn', 'verify', 'ipn_nope'], options)).toMatchObject({ code: 4 });
   });
 
   it('says why a bad one is not, and exits 1', async () => {

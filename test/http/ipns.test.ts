@@ -429,6 +429,19 @@ describe('POST /_sim/ipns', () => {
   const signed = (sim: Sim, text: string) =>
     createHmac('sha256', sim.secretKey).update(text).digest('hex').toUpperCase();
 
+  it('keeps in its note what was tampered with, behind whatever else it says', async () => {
+    const receiver = await startReceiver([{ status: 500 }, {}]);
+    const sim = await startSim();
+    const input = { to: receiver.url, tamper: ['status=lost', 'amount'] };
+    const { body } = await post<DeliveryView>(sim, '/ipns', input);
+    expect(body).toMatchObject({
+      status: 'lost',
+      note: 'the receiver answered 500: only 2xx counts as received; tampered with: status=lost, amount',
+    });
+    const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
+    expect(again).toMatchObject({ state: 'delivered', note: 'tampered with: status=lost, amount' });
+  });
+
   it('fires an invented IPN, signed, attempted once and answered for after the attempt', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'no' }]);
     const sim = await startSim({ ipnSchedule: ['1ms'] });
@@ -501,12 +514,12 @@ describe('POST /_sim/ipns', () => {
     expect(waits[1]?.[0]).toBeGreaterThanOrEqual(80);
   });
 
-  it('never signs anew what it was told to applyTampering', async () => {
+  it('never signs anew what was tampered with', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const { body } = await post<DeliveryView>(sim, '/ipns', { to: receiver.url, tamper: 'secret' });
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
-    expect(again).toMatchObject({ body: body.body, note: null });
+    expect(again).toMatchObject({ body: body.body, note: 'tampered with: secret' });
   });
 
   it('never posts to the emulator itself', async () => {
@@ -521,6 +534,8 @@ describe('POST /_sim/ipns', () => {
     [{ to: 'nowhere' }, 422, /to must be an absolute http or https address/],
     [{ to: PUBLIC_URL }, 403, /--allow-ipn-host 203\.0\.113\.9/],
     [{ to: ':url', payment: 'nope' }, 404, /no payment has the id or identifier "nope"/],
+    [{ to: ':url', tamper: ['case', 'amuont'] }, 422, /did you mean amount\?/],
+    [{ to: ':url', tamper: 7 }, 422, /tamper/],
     [{ to: ':url', tamper: 'amuont' }, 422, /tamper must be one of .*did you mean amount\?/],
     [{ to: ':url', amount: '1e5' }, 422, /amount must be a plain decimal/],
     [{ to: ':url', currency: 'usd' }, 422, /currency must be an upper-case code/],

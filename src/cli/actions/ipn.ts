@@ -1,6 +1,7 @@
 import type { Delivery, FireInput } from '../../contract/delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
+import { requireTamperings } from '../../contract/tampering.ts';
 import { dialect } from '../../library/merchant-client.ts';
 import type { Actions } from '../commands/ipn.ts';
 import type { Server } from '../connect.ts';
@@ -14,7 +15,7 @@ import {
   whatToDo,
 } from '../format-attempt.ts';
 import { listed, moment, pairs } from '../layout.ts';
-import { bodyToVerify, verdictText, verifyKeys } from '../verify-input.ts';
+import { bodyToVerify, formerKeys, verdictText, verifyKeys } from '../verify-input.ts';
 
 export const list: Actions['list'] = async ({ fields: query, call }) =>
   listed(
@@ -50,6 +51,8 @@ export const resend: Actions['resend'] = async ({ args: [id], fields, options, c
 /** Through the server, or with --secret without any. */
 export const fire: Actions['fire'] = async ({ fields, options, call }) => {
   const { secret, allowIpnHost } = options;
+  // A mistake on the command line, whatever the server is like.
+  requireTamperings(fields.tamper);
   if (secret === undefined && allowIpnHost !== undefined) {
     throw new GatewayError('usage', '--allow-ipn-host is for --secret: the emulator has its own', {
       hint: hint`Start it with ${option('allowIpnHost', allowIpnHost.join(','))}`,
@@ -97,9 +100,14 @@ function deliveryText(delivery: FiredIpn): string {
 }
 
 export const verify: Actions['verify'] = async ({ args: [argument], options, io, connect }) => {
-  const body = await bodyToVerify(argument, options.body, io);
-  const keys = await verifyKeys(options, connect);
-  const verdict = (await dialect.ipn()).verify(body, keys);
+  const { body, merchant } = await bodyToVerify(argument, options.body, io, connect);
+  const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
+  const tools = await dialect.ipn();
+  let verdict = tools.verify(body, keys);
+  // Only now: a secret key that is given needs no emulator.
+  if (!verdict.authentic && options.secret) {
+    verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) });
+  }
   return {
     json: verdict,
     text: verdictText(verdict),

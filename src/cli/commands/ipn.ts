@@ -9,6 +9,7 @@ import {
   group,
   list,
   pagedBy,
+  repeated,
   text,
 } from '../command.ts';
 
@@ -53,7 +54,11 @@ export const COMMANDS = {
       currency: text('code', 'currency code (default: USD)'),
       status: text('status', 'status (default: success)'),
       set: assignments('any field, such as data.charge=1, set before signing; repeatable'),
-      tamper: choice('what', 'tamper with this after signing: must be rejected', TAMPERINGS),
+      tamper: repeated(
+        'what',
+        'tamper with this after signing, such as amount or identifier=order-2: must be rejected; repeatable',
+        TAMPERINGS,
+      ),
       format: choice('format', 'how it is written', IPN_FORMATS),
       times: text('number', 'number of deliveries of the same bytes'),
       delay: text('duration', 'wait before each of them'),
@@ -65,7 +70,7 @@ export const COMMANDS = {
     },
     examples: [
       'ipn fire --payment order-1',
-      'ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount',
+      'ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount=0.01 --tamper currency',
       'ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
     ],
   },
@@ -73,11 +78,15 @@ export const COMMANDS = {
     args: ['[body]'],
     summary: 'whether an IPN is valid, or why not',
     options: {
-      body: text('body', 'the body: its text, @file, or - for stdin (default: stdin)'),
+      body: text('body', 'the body: its text, @file, - for stdin, or the id of an IPN (default: stdin)'),
       ...KEYS,
       publicKey: text('key', 'to tell when this was mistaken for the secret key'),
     },
-    examples: ['ipn verify @body.txt', 'ipn verify --secret sec_sim_1 --body @body.txt'],
+    examples: [
+      'ipn verify ipn_ndx7mhc09sz61bt8',
+      'ipn verify @body.txt',
+      'ipn verify --secret sec_sim_1 --body @body.txt',
+    ],
   },
   listen: {
     summary: 'receive, verify and print IPNs',

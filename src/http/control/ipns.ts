@@ -6,7 +6,7 @@ import {
   FireInput,
   ResendInput,
 } from '../../contract/delivery.ts';
-import { requireTampering } from '../../contract/tampering.ts';
+import { requireTamperings } from '../../contract/tampering.ts';
 import type { Delivery as StoredDelivery } from '../../domain/state.ts';
 import type { AppParts } from '../environment.ts';
 import { listPage, wholeList } from './list.ts';
@@ -50,8 +50,8 @@ export function ipnRoutes(parts: AppParts) {
       answer: [Delivery, DeliveryBatch],
       status: 201,
       errors: [404],
-      run: async ({ body: { delay: delayMs, tamper: name, ...request } }) => {
-        const tamper = name === undefined ? undefined : requireTampering(name);
+      run: async ({ body: { delay: delayMs, tamper: given, ...request } }) => {
+        const tamper = requireTamperings(given);
         const fired = (await ipns.fire({ ...request, delayMs, tamper })).map(view);
         return fired.length === 1 && fired[0] ? fired[0] : wholeList(fired);
       },

@@ -30,7 +30,7 @@ export const invent: IpnTools['invent'] = (chosen, { trx, now, secretKey }, comp
 export const composeChosen: IpnComposer['composeChosen'] = (chosen, subject, composition, settings) =>
   'payment' in subject ? write(chosen, subject, composition, settings) : invent(chosen, subject, composition);
 
-/** Replaces what is chosen, overrides fields by name, signs the result, and then tampers with it. */
+/** Replaces what is chosen, overrides fields by name, signs the result, and then tampers with it, in the order given. */
 function write(
   chosen: ChosenFields,
   subject: Subject,
@@ -44,10 +44,11 @@ function write(
   let ipn = ipnFields({ ...about, payment: { ...payment, identifier, amount, currency } }, settings);
   for (const [name, value] of Object.entries(set)) ipn = override(ipn, name, value);
   const signedText = ipn.data.amount + ipn.identifier;
-  const key = tamper === 'secret' ? `not-${secretKey}` : secretKey;
+  const key = tamper?.has('secret') ? `not-${secretKey}` : secretKey;
   if (!Object.hasOwn(set, 'signature')) ipn.signature = sign(ipn.data.amount, ipn.identifier, key);
-  const sent = tamper ? TAMPERERS[tamper](ipn) : ipn;
-  return { ...encodeIpn(sent, format), signedText, identifier: ipn.identifier, status: ipn.status };
+  let sent = ipn;
+  for (const [what, value] of tamper ?? []) sent = TAMPERERS[what](sent, value);
+  return { ...encodeIpn(sent, format), signedText, identifier: ipn.identifier, status: sent.status };
 }
 
 function requireFields({ amount, currency }: ChosenFields): void {
@@ -97,15 +98,16 @@ function override<All extends Fields>(fields: All, name: string, value: string):
   return within(fields, name.split('.'));
 }
 
-const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields) => IpnFields>> = {
+/** Each takes the value that is wanted, or makes one up. */
+const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | null) => IpnFields>> = {
   signature: (ipn) => ({ ...ipn, signature: otherDigit(ipn.signature) }),
-  amount: (ipn) => ({ ...ipn, data: { ...ipn.data, amount: `9${ipn.data.amount}` } }),
-  identifier: (ipn) => ({ ...ipn, identifier: `${ipn.identifier}X` }),
+  amount: (ipn, value) => ({ ...ipn, data: { ...ipn.data, amount: value ?? `9${ipn.data.amount}` } }),
+  identifier: (ipn, value) => ({ ...ipn, identifier: value ?? `${ipn.identifier}X` }),
   // Neither status nor currency is signed: a receiver must look at them itself.
-  status: (ipn) => ({ ...ipn, status: 'failed' }),
-  currency: (ipn) => {
+  status: (ipn, value) => ({ ...ipn, status: value ?? 'failed' }),
+  currency: (ipn, value) => {
     const { currency } = ipn.data;
-    const code = currency.code === 'GNF' ? 'USD' : 'GNF';
+    const code = value ?? (currency.code === 'GNF' ? 'USD' : 'GNF');
     const symbol = CURRENCIES.get(code)?.symbol ?? code;
     return { ...ipn, data: { ...ipn.data, currency: { ...currency, code, symbol } } };
   },

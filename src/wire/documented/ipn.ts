@@ -133,6 +133,9 @@ export const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) =
   return body.replace(/(\bsignature(?:=|":"))[^&"]*/, `$1${signature}`);
 };
 
+/** No amount begins like this, so that it is the signature of no IPN. */
+export const fingerprint: IpnComposer['fingerprint'] = (secretKey) => sign('fingerprint', '', secretKey);
+
 /** A text with another first digit, for a signature that must not match. */
 export function otherDigit(text: string): string {
   return (text.startsWith('0') ? '1' : '0') + text.slice(1);
