@@ -119,10 +119,13 @@ function nextText({ state, nextAttemptAt }: Delivery): string {
 }
 
 /** Refused initiates are answered 200, as deployments do: the status does not tell. */
-export function isRefused({ method, target, status, paymentId }: RecordedRequest): boolean {
-  return (
-    method === 'POST' && status === 200 && paymentId === null && /\/payment\/initiate(\?|$)/.test(target)
-  );
+function isRefused(request: RecordedRequest): boolean {
+  return request.status === 200 && isRefusedInitiate(request);
+}
+
+/** Whether no payment came of an initiate. */
+export function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
+  return method === 'POST' && paymentId === null && /\/payment\/initiate(\?|$)/.test(target);
 }
 
 /** The local time, to the second. */

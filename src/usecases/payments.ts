@@ -2,6 +2,7 @@ import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, TimelineEntry } from '../contract/payment.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
+import { initiateRemedy } from '../domain/initiate-remedy.ts';
 import { type InitiateCommand, initiate, requirePayment, withEvent } from '../domain/payment.ts';
 import {
   REDIRECT_HEAD_START_MS,
@@ -48,6 +49,13 @@ export function paymentUseCases(parts: UseCaseParts) {
     timeline: (payment: Payment): TimelineEntry[] => timeline(payment, store.state),
     initiate: (command: InitiateCommand, mode: Mode): Promise<Payment> =>
       store.commit((state) => initiate(state, command, mode, context())),
+
+    /** The error of a refused initiate with what its request lacks, for the log. */
+    explained(failed: GatewayError, readLoosely: () => InitiateCommand): GatewayError {
+      const { code, message, problems, problemCount } = failed;
+      const hint = initiateRemedy(failed, readLoosely, store.state, settings);
+      return new GatewayError(code, message, { problems, problemCount, ...(hint && { hint }) });
+    },
 
     /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` when it is settled already */
     async settle(reference: string, command: SettleCommand): Promise<Settled> {

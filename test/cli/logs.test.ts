@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER } from '../helpers/sim.ts';
 
 describe('inbox and logs', () => {
   it('show the code of a live checkout and what led to it, without any secret', async () => {
@@ -48,6 +49,21 @@ describe('inbox and logs', () => {
     expect(stdout).toContain('public_key is required');
     expect(stdout).toContain('and 6 more');
     expect(stdout).toContain('looks like JSON');
+  });
+
+  it('name every option that a refused initiate needs, behind those in force', async () => {
+    const cwd = await temporaryFolder();
+    const flags = ['start', '--port', '0', '--currency', 'NPR:Rs', '--control-token', 'token-of-the-team'];
+    const server = launch(flags, { cwd });
+    await server.until((stdout) => stdout.includes('Ctrl-C'));
+    const url = /Base URL +(\S+)/.exec(server.stdout())?.[1] ?? '';
+    const body = new URLSearchParams({ ...ORDER, public_key: 'nobody', currency: 'xof', site_logo: '' });
+    await fetch(`${url}/payment/initiate`, { method: 'POST', body });
+    const inForce = `start --port 0 --currency NPR:Rs --control-token '…' --loose --currency XOF accepts the rest`;
+    await server.until((stdout) => stdout.includes(inForce));
+    expect(server.stdout()).toMatch(
+      /accepts the rest; public_key is wrong, too: .*gateway-sim.js.* keys show prints/,
+    );
   });
 
   it('tell each thing that happens on a checkout once, when it happens, and what was entered wrong', async () => {
