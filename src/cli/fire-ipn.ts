@@ -41,14 +41,18 @@ export async function fireWithoutServer(
       '--payment is known to the server only: leave --secret out, or the payment',
     );
   }
-  const { to, set, tamper, format = 'form', times = 1, delay } = read(chosen);
+  const { to, set, unset, tamper, format = 'form', times = 1, delay } = read(chosen);
   const tamperings = requireTamperings(tamper);
   const url = requireAddress(to);
   if (!secret) throw new GatewayError('usage', '--secret must not be empty');
   const secretKey = readSecret(secret, '--secret');
   const trx = Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
   const { invent } = await dialect.ipn();
-  const composed = invent(chosen, { trx, now: Date.now(), secretKey }, { format, set, tamper: tamperings });
+  const composed = invent(
+    chosen,
+    { trx, now: Date.now(), secretKey },
+    { format, set, unset, tamper: tamperings },
+  );
   requireFireable(composed.body, times);
   const egress = new Egress(allowedHosts, () => undefined);
   const forged = describeTamperings(tamperings);

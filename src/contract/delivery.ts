@@ -160,8 +160,12 @@ export const FireInput = request(
       'How it is written; default: as the emulator writes them.',
     ),
     set: field(
-      z.optional(z.record(text, text)),
-      'More fields, or others, by name; dots lead inside, such as `data.payment_trx`. Set before signing.',
+      z.optional(z.record(text, z.union([text, z.array(text)]))),
+      'More fields, or others, by name; dots lead inside, such as `data.payment_trx`. Set before signing. A name with `[]` behind it makes a list of one value or several, in place of what was signed.',
+    ),
+    unset: field(
+      z.optional(z.union([text, z.array(text)])),
+      'Fields that are left out, such as `data.charge`. What is signed is what is left; `signature` is left out after that.',
     ),
     tamper: field(
       z.optional(z.union([text, z.array(text)])),

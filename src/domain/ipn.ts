@@ -21,8 +21,10 @@ export type ChosenFields = Pick<FireInput, 'identifier' | 'amount' | 'currency' 
 
 export interface Composition {
   format: IpnFormat;
-  /** Values by dotted name, such as `data.charge`; set before it is signed. */
-  set?: Readonly<Record<string, string>> | undefined;
+  /** Values by dotted name, such as `data.charge`; set before it is signed. Lists have `[]` behind their names. */
+  set?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  /** Dotted names of what is left out. */
+  unset?: string | readonly string[] | undefined;
   tamper?: Tamperings | undefined;
 }
 

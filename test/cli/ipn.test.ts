@@ -190,6 +190,39 @@ describe('ipn fire', () => {
     expect(finished.stderr).not.toMatch(/\n\s+at /);
   });
 
+  it('leaves fields out and makes lists of them', async () => {
+    const receiver = await startReceiver();
+    const { options } = await running();
+    const odd = [
+      '--unset',
+      'data.charge',
+      '--unset',
+      'status',
+      '--set',
+      'signature[]=a',
+      '--set',
+      'signature[]=b',
+    ];
+    expect((await run(['ipn', 'fire', '--to', receiver.url, ...odd], options)).code).toBe(0);
+    const sent = new URLSearchParams(receiver.requests[0]?.body);
+    expect(sent.getAll('signature[]')).toEqual(['a', 'b']);
+    expect(['signature', 'status', 'data[charge]'].filter((name) => sent.has(name))).toEqual([]);
+  });
+
+  it.each([
+    [{ status: 400 }, 0, ''],
+    [{ status: 302 }, 0, ''],
+    [{ status: 204 }, 1, 'gateway-sim: 1 of 1 IPNs accepted, none should be\n'],
+    ['drop' as const, 3, 'gateway-sim: 1 of 1 IPNs not answered\n'],
+  ])('--expect-refusal of %j exits %i', async (answer, expected, said) => {
+    const receiver = await startReceiver([answer]);
+    const { options } = await running();
+    const args = ['ipn', 'fire', '--to', receiver.url, '--tamper', 'signature', '--expect-refusal'];
+    const { code, stderr } = await run(args, options);
+    expect([code, stderr.replace(/^(Both|Does).*\n/gm, '')]).toEqual([expected, said]);
+    expect((await run([...args, '--secret', SECRET], options)).code).toBe(expected);
+  });
+
   it('goes to a host that --allow-ipn-host names', async () => {
     const cwd = await temporaryFolder();
     const receiver = await startReceiver();

@@ -15,6 +15,7 @@ import {
   whatToDo,
 } from '../format-attempt.ts';
 import { listed, moment, pairs } from '../layout.ts';
+import type { CommandResult } from '../output.ts';
 import { bodyToVerify, formerKeys, verdictText, verifyKeys } from '../verify-input.ts';
 
 export const list: Actions['list'] = async ({ fields: query, call }) =>
@@ -53,6 +54,9 @@ export const fire: Actions['fire'] = async ({ fields, options, call }) => {
   const { secret, allowIpnHost } = options;
   // A mistake on the command line, whatever the server is like.
   requireTamperings(fields.tamper);
+  if (options.expectRefusal && options.requireDelivery) {
+    throw new GatewayError('usage', 'ipn fire takes --require-delivery or --expect-refusal, not both');
+  }
   if (secret === undefined && allowIpnHost !== undefined) {
     throw new GatewayError('usage', '--allow-ipn-host is for --secret: the emulator has its own', {
       hint: hint`Start it with ${option('allowIpnHost', allowIpnHost.join(','))}`,
@@ -64,12 +68,23 @@ export const fire: Actions['fire'] = async ({ fields, options, call }) => {
   return {
     json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
     ...fired(ipns, options),
+    ...(options.expectRefusal && acceptance(ipns)),
   };
 };
 
 async function fireByServer(json: FireInput, call: Server['call']): Promise<Delivery[]> {
   const answer = await call('POST /ipns', { json });
   return 'data' in answer ? answer.data : [answer];
+}
+
+/** What `--expect-refusal` fails for: nothing when each was answered with another status than 2xx. */
+function acceptance(ipns: readonly FiredIpn[]): Pick<CommandResult, 'failure' | 'failureCode'> {
+  const statuses = ipns.map(({ attempts }) => attempts.at(-1)?.responseStatus ?? null);
+  const accepted = statuses.filter((status) => status !== null && status >= 200 && status < 300).length;
+  if (accepted) return { failure: `${accepted} of ${ipns.length} IPNs accepted, none should be` };
+  const silent = statuses.filter((status) => status === null).length;
+  if (!silent) return {};
+  return { failure: `${silent} of ${ipns.length} IPNs not answered`, failureCode: 'no_server' };
 }
 
 function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery: true | undefined }) {

@@ -53,7 +53,10 @@ export const COMMANDS = {
       amount: text('amount', 'amount as decimal text'),
       currency: text('code', 'currency code (default: USD)'),
       status: text('status', 'status (default: success)'),
-      set: assignments('any field, such as data.charge=1, set before signing; repeatable'),
+      set: assignments(
+        'any field, such as data.charge=1, set before signing; signature[]=x makes a list; repeatable',
+      ),
+      unset: repeated('field', 'leave this field out, such as data.charge or signature; repeatable'),
       tamper: repeated(
         'what',
         'tamper with this after signing, such as amount or identifier=order-2: must be rejected; repeatable',
@@ -67,10 +70,12 @@ export const COMMANDS = {
       secret: text('key', `sign with this key and send from here: no server is needed; ${SEEN_IN_PS}`),
       allowIpnHost: ALLOW_IPN_HOST,
       requireDelivery: flag('exit 1 unless each was answered with 2xx'),
+      expectRefusal: flag('exit 1 when one was answered with 2xx, 3 when nobody answered'),
     },
     examples: [
       'ipn fire --payment order-1',
       'ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount=0.01 --tamper currency',
+      'ipn fire --payment order-1 --unset signature --expect-refusal',
       'ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
     ],
   },

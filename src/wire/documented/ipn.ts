@@ -122,7 +122,8 @@ export function encodeIpn(fields: object, format: IpnFormat): { contentType: str
 function appendNested(form: URLSearchParams, prefix: string, value: object): void {
   for (const [name, inner] of Object.entries(value)) {
     const key = prefix ? `${prefix}[${name}]` : name;
-    if (typeof inner === 'object' && inner !== null) appendNested(form, key, inner);
+    if (Array.isArray(inner)) for (const item of inner) form.append(`${key}[]`, String(item));
+    else if (typeof inner === 'object' && inner !== null) appendNested(form, key, inner);
     else form.append(key, String(inner));
   }
 }

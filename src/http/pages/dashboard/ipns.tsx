@@ -34,7 +34,7 @@ export const ipnsPage = listPage<Delivery>({
   },
   overview: ({ state }) => <DeliveryTimes state={state.current} />,
   records: ({ state }) => state.current.deliveries,
-  columns: ({ state }, from) => deliveryColumns(state.current, from),
+  columns: (parts, from) => deliveryColumns(parts, from),
   keyOf: ({ id }) => ({ id }),
   first: (parts) => {
     const url = parts.runtime.baseUrl();
@@ -52,17 +52,28 @@ export const ipnsPage = listPage<Delivery>({
 });
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
-export function deliveryColumns(state: State, from: string, ofOne = false): Column<Delivery>[] {
+export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
+  const state = parts.state.current;
   return [
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} />, { head: true }),
     column('State', (delivery) => <Status of={delivery.state} />),
     column('Attempts', ({ attemptCount }) => attemptCount, { label: 'Attempts' }),
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'long' }),
-    column('To', ({ url }) => <code>{url}</code>, { kind: 'address' }),
+    column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
     column('Action', ({ id }) => (
       <Form to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} submit="Resend" />
     )),
   ];
+}
+
+function To({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+  const forwardedTo = parts.ipns.forwardedTo(delivery);
+  if (forwardedTo === null) return <code>{delivery.url}</code>;
+  return (
+    <>
+      <span class="soft">forwarded to</span> <code>{forwardedTo}</code>
+    </>
+  );
 }
 
 function DeliveryLink({ delivery, ofOne }: { delivery: Delivery; ofOne: boolean }) {
