@@ -1,11 +1,15 @@
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { command, type Hint, hint } from '../contract/hint.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
+import { TAMPERED } from '../contract/tampering.ts';
 import { moment } from './layout.ts';
 import { onOneLine } from './printable.ts';
 
 /** What is told of a delivery; one that was fired without a server has no id. */
-export type ToldDelivery = Pick<Delivery, 'url' | 'forwardedTo' | 'underWay' | 'nextAttemptAt'> & {
+export type ToldDelivery = Pick<
+  Delivery,
+  'url' | 'forwardedTo' | 'state' | 'note' | 'underWay' | 'nextAttemptAt'
+> & {
   id: string | null;
   attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
 };
@@ -49,11 +53,14 @@ export function answerText({ error, responseBody }: ToldDelivery['attempts'][num
 const SIGNATURE_REFUSALS: readonly unknown[] = [400, 401, 403];
 
 /** Where to look when the last attempt was refused or had no answer. */
-export function whatToDo({ id, attempts }: ToldDelivery): Hint[] {
+export function whatToDo({ id, state, note, attempts }: ToldDelivery): Hint[] {
   const last = attempts.at(-1);
-  if (id === null || !last || last.error === null) return [];
+  // Of what the egress guard refused there are no two sides.
+  if (id === null || !last || last.error === null || state === 'refused') return [];
   const show = hint`Both sides of it: ${command('ipn show', id)}`;
-  if (!SIGNATURE_REFUSALS.includes(last.responseStatus)) return [show];
+  // What was tampered with is meant to be refused.
+  const isMeant = note?.includes(TAMPERED) ?? false;
+  if (isMeant || !SIGNATURE_REFUSALS.includes(last.responseStatus)) return [show];
   const verify = command('ipn verify', id, '--secret', '<the key in your code>');
   return [show, hint`Does your code have the right key? ${verify}`];
 }

@@ -190,6 +190,14 @@ describe('ipn fire', () => {
     expect(finished.stderr).not.toMatch(/\n\s+at /);
   });
 
+  it('shows what was tampered with, and does not send to verify what is meant to be refused', async () => {
+    const receiver = await startReceiver([{ status: 401 }]);
+    const { options } = await running();
+    const { stdout, stderr } = await run(['ipn', 'fire', '--to', receiver.url, '--tamper', 'case'], options);
+    expect(stdout).toMatch(/^Note +tampered with: case$/m);
+    expect(stderr).toMatch(/^Both sides of it: .* ipn show ipn_\w+\n$/);
+  });
+
   it('leaves fields out and makes lists of them', async () => {
     const receiver = await startReceiver();
     const { options } = await running();

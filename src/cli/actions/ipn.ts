@@ -110,8 +110,14 @@ function deliveryText(delivery: FiredIpn): string {
     [`Attempt ${number}`]: describeLastAttempt(delivery),
     Answer: last && answerText(last),
     Next: nextAttempt(delivery),
-    Note: note && note !== last?.error ? note : undefined,
+    Note: noteBeside(note, last?.error),
   });
+}
+
+/** What a note says beyond the problem of the last attempt. */
+function noteBeside(note: string | null, error: string | null | undefined): string | undefined {
+  if (note === null || note === error) return undefined;
+  return error && note.startsWith(`${error}; `) ? note.slice(error.length + 2) : note;
 }
 
 export const verify: Actions['verify'] = async ({ args: [argument], options, io, connect }) => {

@@ -28,22 +28,25 @@ export function mistakesIn(signature: string, fields: SignedFields, keys: Verify
       if (!best || mistakes.length < best.length) best = mistakes;
     }
   }
-  return best ?? [UNKNOWN, ...keyProblems(keys)];
+  return best ?? unknownSignature(keys);
 }
 
 const UNKNOWN =
   'the signature matches neither these fields nor any of the usual mistakes: amount or identifier were changed after signing, or it was signed with another secret key';
 
-/** What is known of keys that were replaced, where the signature is none that is known. */
-function keyProblems({ secretKey, former = [], replacedAt }: VerifyKeys): string[] {
+/** The signature is none that is known: perhaps because of keys that were replaced. */
+function unknownSignature({ secretKey, former = [], replacedAt }: VerifyKeys): string[] {
   const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
   const own = fingerprint(secretKey);
   const old = former.find((one) => one.fingerprint === own);
   if (old) {
     return [`the secret key given here was replaced at ${shown(old.replacedAt)}: it signs nothing any more`];
   }
-  if (replacedAt === undefined) return [];
-  return [`the keys were replaced at ${shown(replacedAt)}: an IPN from before was signed with the old ones`];
+  if (replacedAt === undefined) return [UNKNOWN];
+  return [
+    UNKNOWN,
+    `the keys were replaced at ${shown(replacedAt)}: an IPN from before was signed with the old ones`,
+  ];
 }
 
 const SWAPPED = 'identifier and amount are swapped: the amount comes first';
