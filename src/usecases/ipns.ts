@@ -24,6 +24,21 @@ function turns() {
   };
 }
 
+/** What is told of a delivery beside its record. */
+function shownOf(store: UseCaseParts['store'], courier: UseCaseParts['courier']) {
+  return {
+    /** Where it goes instead of its own address, by its last attempt, else by its next one; null for neither. */
+    forwardedTo(delivery: Delivery): string | null {
+      const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
+      const url = last?.url ?? courier.addressOf(delivery);
+      return url === delivery.url ? null : url;
+    },
+
+    /** The attempt that waits for its answer; null when none does. */
+    underWay: (deliveryId: string): AttemptUnderWay | null => courier.underWay.get(deliveryId),
+  };
+}
+
 /** IPNs that somebody asks for. */
 export function ipnUseCases({ store, courier, context, settings }: UseCaseParts) {
   /** How long an attempt can take, with its way to the store. */
@@ -39,15 +54,7 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
   }
 
   return {
-    /** Where a delivery goes instead of its own address, by its last attempt, or else by its next one; null for neither. */
-    forwardedTo(delivery: Delivery): string | null {
-      const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
-      const url = last?.url ?? courier.addressOf(delivery);
-      return url === delivery.url ? null : url;
-    },
-
-    /** The attempt that waits for its answer; null when none does. */
-    underWay: (deliveryId: string): AttemptUnderWay | null => courier.underWay.get(deliveryId),
+    ...shownOf(store, courier),
 
     /** The delivery with this id. @throws GatewayError `not_found` */
     require: find,

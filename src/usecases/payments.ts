@@ -34,7 +34,7 @@ export interface Settled {
 export type Payments = ReturnType<typeof paymentUseCases>;
 
 export function paymentUseCases(parts: UseCaseParts) {
-  const { store, settings, courier, context } = parts;
+  const { store, settings, context } = parts;
   return {
     /** The payment that an id or a merchant's identifier names. @throws GatewayError `not_found` */
     require: (reference: string): Payment => requirePayment(store.state, reference),
@@ -79,16 +79,21 @@ export function paymentUseCases(parts: UseCaseParts) {
      * Where the checkout of a payment that settled itself leads, as soon as its IPN has had its turn before the
      * redirect; null where the browser stays.
      */
-    async selfSettled(payment: Payment): Promise<string | null> {
-      const address = selfSettledAddress(payment, settings.delivery);
-      const last = store.state.deliveriesOf(payment.id).at(-1);
-      const order = payment.auto?.delivery ?? settings.delivery;
-      if (address !== null && last && order !== 'redirect-then-ipn') {
-        await courier.attemptAfter(0, last.id, REDIRECT_WAIT_MS);
-      }
-      return address;
-    },
+    selfSettled: (payment: Payment): Promise<string | null> => selfSettled(parts, payment),
   };
+}
+
+async function selfSettled(
+  { store, settings, courier }: UseCaseParts,
+  payment: Payment,
+): Promise<string | null> {
+  const address = selfSettledAddress(payment, settings.delivery);
+  const last = store.state.deliveriesOf(payment.id).at(-1);
+  const order = payment.auto?.delivery ?? settings.delivery;
+  if (address !== null && last && order !== 'redirect-then-ipn') {
+    await courier.attemptAfter(0, last.id, REDIRECT_WAIT_MS);
+  }
+  return address;
 }
 
 /** Waits for the first attempt of what a settlement sends, where the order wants it before the redirect. */
