@@ -101,7 +101,8 @@ it('sends what happened before, then what happens, in one row', async () => {
 
 it('tells with each change of a payment what happened to it now, and when', async () => {
   const sim = await startSim();
-  await sim.initiate({ ...ORDER, amount: '900000', customer_email: 'poor@example.com' }, 'live');
+  const order = { ...ORDER, amount: '900000', customer_email: 'poor@example.com' };
+  await fetch(await sim.initiate(order, 'live'));
   const { payments } = sim.server.parts;
   await payments.settle('order-1', { outcome: 'approve', delivery: 'redirect-only', by: 'control' });
   const text = await (await fetch(`${sim.url}/_sim/events?since=0&follow=false`)).text();
@@ -111,6 +112,7 @@ it('tells with each change of a payment what happened to it now, and when', asyn
   );
   expect(told).toEqual([
     [['initiated'], []],
+    [['opened'], []],
     [['settled'], [expect.stringContaining('was too small: it is below zero now')]],
   ]);
   const times = events.map(({ at }) => at);
