@@ -3,6 +3,7 @@ import { command } from '../../../contract/hint.ts';
 import { DELIVERY_STATES, TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
+import type { AppParts } from '../../environment.ts';
 import {
   Code,
   CommandCode,
@@ -33,7 +34,7 @@ export const ipnsPage = listPage<Delivery>({
   },
   overview: ({ state }) => <DeliveryTimes state={state.current} />,
   records: ({ state }) => state.current.deliveries,
-  columns: ({ state }, from) => deliveryColumns(state.current, from),
+  columns: (parts, from) => deliveryColumns(parts, from),
   keyOf: ({ id }) => ({ id }),
   first: (parts) => {
     const url = parts.runtime.baseUrl();
@@ -51,17 +52,28 @@ export const ipnsPage = listPage<Delivery>({
 });
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
-export function deliveryColumns(state: State, from: string, ofOne = false): Column<Delivery>[] {
+export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
+  const state = parts.state.current;
   return [
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} />, { head: true }),
     column('State', (delivery) => <Status of={delivery.state} />),
     column('Attempts', ({ attemptCount }) => attemptCount, { label: 'Attempts' }),
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'long' }),
-    column('To', ({ url }) => <code>{url}</code>, { kind: 'address' }),
+    column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
     column('Action', ({ id }) => (
       <Form to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} submit="Resend" />
     )),
   ];
+}
+
+function To({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+  const forwardedTo = parts.ipns.forwardedTo(delivery);
+  if (forwardedTo === null) return <code>{delivery.url}</code>;
+  return (
+    <>
+      <span class="soft">forwarded to</span> <code>{forwardedTo}</code>
+    </>
+  );
 }
 
 function DeliveryLink({ delivery, ofOne }: { delivery: Delivery; ofOne: boolean }) {
@@ -102,10 +114,12 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const delivery = parts.ipns.require(id);
   const { paymentId, nextAttemptAt, note } = delivery;
+  const forwardedTo = parts.ipns.forwardedTo(delivery);
   const attempts = state.attemptsOf(id).toReversed();
   const [last] = attempts;
   const facts = [
-    ['To', <code>{delivery.url}</code>],
+    [forwardedTo === null ? 'To' : 'ipn_url', <code>{delivery.url}</code>],
+    ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
     ['Carries status', <code>{delivery.status}</code>],
     ['Delivery', <code>{delivery.id}</code>],
     ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
@@ -118,7 +132,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
     { title: `IPN of ${delivery.identifier}`, status: <Status of={delivery.state} /> },
     <>
       <div class="columns uneven">
-        <Send delivery={delivery} state={state} last={last} />
+        <Send delivery={delivery} parts={parts} last={last} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
           {note !== null && note !== last?.error && <p class="warning">{note}</p>}
         </FactsBox>
@@ -136,9 +150,9 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
 };
 
 /** It takes the focus: a press on Resend comes back to here. */
-function Send({ delivery, state, last }: { delivery: Delivery; state: State; last: Attempt | undefined }) {
+function Send({ delivery, parts, last }: { delivery: Delivery; parts: AppParts; last: Attempt | undefined }) {
   const path = recordPath('ipns', delivery.id);
-  const curl = curlCommand(deliveryView(delivery, state));
+  const curl = curlCommand(deliveryView(delivery, parts));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Send it</h2>

@@ -1,7 +1,7 @@
 import { command } from '../../../contract/hint.ts';
 import { PAYMENT_OUTCOMES } from '../../../contract/outcomes.ts';
 import { DELIVERY_ORDERS, MODES, PAYMENT_STATUSES, SETTLERS } from '../../../contract/vocabulary.ts';
-import type { Delivery, Payment, State } from '../../../domain/state.ts';
+import type { Delivery, Payment } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
@@ -99,7 +99,7 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
   const isPending = payment.status === 'pending';
-  const ipns = <Ipns state={state} payment={payment} />;
+  const ipns = <Ipns parts={parts} payment={payment} />;
   const facts = [
     ['Charge', shownAmount(parts, payment.charge, payment.currency)],
     ['Mode', payment.mode],
@@ -145,14 +145,14 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   return recordPage('payments', payment.id, heading, sections);
 };
 
-function Ipns({ state, payment }: { state: State; payment: Payment }) {
-  const rows = state.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
+function Ipns({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  const rows = parts.state.current.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
   return (
     <Section id="payment-ipns" title="IPNs">
       <Table
         id="payment-ipn-list"
         label="IPNs of this payment, newest first"
-        columns={deliveryColumns(state, recordPath('payments', payment.id), true)}
+        columns={deliveryColumns(parts, recordPath('payments', payment.id), true)}
         rows={rows}
         keyOf={({ id }) => ({ id })}
         none={payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}
