@@ -146,7 +146,11 @@ async function buildEngine(plan: Plan, { store }: Opened) {
   const faults = new Faults(() => ids.fraction('fault'));
   faults.replace(plan.firstFaults);
   const events = new EventLog(store, clock);
-  const courier = new Courier({ store, clock, poster: new Poster(egress), context, version, faults });
+  const courier = new Courier({
+    ...{ store, clock, context, version, faults },
+    poster: new Poster(egress),
+    onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
+  });
   return {
     courier,
     useCases: createUseCases({ ...plan, store, courier, context, events, faults, renewIds }),

@@ -174,15 +174,32 @@ export function list(
   return { placeholder, description, parse: (written, before = []) => [...before, ...written.split(',')] };
 }
 
-/** Fields such as `data.charge=1`; repeatable. */
+/** A repeated flag adds to the list. What is in it may go beyond the choices, which the shell offers. */
+export function repeated(
+  placeholder: string,
+  description: string,
+  choices?: readonly string[],
+): OptionDeclaration<string[] | undefined> {
+  return {
+    placeholder,
+    description,
+    ...(choices && { choices }),
+    parse: (written, before = []) => [...before, written],
+  };
+}
+
+/** Fields such as `data.charge=1`; repeatable. `signature[]=x` adds to a list. */
 export function assignments(
   description: string,
-): OptionDeclaration<Readonly<Record<string, string>> | undefined> {
+): OptionDeclaration<Readonly<Record<string, string | string[]>> | undefined> {
   return {
     placeholder: 'field=value',
     description,
     parse: (written, before = {}) => {
       const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];
+      if (name?.endsWith('[]') && value !== undefined) {
+        return { ...before, [name]: [before[name] ?? [], value].flat() };
+      }
       if (name !== undefined && value !== undefined) return { ...before, [name]: value };
       throw new InvalidArgumentError('Fields are set as name=value, such as data.charge=1.');
     },

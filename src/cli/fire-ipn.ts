@@ -3,7 +3,7 @@ import { requireAddress } from '../contract/address.ts';
 import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
-import { requireTampering } from '../contract/tampering.ts';
+import { describeTamperings, requireTamperings } from '../contract/tampering.ts';
 import { Egress } from '../delivery/egress.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
@@ -41,7 +41,8 @@ export async function fireWithoutServer(
       '--payment is known to the server only: leave --secret out, or the payment',
     );
   }
-  const { to, set, tamper, format = 'form', times = 1, delay } = read(chosen);
+  const { to, set, unset, tamper, format = 'form', times = 1, delay } = read(chosen);
+  const tamperings = requireTamperings(tamper);
   const url = requireAddress(to);
   if (!secret) throw new GatewayError('usage', '--secret must not be empty');
   const secretKey = readSecret(secret, '--secret');
@@ -50,14 +51,16 @@ export async function fireWithoutServer(
   const composed = invent(
     chosen,
     { trx, now: Date.now(), secretKey },
-    { format, set, tamper: tamper === undefined ? undefined : requireTampering(tamper) },
+    { format, set, unset, tamper: tamperings },
   );
   requireFireable(composed.body, times);
   const egress = new Egress(allowedHosts, () => undefined);
+  const forged = describeTamperings(tamperings);
   const fired: FiredIpn[] = [];
   for (let count = 0; count < times; count++) {
     await sleep(delay);
-    fired.push(await attempt(url, composed, egress));
+    const sent = await attempt(url, composed, egress);
+    fired.push({ ...sent, note: [sent.note, forged].filter((part) => part !== null).join('; ') || null });
   }
   return fired;
 }
@@ -95,7 +98,7 @@ async function attempt(
     ...{ id: null, paymentId: null, identifier, url, status, contentType, body, signedText },
     state: error === null ? 'delivered' : 'failed',
     createdAt: startedAt,
-    nextAttemptAt: null,
+    ...{ nextAttemptAt: null, underWay: null, forwardedTo: null },
     note: error,
     attempts: [
       {

@@ -1,72 +1,134 @@
 import type { ChalkInstance } from 'chalk';
+import type { Attempt, Delivery } from '../contract/delivery.ts';
+import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import type { RecordedRequest, SimEvent } from '../contract/event.ts';
+import { type HintStyle, renderHint } from '../contract/hint.ts';
+import { PAYMENT_EVENTS } from '../contract/vocabulary.ts';
+import { answerText, receiverOf, whatToDo } from './format-attempt.ts';
 import type { Output } from './output.ts';
+
+/** How lines are written: their colours, and the commands in them. */
+export interface LineStyle {
+  colour: ChalkInstance;
+  style: HintStyle;
+}
 
 /** Shows an event: in lines, with --json as a document. */
 export function showEvent(event: SimEvent, output: Output): void {
   if (output.json) output.line(JSON.stringify(event));
-  else for (const line of eventLines(event, output.colour)) output.line(line);
+  else for (const line of eventLines(event, output)) output.line(line);
 }
 
 /** The lines that describe an event: `-->` arrives, `<--` leaves. Empty where there is nothing to say. */
-export function eventLines(activity: SimEvent, colour: ChalkInstance): string[] {
+export function eventLines(event: SimEvent, { colour, style }: LineStyle): string[] {
+  const [first, ...warnings] = linesOf(event, { colour, style });
+  const lines = [
+    ...(first === undefined ? [] : [`${clockTime(event.at)}  ${first}`]),
+    ...warnings.map((text) => `          ${colour.yellow('!')}    ${text}`),
+  ];
   // No line of a value can pass for one of ours.
-  return linesOf(activity, colour).map((line) => line.replaceAll('\n', '\\u000a'));
+  return lines.map((line) => line.replaceAll('\n', '\\u000a'));
 }
 
-function linesOf(activity: SimEvent, colour: ChalkInstance): string[] {
-  switch (activity.type) {
+/** What happened, without its time, and below it what is worth knowing about it. */
+function linesOf(event: SimEvent, as: LineStyle): string[] {
+  const { colour } = as;
+  switch (event.type) {
     case 'request': {
-      const { at, method, target, status, durationMs, notes } = activity.request;
+      const { method, target, status, durationMs, notes } = event.request;
       const path = target.split('?', 1)[0] ?? target;
-      const answer = isRefused(activity.request)
+      const answer = isRefused(event.request)
         ? colour.yellow(`${status} refused`)
         : statusText(status, colour);
-      const line = `${clockTime(at)}  -->  ${method} ${path}  ${answer}  ${durationMs} ms`;
-      return [line, ...notes.map((note) => warning(note, colour))];
+      return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
     }
-    case 'payment': {
-      const { id, identifier, mode, status, amount, currency, settledAt, createdAt } = activity.payment;
-      // Pages opened and codes entered change a payment too; only its beginning and its end are news.
-      if (status === 'pending' && activity.payment.payerEmail !== null) return [];
-      const at = settledAt ?? createdAt;
-      return [
-        `${clockTime(at)}       payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`,
-      ];
-    }
-    case 'delivery': {
-      const { url, identifier, attempts, state, note, nextAttemptAt } = activity.delivery;
-      const last = attempts.at(-1);
-      if (!last) return [];
-      const result =
-        last.responseStatus === null ? colour.red('no answer') : statusText(last.responseStatus, colour);
-      const line = `${clockTime(last.startedAt)}  <--  IPN POST ${url}  ${result}  ${last.durationMs} ms  ${identifier}  attempt ${last.number}`;
-      if (state === 'delivered') return [line];
-      const next = nextAttemptAt ? `; next attempt at ${clockTime(nextAttemptAt)}` : `; ${state}`;
-      return [line, warning(`${note ?? 'not delivered'}${next}`, colour)];
-    }
+    case 'payment':
+      return paymentLines(event, colour);
+    case 'delivery':
+      return deliveryLines(event, as);
     case 'message': {
-      const { sentAt, email, code, identifier } = activity.message;
-      return [`${clockTime(sentAt)}  <--  code ${colour.bold(code)} to ${email}  ${identifier}`];
+      const { email, code, identifier } = event.message;
+      return [`<--  code ${colour.bold(code)} to ${email}  ${identifier}`];
     }
     case 'cardTransaction': {
-      const { createdAt, cardId, type, amount, currency, details } = activity.cardTransaction;
-      return [
-        `${clockTime(createdAt)}       card ${cardId}  ${type}${amount} ${currency}  ${details}`.trimEnd(),
-      ];
+      const { cardId, type, amount, currency, details } = event.cardTransaction;
+      return [`     card ${cardId}  ${type}${amount} ${currency}  ${details}`.trimEnd()];
     }
     case 'notice':
-      return [`${clockTime(activity.at)}  ${colour.yellow('!')}    ${activity.text}`];
+      return [`${colour.yellow('!')}    ${event.text}`];
   }
 }
 
-/** Refused initiates are answered 200, as deployments do: the status does not tell. */
-function isRefused({ method, target, status, paymentId }: RecordedRequest): boolean {
-  return (
-    method === 'POST' && status === 200 && paymentId === null && /\/payment\/initiate(\?|$)/.test(target)
-  );
+/** Told by a line of its own: the request for a page, the code that is sent. */
+const TOLD_ELSEWHERE: readonly string[] = ['opened', 'code_sent'];
+
+/** One line: of the steps that come with one change all but the last are told elsewhere. */
+function paymentLines(
+  { payment, steps, warnings }: Extract<SimEvent, { type: 'payment' }>,
+  colour: ChalkInstance,
+): string[] {
+  const step = steps.findLast(({ event }) => !TOLD_ELSEWHERE.includes(event));
+  if (!step) return [];
+  const { id, identifier, mode, status, amount, currency } = payment;
+  if (step.event !== 'initiated' && step.event !== 'settled') {
+    const detail = step.detail === null ? '' : `: ${step.detail}`;
+    return [`     payment ${identifier}  ${PAYMENT_EVENTS[step.event]}${detail}`];
+  }
+  const line = `     payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`;
+  // Those of an initiate are told with its request.
+  return step.event === 'settled' ? [line, ...warnings] : [line];
 }
 
+function deliveryLines(
+  { delivery, step, at }: Extract<SimEvent, { type: 'delivery' }>,
+  { colour, style }: LineStyle,
+): string[] {
+  const { identifier, attempts, note, nextAttemptAt, underWay } = delivery;
+  const line = (what: string, number: number) =>
+    `<--  IPN ${receiverOf(delivery)}  ${what}  ${identifier}  attempt ${number}`;
+  if (step === 'planned') {
+    const isPutOff = note !== null && nextAttemptAt !== null && nextAttemptAt > at;
+    return isPutOff ? [`     IPN ${identifier}  ${note}; next attempt at ${clockTime(nextAttemptAt)}`] : [];
+  }
+  if (step === 'waiting') {
+    if (!underWay) return [];
+    const wait = `no answer within ${REDIRECT_WAIT_MS / 1_000} s, waiting at most ${underWay.timeoutMs / 1_000} s`;
+    return [line(colour.yellow(wait), underWay.number)];
+  }
+  const last = attempts.at(-1);
+  if (!last) return [];
+  const told = line(`${resultText(delivery, last, colour)}  ${last.durationMs} ms`, last.number);
+  if (last.error === null) return [told];
+  const firstTime = attempts.filter(({ error }) => error !== null).length === 1;
+  const advice = firstTime ? whatToDo(delivery).map((hint) => renderHint(hint, style)) : [];
+  return [told, `${note ?? last.error}${saidText(last)}; ${nextText(delivery)}`, ...advice];
+}
+
+function resultText({ state }: Delivery, { responseStatus }: Attempt, colour: ChalkInstance): string {
+  if (responseStatus !== null) return statusText(responseStatus, colour);
+  return colour.red(state === 'refused' ? 'not sent' : 'no answer');
+}
+
+function saidText(attempt: Attempt): string {
+  const said = answerText(attempt);
+  return said === undefined ? '' : `; it said: ${said}`;
+}
+
+function nextText({ state, nextAttemptAt }: Delivery): string {
+  return nextAttemptAt === null ? state : `next attempt at ${clockTime(nextAttemptAt)}`;
+}
+
+/** Refused initiates are answered 200, as deployments do: the status does not tell. */
+function isRefused(request: RecordedRequest): boolean {
+  return request.status === 200 && isRefusedInitiate(request);
+}
+
+/** Whether no payment came of an initiate. */
+export function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
+  return method === 'POST' && paymentId === null && /\/payment\/initiate(\?|$)/.test(target);
+}
+
+/** The local time, to the second. */
 function clockTime(at: string): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
@@ -74,8 +136,4 @@ function clockTime(at: string): string {
 function statusText(status: number, colour: ChalkInstance): string {
   if (status >= 500) return colour.red(String(status));
   return status >= 400 ? colour.yellow(String(status)) : colour.green(String(status));
-}
-
-function warning(text: string, colour: ChalkInstance): string {
-  return `          ${colour.yellow('!')}    ${text}`;
 }

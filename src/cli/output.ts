@@ -18,6 +18,7 @@ export const EXIT_CODES = {
   body_too_large: 2,
   unauthorized: 2,
   forbidden: 2,
+  egress_refused: 4,
   not_found: 4,
   method_not_allowed: 2,
   wrong_state: 4,
@@ -65,6 +66,8 @@ export interface CommandResult {
   notices?: readonly (string | Hint)[];
   /** When the command worked but what it checked failed. */
   failure?: string;
+  /** What kind of failure that is. Default: `check_failed`. */
+  failureCode?: ErrorCode;
 }
 
 const BUG = hint`This is a bug of gateway-sim: please report it.`;
@@ -96,12 +99,12 @@ export class Output {
     typeof text === 'string' ? text : renderHint(text, this.style);
 
   /** Shows what a command handed back. @returns the exit code */
-  show({ json, text, notices = [], failure }: CommandResult): number {
+  show({ json, text, notices = [], failure, failureCode = 'check_failed' }: CommandResult): number {
     this.line(this.json ? JSON.stringify(json) : text);
     for (const notice of notices) this.notice(notice);
     if (failure === undefined) return 0;
     this.notice(`gateway-sim: ${failure}`);
-    return EXIT_CODES.check_failed;
+    return EXIT_CODES[failureCode];
   }
 
   /** Whether nobody reads stdout any more, as behind `| head`. */

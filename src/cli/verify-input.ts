@@ -2,18 +2,26 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import type { FormerKey, ListedMerchant } from '../contract/merchant.ts';
 import { readSecret } from '../options/secret-file.ts';
 import type { Verdict, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
 import { type Io, readAll } from './io.ts';
 import { onOneLine } from './printable.ts';
 
-/** The body of `ipn verify`: its argument or --body, else what comes on stdin. */
+/** An IPN to verify, and the merchant whose key signs it, where that is known. */
+interface ToVerify {
+  body: string;
+  merchant?: string;
+}
+
+/** The body of `ipn verify`: its argument or --body, else what comes on stdin; of an id, what was posted last. */
 export async function bodyToVerify(
   argument: string | undefined,
   option: string | undefined,
   io: Io,
-): Promise<string> {
+  connect: () => Promise<Server>,
+): Promise<ToVerify> {
   if (argument !== undefined && option !== undefined) {
     throw new GatewayError('usage', 'verify takes the body once: as its argument or with --body');
   }
@@ -23,10 +31,17 @@ export async function bodyToVerify(
       hint: hint`For example: ${command('ipn verify', "'status=success&…'", '--secret', 'sec_sim_…')}`,
     });
   }
+  if (given !== undefined && DELIVERY_ID.test(given)) {
+    const sent = await (await connect()).call('GET /ipns/:id', { param: { id: given } });
+    return { body: sent.attempts.at(-1)?.requestBody ?? sent.body, merchant: sent.merchantId };
+  }
   const body = await textOf(given ?? '-', io);
-  if (body.trim()) return body;
+  if (body.trim()) return { body };
   throw new GatewayError('usage', 'the body to verify is empty');
 }
+
+/** No body looks like this. */
+const DELIVERY_ID = /^ipn_\w+$/;
 
 async function textOf(given: string, { stdin, cwd }: Io): Promise<string> {
   if (given === '-') return readAll(stdin);
@@ -52,7 +67,9 @@ export async function verifyKeys(
   if (secret) return { secretKey: readSecret(secret, '--secret'), others: new Map(named) };
   if (secret === '') throw new GatewayError('usage', '--secret must not be empty');
   const { data } = await merchantsOf(connect);
-  const merchant = data.find((one) => (name === undefined ? one.isDefault : one.name === name));
+  const isMeant = (one: ListedMerchant) =>
+    name === undefined ? one.isDefault : one.name === name || one.id === name;
+  const merchant = data.find(isMeant);
   if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
   const others = data
     .filter((one) => one !== merchant)
@@ -62,8 +79,19 @@ export async function verifyKeys(
     ]);
   return {
     secretKey: merchant.secretKey,
+    replacedAt: merchant.formerKeys?.[0]?.replacedAt,
     others: new Map([['the public key', merchant.publicKey], ...named, ...others]),
   };
+}
+
+/** The pairs that were replaced, of all merchants; none where no emulator can be asked. */
+export async function formerKeys(connect: () => Promise<Server>): Promise<FormerKey[]> {
+  try {
+    const { data } = await (await connect()).call('GET /merchants');
+    return data.flatMap((merchant) => merchant.formerKeys ?? []);
+  } catch {
+    return [];
+  }
 }
 
 async function merchantsOf(connect: () => Promise<Server>) {

@@ -20,6 +20,17 @@ export type CheckoutProblem =
   /** It was entered wrong too often. */
   | 'code_spent';
 
+/** The same for the developer, in the log and in the payment's timeline. */
+export const PROBLEM_WORDS = {
+  email_invalid: 'this is no e-mail address',
+  email_not_test: 'the sandbox takes only its test e-mail',
+  wallet_unknown: 'no wallet in this currency has it',
+  balance_too_small: 'the balance of its wallet is too small',
+  code_wrong: 'wrong code',
+  code_expired: 'the code has expired',
+  code_spent: `wrong code for the ${MAX_WRONG_CODES}th time, so it is not valid any more`,
+} as const satisfies Record<CheckoutProblem, string>;
+
 export function stepOf({ status, payerEmail }: Pick<StoredPayment, 'status' | 'payerEmail'>): CheckoutStep {
   if (status !== 'pending') return 'closed';
   return payerEmail === null ? 'email' : 'code';

@@ -18,7 +18,8 @@ import {
   yesOrNo,
 } from './field.ts';
 import { optionalDuration, optionalNumber, optionalText, PAGING } from './input.ts';
-import { DELIVERY_STATES, IPN_FORMATS, TAMPERINGS } from './vocabulary.ts';
+import { TAMPERING_PATTERN } from './tampering.ts';
+import { DELIVERY_STATES, IPN_FORMATS } from './vocabulary.ts';
 
 /** Said of every record that repeats it. */
 export const IDENTIFIER = field(
@@ -55,6 +56,13 @@ export const Attempt = record(
 );
 export type Attempt = z.output<typeof Attempt>;
 
+export const AttemptUnderWay = record('AttemptUnderWay', 'An attempt that waits for its answer.', {
+  number: field(count, 'Counts from 1.'),
+  startedAt: time('When it began.'),
+  timeoutMs: field(count, 'How long it waits at most, in milliseconds of real time.'),
+});
+export type AttemptUnderWay = z.output<typeof AttemptUnderWay>;
+
 const deliveryFields = {
   id: field(text, 'Its id: the header X-Gateway-Sim-Delivery of every attempt.'),
   paymentId: field(nullableText, 'Null for one that was fired by hand without a payment.'),
@@ -80,7 +88,10 @@ const deliveryFields = {
   attemptCount: field(count, 'How many attempts there were.'),
   createdAt: time('When it was made.'),
   nextAttemptAt: field(z.nullable(dueTime), 'When it is tried next; null when it is not.', TIME),
-  note: field(nullableText, 'Why it was refused or failed, or a warning about its signature.'),
+  note: field(
+    nullableText,
+    'Why it was refused or failed, a warning about its signature, what was tampered with.',
+  ),
 };
 
 export const StoredDelivery = record(
@@ -93,6 +104,14 @@ export const Delivery = record('Delivery', 'An IPN on its way to a receiver, wit
   ...omit(deliveryFields, 'signedWith', 'attemptCount'),
   once: field(yesOrNo, deliveryFields.once.description),
   attempts: field(z.array(Attempt), 'Every attempt, in order.'),
+  underWay: field(
+    z.nullable(AttemptUnderWay),
+    'The attempt that has no answer yet; null when there is none.',
+  ),
+  forwardedTo: field(
+    nullableText,
+    'Where it goes instead of `url`, with --forward-ipn; null when it goes to `url`.',
+  ),
 });
 export type Delivery = z.output<typeof Delivery>;
 
@@ -123,7 +142,9 @@ export const ResendInput = request(
 );
 export type ResendInput = z.input<typeof ResendInput>;
 
-/** The tamperings are checked by the rules, which name the nearest one. */
+/** The tamperings are checked where they are read, which names the nearest one. */
+const TAMPERING = { type: 'string', pattern: TAMPERING_PATTERN };
+
 export const FireInput = request(
   'FireInput',
   'An IPN made by hand. Without `payment` it tells of one that never was.',
@@ -139,12 +160,18 @@ export const FireInput = request(
       'How it is written; default: as the emulator writes them.',
     ),
     set: field(
-      z.optional(z.record(text, text)),
-      'More fields, or others, by name; dots lead inside, such as `data.payment_trx`. Set before signing.',
+      z.optional(z.record(text, z.union([text, z.array(text)]))),
+      'More fields, or others, by name; dots lead inside, such as `data.payment_trx`. Set before signing. A name with `[]` behind it makes a list of one value or several, in place of what was signed.',
     ),
-    tamper: optionalText('What is forged in it, so that a careful receiver must reject it.', {
-      enum: TAMPERINGS,
-    }),
+    unset: field(
+      z.optional(z.union([text, z.array(text)])),
+      'Fields that are left out, such as `data.charge`. What is signed is what is left; `signature` is left out after that.',
+    ),
+    tamper: field(
+      z.optional(z.union([text, z.array(text)])),
+      'What is forged in it after signing, one or several, so that a careful receiver must reject it. A value may follow: `identifier=order-2`.',
+      { anyOf: [TAMPERING, { type: 'array', items: TAMPERING }] },
+    ),
     times: optionalNumber(1, 1_000, 'How many deliveries of the same bytes.'),
     delay: optionalDuration(24 * 3_600_000, 'Time before each of them.'),
   },

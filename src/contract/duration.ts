@@ -15,3 +15,9 @@ export function parseDuration(text: unknown): number | undefined {
 export function isDuration(text: unknown, maxMs: number): boolean {
   return (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= maxMs;
 }
+
+/**
+ * The redirect waits at most this long for the first attempt of its IPN (chosen), and an attempt without an answer is
+ * said to take long from then on. Real time, in milliseconds.
+ */
+export const REDIRECT_WAIT_MS = 3_000;

@@ -14,6 +14,7 @@ export const STATUS = {
   body_too_large: 413,
   unauthorized: 401,
   forbidden: 403,
+  egress_refused: 403,
   not_found: 404,
   method_not_allowed: 405,
   wrong_state: 409,

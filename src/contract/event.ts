@@ -4,7 +4,8 @@ import { Delivery } from './delivery.ts';
 import { count, field, named, nullableText, query, record, shapeOf, text, time, wholeList } from './field.ts';
 import { optionalNumber, optionalText, switchText } from './input.ts';
 import { InboxMessage } from './message.ts';
-import { Payment } from './payment.ts';
+import { Payment, PaymentStep } from './payment.ts';
+import { DELIVERY_STEPS } from './vocabulary.ts';
 
 export const RecordedRequest = record(
   'RecordedRequest',
@@ -48,19 +49,30 @@ export const EventQuery = query('EventFilter', 'Which part of the stream.', {
 });
 
 const seq = field(count, 'Counts everything that happens; hand it back as `since` or Last-Event-ID.');
+const at = time('When it happened, by the clock of the emulator.');
+
+const DELIVERY_STEP =
+  '`planned`: it was made, or is due at another time. `waiting`: its attempt has no answer after 3 s. `attempted`: an attempt ended.';
 
 /** What else an event of a type holds. */
 const EVENTS = {
   request: { request: field(RecordedRequest, 'A request to the service and its response.') },
-  payment: { payment: field(Payment, 'A payment that was made or changed.') },
-  delivery: { delivery: field(Delivery, 'An IPN that was made or attempted.') },
+  payment: {
+    payment: field(Payment, 'A payment that was made or changed.'),
+    steps: field(z.array(PaymentStep), 'What happened to it now; empty where only its record changed.'),
+    warnings: field(z.array(text), 'What was added to its warnings now.'),
+  },
+  delivery: {
+    delivery: field(Delivery, 'An IPN that was made or attempted.'),
+    step: field(z.enum(DELIVERY_STEPS), DELIVERY_STEP),
+  },
   message: { message: field(InboxMessage, 'A verification code.') },
   cardTransaction: { cardTransaction: field(CardTransaction, 'A movement of money on a card.') },
-  notice: { at: time('When.'), text: field(text, 'Something about the emulator itself, in words.') },
+  notice: { text: field(text, 'Something about the emulator itself, in words.') },
 } as const;
 
 const one = <Name extends keyof typeof EVENTS>(name: Name) =>
-  z.object({ seq: seq.schema, type: z.literal(name), ...shapeOf(EVENTS[name]) });
+  z.object({ seq: seq.schema, at: at.schema, type: z.literal(name), ...shapeOf(EVENTS[name]) });
 
 export const SimEvent = named(
   {
@@ -68,6 +80,7 @@ export const SimEvent = named(
     description: 'Something that happened: the data of one event of the stream.',
     fields: {
       seq,
+      at,
       type: field(text, 'What kind of thing it is.'),
       ...Object.assign({}, ...Object.values(EVENTS)),
     },

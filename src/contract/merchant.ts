@@ -1,6 +1,22 @@
 import * as z from 'zod/mini';
 import { field, money, record, request, text, time, wholeList, yesOrNo } from './field.ts';
 
+export const FormerKey = record(
+  'FormerKey',
+  'A pair of keys that was replaced. The keys themselves are forgotten.',
+  {
+    replacedAt: time('When it was replaced.'),
+    fingerprint: field(
+      text,
+      'What the secret key makes of a fixed text: who has that key can be told that it is an old one (chosen).',
+    ),
+  },
+);
+export type FormerKey = z.output<typeof FormerKey>;
+
+/** So many pairs are remembered (chosen). */
+export const MAX_FORMER_KEYS = 10;
+
 const merchantFields = {
   id: field(text, 'Its id.'),
   name: field(text, 'Its name, by which commands know it.'),
@@ -11,6 +27,10 @@ const merchantFields = {
     'What succeeded live payments brought in, less the charges, by currency code.',
   ),
   createdAt: time('When it was made.'),
+  formerKeys: field(
+    z.optional(z.array(FormerKey)),
+    'The pairs that were replaced, newest first; absent where none was.',
+  ),
 };
 
 export const Merchant = record('Merchant', 'A merchant with its pair of keys.', merchantFields);

@@ -40,6 +40,13 @@ export const PaymentEvent = record('PaymentEvent', 'Something that happened to a
 });
 export type PaymentEvent = z.output<typeof PaymentEvent>;
 
+export const PaymentStep = record('PaymentStep', 'A step in the story of a payment.', {
+  at: time('When.'),
+  event: field(z.enum(['initiated', ...namesOf(PAYMENT_EVENTS)]), 'What.'),
+  detail: field(nullableText, 'More about it, in words.'),
+});
+export type PaymentStep = z.output<typeof PaymentStep>;
+
 /** Decided when a payment is initiated and stored with it, so that a restart changes nothing about it. */
 export const AutoSettling = record('AutoSettling', 'How and when a payment settles itself.', {
   outcome: field(z.enum(OUTCOMES), 'What becomes of it then.'),

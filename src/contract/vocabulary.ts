@@ -53,6 +53,10 @@ export type TimelineEvent = keyof typeof TIMELINE_EVENTS;
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'refused'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
+/** What can happen to a delivery. */
+export const DELIVERY_STEPS = ['planned', 'waiting', 'attempted'] as const;
+export type DeliveryStep = (typeof DELIVERY_STEPS)[number];
+
 /** Order of the IPN against the redirect (chosen; the first is what deployments do). */
 export const DELIVERY_ORDERS = [
   'ipn-then-redirect',

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describeEffects } from '../contract/active-fault.ts';
+import type { AttemptUnderWay } from '../contract/delivery.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { Faults } from '../domain/faults.ts';
@@ -12,6 +13,7 @@ import { asHeader, type Target, targetOf } from './forward.ts';
 import { faultyBody, IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
 import type { Poster, PostResult } from './poster.ts';
+import { UnderWay } from './under-way.ts';
 
 /** What the courier needs from the rest of the emulator. */
 export interface CourierParts {
@@ -21,6 +23,8 @@ export interface CourierParts {
   context: () => Context;
   /** The version that the User-Agent names. */
   version: string;
+  /** Gets an attempt that takes long. */
+  onWaiting?: (delivery: Delivery, attempt: AttemptUnderWay) => void;
   /** What is to go wrong on purpose. Default: nothing. */
   faults?: Faults;
 }
@@ -32,6 +36,7 @@ export interface CourierParts {
 export class Courier {
   readonly #parts: CourierParts;
   readonly #faults: IpnFaults;
+  readonly underWay: UnderWay;
   readonly #work: DueWork = {
     isDue: (deliveryId, at) => dueAt(this.#find(deliveryId)) <= at,
     run: (deliveryId) => this.#deliver(deliveryId),
@@ -49,6 +54,7 @@ export class Courier {
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
+    this.underWay = new UnderWay(parts.onWaiting);
     this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0));
   }
 
@@ -77,6 +83,11 @@ export class Courier {
 
   isUnderWay(deliveryId: string): boolean {
     return this.#lanes.isRunning(deliveryId);
+  }
+
+  /** Where the next attempt of a delivery goes. */
+  addressOf(delivery: Delivery): string {
+    return this.#target(delivery).url;
   }
 
   /**
@@ -148,7 +159,10 @@ export class Courier {
         await this.#moveDue(deliveryId, wait, `put off by a fault rule: ${describeEffects(fault)}`);
         return;
       }
-      const { report, refused } = await this.#post(delivery, 1, fault, signal);
+      const post = () => this.#post(delivery, 1, fault, signal);
+      const { timeoutMs } = context().settings.ipn;
+      const attempt = { number: delivery.attemptCount + 1, startedAt, timeoutMs };
+      const { report, refused } = await this.underWay.track(delivery, attempt, post);
       // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
       if (signal.aborted) return;
       await store.commit((state) =>

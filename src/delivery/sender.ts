@@ -137,6 +137,8 @@ export function describeFailure(error: unknown, url: string, timeoutMs: number):
   const { code, message, name } = error as NodeJS.ErrnoException;
   if (error instanceof TimeOut) return `no complete answer from ${host} within ${timeoutMs / 1000} s`;
   if (name === 'AbortError') return 'the emulator is stopping';
+  if (code === 'EPROTO' || code?.startsWith('ERR_SSL_')) return describeTlsFailure(host, message);
+  if (isTlsAlert(error)) return `${host} expects https: use an address that begins with https://`;
   switch (code) {
     case 'ECONNREFUSED':
       return `connection refused: nothing listens at ${host}`;
@@ -155,4 +157,19 @@ export function describeFailure(error: unknown, url: string, timeoutMs: number):
     default:
       return message;
   }
+}
+
+/** What OpenSSL says when the first bytes of an answer are no TLS, in its several versions. */
+const NO_TLS = /wrong.version.number|packet.length.too.long|http.request/i;
+
+function describeTlsFailure(host: string, message: string): string {
+  if (NO_TLS.test(message)) return `${host} speaks plain http: use an address that begins with http://`;
+  const reason = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
+  return `no secure connection to ${host}: ${reason}`;
+}
+
+/** Whether what came was no HTTP but a TLS alert: its record type and the major version. */
+function isTlsAlert(error: unknown): boolean {
+  const { rawPacket } = error as { rawPacket?: unknown };
+  return Buffer.isBuffer(rawPacket) && rawPacket[0] === 0x15 && rawPacket[1] === 3;
 }

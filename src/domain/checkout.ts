@@ -1,5 +1,10 @@
-import { isEmail } from '../contract/address.ts';
-import { type CheckoutProblem, CODE_LIFETIME_MS, MAX_WRONG_CODES } from '../contract/checkout.ts';
+import { isEmail, shorten } from '../contract/address.ts';
+import {
+  type CheckoutProblem,
+  CODE_LIFETIME_MS,
+  MAX_WRONG_CODES,
+  PROBLEM_WORDS,
+} from '../contract/checkout.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { findWallet } from './merchant.ts';
 import { compare } from './money.ts';
@@ -21,7 +26,8 @@ export function enterEmail(
   const email = given.trim();
   const problem = emailProblem(state, payment, email, context);
   if (problem) {
-    return { change: { payments: [withEvent(payment, now, 'email_refused', problem)] }, result: problem };
+    const detail = `${shorten(email) || 'nothing'} (${PROBLEM_WORDS[problem]})`;
+    return { change: { payments: [withEvent(payment, now, 'email_refused', detail)] }, result: problem };
   }
   const entered = withEvent({ ...payment, payerEmail: email }, now, 'email_entered', email);
   return payment.mode === 'sandbox'
@@ -90,5 +96,6 @@ export function refuseCode(
   const isWrong = problem === 'code_wrong' && payment.messageId !== null;
   const result = isWrong && wrongCodes >= MAX_WRONG_CODES ? 'code_spent' : problem;
   const counted = isWrong ? { ...payment, wrongCodes } : payment;
-  return { change: { payments: [withEvent(counted, now, 'code_refused', result)] }, result };
+  const refused = withEvent(counted, now, 'code_refused', PROBLEM_WORDS[result]);
+  return { change: { payments: [refused] }, result };
 }

@@ -1,7 +1,8 @@
 import type { FireInput } from '../contract/delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
+import type { Tamperings } from '../contract/tampering.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import type { IpnFormat, Tampering } from '../contract/vocabulary.ts';
+import type { IpnFormat } from '../contract/vocabulary.ts';
 import type { Context, Settings } from './settings.ts';
 import type { Delivery, Payment } from './state.ts';
 
@@ -20,12 +21,14 @@ export type ChosenFields = Pick<FireInput, 'identifier' | 'amount' | 'currency' 
 
 export interface Composition {
   format: IpnFormat;
-  /** Values by dotted name, such as `data.charge`; set before it is signed. */
-  set?: Readonly<Record<string, string>> | undefined;
-  tamper?: Tampering | undefined;
+  /** Values by dotted name, such as `data.charge`; set before it is signed. Lists have `[]` behind their names. */
+  set?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  /** Dotted names of what is left out. */
+  unset?: string | readonly string[] | undefined;
+  tamper?: Tamperings | undefined;
 }
 
-/** An IPN ready to be posted; `identifier` and `status` as they were before it was tampered with. */
+/** An IPN ready to be posted; `identifier` as it was before it was tampered with. */
 export type ComposedIpn = Pick<Delivery, 'contentType' | 'body' | 'signedText' | 'identifier' | 'status'>;
 
 /** What makes the bytes of IPNs: handed in, so that no rule knows how the dialect writes them. */
@@ -41,6 +44,8 @@ export interface IpnComposer {
   ): ComposedIpn;
   /** The body signed with another key; undefined where it carries that signature already. */
   resigned(body: string, signedText: string, secretKey: string): string | undefined;
+  /** What tells a secret key from others without telling the key. */
+  fingerprint(secretKey: string): string;
   /** The body with another first digit in its signature. */
   corruptSignature(body: string): string;
 }

@@ -1,7 +1,7 @@
 import { isAmount } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
-import type { Merchant } from '../contract/merchant.ts';
+import { MAX_FORMER_KEYS, type Merchant } from '../contract/merchant.ts';
 import { sameSecret } from '../contract/secret.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Wallet } from '../contract/wallet.ts';
@@ -76,9 +76,11 @@ export function newKeyPair(random: RandomBytes): KeyPair {
   };
 }
 
-/** Gives a merchant a new pair; the old one stops working with the same change. */
-export function replaceKeys(merchant: Merchant, keys: KeyPair): Outcome<Merchant> {
-  const changed = { ...merchant, ...keys };
+/** Gives a merchant a new pair; the old one stops working with the same change, and only its fingerprint stays. */
+export function replaceKeys(merchant: Merchant, keys: KeyPair, { ipn, now }: Context): Outcome<Merchant> {
+  const former = { replacedAt: timestamp(now), fingerprint: ipn.fingerprint(merchant.secretKey) };
+  const formerKeys = [former, ...(merchant.formerKeys ?? [])].slice(0, MAX_FORMER_KEYS);
+  const changed = { ...merchant, ...keys, formerKeys };
   return { change: { merchants: [changed] }, result: changed };
 }
 

@@ -1,7 +1,6 @@
 import { shorten } from '../contract/address.ts';
-import { CURRENCY_CODE } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
-import { command, hint, option } from '../contract/hint.ts';
+import { command, hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import type { AskedPayment, PaymentEvent } from '../contract/payment.ts';
 import { timestamp } from '../contract/timestamp.ts';
@@ -30,7 +29,7 @@ export interface InitiateNote {
 /**
  * Rule: a merchant initiates a payment. Checks the currency, then the key.
  *
- * @throws GatewayError `unsupported_currency` or `invalid_api_key`
+ * @throws GatewayError `unsupported_currency` or `invalid_api_key`; `initiateRemedy` says what to do
  */
 export function initiate(
   state: State,
@@ -76,11 +75,7 @@ export function unique(draw: () => string, isFree: (id: string) => boolean): str
 function requirePublicKey(state: State, key: string): Merchant {
   const merchant = findByKey(state, 'publicKey', key);
   if (merchant) return merchant;
-  throw new GatewayError('invalid_api_key', 'Invalid api key', {
-    hint: findByKey(state, 'secretKey', key)
-      ? hint`lint: the secret key was sent as public_key; send the public key and keep the secret one on the server`
-      : hint`${command('keys show')} prints the public key of this emulator`,
-  });
+  throw new GatewayError('invalid_api_key', 'Invalid api key');
 }
 
 function requireCurrency(given: string, settings: Settings): string {
@@ -92,11 +87,7 @@ function requireCurrency(given: string, settings: Settings): string {
   const problem = known
     ? `currency must be in upper case: ${upper} (got "${shorten(given)}")`
     : `currency "${shorten(given)}" is not supported: this gateway has ${codes}`;
-  throw new GatewayError('unsupported_currency', problem, {
-    hint: known
-      ? hint`${command('start')} ${option('loose')} accepts lower-case currencies`
-      : hint`${command('start')} ${option('currency', CURRENCY_CODE.test(upper) ? upper : 'CODE')} adds it`,
-  });
+  throw new GatewayError('unsupported_currency', problem);
 }
 
 /** What is allowed but probably a mistake. Never changes the answer; shown where the developer looks. */

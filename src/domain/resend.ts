@@ -2,6 +2,7 @@ import { requireAddress } from '../contract/address.ts';
 import { type FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { describeTamperings } from '../contract/tampering.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { type ChosenFields, type Composition, newDelivery } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
@@ -27,7 +28,7 @@ export interface FireRequest
  */
 export function fire(state: State, request: FireRequest, context: Context): Outcome<Delivery[]> {
   const { now, ids, settings } = context;
-  const { tamper, set, times = 1, delayMs = 0, format = settings.ipn.format } = request;
+  const { tamper, set, unset, times = 1, delayMs = 0, format = settings.ipn.format } = request;
   const payment = request.payment === undefined ? undefined : requirePayment(state, request.payment);
   const url = requireAddress(request.to ?? payment?.ipnUrl);
   const merchant = (payment && state.merchants.get(payment.merchantId)) ?? defaultMerchant(state);
@@ -35,13 +36,16 @@ export function fire(state: State, request: FireRequest, context: Context): Outc
   const subject = payment
     ? { payment, status: 'success', holder: holderOf(state, payment), secretKey }
     : { trx: ids.trx(), now, secretKey };
-  const ipn = context.ipn.composeChosen(request, subject, { format, set, tamper }, settings);
+  const ipn = context.ipn.composeChosen(request, subject, { format, set, unset, tamper }, settings);
   requireFireable(ipn.body, times);
-  const isSigned = !tamper && !Object.hasOwn(set ?? {}, 'signature');
+  const touched = [...Object.keys(set ?? {}), unset ?? []].flat();
+  const isSigned = !tamper?.size && !touched.some((name) => /^signature(\[\])?$/.test(name));
   const plan = { paymentId: payment?.id ?? null, merchant, url, once: true, isSigned };
-  const deliveries = Array.from({ length: times }, (_, index) =>
-    newDelivery(ipn, { ...plan, dueAt: now + (index + 1) * delayMs }, context),
-  );
+  const note = describeTamperings(tamper);
+  const deliveries = Array.from({ length: times }, (_, index) => ({
+    ...newDelivery(ipn, { ...plan, dueAt: now + (index + 1) * delayMs }, context),
+    note,
+  }));
   return { change: { deliveries }, result: deliveries };
 }
 

@@ -1,3 +1,4 @@
+import { TAMPERED } from '../contract/tampering.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Context } from './settings.ts';
 import type { Attempt, Delivery, Outcome, State } from './state.ts';
@@ -20,7 +21,12 @@ export function recordAttempt(
   { refused, ...facts }: Facts & { refused: boolean },
   context: Context,
 ): Recorded {
-  return keep(state, deliveryId, facts, context, (delivery) => verdict(facts, delivery, refused, context));
+  return keep(state, deliveryId, facts, context, (delivery) => {
+    const attempts = state.attemptsOf(deliveryId);
+    return attempts.some(({ error }) => error === null)
+      ? resendVerdict(facts, delivery, refused)
+      : verdict(facts, delivery, refused, context);
+  });
 }
 
 /** Rule: an attempt beyond those that count, such as a duplicate, is kept and decides nothing. */
@@ -56,12 +62,28 @@ export function postpone(state: State, deliveryId: string, at: number, why: stri
   return { change: { deliveries: [moved] }, result: moved };
 }
 
+/** What a note begins with when the egress guard did not let out what was delivered before. */
+const RESEND_REFUSED = 'a resend was refused: ';
+
+/** Whether the egress guard did not let out the last attempt. */
+export function wasRefused({ state, note }: Delivery): boolean {
+  return state === 'refused' || (note?.startsWith(RESEND_REFUSED) ?? false);
+}
+
+/** What arrived once stays delivered, and is not tried again by itself: the receiver has it (chosen). */
+function resendVerdict({ error }: AttemptReport, delivery: Delivery, refused: boolean): Verdict {
+  const problem = error && (refused ? RESEND_REFUSED : 'a resend failed: ') + error;
+  return { state: 'delivered', nextAttemptAt: null, note: noteOf(problem, delivery) };
+}
+
+type Verdict = Pick<Delivery, 'state' | 'nextAttemptAt' | 'note'>;
+
 function verdict(
   report: AttemptReport,
   delivery: Delivery,
   refused: boolean,
   { settings, ids, now }: Context,
-): Pick<Delivery, 'state' | 'nextAttemptAt' | 'note'> {
+): Verdict {
   const done = { nextAttemptAt: null, note: noteOf(report.error, delivery) };
   if (report.error === null) return { ...done, state: 'delivered' };
   if (refused) return { ...done, state: 'refused' };
@@ -75,8 +97,10 @@ function verdict(
 /** What stays in a delivery's note, behind the last problem, once a resend had to sign it with another key. */
 export const SIGNED_ANEW = 'signed anew: the key pair was replaced after the first signature';
 
+const LASTING = new RegExp(`(${SIGNED_ANEW}|${TAMPERED}.*)$`, 's');
+
 function noteOf(problem: string | null, { note }: Delivery): string | null {
-  const parts = [problem, note?.endsWith(SIGNED_ANEW) ? SIGNED_ANEW : null];
+  const parts = [problem, note && (LASTING.exec(note)?.[0] ?? null)];
   return parts.filter((part) => part !== null).join('; ') || null;
 }
 

@@ -29,7 +29,7 @@ const OURS = { 'X-Gateway-Sim': { $ref: '#/components/headers/Emulator' } };
 const MEANINGS: Readonly<Record<string, string>> = {
   400: 'The body cannot be read.',
   401: 'The key or token is missing or wrong.',
-  403: 'Refused: another site, an unknown Host, or an address that IPNs are not let out to.',
+  403: 'Refused: another site, an unknown Host, or an address that IPNs may not go to.',
   404: 'Not found.',
   405: 'The path does not answer this method; Allow names those that it does.',
   409: 'The record is in a state in which this is refused.',

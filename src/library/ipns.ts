@@ -42,9 +42,11 @@ async function whyNone(server: ControlServer, payment: string | undefined): Prom
   return `payment "${found.identifier}" is ${found.status}: no IPN was sent for it`;
 }
 
-function describeDelivery({ id, identifier, state, url, attempts, note }: Delivery): string {
+function describeDelivery(delivery: Delivery): string {
+  const { id, identifier, state, url, forwardedTo, attempts, note } = delivery;
   const last = attempts.at(-1);
   const outcome = last ? (last.error ?? `answered ${last.responseStatus}`) : 'not attempted yet';
   const count = attempts.length > 1 ? `, ${attempts.length} attempts` : '';
-  return `IPN ${id} of "${identifier}" to ${url} is ${state}: ${note ?? outcome}${count}`;
+  const destination = forwardedTo === null ? `to ${url}` : `forwarded to ${forwardedTo}`;
+  return `IPN ${id} of "${identifier}" ${destination} is ${state}: ${note ?? outcome}${count}`;
 }

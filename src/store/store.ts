@@ -1,8 +1,15 @@
 import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
-import { type Change, type Contents, type Outcome, State, type Undo } from '../domain/state.ts';
+import { type Change, type Contents, type Outcome, type Payment, State, type Undo } from '../domain/state.ts';
 import { Disk, type StoreFiles } from './disk.ts';
 import { type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
+
+/**
+ * @param replaced the change is the whole state that took the place of the one before: a listener that remembers
+ *   records of that must forget them
+ * @param before the payments of the change as they were before it, in their order; undefined for those that are new
+ */
+type ChangeListener = (change: Change, replaced: boolean, before: readonly (Payment | undefined)[]) => void;
 
 /**
  * The only owner of the state. It is in memory; the files are its shadow: a change is applied at once, appended to
@@ -12,7 +19,7 @@ export class Store {
   #state = new State();
   #disk: Disk | undefined;
   #closed = false;
-  readonly #listeners: ((change: Change, replaced: boolean) => void)[] = [];
+  readonly #listeners: ChangeListener[] = [];
   /** Whether there was a state before this run. */
   found = false;
   /** Something the user should know about what was found on disk, such as a dropped torn line. */
@@ -68,11 +75,8 @@ export class Store {
     this.#state.load(records);
   }
 
-  /**
-   * Calls the listener after each change is stored, in the order of the commits. `replaced`: the change is the whole
-   * state that took the place of the one before; a listener that remembers records of that must forget them.
-   */
-  onChange(listener: (change: Change, replaced: boolean) => void): void {
+  /** Calls the listener after each change is stored, in the order of the commits. */
+  onChange(listener: ChangeListener): void {
     this.#listeners.push(listener);
   }
 
@@ -85,7 +89,8 @@ export class Store {
    */
   async commit<Result>(rule: (state: State) => Outcome<Result>): Promise<Result> {
     const { change, result } = rule(this.#state);
-    await this.#store(change, change, () => this.#state.apply(change));
+    const before = change.payments?.map(({ id }) => this.#state.payments.get(id));
+    await this.#store(change, change, () => this.#state.apply(change), before);
     return result;
   }
 
@@ -100,11 +105,16 @@ export class Store {
     });
   }
 
-  async #store(change: Change, stored: StoredChange, apply: () => Undo): Promise<void> {
+  async #store(
+    change: Change,
+    stored: StoredChange,
+    apply: () => Undo,
+    before: readonly (Payment | undefined)[] = [],
+  ): Promise<void> {
     if (this.#closed)
       throw new GatewayError('storage_failed', 'the emulator is stopping and takes no more changes');
     const emit = () => {
-      for (const listener of this.#listeners) listener(change, stored.reset === true);
+      for (const listener of this.#listeners) listener(change, stored.reset === true, before);
     };
     if (this.#disk) return this.#disk.write(stored, apply, emit);
     apply();

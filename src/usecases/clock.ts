@@ -47,7 +47,7 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
       const reading = clock.read();
       await keep(reading);
       const at = timestamp(reading.now);
-      events.notice(`the clock ${reading.frozen ? 'stands still' : 'goes on'} at ${at}`, at);
+      events.notice(`the clock ${reading.frozen ? 'stands still' : 'goes on'} at ${at}`);
       return reading;
     },
   };

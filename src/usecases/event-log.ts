@@ -1,21 +1,24 @@
 import type { CardTransaction } from '../contract/card.ts';
+import type { AttemptUnderWay } from '../contract/delivery.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import type { Attempt, Change, Delivery, Message, Payment } from '../domain/state.ts';
+import type { DeliveryStep } from '../contract/vocabulary.ts';
+import type { Change, Delivery, Message, Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 
 /** Something that happened; records are those of the moment. */
 type Happening =
   | { type: 'request'; exchange: RecordedRequest }
-  | { type: 'payment'; payment: Payment }
-  | { type: 'delivery'; delivery: Delivery; attempt: Attempt | null }
+  /** `before` it changed; undefined for a new one. */
+  | { type: 'payment'; payment: Payment; before: Payment | undefined }
+  | { type: 'delivery'; delivery: Delivery; step: DeliveryStep; underWay: AttemptUnderWay | null }
   | { type: 'message'; message: Message }
   | { type: 'cardTransaction'; cardTransaction: CardTransaction }
   /** Something about the emulator itself: its clock was moved, a fault was set. */
-  | { type: 'notice'; at: string; text: string };
+  | { type: 'notice'; text: string };
 
-export type SimEvent = Happening & { seq: number };
+export type SimEvent = Happening & { seq: number; at: string };
 
 /** Maximum number of events, and of requests, that are kept. */
 const RING_SIZE = 1_000;
@@ -32,25 +35,30 @@ export class EventLog {
   /** Turns every change that is stored from now on into events. */
   constructor(store: Store, clock: Clock) {
     this.#clock = clock;
-    store.onChange((change, replaced) => {
-      if (!replaced) this.#onChange(change);
+    store.onChange((change, replaced, before) => {
+      if (!replaced) this.#onChange(change, before);
     });
   }
 
-  #onChange({
-    payments = [],
-    messages = [],
-    cardTransactions = [],
-    deliveries = [],
-    attempts,
-  }: Change): void {
-    for (const payment of payments) this.#emit({ seq: this.#next(), type: 'payment', payment });
-    for (const message of messages) this.#emit({ seq: this.#next(), type: 'message', message });
-    for (const cardTransaction of cardTransactions) {
-      this.#emit({ seq: this.#next(), type: 'cardTransaction', cardTransaction });
+  #onChange(
+    { payments = [], messages = [], cardTransactions = [], deliveries = [], attempts = [] }: Change,
+    before: readonly (Payment | undefined)[],
+  ): void {
+    for (const [index, payment] of payments.entries()) {
+      this.#emit({ type: 'payment', payment, before: before[index] });
     }
-    const attempt = attempts?.at(-1) ?? null;
-    for (const delivery of deliveries) this.#emit({ seq: this.#next(), type: 'delivery', delivery, attempt });
+    for (const message of messages) this.#emit({ type: 'message', message });
+    for (const cardTransaction of cardTransactions) this.#emit({ type: 'cardTransaction', cardTransaction });
+    for (const delivery of deliveries) {
+      const isAttempted = attempts.some(({ deliveryId }) => deliveryId === delivery.id);
+      const step = isAttempted ? 'attempted' : 'planned';
+      this.#emit({ type: 'delivery', delivery, step, underWay: null });
+    }
+  }
+
+  /** An attempt takes long. */
+  waiting(delivery: Delivery, underWay: AttemptUnderWay): void {
+    this.#emit({ type: 'delivery', delivery, step: 'waiting', underWay });
   }
 
   record(request: Omit<RecordedRequest, 'id'>): void {
@@ -60,11 +68,11 @@ export class EventLog {
       newest && areEqual(newest, request.requestHeaders) ? newest : request.requestHeaders;
     const exchange = { id: ++this.#requestId, ...request, requestHeaders };
     remember(this.#requests, exchange);
-    this.#emit({ seq: this.#next(), type: 'request', exchange });
+    this.#emit({ type: 'request', exchange });
   }
 
-  notice(text: string, at = timestamp(this.#clock.now())): void {
-    this.#emit({ seq: this.#next(), type: 'notice', at, text });
+  notice(text: string): void {
+    this.#emit({ type: 'notice', text });
   }
 
   /** Forgets everything but the numbers, and reports why. */
@@ -95,11 +103,8 @@ export class EventLog {
     return () => this.#listeners.delete(listener);
   }
 
-  #next(): number {
-    return ++this.#seq;
-  }
-
-  #emit(event: SimEvent): void {
+  #emit(happening: Happening): void {
+    const event = { seq: ++this.#seq, at: timestamp(this.#clock.now()), ...happening };
     remember(this.#ring, event);
     for (const listener of this.#listeners) listener(event);
   }

@@ -1,8 +1,10 @@
+import type { AttemptUnderWay } from '../contract/delivery.ts';
+import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
+import { command, type Hint, hint, option } from '../contract/hint.ts';
 import { type FireRequest, fire, requireDelivery, resend } from '../domain/resend.ts';
+import { wasRefused } from '../domain/retry.ts';
 import type { Delivery } from '../domain/state.ts';
-import { REDIRECT_WAIT_MS } from './payments.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** Maximum real time that `fire` waits: clients give up at five minutes (chosen). */
@@ -22,6 +24,21 @@ function turns() {
   };
 }
 
+/** What is told of a delivery beside its record. */
+function shownOf(store: UseCaseParts['store'], courier: UseCaseParts['courier']) {
+  return {
+    /** Where it goes instead of its own address, by its last attempt, else by its next one; null for neither. */
+    forwardedTo(delivery: Delivery): string | null {
+      const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
+      const url = last?.url ?? courier.addressOf(delivery);
+      return url === delivery.url ? null : url;
+    },
+
+    /** The attempt that waits for its answer; null when none does. */
+    underWay: (deliveryId: string): AttemptUnderWay | null => courier.underWay.get(deliveryId),
+  };
+}
+
 /** IPNs that somebody asks for. */
 export function ipnUseCases({ store, courier, context, settings }: UseCaseParts) {
   /** How long an attempt can take, with its way to the store. */
@@ -33,11 +50,12 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
   async function afterAttempt({ id, attemptCount }: Delivery, limitMs: number): Promise<Delivery> {
     await courier.attemptAfter(attemptCount, id, limitMs);
     const delivery = find(id);
-    if (delivery.state === 'refused') throw notLetOut(delivery);
     return delivery;
   }
 
   return {
+    ...shownOf(store, courier),
+
     /** The delivery with this id. @throws GatewayError `not_found` */
     require: find,
 
@@ -45,8 +63,7 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
      * Sends a delivery once more, or a new one to another address, and waits for that attempt. Resends of one delivery
      * come one after another: each has an attempt of its own.
      *
-     * @throws GatewayError `not_found`, `invalid_fields`, `forbidden` when the egress guard refuses it, or `timed_out`
-     *   when it was not attempted in time: it stays due
+     * @throws GatewayError `not_found`, `invalid_fields`, `egress_refused` by the egress guard, or `timed_out` when it was not attempted in time: it stays due
      */
     resend: (deliveryId: string, to?: string): Promise<Delivery> =>
       inTurn(deliveryId, async () => {
@@ -57,6 +74,7 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
         }
         const made = await store.commit((state) => resend(state, deliveryId, to, context()));
         const after = await afterAttempt(made, attemptMs);
+        if (wasRefused(after)) throw refusedResend(after);
         requireAttempt(made, after, context().now, attemptMs);
         return after;
       }),
@@ -69,7 +87,10 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
     async fire(request: FireRequest): Promise<Delivery[]> {
       const made = await store.commit((state) => fire(state, request, context()));
       const limit = Math.min((request.delayMs ?? 0) * made.length + attemptMs, LONGEST_FIRE_WAIT_MS);
-      return Promise.all(made.map((delivery) => afterAttempt(delivery, limit)));
+      const fired = await Promise.all(made.map((delivery) => afterAttempt(delivery, limit)));
+      const refused = fired.find(wasRefused);
+      if (refused) throw new GatewayError('forbidden', notSent(refused), { hint: remedyOf(refused) });
+      return fired;
     },
   };
 }
@@ -83,8 +104,16 @@ function requireAttempt(made: Delivery, after: Delivery, now: number, limitMs: n
   });
 }
 
-function notLetOut({ id, note }: Delivery): GatewayError {
-  return new GatewayError('forbidden', `IPN ${id} was not let out: ${note}`, {
-    hint: hint`Start the emulator with the flag that lets it out, or with ${option('forwardIpn')} to deliver IPNs somewhere else.`,
-  });
+function refusedResend(delivery: Delivery): GatewayError {
+  return new GatewayError('egress_refused', notSent(delivery), { hint: remedyOf(delivery) });
+}
+
+const notSent = ({ id, note }: Delivery) => `IPN ${id} was not sent: ${note}`;
+
+/** The option that the egress guard named; where there is none, the emulator itself was the address. */
+function remedyOf({ id, note }: Delivery): Hint {
+  const [, host] = /--allow-ipn-host ([^\s)]+)/.exec(note ?? '') ?? [];
+  return host === undefined
+    ? hint`No option allows that. Send it to your receiver: ${command('ipn resend', id, '--to', '<url>')}`
+    : hint`Start the emulator with ${option('allowIpnHost', host)}, or send IPNs somewhere else with ${option('forwardIpn', '<url>')}.`;
 }

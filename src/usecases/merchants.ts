@@ -39,7 +39,7 @@ export function merchantUseCases({ store, context, random, events }: UseCasePart
     /** Gives a merchant a new pair of keys; the old one stops working at once. */
     async replaceKeys(reference: string): Promise<Merchant> {
       const merchant = await store.commit((state) =>
-        replaceKeys(requireMerchant(state, reference), newKeyPair(random)),
+        replaceKeys(requireMerchant(state, reference), newKeyPair(random), context()),
       );
       events.notice(`the keys of ${merchant.name} were replaced`);
       return merchant;

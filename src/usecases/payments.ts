@@ -1,6 +1,8 @@
+import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, TimelineEntry } from '../contract/payment.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
+import { initiateRemedy } from '../domain/initiate-remedy.ts';
 import { type InitiateCommand, initiate, requirePayment, withEvent } from '../domain/payment.ts';
 import {
   REDIRECT_HEAD_START_MS,
@@ -12,9 +14,6 @@ import {
 import type { Delivery, Payment } from '../domain/state.ts';
 import { timeline } from '../domain/timeline.ts';
 import type { UseCaseParts } from './use-cases.ts';
-
-/** The redirect waits at most this long for the first attempt, in real time (chosen). */
-export const REDIRECT_WAIT_MS = 3_000;
 
 /** How a payment is to be settled. */
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
@@ -35,7 +34,7 @@ export interface Settled {
 export type Payments = ReturnType<typeof paymentUseCases>;
 
 export function paymentUseCases(parts: UseCaseParts) {
-  const { store, settings, courier, context } = parts;
+  const { store, settings, context } = parts;
   return {
     /** The payment that an id or a merchant's identifier names. @throws GatewayError `not_found` */
     require: (reference: string): Payment => requirePayment(store.state, reference),
@@ -50,6 +49,13 @@ export function paymentUseCases(parts: UseCaseParts) {
     timeline: (payment: Payment): TimelineEntry[] => timeline(payment, store.state),
     initiate: (command: InitiateCommand, mode: Mode): Promise<Payment> =>
       store.commit((state) => initiate(state, command, mode, context())),
+
+    /** The error of a refused initiate with what its request lacks, for the log. */
+    explained(failed: GatewayError, readLoosely: () => InitiateCommand): GatewayError {
+      const { code, message, problems, problemCount } = failed;
+      const hint = initiateRemedy(failed, readLoosely, store.state, settings);
+      return new GatewayError(code, message, { problems, problemCount, ...(hint && { hint }) });
+    },
 
     /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` when it is settled already */
     async settle(reference: string, command: SettleCommand): Promise<Settled> {
@@ -73,16 +79,21 @@ export function paymentUseCases(parts: UseCaseParts) {
      * Where the checkout of a payment that settled itself leads, as soon as its IPN has had its turn before the
      * redirect; null where the browser stays.
      */
-    async selfSettled(payment: Payment): Promise<string | null> {
-      const address = selfSettledAddress(payment, settings.delivery);
-      const last = store.state.deliveriesOf(payment.id).at(-1);
-      const order = payment.auto?.delivery ?? settings.delivery;
-      if (address !== null && last && order !== 'redirect-then-ipn') {
-        await courier.attemptAfter(0, last.id, REDIRECT_WAIT_MS);
-      }
-      return address;
-    },
+    selfSettled: (payment: Payment): Promise<string | null> => selfSettled(parts, payment),
   };
+}
+
+async function selfSettled(
+  { store, settings, courier }: UseCaseParts,
+  payment: Payment,
+): Promise<string | null> {
+  const address = selfSettledAddress(payment, settings.delivery);
+  const last = store.state.deliveriesOf(payment.id).at(-1);
+  const order = payment.auto?.delivery ?? settings.delivery;
+  if (address !== null && last && order !== 'redirect-then-ipn') {
+    await courier.attemptAfter(0, last.id, REDIRECT_WAIT_MS);
+  }
+  return address;
 }
 
 /** Waits for the first attempt of what a settlement sends, where the order wants it before the redirect. */

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { CardTransaction } from '../contract/card.ts';
 import type { ErrorCode, GatewayError } from '../contract/error.ts';
+import type { FormerKey } from '../contract/merchant.ts';
 import type { AskedPayment } from '../contract/payment.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
@@ -147,6 +148,10 @@ export interface VerifyKeys {
   secretKey: string;
   /** Keys that somebody may have signed with by mistake, by what to call them: `the public key`. */
   others?: ReadonlyMap<string, string> | undefined;
+  /** Pairs that were replaced: the secret key given here may be one of them. */
+  former?: readonly FormerKey[] | undefined;
+  /** When the pair of the merchant was replaced last, where that may be why a signature is not known. */
+  replacedAt?: string | undefined;
 }
 
 /** What came of checking an IPN. */

@@ -80,6 +80,28 @@ describe('exec', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
+  it('tells once why an initiate was refused, with every option that it needs and those in force', async () => {
+    const script = `(async () => {
+      const body = new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: 'a',
+        currency: 'npr', amount: '1', details: 'x', ipn_url: 'http://localhost/', success_url: 'http://localhost/',
+        cancel_url: 'http://localhost/', customer_name: 'A', customer_email: 'a@b.test' });
+      for (const _ of [1, 2]) await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body });
+    })()`;
+    const cwd = await temporaryFolder();
+    const flags = ['--sandbox-code', '1 2', '--no-panel', '--secret-key', 'sec_of_the_team'];
+    const { stdout, stderr } = await run(['exec', ...flags, ...node(script)], { cwd });
+    expect(stdout).toBe('');
+    expect(stderr.split('was refused')).toHaveLength(2);
+    expect(stderr).toContain(
+      'gateway-sim: POST /sandbox/payment/initiate was refused\n  site_logo is required',
+    );
+    expect(stderr).toContain(
+      `exec --no-panel --sandbox-code '1 2' --secret-key '…' --loose --currency NPR accepts this request\n`,
+    );
+    const quiet = await run(['exec', '--quiet', ...node(script)], { cwd });
+    expect(quiet.stderr).toBe('');
+  });
+
   it('reads nothing behind the --, and wants it before options of the command', async () => {
     const cwd = await temporaryFolder();
     const script = "require('fs').writeSync(1, JSON.stringify(process.argv.slice(1)))";

@@ -13,7 +13,7 @@ import { startSim } from '../helpers/sim.ts';
 const SECRET = 'sec_sim_9876543210';
 
 interface Gateway {
-  ready: { url: string; publicKey: string };
+  ready: { url: string; publicKey: string; secretKey: string };
 }
 
 async function initiate({ ready }: Gateway, fields: { identifier: string; ipn_url: string }): Promise<void> {
@@ -96,14 +96,14 @@ describe('ipn list, show and resend', () => {
     expect((await run(['ipn', 'list'], options)).stdout).toContain(id);
   });
 
-  it('of what is refused says which flag lets it out, and exits 2', async () => {
+  it('of what is refused says which flag allows it, and exits 4', async () => {
     const { gateway, options } = await running();
     await initiate(gateway, { identifier: 'order-1', ipn_url: 'http://203.0.113.9/ipn' });
     await settle(gateway, 'order-1', 'ipn-then-redirect');
     const { body: list } = await runJson<{ data: DeliveryView[] }>(['ipn', 'list'], options);
     const { code, stderr } = await run(['ipn', 'resend', list.data[0]?.id ?? ''], options);
-    expect(code).toBe(2);
-    expect(stderr).toContain('--allow-ipn-host 203.0.113.9');
+    expect(code).toBe(4);
+    expect(stderr).toContain('Start the emulator with --allow-ipn-host 203.0.113.9');
   });
 
   it.each([
@@ -162,6 +162,16 @@ describe('ipn fire', () => {
     },
   );
 
+  it.each([[[]], [['--secret', SECRET]]])('applies every --tamper, with %j', async (secret) => {
+    const receiver = await startReceiver();
+    const { options } = await running();
+    const to = ['--to', receiver.url, '--identifier', 'order-1', '--amount', '7.50'];
+    const tamper = ['--tamper', 'amount=0.01', '--tamper', 'status', '--tamper', 'identifier=order-2'];
+    expect((await run(['ipn', 'fire', ...to, ...tamper, ...secret], options)).code).toBe(0);
+    const sent = Object.fromEntries(new URLSearchParams(receiver.requests[0]?.body));
+    expect(sent).toMatchObject({ status: 'failed', identifier: 'order-2', 'data[amount]': '0.01' });
+  });
+
   it.each([
     [['--to', 'ftp://x/'], /to must be an absolute http or https address/],
     [[], /to is required/],
@@ -178,6 +188,47 @@ describe('ipn fire', () => {
     const finished = await run(['ipn', 'fire', '--secret', SECRET, ...args], { cwd });
     expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
     expect(finished.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it('shows what was tampered with, and does not send to verify what is meant to be refused', async () => {
+    const receiver = await startReceiver([{ status: 401 }]);
+    const { options } = await running();
+    const { stdout, stderr } = await run(['ipn', 'fire', '--to', receiver.url, '--tamper', 'case'], options);
+    expect(stdout).toMatch(/^Note +tampered with: case$/m);
+    expect(stderr).toMatch(/^Both sides of it: .* ipn show ipn_\w+\n$/);
+  });
+
+  it('leaves fields out and makes lists of them', async () => {
+    const receiver = await startReceiver();
+    const { options } = await running();
+    const odd = [
+      '--unset',
+      'data.charge',
+      '--unset',
+      'status',
+      '--set',
+      'signature[]=a',
+      '--set',
+      'signature[]=b',
+    ];
+    expect((await run(['ipn', 'fire', '--to', receiver.url, ...odd], options)).code).toBe(0);
+    const sent = new URLSearchParams(receiver.requests[0]?.body);
+    expect(sent.getAll('signature[]')).toEqual(['a', 'b']);
+    expect(['signature', 'status', 'data[charge]'].filter((name) => sent.has(name))).toEqual([]);
+  });
+
+  it.each([
+    [{ status: 400 }, 0, ''],
+    [{ status: 302 }, 0, ''],
+    [{ status: 204 }, 1, 'gateway-sim: 1 of 1 IPNs accepted, none should be\n'],
+    ['drop' as const, 3, 'gateway-sim: 1 of 1 IPNs not answered\n'],
+  ])('--expect-refusal of %j exits %i', async (answer, expected, said) => {
+    const receiver = await startReceiver([answer]);
+    const { options } = await running();
+    const args = ['ipn', 'fire', '--to', receiver.url, '--tamper', 'signature', '--expect-refusal'];
+    const { code, stderr } = await run(args, options);
+    expect([code, stderr.replace(/^(Both|Does).*\n/gm, '')]).toEqual([expected, said]);
+    expect((await run([...args, '--secret', SECRET], options)).code).toBe(expected);
   });
 
   it('goes to a host that --allow-ipn-host names', async () => {
@@ -217,6 +268,30 @@ describe('ipn verify', () => {
     );
     expect(code).toBe(0);
     expect(verdict).toMatchObject({ valid: true, identifier: 'order-1' });
+  });
+
+  it('takes the id of an IPN, and tells of keys that were replaced without showing any', async () => {
+    const receiver = await startReceiver();
+    const { gateway, options } = await running();
+    const { secretKey: old } = gateway.ready;
+    const fire = ['ipn', 'fire', '--to', receiver.url];
+    const before = await runJson<DeliveryView>(fire, options);
+    expect(await run(['ipn', 'verify', before.body.id], options)).toMatchObject({ code: 0 });
+    const replaced = await run(['keys', 'generate'], options);
+    const captured = await run(['ipn', 'verify', before.body.body], options);
+    expect(captured).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('the keys were replaced at '),
+    });
+    const after = await runJson<DeliveryView>(fire, options);
+    const withOld = await run(['ipn', 'verify', after.body.id, '--secret', old], options);
+    expect(withOld.code).toBe(1);
+    expect(withOld.stdout).toContain('the secret key given here was replaced at ');
+    const merchants = await (await fetch(`${gateway.ready.url}/_sim/merchants`)).text();
+    const state = await (await fetch(`${gateway.ready.url}/_sim/snapshot`)).text();
+    const said = [replaced, captured, withOld].flatMap(({ stdout, stderr }) => [stdout, stderr]);
+    expect([...said, merchants, state].join()).not.toContain(old);
+    expect(await run(['ipn', 'verify', 'ipn_nope'], options)).toMatchObject({ code: 4 });
   });
 
   it('says why a bad one is not, and exits 1', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER } from '../helpers/sim.ts';
 
 describe('inbox and logs', () => {
   it('show the code of a live checkout and what led to it, without any secret', async () => {
@@ -47,6 +49,58 @@ describe('inbox and logs', () => {
     expect(stdout).toContain('public_key is required');
     expect(stdout).toContain('and 6 more');
     expect(stdout).toContain('looks like JSON');
+  });
+
+  it('name every option that a refused initiate needs, behind those in force', async () => {
+    const cwd = await temporaryFolder();
+    const flags = ['start', '--port', '0', '--currency', 'NPR:Rs', '--control-token', 'token-of-the-team'];
+    const server = launch(flags, { cwd });
+    await server.until((stdout) => stdout.includes('Ctrl-C'));
+    const url = /Base URL +(\S+)/.exec(server.stdout())?.[1] ?? '';
+    const body = new URLSearchParams({ ...ORDER, public_key: 'nobody', currency: 'xof', site_logo: '' });
+    await fetch(`${url}/payment/initiate`, { method: 'POST', body });
+    const inForce = `start --port 0 --currency NPR:Rs --control-token '…' --loose --currency XOF accepts the rest`;
+    await server.until((stdout) => stdout.includes(inForce));
+    expect(server.stdout()).toMatch(
+      /accepts the rest; public_key is wrong, too: .*gateway-sim.js.* keys show prints/,
+    );
+  });
+
+  it('tell each thing that happens on a checkout once, when it happens, and what was entered wrong', async () => {
+    const cwd = await temporaryFolder();
+    const receiver = await startReceiver();
+    await startIn(cwd);
+    const create = ['payments', 'create', '--identifier', 'order-1', '--ipn-url', `${receiver.url}/ipn`];
+    const { body } = await runJson<{ checkoutUrl: string }>(create, { cwd });
+    await fetch(body.checkoutUrl);
+    const steps = [
+      ['email', 'me@shop.test'],
+      ['email', 'test_mode@mail.com'],
+      ['code', '111111'],
+      ['code', '222666'],
+    ] as const;
+    for (const [step, value] of steps) {
+      await fetch(body.checkoutUrl.replace('/checkout?', `/checkout/${step}?`), {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({ [step]: value }),
+      });
+    }
+    const { stdout } = await run(['logs'], { cwd });
+    const told = stdout.split('\n').filter((line) => / order-1( |$)/.test(line));
+    expect(
+      told.map((line) => line.replace(/^[\d:]{8} +/, '').replace(/ {2}(pay_\w+|[\d.]+ ms)/g, '')),
+    ).toEqual([
+      'payment order-1  100.00 USD  sandbox  pending',
+      'payment order-1  E-mail refused: me@shop.test (the sandbox takes only its test e-mail)',
+      'payment order-1  E-mail entered: test_mode@mail.com',
+      'payment order-1  Code refused: wrong code',
+      'payment order-1  100.00 USD  sandbox  succeeded',
+      `<--  IPN POST ${receiver.url}/ipn  200  order-1  attempt 1`,
+      expect.stringMatching(/^payment order-1 {2}Browser redirected: http/),
+    ]);
+    const times = stdout.split('\n').flatMap((line) => /^[\d:]{8}/.exec(line) ?? []);
+    expect(times).toEqual(times.toSorted());
   });
 
   it('logs --follow goes on until the server stops, and ends with 0', async () => {

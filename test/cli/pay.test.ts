@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { StartOptions } from '../../src/options/table.ts';
 import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -9,9 +10,9 @@ interface Settled {
   redirectUrl: string | null;
 }
 
-async function start() {
+async function start(options: StartOptions = {}) {
   const cwd = await temporaryFolder();
-  const ready = await startIn(cwd, { ipnRetries: 0 });
+  const ready = await startIn(cwd, { ipnRetries: 0, ...options });
   const create = async (identifier: string, ...more: string[]) =>
     (await runJson<{ id: string }>(['payments', 'create', '--identifier', identifier, ...more], { cwd })).body
       .id;
@@ -100,6 +101,87 @@ describe('pay', () => {
     const { code, stderr } = await run(['pay', ...args], { cwd });
     expect(code).toBe(2);
     expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('tells of a receiver that hangs, how long it waited and waits; the log tells it, too', async () => {
+    const receiver = await startReceiver(['hang']);
+    const { cwd, create } = await start({ ipnTimeout: '12s' });
+    await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
+    const { code, stdout } = await run(['pay', '--approve'], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      `pending: POST ${receiver.url}/ipn: no answer within 3 s; attempt 1 is still waiting, at most 12 s`,
+    );
+    expect((await run(['ipn', 'list'], { cwd })).stdout).toContain('1 (waiting)');
+    const following = launch(['logs', '--follow'], { cwd });
+    const line = `<--  IPN POST ${receiver.url}/ipn  no answer within 3 s, waiting at most 12 s  order-1  attempt 1`;
+    await following.until((log) => log.includes(line));
+  });
+
+  it.each([401, 500])(
+    'of an attempt that was answered %i shows what the receiver said, the next attempt and where to look',
+    async (status) => {
+      const body = '\n  Invalid signature  \nat line 2';
+      const receiver = await startReceiver([{ status, body }]);
+      const { cwd, create } = await start({ ipnRetries: 1, ipnSchedule: ['1h'] });
+      await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
+      const { stdout, stderr } = await run(['pay', '--approve'], { cwd });
+      expect(stdout).toContain(`the receiver answered ${status}: only 2xx counts as received`);
+      expect(stdout).toMatch(/^Answer +Invalid signature$/m);
+      expect(stdout).toMatch(/^Next +attempt 2 at \d{4}-\d\d-\d\d [\d:]{8} UTC$/m);
+      expect(stderr).toMatch(/^Both sides of it: .*gateway-sim.js ipn show ipn_\w+$/m);
+      expect(stderr.includes('ipn verify ipn_')).toBe(status === 401);
+      const log = await run(['logs'], { cwd });
+      expect(log.stdout).toMatch(/only 2xx counts as received; it said: Invalid signature; next attempt at /);
+      expect(log.stdout).toContain('ipn show ipn_');
+    },
+  );
+
+  it('shows what settling warns of, and nothing that the initiate warned of', async () => {
+    const { cwd, create } = await start();
+    const poor = ['--live', '--amount', '900000', '--customer-email', 'poor@example.com'];
+    await create('order-1');
+    await create('order-1', ...poor, '--ipn-url', 'http://127.0.0.1:9/ipn');
+    const { stderr } = await run(['pay', '--approve', '--delivery', 'redirect-only'], { cwd });
+    expect(stderr).toBe('! the balance of wallet wal_poor_usd was too small: it is below zero now\n');
+    expect((await run(['logs'], { cwd })).stdout).toMatch(
+      /succeeded.*\n +! +the balance of wallet wal_poor_usd/,
+    );
+  });
+
+  it('says where an IPN was forwarded to, never that its ipn_url was posted to', async () => {
+    const receiver = await startReceiver();
+    const ipnUrl = 'https://shop.example/ipn';
+    const { cwd, create } = await start({ forwardIpn: `${receiver.url}/mine` });
+    await create('order-1', '--ipn-url', ipnUrl);
+    const paid = await runJson<{ delivery: { id: string; forwardedTo: string; url: string } }>(
+      ['pay', '--approve'],
+      { cwd },
+    );
+    const { id } = paid.body.delivery;
+    expect(paid.body.delivery).toMatchObject({ forwardedTo: `${receiver.url}/mine`, url: ipnUrl });
+    await create('order-2', '--ipn-url', ipnUrl);
+    for (const command of [['pay', '--approve'], ['ipn', 'list'], ['ipn', 'show', id], ['logs']]) {
+      const { stdout } = await run(command, { cwd });
+      expect([command, stdout]).toEqual([
+        command,
+        expect.stringContaining(`forwarded to ${receiver.url}/mine`),
+      ]);
+      expect(stdout).not.toMatch(/POST https:\/\/shop/);
+    }
+  });
+
+  it.each([
+    [
+      ['--cancel'],
+      'none is sent for a payment that is canceled, unless the emulator is started with --ipn-on canceled',
+    ],
+    [['--approve', '--delivery', 'redirect-only'], 'with redirect-only none is sent'],
+  ])('%j --require-delivery says that no IPN was due, and exits 1', async (args, why) => {
+    const { cwd, create } = await start();
+    await create('order-1');
+    const { code, stderr } = await run(['pay', ...args, '--require-delivery'], { cwd });
+    expect([code, stderr]).toEqual([1, `gateway-sim: no IPN was due: ${why}\n`]);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { eventLines } from '../../src/cli/format-event.ts';
 import { pairs, table } from '../../src/cli/layout.ts';
 import { onOneLine, printable } from '../../src/cli/printable.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
+import { PLAIN } from '../../src/contract/hint.ts';
 import { launch } from '../helpers/binary.ts';
 import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -42,7 +43,7 @@ describe('what goes to a terminal', () => {
     expect(table({ A: (row: string) => row }, ['x\ny'])).toBe('A\nx\\u000ay');
     expect(pairs({ A: 'x\ny' })).toBe('A  x\\u000ay');
     const notice = { seq: 1, type: 'notice' as const, at: '2026-01-15T10:30:00.000Z', text: 'x\ny' };
-    expect(eventLines(notice, colour).join()).toMatch(/x\\u000ay$/);
+    expect(eventLines(notice, { colour, style: PLAIN }).join()).toMatch(/x\\u000ay$/);
   });
 });
 

@@ -25,6 +25,8 @@ function delivery(changes: Partial<DeliveryView> = {}): DeliveryView {
     nextAttemptAt: null,
     note: null,
     attempts: [],
+    underWay: null,
+    forwardedTo: null,
     ...changes,
   };
 }

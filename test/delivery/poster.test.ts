@@ -2,6 +2,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster, type PostRequest } from '../../src/delivery/poster.ts';
+import { describeFailure } from '../../src/delivery/sender.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 
 function poster(egress = new Egress([], () => undefined)): Poster {
@@ -199,8 +200,46 @@ describe('a post that brings no answer says why, in words', () => {
   it('when https is spoken to a receiver without it', async () => {
     const receiver = await startReceiver();
     const { report } = await poster().post(request(receiver.url.replace('http:', 'https:')));
-    expect(report.error).toMatch(/./);
-    expect(report.responseStatus).toBeNull();
+    expect(report).toMatchObject({
+      error: `127.0.0.1:${receiver.port} speaks plain http: use an address that begins with http://`,
+      responseStatus: null,
+    });
+  });
+
+  it('when plain http is spoken to a receiver that answers with a TLS alert', async () => {
+    const url = await rawReceiver('\u0015\u0003\u0003\u0000\u0002\u0002\u0046', () => {});
+    const { report } = await poster().post(request(url));
+    expect(report.error).toBe(`${new URL(url).host} expects https: use an address that begins with https://`);
+  });
+
+  it.each([
+    // Node 20, 22 and 24 on the same mistake.
+    [
+      'EPROTO',
+      'write EPROTO 80:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../x.c:350:',
+    ],
+    [
+      'ERR_SSL_WRONG_VERSION_NUMBER',
+      '80:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../x.c:80:',
+    ],
+    [
+      'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+      '80:error:0A0000C6:SSL routines:tls_get_more_records:packet length too long:../x.c:662:',
+    ],
+  ])('when OpenSSL says it with %s', (code, message) => {
+    const error = Object.assign(new Error(message), { code });
+    expect(describeFailure(error, 'https://localhost:3000/ipn', 1_000)).toBe(
+      'localhost:3000 speaks plain http: use an address that begins with http://',
+    );
+  });
+
+  it('when TLS fails for another reason, without the line of a C file', () => {
+    const message =
+      '80:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:../x.c:1590:SSL alert number 70';
+    const error = Object.assign(new Error(message), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
+    expect(describeFailure(error, 'https://localhost/ipn', 1_000)).toBe(
+      'no secure connection to localhost: tlsv1 alert protocol version',
+    );
   });
 
   it.each(['nonsense', 'ftp://127.0.0.1/', 'http://'])(

@@ -54,18 +54,20 @@ describe('the e-mail in the sandbox', () => {
   });
 
   it.each([
-    ['wallet@example.com', 'email_not_test'],
-    ['not an address', 'email_invalid'],
-    ['', 'email_invalid'],
-  ])('%j is refused as %s, kept in the history, and the payment stays on its step', (given, problem) => {
-    const { held, payment } = sandbox();
-    expect(applied(held, enterEmail(held, payment, given, using))).toBe(problem);
-    const after = stored(held, payment.id);
-    expect(after).toMatchObject({ status: 'pending', payerEmail: null });
-    expect(after.history).toEqual([
-      { at: '2026-01-15T10:30:00.123Z', event: 'email_refused', detail: problem },
-    ]);
-  });
+    ['wallet@example.com', 'email_not_test', 'wallet@example.com (the sandbox takes only its test e-mail)'],
+    ['not an address', 'email_invalid', 'not an address (this is no e-mail address)'],
+    ['', 'email_invalid', 'nothing (this is no e-mail address)'],
+    ['x'.repeat(5_000), 'email_invalid', `${'x'.repeat(60)}… (this is no e-mail address)`],
+  ])(
+    '%j is refused as %s, kept in the history, and the payment stays on its step',
+    (given, problem, detail) => {
+      const { held, payment } = sandbox();
+      expect(applied(held, enterEmail(held, payment, given, using))).toBe(problem);
+      const after = stored(held, payment.id);
+      expect(after).toMatchObject({ status: 'pending', payerEmail: null });
+      expect(after.history).toEqual([{ at: '2026-01-15T10:30:00.123Z', event: 'email_refused', detail }]);
+    },
+  );
 
   it('is the one that the settings name', () => {
     const { held, payment } = sandbox();
@@ -209,7 +211,7 @@ describe('the code in live mode', () => {
     expect(outcome.result).toBe('code_wrong');
     expect(outcome.change.payments?.[0]?.history.at(-1)).toMatchObject({
       event: 'code_refused',
-      detail: 'code_wrong',
+      detail: 'wrong code',
     });
     expect(outcome.change.payments?.[0]?.status).toBe('pending');
   });

@@ -14,7 +14,16 @@ import {
   requireMerchant,
 } from '../../src/domain/merchant.ts';
 import { State } from '../../src/domain/state.ts';
-import { applied, context, merchant, PUBLIC_KEY, SECRET_KEY, state, wallet } from '../helpers/records.ts';
+import {
+  applied,
+  context,
+  merchant,
+  NOW,
+  PUBLIC_KEY,
+  SECRET_KEY,
+  state,
+  wallet,
+} from '../helpers/records.ts';
 
 const KEYS = { publicKey: 'pub_sim_new', secretKey: 'sec_sim_new' };
 const zeros = (_: string, length: number) => new Uint8Array(length);
@@ -40,10 +49,25 @@ describe('keys', () => {
 
   it('that replace a pair end the old one with the same change', () => {
     const held = state();
-    applied(held, replaceKeys(merchant(), KEYS));
+    applied(held, replaceKeys(merchant(), KEYS, context()));
     expect(findByKey(held, 'publicKey', PUBLIC_KEY)).toBeUndefined();
     expect(findByKey(held, 'secretKey', SECRET_KEY)).toBeUndefined();
     expect(findByKey(held, 'publicKey', KEYS.publicKey)).toMatchObject({ id: 'mer_1', ...KEYS });
+  });
+
+  it('that were replaced leave a fingerprint and a time, ten of them at most, and nothing else', () => {
+    let current = merchant();
+    for (let number = 0; number < 12; number++) {
+      const keys = { publicKey: `pub_${number}`, secretKey: `sec_${number}` };
+      current = replaceKeys(current, keys, { ...context(), now: NOW + number }).result;
+    }
+    const { fingerprint } = context().ipn;
+    expect(current.formerKeys).toHaveLength(10);
+    expect(current.formerKeys?.[0]).toEqual({
+      replacedAt: new Date(NOW + 11).toISOString(),
+      fingerprint: fingerprint('sec_10'),
+    });
+    expect(JSON.stringify(current.formerKeys)).not.toContain('sec_');
   });
 
   it('are of a form that nobody takes for a real one, and fit the limit of 50 characters', () => {

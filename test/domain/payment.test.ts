@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { characters, isEmail, urlProblem } from '../../src/contract/address.ts';
 import { GatewayError } from '../../src/contract/error.ts';
+import { renderHint } from '../../src/contract/hint.ts';
+import { initiateRemedy } from '../../src/domain/initiate-remedy.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate, requirePayment, unique, withEvent } from '../../src/domain/payment.ts';
 import { State } from '../../src/domain/state.ts';
@@ -39,6 +41,17 @@ function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayErr
     throw error;
   }
   throw new Error('it was accepted');
+}
+
+/** What the log says of that, as text. */
+function remedy(given: PostedFields, changes: SettingsChanges = {}): string | undefined {
+  const advice = initiateRemedy(
+    refusal(given, changes),
+    () => readInitiate(given, true),
+    state(),
+    settings(changes),
+  );
+  return advice && renderHint(advice);
 }
 
 function accepted(changes: Record<string, unknown> = {}, settings: SettingsChanges = {}) {
@@ -404,7 +417,6 @@ describe('the currency', () => {
   it('that is not configured is refused with those that are, and the option that adds it', () => {
     const error = refusal(posted({ currency: 'NPR' }));
     expect(error.message).toBe('currency "NPR" is not supported: this gateway has USD, GNF, CFA, EUR');
-    expect(error.remedy).toBe('gateway-sim start --currency NPR adds it');
   });
 
   it('in lower case is refused with the spelling that is right', () => {
@@ -413,7 +425,40 @@ describe('the currency', () => {
       code: 'unsupported_currency',
       message: 'currency must be in upper case: USD (got "usd")',
     });
-    expect(error.remedy).toContain('--loose');
+  });
+
+  it.each([
+    [{ currency: 'NPR' }, {}, 'gateway-sim start --currency NPR accepts this request'],
+    [{ currency: 'usd' }, {}, 'gateway-sim start --loose accepts this request'],
+    [{ currency: 'npr' }, {}, 'gateway-sim start --loose --currency NPR accepts this request'],
+    [{ currency: 'npr' }, { loose: true }, 'gateway-sim start --currency NPR accepts this request'],
+    [{ currency: '$' }, {}, 'gateway-sim start --currency CODE accepts this request'],
+    [{ currency: 'NPR', site_logo: '' }, {}, 'gateway-sim start --loose --currency NPR accepts this request'],
+    [
+      { site_logo: '', public_key: 'pub_sim_nobody' },
+      {},
+      'gateway-sim start --loose accepts the rest; public_key is wrong, too: gateway-sim keys show prints the public key of this emulator',
+    ],
+    [
+      { currency: 'usd', public_key: 'pub_sim_nobody' },
+      {},
+      'gateway-sim start --loose accepts the rest; public_key is wrong, too: gateway-sim keys show prints the public key of this emulator',
+    ],
+    [{ currency: 'NPR', amount: 'ten' }, {}, undefined],
+  ])('with %j has every option that it needs named: %j', (fields, changes, expected) => {
+    expect(remedy(posted(fields), changes)).toBe(expected);
+  });
+
+  it('with the options that are named is accepted', () => {
+    expect(
+      accepted(
+        { currency: 'npr', site_logo: '' },
+        {
+          loose: true,
+          currencies: new Map([['NPR', parseCurrency('NPR')]]),
+        },
+      ).currency,
+    ).toBe('NPR');
   });
 
   it('in lower case passes under --loose, as its upper case', () => {
@@ -429,14 +474,15 @@ describe('the key', () => {
   it('that nobody has is an invalid api key', () => {
     const error = refusal(posted({ public_key: 'pub_sim_nobody' }));
     expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
-    expect(error.remedy).toContain('keys show');
+    expect(remedy(posted({ public_key: 'pub_sim_nobody' }))).toContain('keys show');
   });
 
   it('that is the secret one is invalid too, and the remedy says which key was sent without repeating it', () => {
     const error = refusal(posted({ public_key: SECRET_KEY }));
     expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
-    expect(error.remedy).toMatch(/secret key was sent as public_key/);
-    expect(JSON.stringify([error.message, error.problems, error.remedy])).not.toContain(SECRET_KEY);
+    const advice = remedy(posted({ public_key: SECRET_KEY }));
+    expect(advice).toMatch(/secret key was sent as public_key/);
+    expect(JSON.stringify([error.message, error.problems, advice])).not.toContain(SECRET_KEY);
   });
 
   it.each([PUBLIC_KEY.slice(0, -1), `${PUBLIC_KEY}x`, PUBLIC_KEY.toUpperCase(), ` ${PUBLIC_KEY}`])(
@@ -481,10 +527,10 @@ describe('loose mode', () => {
   });
 
   it('is named as the remedy exactly when it would have taken the request', () => {
-    expect(refusal(posted({ site_logo: '' })).remedy).toBe('gateway-sim start --loose accepts this request');
-    expect(refusal(posted(LONG)).remedy).toBe('gateway-sim start --loose accepts this request');
-    expect(refusal(posted({ ...LONG, amount: 'ten' })).remedy).toBeUndefined();
-    expect(refusal(posted({ customer_name: '' }), { loose: true }).remedy).toBeUndefined();
+    expect(remedy(posted({ site_logo: '' }))).toBe('gateway-sim start --loose accepts this request');
+    expect(remedy(posted(LONG))).toBe('gateway-sim start --loose accepts this request');
+    expect(remedy(posted({ ...LONG, amount: 'ten' }))).toBeUndefined();
+    expect(remedy(posted({ customer_name: '' }), { loose: true })).toBeUndefined();
   });
 });
 

@@ -254,6 +254,20 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
+  it('that are forwarded are shown where they went, not as sent to their ipn_url', async () => {
+    const receiver = await startReceiver();
+    const forwarding = await startSim({ forwardIpn: `${receiver.url}/mine` });
+    const { public_key: _, ...given } = fields({ ipn_url: 'https://shop.example/ipn' });
+    await forwarding.initiate(given as Record<string, string>);
+    const { payments } = forwarding.server.parts;
+    const { delivery } = await payments.settle('order-1', { outcome: 'approve', by: 'control' });
+    const page = async (path: string) => (await fetch(`${forwarding.url}/_sim/ui/${path}`)).text();
+    const list = await page('ipns');
+    expect(list).toContain(`forwarded to</span> <code>${receiver.url}/mine</code>`);
+    expect(list).not.toContain('shop.example');
+    expect(await page(`ipns/${delivery?.id}`)).toMatch(/Forwarded to.*\/mine/s);
+  });
+
   it('lead back to pages of ours only', async () => {
     const receiver = await startReceiver();
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Diagnosis, diagnose, standing } from '../../src/http/diagnosis.ts';
+import { requireTamperings } from '../../src/contract/tampering.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -25,7 +26,7 @@ async function settledWith(script: Script, prepare: (sim: Sim) => unknown = () =
 /** An IPN of the payment, tampered with. */
 async function forged(script: Script, tamper: 'amount' | 'signature' | 'status' | 'currency') {
   const { sim, id } = await settledWith(script);
-  const [delivery] = await sim.server.parts.ipns.fire({ payment: id, tamper });
+  const [delivery] = await sim.server.parts.ipns.fire({ payment: id, tamper: requireTamperings(tamper) });
   if (!delivery) throw new Error('nothing was fired');
   return diagnose(delivery, sim.server.parts);
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { SimEvent } from '../../src/contract/event.ts';
 import { eventStreams } from '../../src/http/control/event-stream.ts';
 import { simEventView } from '../../src/http/control/views.ts';
 import type { AppContext } from '../../src/http/environment.ts';
@@ -96,4 +97,24 @@ it('sends what happened before, then what happens, in one row', async () => {
   const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
   expect(ids).toEqual(ids.map((_, index) => index + 1));
   expect(ids.length).toBeGreaterThan(2);
+});
+
+it('tells with each change of a payment what happened to it now, and when', async () => {
+  const sim = await startSim();
+  const order = { ...ORDER, amount: '900000', customer_email: 'poor@example.com' };
+  await fetch(await sim.initiate(order, 'live'));
+  const { payments } = sim.server.parts;
+  await payments.settle('order-1', { outcome: 'approve', delivery: 'redirect-only', by: 'control' });
+  const text = await (await fetch(`${sim.url}/_sim/events?since=0&follow=false`)).text();
+  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']): SimEvent => JSON.parse(data));
+  const told = events.flatMap((event) =>
+    event.type === 'payment' ? [[event.steps.map(({ event: name }) => name), event.warnings]] : [],
+  );
+  expect(told).toEqual([
+    [['initiated'], []],
+    [['opened'], []],
+    [['settled'], [expect.stringContaining('was too small: it is below zero now')]],
+  ]);
+  const times = events.map(({ at }) => at);
+  expect(times).toEqual(times.toSorted());
 });

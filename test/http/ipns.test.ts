@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { ControlError as ErrorBody } from '../../src/contract/error-body.ts';
 import type { StartOptions } from '../../src/options/table.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
@@ -326,15 +327,61 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect(await show(sim, first.id)).toEqual(first);
   });
 
-  it('of a refused delivery says which flag lets it out', async () => {
+  it('of a refused delivery says which flag allows it', async () => {
     const sim = await withPayment(PUBLIC_URL);
     const { id, state } = delivered(await settle(sim));
     expect(state).toBe('refused');
     const { status, body } = await post<ErrorBody>(sim, `/ipns/${id}/resend`);
-    expect({ status, code: body.code }).toEqual({ status: 403, code: 'forbidden' });
-    expect(body.message).toContain('--allow-ipn-host 203.0.113.9');
-    expect(body.remedy).toContain('--forward-ipn');
+    expect({ status, code: body.code }).toEqual({ status: 403, code: 'egress_refused' });
+    expect(body.message).toContain('203.0.113.9 is neither a loopback nor a private address');
+    expect(body.remedy).toBe(
+      'Start the emulator with --allow-ipn-host 203.0.113.9, or send IPNs somewhere else with --forward-ipn <url>.',
+    );
     expect((await show(sim, id)).attempts).toHaveLength(2);
+  });
+
+  it('of a delivered IPN that fails leaves it delivered, with a failed resend beside it', async () => {
+    const receiver = await startReceiver([{}, { status: 500 }, {}]);
+    const sim = await withPayment(receiver.url);
+    const { id } = delivered(await settle(sim));
+    const { body } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
+    expect(body).toMatchObject({
+      state: 'delivered',
+      nextAttemptAt: null,
+      note: 'a resend failed: the receiver answered 500: only 2xx counts as received',
+    });
+    expect(body.attempts.map(({ responseStatus }) => responseStatus)).toEqual([200, 500]);
+    const { body: again } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
+    expect(again).toMatchObject({ state: 'delivered', note: null });
+  });
+
+  it('of a delivered IPN whose address is not allowed any more leaves it delivered and says so', async () => {
+    const receiver = await startReceiver();
+    const ipnUrl = receiver.url.replace('127.0.0.1', '0.0.0.0');
+    const dataDir = await temporaryFolder();
+    const first = await withPayment(ipnUrl, { inMemory: false, dataDir, allowIpnHost: ['0.0.0.0'] });
+    const { id, state } = delivered(await settle(first));
+    expect(state).toBe('delivered');
+    await first.server.stop();
+    const sim = await startSim({ inMemory: false, dataDir });
+    const { status, body } = await post<ErrorBody>(sim, `/ipns/${id}/resend`);
+    expect([status, body.remedy]).toEqual([403, expect.stringContaining('--allow-ipn-host 0.0.0.0')]);
+    expect(await show(sim, id)).toMatchObject({
+      state: 'delivered',
+      note: expect.stringContaining('a resend was refused: 0.0.0.0 is neither'),
+    });
+  });
+
+  it('to the emulator itself says that no option allows it', async () => {
+    const receiver = await startReceiver();
+    const sim = await withPayment(receiver.url);
+    const { id } = delivered(await settle(sim));
+    const { body } = await post<ErrorBody>(sim, `/ipns/${id}/resend`, { to: `${sim.url}/ipn` });
+    expect(body).toMatchObject({
+      code: 'egress_refused',
+      message: expect.stringContaining('is the emulator itself'),
+      remedy: expect.stringContaining('No option allows that.'),
+    });
   });
 
   it.each([undefined, 500])(
@@ -381,6 +428,19 @@ describe('POST /_sim/ipns/:id/resend', () => {
 describe('POST /_sim/ipns', () => {
   const signed = (sim: Sim, text: string) =>
     createHmac('sha256', sim.secretKey).update(text).digest('hex').toUpperCase();
+
+  it('keeps in its note what was tampered with, behind whatever else it says', async () => {
+    const receiver = await startReceiver([{ status: 500 }, {}]);
+    const sim = await startSim();
+    const input = { to: receiver.url, tamper: ['status=lost', 'amount'] };
+    const { body } = await post<DeliveryView>(sim, '/ipns', input);
+    expect(body).toMatchObject({
+      status: 'lost',
+      note: 'the receiver answered 500: only 2xx counts as received; tampered with: status=lost, amount',
+    });
+    const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
+    expect(again).toMatchObject({ state: 'delivered', note: 'tampered with: status=lost, amount' });
+  });
 
   it('fires an invented IPN, signed, attempted once and answered for after the attempt', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'no' }]);
@@ -454,12 +514,12 @@ describe('POST /_sim/ipns', () => {
     expect(waits[1]?.[0]).toBeGreaterThanOrEqual(80);
   });
 
-  it('never signs anew what it was told to applyTampering', async () => {
+  it('never signs anew what was tampered with', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const { body } = await post<DeliveryView>(sim, '/ipns', { to: receiver.url, tamper: 'secret' });
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
-    expect(again).toMatchObject({ body: body.body, note: null });
+    expect(again).toMatchObject({ body: body.body, note: 'tampered with: secret' });
   });
 
   it('never posts to the emulator itself', async () => {
@@ -474,6 +534,8 @@ describe('POST /_sim/ipns', () => {
     [{ to: 'nowhere' }, 422, /to must be an absolute http or https address/],
     [{ to: PUBLIC_URL }, 403, /--allow-ipn-host 203\.0\.113\.9/],
     [{ to: ':url', payment: 'nope' }, 404, /no payment has the id or identifier "nope"/],
+    [{ to: ':url', tamper: ['case', 'amuont'] }, 422, /did you mean amount\?/],
+    [{ to: ':url', tamper: 7 }, 422, /tamper/],
     [{ to: ':url', tamper: 'amuont' }, 422, /tamper must be one of .*did you mean amount\?/],
     [{ to: ':url', amount: '1e5' }, 422, /amount must be a plain decimal/],
     [{ to: ':url', currency: 'usd' }, 422, /currency must be an upper-case code/],

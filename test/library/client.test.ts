@@ -163,6 +163,8 @@ describe('IPNs', () => {
     expect(one).toMatchObject([{ state: 'delivered', paymentId: null }]);
     const many = await sim.ipns.fire({ to: receiver.url, times: 2, tamper: 'signature', format: 'json' });
     expect(many.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+    const [forged] = await sim.ipns.fire({ to: receiver.url, tamper: ['amount=1', 'status'] });
+    expect(forged).toMatchObject({ status: 'failed', note: 'tampered with: amount=1, status' });
     await expect(sim.ipns.fire({ to: 'http://203.0.113.1/ipn' })).rejects.toMatchObject({
       code: 'forbidden',
     });

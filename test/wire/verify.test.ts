@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { requireTamperings } from '../../src/contract/tampering.ts';
 import { TAMPERINGS } from '../../src/contract/vocabulary.ts';
 import type { Verdict } from '../../src/wire/dialect.ts';
 import { invent } from '../../src/wire/documented/compose.ts';
-import { sign } from '../../src/wire/documented/ipn.ts';
+import { fingerprint, sign } from '../../src/wire/documented/ipn.ts';
 import { verify } from '../../src/wire/documented/verify.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 
@@ -178,6 +179,27 @@ describe('a wrong signature is explained:', () => {
     expect(verdict).toMatchObject({ expected: upper('100order-1'), signedText: '100order-1' });
   });
 
+  it.each(['', '  '])('empty: %j', (signature) => {
+    expect(onlyReason(checked({ signature }))).toBe('signature is empty: nothing was signed');
+  });
+
+  it('with a key that was replaced, when that key is the one to check with', () => {
+    const former = [{ replacedAt: '2026-05-01T09:30:00.000Z', fingerprint: fingerprint('sec_old') }];
+    const verdict = verify(form({ signature: upper('100order-1') }), { secretKey: 'sec_old', former });
+    expect(onlyReason(verdict)).toBe(
+      'the secret key given here was replaced at 2026-05-01 09:30:00 UTC: it signs nothing any more',
+    );
+  });
+
+  it('from before the keys were replaced', () => {
+    const keys = { ...KEYS, replacedAt: '2026-05-01T09:30:00.000Z' };
+    const verdict = checked({ signature: upper('100order-1', 'sec_old') }, keys);
+    expect(verdict.reasons[1]).toBe(
+      'the keys were replaced at 2026-05-01 09:30:00 UTC: an IPN from before was signed with the old ones',
+    );
+    expect(checked({ signature: upper('100order-1').toLowerCase() }, keys).reasons).toHaveLength(1);
+  });
+
   it('never with the secret key in it', () => {
     const bodies = ['x', upper('100order-1', `${SECRET_KEY}\n`), upper('order-1100')];
     for (const signature of bodies) {
@@ -224,12 +246,45 @@ describe('what is wrong beside the signature is said:', () => {
 
 describe('every tampering', () => {
   it.each(TAMPERINGS.filter((name) => name !== 'currency'))('with the %s is found out', (tamper) => {
-    const { body } = invent({ amount: '100.00' }, MADE, { format: 'form', tamper });
+    const { body } = invent({ amount: '100.00' }, MADE, {
+      format: 'form',
+      tamper: new Map([[tamper, null]]),
+    });
     expect(verify(body, KEYS).valid).toBe(false);
   });
 
+  it('comes with all the others, each with the value that it was given', () => {
+    const tamper = requireTamperings([
+      'amount=0.01',
+      'status',
+      'identifier=a=b',
+      'case',
+      'currency=XX',
+      'case',
+    ]);
+    const { body, identifier } = invent({ identifier: 'order-1' }, MADE, { format: 'form', tamper });
+    const sent = new URLSearchParams(body);
+    const signature = sent.get('signature') ?? '';
+    expect(Object.fromEntries(sent)).toMatchObject({
+      ...{ 'data[amount]': '0.01', status: 'failed', identifier: 'a=b', 'data[currency][code]': 'XX' },
+      signature: sign('100.00', 'order-1', KEYS.secretKey).toLowerCase(),
+    });
+    expect([identifier, signature]).toEqual(['order-1', signature.toLowerCase()]);
+  });
+
+  it.each([
+    [['amount', 'amount=1'], /^tamper amount is given twice, with different values$/],
+    ['signature=x', /^tamper signature takes no value \(got "signature=x"\)$/],
+    [['status', 'amuont'], /^tamper must be one of .* \(got "amuont"\): did you mean amount\?$/],
+  ])('that cannot be meant is refused: %j', (given, message) => {
+    expect(() => requireTamperings(given)).toThrow(message);
+  });
+
   it('with the currency is for the receiver to find out: nothing signs the currency', () => {
-    const { body } = invent({ currency: 'EUR' }, MADE, { format: 'form', tamper: 'currency' });
+    const { body } = invent({ currency: 'EUR' }, MADE, {
+      format: 'form',
+      tamper: new Map([['currency', null]]),
+    });
     expect(new URLSearchParams(body).get('data[currency][code]')).toBe('GNF');
     expect(verify(body, KEYS).valid).toBe(true);
   });

@@ -1,10 +1,13 @@
 import { GatewayError } from '../../contract/error.ts';
+import type { SimEvent } from '../../contract/event.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { merchantEnvironment } from '../../library/merchant-client.ts';
 import { runCommand } from '../child.ts';
 import type { Actions } from '../commands/exec.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
-import { connectionFlags } from '../output.ts';
+import { isRefusedInitiate } from '../format-event.ts';
+import { styleInForce } from '../in-force.ts';
+import { connectionFlags, type Output } from '../output.ts';
 import { noticesOf, startEmulator } from './start.ts';
 
 /**
@@ -21,8 +24,12 @@ export const exec: Actions['exec'] = async ({ args, options, flags, io, output }
     });
   }
   const file = await readConfiguration(options.config, io);
-  const server = await startEmulator(execConfiguration(flags, io.env, file), output);
-  if (!output.quiet) for (const notice of noticesOf(server)) output.notice(notice);
+  const style = styleInForce(output.style, 'exec', flags);
+  const server = await startEmulator(execConfiguration(flags, io.env, file), output, { style });
+  if (!output.quiet) {
+    for (const notice of noticesOf(server)) output.notice(notice);
+    server.onEvent(refusalTeller(output));
+  }
   const { url, dataDir, controlToken } = server;
   output.connection = connectionFlags(url, dataDir, io.cwd);
   const environment = {
@@ -31,3 +38,19 @@ export const exec: Actions['exec'] = async ({ args, options, flags, io, output }
   };
   return runCommand(words, environment, output).finally(server.stop);
 };
+
+/** A test suite may be refused on purpose, again and again: each reason is told once, and only so many. */
+const MAX_REFUSALS_TOLD = 20;
+
+/** Tells why initiates are refused, which their answers do not say in full. */
+function refusalTeller(output: Output): (event: SimEvent) => void {
+  const told = new Set<string>();
+  return (event) => {
+    if (event.type !== 'request' || !isRefusedInitiate(event.request)) return;
+    const { method, target, notes } = event.request;
+    const text = [`gateway-sim: ${method} ${target} was refused`, ...notes].join('\n  ');
+    if (told.has(text) || told.size >= MAX_REFUSALS_TOLD) return;
+    told.add(text);
+    output.notice(text);
+  };
+}

@@ -1,13 +1,22 @@
 import type { Delivery, FireInput } from '../../contract/delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
+import { requireTamperings } from '../../contract/tampering.ts';
 import { dialect } from '../../library/merchant-client.ts';
 import type { Actions } from '../commands/ipn.ts';
 import type { Server } from '../connect.ts';
 import type { FiredIpn } from '../fire-ipn.ts';
-import { attemptText, describeLastAttempt } from '../format-attempt.ts';
+import {
+  answerText,
+  attemptText,
+  describeLastAttempt,
+  nextAttempt,
+  receiverOf,
+  whatToDo,
+} from '../format-attempt.ts';
 import { listed, moment, pairs } from '../layout.ts';
-import { bodyToVerify, verdictText, verifyKeys } from '../verify-input.ts';
+import type { CommandResult } from '../output.ts';
+import { bodyToVerify, formerKeys, verdictText, verifyKeys } from '../verify-input.ts';
 
 export const list: Actions['list'] = async ({ fields: query, call }) =>
   listed(
@@ -17,9 +26,12 @@ export const list: Actions['list'] = async ({ fields: query, call }) =>
       Identifier: ({ identifier }) => identifier,
       Status: ({ status }) => status,
       State: ({ state }) => state,
-      Attempts: ({ attempts }) => `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
+      Attempts: ({ attempts, underWay }) =>
+        underWay
+          ? `${underWay.number} (waiting)`
+          : `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
       IPN: ({ id }) => id,
-      To: ({ url }) => url,
+      To: ({ url, forwardedTo }) => (forwardedTo === null ? url : receiverOf({ url, forwardedTo })),
     },
     hint`No IPNs. Settling a payment sends one: ${command('pay', '--approve')}`,
   );
@@ -40,6 +52,11 @@ export const resend: Actions['resend'] = async ({ args: [id], fields, options, c
 /** Through the server, or with --secret without any. */
 export const fire: Actions['fire'] = async ({ fields, options, call }) => {
   const { secret, allowIpnHost } = options;
+  // A mistake on the command line, whatever the server is like.
+  requireTamperings(fields.tamper);
+  if (options.expectRefusal && options.requireDelivery) {
+    throw new GatewayError('usage', 'ipn fire takes --require-delivery or --expect-refusal, not both');
+  }
   if (secret === undefined && allowIpnHost !== undefined) {
     throw new GatewayError('usage', '--allow-ipn-host is for --secret: the emulator has its own', {
       hint: hint`Start it with ${option('allowIpnHost', allowIpnHost.join(','))}`,
@@ -51,6 +68,7 @@ export const fire: Actions['fire'] = async ({ fields, options, call }) => {
   return {
     json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
     ...fired(ipns, options),
+    ...(options.expectRefusal && acceptance(ipns)),
   };
 };
 
@@ -59,34 +77,58 @@ async function fireByServer(json: FireInput, call: Server['call']): Promise<Deli
   return 'data' in answer ? answer.data : [answer];
 }
 
+/** What `--expect-refusal` fails for: nothing when each was answered with another status than 2xx. */
+function acceptance(ipns: readonly FiredIpn[]): Pick<CommandResult, 'failure' | 'failureCode'> {
+  const statuses = ipns.map(({ attempts }) => attempts.at(-1)?.responseStatus ?? null);
+  const accepted = statuses.filter((status) => status !== null && status >= 200 && status < 300).length;
+  if (accepted) return { failure: `${accepted} of ${ipns.length} IPNs accepted, none should be` };
+  const silent = statuses.filter((status) => status === null).length;
+  if (!silent) return {};
+  return { failure: `${silent} of ${ipns.length} IPNs not answered`, failureCode: 'no_server' };
+}
+
 function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery: true | undefined }) {
   const undelivered = ipns.filter(({ state }) => state !== 'delivered').length;
   const failure = `${undelivered} of ${ipns.length} IPNs not delivered`;
   return {
     text: ipns.map(deliveryText).join('\n\n'),
+    notices: ipns.length === 1 ? ipns.flatMap(whatToDo) : [],
     ...(requireDelivery && undelivered > 0 && { failure }),
   };
 }
 
 function deliveryText(delivery: FiredIpn): string {
-  const { id, identifier, status, state, url, attempts, note, nextAttemptAt } = delivery;
+  const { id, identifier, status, state, url, forwardedTo, attempts, underWay, note } = delivery;
   const last = attempts.at(-1);
+  const number = underWay?.number ?? last?.number ?? 1;
   return pairs({
     IPN: id ?? 'sent without a server',
     Identifier: identifier,
     Status: status,
-    To: last && last.url !== url ? `${url}, forwarded to ${last.url}` : url,
+    To: forwardedTo === null ? url : `${receiverOf({ url, forwardedTo })} (ipn_url ${url})`,
     State: state,
-    [`Attempt ${last?.number ?? '-'}`]: describeLastAttempt(delivery),
-    Next: nextAttemptAt ?? undefined,
-    Note: note && note !== last?.error ? note : undefined,
+    [`Attempt ${number}`]: describeLastAttempt(delivery),
+    Answer: last && answerText(last),
+    Next: nextAttempt(delivery),
+    Note: noteBeside(note, last?.error),
   });
 }
 
+/** What a note says beyond the problem of the last attempt. */
+function noteBeside(note: string | null, error: string | null | undefined): string | undefined {
+  if (note === null || note === error) return undefined;
+  return error && note.startsWith(`${error}; `) ? note.slice(error.length + 2) : note;
+}
+
 export const verify: Actions['verify'] = async ({ args: [argument], options, io, connect }) => {
-  const body = await bodyToVerify(argument, options.body, io);
-  const keys = await verifyKeys(options, connect);
-  const verdict = (await dialect.ipn()).verify(body, keys);
+  const { body, merchant } = await bodyToVerify(argument, options.body, io, connect);
+  const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
+  const tools = await dialect.ipn();
+  let verdict = tools.verify(body, keys);
+  // Only now: a secret key that is given needs no emulator.
+  if (!verdict.authentic && options.secret) {
+    verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) });
+  }
   return {
     json: verdict,
     text: verdictText(verdict),

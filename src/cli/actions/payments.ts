@@ -1,15 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery } from '../../contract/delivery.ts';
+import { REDIRECT_WAIT_MS } from '../../contract/duration.ts';
 import { GatewayError } from '../../contract/error.ts';
-import { command, hint } from '../../contract/hint.ts';
+import { command, type Hint, hint } from '../../contract/hint.ts';
 import { OUTCOMES } from '../../contract/outcomes.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
 import { initiatePayment } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
 import type { Actions } from '../commands/payments.ts';
 import type { Server } from '../connect.ts';
-import { describeLastAttempt, timelineText } from '../format-attempt.ts';
+import {
+  answerText,
+  describeLastAttempt,
+  nextAttempt,
+  receiverOf,
+  timelineText,
+  whatToDo,
+} from '../format-attempt.ts';
 import { harOf } from '../har.ts';
 import { fieldsOf, listed, moment, pairs } from '../layout.ts';
 import { type CommandResult, openInBrowser } from '../output.ts';
@@ -28,19 +36,40 @@ export const pay: Actions['pay'] = async (context) => {
   };
   const { server, payments } = await choosePayments(context);
   const settled = [];
-  for (const { id } of payments) {
-    settled.push(await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input }));
+  const notices: (string | Hint)[] = [];
+  for (const { id, warnings } of payments) {
+    const one = await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input });
+    settled.push(one);
+    // Those of the initiate were told then.
+    const added = one.payment.warnings.slice(warnings.length);
+    notices.push(...added.map((warning) => `! ${warning}`));
+    if (!all && one.delivery) notices.push(...whatToDo(one.delivery));
   }
-  const undelivered = settled.filter((one) => one.delivery?.state !== 'delivered').length;
   return {
     json: all ? { data: settled } : settled[0],
     text: settled.map(settledText).join('\n\n') || 'No payment is pending.',
-    ...(requireDelivery &&
-      undelivered > 0 && {
-        failure: `${undelivered} of ${settled.length} IPNs not delivered at the first attempt`,
-      }),
+    notices,
+    ...(requireDelivery && deliveryFailure(settled)),
   };
 };
+
+/** What `--require-delivery` fails for. */
+function deliveryFailure(settled: readonly Settled[]): { failure?: string } {
+  const deliveries = settled.flatMap(({ delivery }) => delivery ?? []);
+  const undelivered = deliveries.filter(({ state }) => state !== 'delivered').length;
+  const withoutIpn = settled.find(({ delivery }) => !delivery);
+  const problems = [
+    undelivered && `${undelivered} of ${deliveries.length} IPNs not delivered at the first attempt`,
+    withoutIpn && `no IPN was due: ${whyNone(withoutIpn)}`,
+  ].filter((problem) => typeof problem === 'string');
+  return problems.length ? { failure: problems.join('; ') } : {};
+}
+
+function whyNone({ payment: { status } }: Settled): string {
+  return status === 'succeeded'
+    ? 'with redirect-only none is sent'
+    : `none is sent for a payment that is ${status}, unless the emulator is started with --ipn-on ${status}`;
+}
 
 function outcomeOf({ args: [ref], options }: PayContext) {
   const [outcome, another] = OUTCOMES.filter((name) => options[name]);
@@ -60,9 +89,21 @@ function settledText({ payment, delivery, redirectUrl }: Settled): string {
     Payment: `${payment.id}  (${payment.identifier})`,
     Status: payment.status,
     Amount: `${payment.amount} ${payment.currency}  ${payment.mode}`,
-    IPN: delivery ? `${delivery.state}: POST ${delivery.url}: ${describeLastAttempt(delivery)}` : 'none sent',
+    ...ipnFacts(delivery),
     Redirect: redirectUrl ?? 'none: the browser stays',
   });
+}
+
+function ipnFacts(delivery: Delivery | null): Record<string, string | undefined> {
+  if (!delivery) return { IPN: 'none sent' };
+  const last = delivery.attempts.at(-1);
+  // Who settles waits that long for the first attempt.
+  const waited = delivery.underWay ? `no answer within ${REDIRECT_WAIT_MS / 1_000} s; ` : '';
+  return {
+    IPN: `${delivery.state}: ${receiverOf(delivery)}: ${waited}${describeLastAttempt(delivery)}`,
+    Answer: last && answerText(last),
+    Next: nextAttempt(delivery),
+  };
 }
 
 /** The payments to settle; with --wait this goes on looking for server and payment until the time is up. */

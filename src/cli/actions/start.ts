@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { urlOf } from '../../contract/address.ts';
 import { GatewayError } from '../../contract/error.ts';
-import { command, hint, option } from '../../contract/hint.ts';
+import { command, type HintStyle, hint, option } from '../../contract/hint.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
@@ -13,6 +13,7 @@ import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
 import { showEvent } from '../format-event.ts';
+import { styleInForce } from '../in-force.ts';
 import { connectionFlags, type Output, openInBrowser } from '../output.ts';
 import { endByHangup, onNpmExit } from '../signals.ts';
 import { DUE } from './emulator.ts';
@@ -52,9 +53,12 @@ async function startHere(
   const { flags, io, output } = context;
   const standingFixtures = startConfiguration(flags, io.env, undefined).fixtures === undefined;
   const other = stateAbove(options, io.cwd);
-  const server = await startEmulator(options, output, standingFixtures).catch(async (error: unknown) => {
-    throw await nameOwner(error, options);
-  });
+  const style = styleInForce(output.style, 'start', flags);
+  const server = await startEmulator(options, output, { style, standingFixtures }).catch(
+    async (error: unknown) => {
+      throw await nameOwner(error, options);
+    },
+  );
   // Before anybody hears that it is ready, and may want to end it.
   stopOnSignals(server, output);
   const ready = readyEvent(server);
@@ -107,17 +111,20 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
   });
 }
 
-/** @param standingFixtures whether the fixtures stand in the configuration file */
+/**
+ * @param more.style how hints of the emulator write commands
+ * @param more.standingFixtures whether the fixtures stand in the configuration file
+ */
 export function startEmulator(
   options: ResolvedOptions,
   output: Output,
-  standingFixtures = false,
+  more: { style?: HintStyle; standingFixtures?: boolean } = {},
 ): Promise<RunningServer> {
   return startServer(options, {
     version: VERSION,
     fixtures: packagedFixtures(),
-    standingFixtures,
     style: output.style,
+    ...more,
     warn: (text) => output.notice(`gateway-sim: ${text}`),
     report: (error) =>
       output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),

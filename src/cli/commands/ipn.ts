@@ -9,6 +9,7 @@ import {
   group,
   list,
   pagedBy,
+  repeated,
   text,
 } from '../command.ts';
 
@@ -52,8 +53,15 @@ export const COMMANDS = {
       amount: text('amount', 'amount as decimal text'),
       currency: text('code', 'currency code (default: USD)'),
       status: text('status', 'status (default: success)'),
-      set: assignments('any field, such as data.charge=1, set before signing; repeatable'),
-      tamper: choice('what', 'tamper with this after signing: must be rejected', TAMPERINGS),
+      set: assignments(
+        'any field, such as data.charge=1, set before signing; signature[]=x makes a list; repeatable',
+      ),
+      unset: repeated('field', 'leave this field out, such as data.charge or signature; repeatable'),
+      tamper: repeated(
+        'what',
+        'tamper with this after signing, such as amount or identifier=order-2: must be rejected; repeatable',
+        TAMPERINGS,
+      ),
       format: choice('format', 'how it is written', IPN_FORMATS),
       times: text('number', 'number of deliveries of the same bytes'),
       delay: text('duration', 'wait before each of them'),
@@ -62,10 +70,12 @@ export const COMMANDS = {
       secret: text('key', `sign with this key and send from here: no server is needed; ${SEEN_IN_PS}`),
       allowIpnHost: ALLOW_IPN_HOST,
       requireDelivery: flag('exit 1 unless each was answered with 2xx'),
+      expectRefusal: flag('exit 1 when one was answered with 2xx, 3 when nobody answered'),
     },
     examples: [
       'ipn fire --payment order-1',
-      'ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount',
+      'ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount=0.01 --tamper currency',
+      'ipn fire --payment order-1 --unset signature --expect-refusal',
       'ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
     ],
   },
@@ -73,11 +83,15 @@ export const COMMANDS = {
     args: ['[body]'],
     summary: 'whether an IPN is valid, or why not',
     options: {
-      body: text('body', 'the body: its text, @file, or - for stdin (default: stdin)'),
+      body: text('body', 'the body: its text, @file, - for stdin, or the id of an IPN (default: stdin)'),
       ...KEYS,
       publicKey: text('key', 'to tell when this was mistaken for the secret key'),
     },
-    examples: ['ipn verify @body.txt', 'ipn verify --secret sec_sim_1 --body @body.txt'],
+    examples: [
+      'ipn verify ipn_ndx7mhc09sz61bt8',
+      'ipn verify @body.txt',
+      'ipn verify --secret sec_sim_1 --body @body.txt',
+    ],
   },
   listen: {
     summary: 'receive, verify and print IPNs',

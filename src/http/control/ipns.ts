@@ -6,15 +6,16 @@ import {
   FireInput,
   ResendInput,
 } from '../../contract/delivery.ts';
-import { requireTampering } from '../../contract/tampering.ts';
+import { requireTamperings } from '../../contract/tampering.ts';
 import type { Delivery as StoredDelivery } from '../../domain/state.ts';
 import type { AppParts } from '../environment.ts';
 import { listPage, wholeList } from './list.ts';
 import { control } from './route.ts';
 import { deliveryView } from './views.ts';
 
-export function ipnRoutes({ ipns, payments, state }: AppParts) {
-  const view = (delivery: StoredDelivery) => deliveryView(delivery, state.current);
+export function ipnRoutes(parts: AppParts) {
+  const { ipns, payments, state } = parts;
+  const view = (delivery: StoredDelivery) => deliveryView(delivery, parts);
   return [
     control('GET /ipns', {
       summary: 'Deliveries with every attempt, newest first',
@@ -34,7 +35,7 @@ export function ipnRoutes({ ipns, payments, state }: AppParts) {
     control('POST /ipns/:id/resend', {
       summary: 'Resend a delivery',
       description:
-        'Answers after the attempt; resends of one delivery come one after another. 403: the egress guard does not let it out. 504: no attempt in time; it stays due.',
+        'Answers after the attempt; resends of one delivery come one after another. 403: the egress guard refuses the address. 504: no attempt in time; it stays due.',
       body: ResendInput,
       optionalBody: true,
       answer: Delivery,
@@ -49,8 +50,8 @@ export function ipnRoutes({ ipns, payments, state }: AppParts) {
       answer: [Delivery, DeliveryBatch],
       status: 201,
       errors: [404],
-      run: async ({ body: { delay: delayMs, tamper: name, ...request } }) => {
-        const tamper = name === undefined ? undefined : requireTampering(name);
+      run: async ({ body: { delay: delayMs, tamper: given, ...request } }) => {
+        const tamper = requireTamperings(given);
         const fired = (await ipns.fire({ ...request, delayMs, tamper })).map(view);
         return fired.length === 1 && fired[0] ? fired[0] : wholeList(fired);
       },

@@ -5,11 +5,10 @@ import type { Delivery } from '../../contract/delivery.ts';
 import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
-import type { Payment, Settled } from '../../contract/payment.ts';
+import type { Payment, PaymentStep, Settled } from '../../contract/payment.ts';
 import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
 import type * as stored from '../../domain/state.ts';
-import type { State } from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
@@ -25,21 +24,25 @@ export function paymentView(payment: stored.Payment, { runtime, dialect }: AppPa
   return { ...record, checkoutUrl: dialect.checkoutUrl(payment, runtime.baseUrl()) };
 }
 
-export function deliveryView(delivery: stored.Delivery, state: State): Delivery {
+/** @param underWay where it is known; default: of now */
+export function deliveryView(
+  delivery: stored.Delivery,
+  { state, ipns }: Pick<AppParts, 'state' | 'ipns'>,
+  underWay = ipns.underWay(delivery.id),
+): Delivery {
   const { attemptCount, signedWith: _key, ...record } = delivery;
   // A record out of the log is shown with the attempts of its moment.
-  const attempts = state
+  const attempts = state.current
     .attemptsOf(delivery.id)
     .slice(0, attemptCount)
     .map(({ deliveryId: _id, ...attempt }) => attempt);
-  return { ...record, attempts };
+  return { ...record, attempts, underWay, forwardedTo: ipns.forwardedTo(delivery) };
 }
 
 export function settledView(settled: SettledPayment, parts: AppParts): Settled {
-  const { state } = parts;
   return {
     payment: paymentView(settled.payment, parts),
-    delivery: settled.delivery && deliveryView(settled.delivery, state.current),
+    delivery: settled.delivery && deliveryView(settled.delivery, parts),
     redirectUrl: settled.redirectUrl,
   };
 }
@@ -71,21 +74,32 @@ export function simEventView(event: happened.SimEvent, parts: AppParts): SimEven
 }
 
 function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
-  const { seq } = event;
-  const { state } = parts;
+  const { seq, at } = event;
   switch (event.type) {
     case 'request':
-      return { seq, type: 'request', request: requestView(event.exchange, parts) };
+      return { seq, at, type: 'request', request: requestView(event.exchange, parts) };
     case 'payment':
-      return { seq, type: 'payment', payment: paymentView(event.payment, parts) };
+      return { seq, at, type: 'payment', ...changesOf(event), payment: paymentView(event.payment, parts) };
     case 'delivery':
-      return { seq, type: 'delivery', delivery: deliveryView(event.delivery, state.current) };
+      return {
+        ...{ seq, at, type: 'delivery', step: event.step },
+        delivery: deliveryView(event.delivery, parts, event.underWay),
+      };
     case 'message':
-      return { seq, type: 'message', message: inboxMessage(event.message) };
+      return { seq, at, type: 'message', message: inboxMessage(event.message) };
     case 'cardTransaction':
     case 'notice':
       return event;
   }
+}
+
+/** What a change of a payment added to its history and to its warnings. */
+function changesOf({ payment, before }: { payment: stored.Payment; before: stored.Payment | undefined }) {
+  const begun: PaymentStep[] = before ? [] : [{ at: payment.createdAt, event: 'initiated', detail: null }];
+  return {
+    steps: [...begun, ...payment.history.slice(before?.history.length ?? 0)],
+    warnings: payment.warnings.slice(before?.warnings.length ?? 0),
+  };
 }
 
 /** A recorded request without bearer token, cookie, card number or card code in it; secret keys are masked by `mask`. */

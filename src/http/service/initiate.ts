@@ -77,8 +77,9 @@ export async function answerInitiate(
   report: Report,
 ): Promise<{ status: ContentfulStatusCode; body: string }> {
   const { dialect, runtime, payments } = parts;
+  let read: PostedFields | undefined;
   try {
-    const read = await posted;
+    read = await posted;
     notes.requestBody = read.text;
     const payment = await payments.initiate(dialect.readInitiate(read, runtime.settings.loose), mode);
     const body = JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl()));
@@ -89,7 +90,10 @@ export async function answerInitiate(
   } catch (thrown) {
     const error = asGatewayError(thrown);
     if (error.code === 'internal') report(error.cause);
-    const isRefusal = runtime.options.errorStatus === 'ok' && dialect.refusals.has(error.code);
-    return { status: isRefusal ? 200 : statusOf(error), body: noteError(notes, error, parts) };
+    const isRefusal = dialect.refusals.has(error.code);
+    const isOk = isRefusal && runtime.options.errorStatus === 'ok';
+    const given = isRefusal ? read : undefined;
+    const told = given ? payments.explained(error, () => dialect.readInitiate(given, true)) : error;
+    return { status: isOk ? 200 : statusOf(error), body: noteError(notes, told, parts) };
   }
 }

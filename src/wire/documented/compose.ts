@@ -6,6 +6,7 @@ import type { Tampering } from '../../contract/vocabulary.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../../domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import type { IpnTools } from '../dialect.ts';
+import { type Fields, override, readSet, without } from './chosen-fields.ts';
 import {
   encodeIpn,
   type IpnFields,
@@ -30,11 +31,11 @@ export const invent: IpnTools['invent'] = (chosen, { trx, now, secretKey }, comp
 export const composeChosen: IpnComposer['composeChosen'] = (chosen, subject, composition, settings) =>
   'payment' in subject ? write(chosen, subject, composition, settings) : invent(chosen, subject, composition);
 
-/** Replaces what is chosen, overrides fields by name, signs the result, and then tampers with it. */
+/** Replaces what is chosen, overrides fields by name, signs, tampers with the result, and leaves out what is unwanted. */
 function write(
   chosen: ChosenFields,
   subject: Subject,
-  { set = {}, tamper, format }: Composition,
+  { set = {}, unset = [], tamper = new Map(), format }: Composition,
   settings: IpnSettings,
 ): ComposedIpn {
   requireFields(chosen);
@@ -42,13 +43,24 @@ function write(
   const { identifier = payment.identifier, amount = payment.amount, currency = payment.currency } = chosen;
   const about = { ...subject, status: chosen.status ?? subject.status };
   let ipn = ipnFields({ ...about, payment: { ...payment, identifier, amount, currency } }, settings);
-  for (const [name, value] of Object.entries(set)) ipn = override(ipn, name, value);
-  const signedText = ipn.data.amount + ipn.identifier;
-  const key = tamper === 'secret' ? `not-${secretKey}` : secretKey;
-  if (!Object.hasOwn(set, 'signature')) ipn.signature = sign(ipn.data.amount, ipn.identifier, key);
-  const sent = tamper ? TAMPERERS[tamper](ipn) : ipn;
-  return { ...encodeIpn(sent, format), signedText, identifier: ipn.identifier, status: ipn.status };
+  const { values, lists } = readSet(set);
+  for (const [name, value] of values) ipn = override(ipn, name, value);
+  const left = [unset].flat();
+  const isLeftOut = (name: string) => left.some((one) => name === one || name.startsWith(`${one}.`));
+  const signed = [ipn.data.amount, ipn.identifier];
+  const signedText = signed.filter((_, index) => !isLeftOut(SIGNED[index] ?? '')).join('');
+  const key = tamper.has('secret') ? `not-${secretKey}` : secretKey;
+  if (!Object.hasOwn(set, 'signature')) ipn.signature = sign(signedText, '', key);
+  let sent = ipn;
+  for (const [what, value] of tamper) sent = TAMPERERS[what](sent, value);
+  let written: Fields = sent;
+  for (const [name, list] of lists) written = override(written, name, list);
+  for (const name of left) written = without(written, name);
+  return { ...encodeIpn(written, format), signedText, identifier: ipn.identifier, status: sent.status };
 }
+
+/** What the signature is over, in its order. */
+const SIGNED = ['data.amount', 'identifier'] as const;
 
 function requireFields({ amount, currency }: ChosenFields): void {
   const problems: string[] = [];
@@ -66,46 +78,16 @@ function requireFields({ amount, currency }: ChosenFields): void {
   });
 }
 
-/** Fields and groups of fields, nested as deep as the overrides want. */
-interface Fields {
-  readonly [name: string]: string | Fields;
-}
-
-const FIELD_NAME = /^(?!.*__proto__)[A-Za-z0-9_-]{1,40}(\.[A-Za-z0-9_-]{1,40}){0,4}$/;
-
-/**
- * The fields with another value at a dotted name.
- *
- * @throws GatewayError `invalid_fields` for a name that cannot be one
- */
-function override<All extends Fields>(fields: All, name: string, value: string): All {
-  const refused = (message: string) => new GatewayError('invalid_fields', message);
-  if (!FIELD_NAME.test(name)) {
-    throw refused(`set takes field names such as status or data.charge (got "${name.slice(0, 80)}")`);
-  }
-  const within = <Group extends Fields>(group: Group, [part = '', ...inner]: readonly string[]): Group => {
-    const old = Object.hasOwn(group, part) ? group[part] : undefined;
-    if (inner.length) {
-      if (typeof old === 'string')
-        throw refused(`set ${name}: ${part} is a single value, not a group of fields`);
-      return { ...group, [part]: within(old ?? {}, inner) };
-    }
-    if (typeof old !== 'object') return { ...group, [part]: value };
-    const names = Object.keys(old).map((key) => `${name}.${key}`);
-    throw refused(`set ${name}: it is a group of fields; set ${names.join(', ')}`);
-  };
-  return within(fields, name.split('.'));
-}
-
-const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields) => IpnFields>> = {
+/** Each takes the value that is wanted, or makes one up. */
+const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | null) => IpnFields>> = {
   signature: (ipn) => ({ ...ipn, signature: otherDigit(ipn.signature) }),
-  amount: (ipn) => ({ ...ipn, data: { ...ipn.data, amount: `9${ipn.data.amount}` } }),
-  identifier: (ipn) => ({ ...ipn, identifier: `${ipn.identifier}X` }),
+  amount: (ipn, value) => ({ ...ipn, data: { ...ipn.data, amount: value ?? `9${ipn.data.amount}` } }),
+  identifier: (ipn, value) => ({ ...ipn, identifier: value ?? `${ipn.identifier}X` }),
   // Neither status nor currency is signed: a receiver must look at them itself.
-  status: (ipn) => ({ ...ipn, status: 'failed' }),
-  currency: (ipn) => {
+  status: (ipn, value) => ({ ...ipn, status: value ?? 'failed' }),
+  currency: (ipn, value) => {
     const { currency } = ipn.data;
-    const code = currency.code === 'GNF' ? 'USD' : 'GNF';
+    const code = value ?? (currency.code === 'GNF' ? 'USD' : 'GNF');
     const symbol = CURRENCIES.get(code)?.symbol ?? code;
     return { ...ipn, data: { ...ipn.data, currency: { ...currency, code, symbol } } };
   },

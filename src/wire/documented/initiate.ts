@@ -3,7 +3,7 @@ import { shorten } from '../../contract/address.ts';
 import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
 import { GatewayError, nearestName } from '../../contract/error.ts';
 import { field, LINK, record, text as string } from '../../contract/field.ts';
-import { command, hint, option } from '../../contract/hint.ts';
+import { hint } from '../../contract/hint.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
 import { amountFromNumber } from '../../domain/money.ts';
@@ -140,11 +140,9 @@ export const readInitiate: Dialect['readInitiate'] = (posted, isLoose) => {
 function checked(posted: PostedFields, isLoose: boolean): InitiateFields {
   const outcome = tryReading(posted, isLoose);
   if (!Array.isArray(outcome)) return outcome;
-  const looseWouldDo = !isLoose && !Array.isArray(tryReading(posted, true));
   const isJson = Object.keys(posted.fields).some((name) => /^\s*\{/.test(name));
   throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
     problems: outcome,
-    ...(looseWouldDo && { hint: hint`${command('start')} ${option('loose')} accepts this request` }),
     ...(isJson && {
       hint: hint`The body looks like JSON but came as a form: send Content-Type: application/json`,
     }),

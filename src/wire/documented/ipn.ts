@@ -122,7 +122,8 @@ export function encodeIpn(fields: object, format: IpnFormat): { contentType: str
 function appendNested(form: URLSearchParams, prefix: string, value: object): void {
   for (const [name, inner] of Object.entries(value)) {
     const key = prefix ? `${prefix}[${name}]` : name;
-    if (typeof inner === 'object' && inner !== null) appendNested(form, key, inner);
+    if (Array.isArray(inner)) for (const item of inner) form.append(`${key}[]`, String(item));
+    else if (typeof inner === 'object' && inner !== null) appendNested(form, key, inner);
     else form.append(key, String(inner));
   }
 }
@@ -132,6 +133,9 @@ export const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) =
   if (body.includes(signature)) return undefined;
   return body.replace(/(\bsignature(?:=|":"))[^&"]*/, `$1${signature}`);
 };
+
+/** No amount begins like this, so that it is the signature of no IPN. */
+export const fingerprint: IpnComposer['fingerprint'] = (secretKey) => sign('fingerprint', '', secretKey);
 
 /** A text with another first digit, for a signature that must not match. */
 export function otherDigit(text: string): string {

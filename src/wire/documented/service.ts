@@ -17,7 +17,7 @@ import { CardRequest, readCard, readCardId, readPage, readToggle, ToggleRequest 
 import { composeChosen } from './compose.ts';
 import { EXAMPLES } from './examples.ts';
 import { InitiateAnswer, InitiateRequest, initiateAnswer, readInitiate } from './initiate.ts';
-import { corruptSignature, encodeIpn, Ipn, ipnFields, resigned } from './ipn.ts';
+import { corruptSignature, encodeIpn, fingerprint, Ipn, ipnFields, resigned } from './ipn.ts';
 import { merchantDialect } from './merchant.ts';
 import {
   CARD_PATHS,
@@ -64,6 +64,7 @@ export const dialect: Dialect = {
     },
     composeChosen,
     resigned,
+    fingerprint,
     corruptSignature,
   },
   verify,

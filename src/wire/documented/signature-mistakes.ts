@@ -1,7 +1,7 @@
 import { isAmount } from '../../contract/amount.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { VerifyKeys } from '../dialect.ts';
-import { sign } from './ipn.ts';
+import { fingerprint, sign } from './ipn.ts';
 
 /** What a signature is over. */
 interface SignedFields {
@@ -28,11 +28,25 @@ export function mistakesIn(signature: string, fields: SignedFields, keys: Verify
       if (!best || mistakes.length < best.length) best = mistakes;
     }
   }
-  return (
-    best ?? [
-      'the signature matches neither these fields nor any of the usual mistakes: amount or identifier were changed after signing, or it was signed with another secret key',
-    ]
-  );
+  return best ?? unknownSignature(keys);
+}
+
+const UNKNOWN =
+  'the signature matches neither these fields nor any of the usual mistakes: amount or identifier were changed after signing, or it was signed with another secret key';
+
+/** The signature is none that is known: perhaps because of keys that were replaced. */
+function unknownSignature({ secretKey, former = [], replacedAt }: VerifyKeys): string[] {
+  const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+  const own = fingerprint(secretKey);
+  const old = former.find((one) => one.fingerprint === own);
+  if (old) {
+    return [`the secret key given here was replaced at ${shown(old.replacedAt)}: it signs nothing any more`];
+  }
+  if (replacedAt === undefined) return [UNKNOWN];
+  return [
+    UNKNOWN,
+    `the keys were replaced at ${shown(replacedAt)}: an IPN from before was signed with the old ones`,
+  ];
 }
 
 const SWAPPED = 'identifier and amount are swapped: the amount comes first';

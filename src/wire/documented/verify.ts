@@ -23,7 +23,9 @@ export const verify: IpnTools['verify'] = (body, keys) => {
     return { ...fields, valid: false, authentic: false, reasons, expected: null, signedText: null };
   }
   const signedAmount = parsedAmount ?? amount;
-  const mistakes = mistakesIn(signature, { identifier, amount, parsedAmount }, keys);
+  const mistakes = signature.trim()
+    ? mistakesIn(signature, { identifier, amount, parsedAmount }, keys)
+    : ['signature is empty: nothing was signed'];
   const reasons = [...missing, ...mistakes, ...statusProblems(status)];
   return {
     ...fields,

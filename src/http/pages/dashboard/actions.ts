@@ -2,7 +2,7 @@ import { ClockInput } from '../../../contract/clock.ts';
 import { FaultRule } from '../../../contract/fault.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { SettleInput } from '../../../contract/payment.ts';
-import { requireTampering } from '../../../contract/tampering.ts';
+import { requireTamperings } from '../../../contract/tampering.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
 import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
@@ -42,7 +42,7 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [`${IPN}/tamper`]: on(IPN, async ({ ipns }, { tamper = '' }, id) => {
     const { paymentId, url } = ipns.require(id);
     const payment = paymentId === null ? {} : { payment: paymentId };
-    const [fired] = await ipns.fire({ ...payment, to: url, tamper: requireTampering(tamper) });
+    const [fired] = await ipns.fire({ ...payment, to: url, tamper: requireTamperings(tamper) });
     return recordPath('ipns', fired?.id ?? id);
   }),
   [cards.path]: on(cards.path, async ({ cards, dialect, merchants }, { merchant, ...fields }) => {

@@ -54,18 +54,15 @@ export const ipnsPage = listPage<Delivery>({
 });
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
-export function deliveryColumns(
-  { state: { current: state }, clock }: Pick<AppParts, 'state' | 'clock'>,
-  from: string,
-  ofOne = false,
-): Column<Delivery>[] {
-  const { now } = clock.read();
+export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
+  const state = parts.state.current;
+  const { now } = parts.clock.read();
   return [
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} />, { head: true }),
     column('State', (delivery) => <Standing delivery={delivery} state={state} now={now} />),
     column('Attempts', ({ attemptCount }) => attemptCount, { label: 'Attempts' }),
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'long' }),
-    column('To', ({ url }) => <code>{url}</code>, { kind: 'address' }),
+    column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
     column('Action', ({ id }) => (
       <Form to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} submit="Resend" />
     )),
@@ -76,6 +73,16 @@ export function deliveryColumns(
 function Standing({ delivery, state, now }: { delivery: Delivery; state: State; now: number }) {
   const retrying = standing(delivery, state.attemptsOf(delivery.id), now);
   return retrying === undefined ? <Status of={delivery.state} /> : <span class="retrying">{retrying}</span>;
+}
+
+function To({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+  const forwardedTo = parts.ipns.forwardedTo(delivery);
+  if (forwardedTo === null) return <code>{delivery.url}</code>;
+  return (
+    <>
+      <span class="soft">forwarded to</span> <code>{forwardedTo}</code>
+    </>
+  );
 }
 
 function DeliveryLink({ delivery, ofOne }: { delivery: Delivery; ofOne: boolean }) {
@@ -116,10 +123,12 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const delivery = parts.ipns.require(id);
   const { paymentId, nextAttemptAt, note } = delivery;
+  const forwardedTo = parts.ipns.forwardedTo(delivery);
   const attempts = state.attemptsOf(id).toReversed();
   const [last] = attempts;
   const facts = [
-    ['To', <code>{delivery.url}</code>],
+    [forwardedTo === null ? 'To' : 'ipn_url', <code>{delivery.url}</code>],
+    ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
     ['Carries status', <code>{delivery.status}</code>],
     ['Delivery', <code>{delivery.id}</code>],
     ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
@@ -133,7 +142,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
     <>
       <VerdictCard of={diagnose(delivery, parts)} resend={recordPath('ipns', id)} />
       <div class="columns uneven">
-        <Send delivery={delivery} state={state} last={last} />
+        <Send delivery={delivery} parts={parts} last={last} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
           {note !== null && note !== last?.error && <p class="warning">{note}</p>}
         </FactsBox>
@@ -151,9 +160,9 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
 };
 
 /** It takes the focus: a press on Resend comes back to here. */
-function Send({ delivery, state, last }: { delivery: Delivery; state: State; last: Attempt | undefined }) {
+function Send({ delivery, parts, last }: { delivery: Delivery; parts: AppParts; last: Attempt | undefined }) {
   const path = recordPath('ipns', delivery.id);
-  const curl = curlCommand(deliveryView(delivery, state));
+  const curl = curlCommand(deliveryView(delivery, parts));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Send it</h2>

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { invent } from '../../src/wire/documented/compose.ts';
+import { sign } from '../../src/wire/documented/ipn.ts';
+import { NOW, SECRET_KEY } from '../helpers/records.ts';
+
+type Composition = Parameters<typeof invent>[2];
+
+function made(composition: Omit<Composition, 'format'>, format: Composition['format'] = 'form') {
+  const chosen = { identifier: 'order-1', amount: '7.50' };
+  return invent(chosen, { trx: 'TRX', now: NOW, secretKey: SECRET_KEY }, { format, ...composition });
+}
+
+const sent = (composition: Omit<Composition, 'format'>) => new URLSearchParams(made(composition).body);
+
+describe('a field that is left out', () => {
+  it.each([
+    ['data.charge', '7.50order-1'],
+    ['status', '7.50order-1'],
+    ['identifier', '7.50'],
+    ['data.amount', 'order-1'],
+    ['data', 'order-1'],
+  ])('%s is not there, and what is left is signed', (unset, signedText) => {
+    const ipn = made({ unset });
+    const fields = new URLSearchParams(ipn.body);
+    const [first = '', second] = unset.split('.');
+    const name = second === undefined ? first : `${first}[${second}]`;
+    expect([...fields.keys()].filter((key) => key === name || key.startsWith(`${name}[`))).toEqual([]);
+    expect(fields.get('signature')).toBe(sign(signedText, '', SECRET_KEY));
+    expect(ipn.signedText).toBe(signedText);
+  });
+
+  it('several of them, the signature too', () => {
+    const names = [...sent({ unset: ['signature', 'data'] }).keys()];
+    expect(names).toEqual(['status', 'identifier']);
+  });
+
+  it.each(['nope', 'data.nope', 'status.x', '__proto__', 'toString'])(
+    '%s, which there is not, is refused',
+    (unset) => {
+      expect(() => made({ unset })).toThrow(/^unset: there is no field .*; there are: /);
+    },
+  );
+});
+
+describe('a list', () => {
+  it('takes the place of what was signed, as a form and as JSON', () => {
+    const set = { 'signature[]': ['a', 'b'], 'data.amount[]': '1' };
+    const fields = sent({ set });
+    expect(fields.getAll('signature[]')).toEqual(['a', 'b']);
+    expect(fields.getAll('data[amount][]')).toEqual(['1']);
+    expect([fields.has('signature'), fields.has('data[amount]')]).toEqual([false, false]);
+    const { body, signedText } = made({ set }, 'json');
+    expect(JSON.parse(body)).toMatchObject({ signature: ['a', 'b'], data: { amount: ['1'] } });
+    expect(signedText).toBe('7.50order-1');
+  });
+
+  it('under a name without [] is refused', () => {
+    expect(() => made({ set: { status: ['a'] } })).toThrow('set status: a list is written status[]');
+  });
+});
