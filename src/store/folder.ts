@@ -37,7 +37,7 @@ export class DataFolder {
     const folder = resolve(path);
     return writing(folder, async () => {
       await makeFolder(folder);
-      const isNew = (await readdir(folder)).every((name) => name === LOG_FILE);
+      const isNew = (await readdir(folder)).every(isOfStart);
       const lock = await Lock.take(folder, patienceMs);
       if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL);
       return new DataFolder(folder, lock);
@@ -76,10 +76,9 @@ export class DataFolder {
     });
   }
 
-  /** Leaves what is not ours any more as it is. */
-  async release(): Promise<void> {
-    if (this.#lock.isHeld()) await removeServerInfo(this.path);
-    await this.#lock.release();
+  /** Leaves what is not ours any more as it is. @throws GatewayError `storage_failed` */
+  release(): Promise<void> {
+    return writing(this.path, () => this.#lock.release(() => removeServerInfo(this.path)));
   }
 }
 
@@ -101,9 +100,12 @@ async function newFolder(path: string): Promise<string> {
   }
 }
 
-/** Whether a folder holds nothing but `db.json`, and the lock and log of this very start. */
+/** Whether a file is the log or the lock of a start: of this one, or of one that was killed before it had done more. */
+const isOfStart = (name: string) => name === LOG_FILE || /^lock(\.|$)/.test(name);
+
+/** Whether a folder holds nothing but `db.json`, and what a start begins with. */
 export async function isAlone(folder: string): Promise<boolean> {
-  return (await readdir(folder)).every((name) => ['db.json', 'lock', LOG_FILE].includes(name));
+  return (await readdir(folder)).every((name) => name === 'db.json' || isOfStart(name));
 }
 
 /** How a state file begins; an empty one, such as mktemp makes, may be taken too. */
