@@ -1,8 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { GatewayError } from '../contract/error.ts';
-import { isMade, replaced, unwritableFolder } from './files.ts';
+import { isMade, onFolder, replaced } from './files.ts';
 import { Lock } from './lock.ts';
 import { makeFolder } from './make-folder.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
@@ -35,7 +34,7 @@ export class DataFolder {
    */
   static async take(path: string, patienceMs?: number): Promise<DataFolder> {
     const folder = resolve(path);
-    return writing(folder, async () => {
+    return onFolder(folder, async () => {
       await makeFolder(folder);
       const isNew = (await readdir(folder)).every(isOfStart);
       const lock = await Lock.take(folder, patienceMs);
@@ -58,7 +57,7 @@ export class DataFolder {
 
   /** Tells commands where the server is. @throws GatewayError `storage_failed` */
   announce(info: ServerInfo): Promise<void> {
-    return writing(this.path, () => writeServerInfo(this.path, info));
+    return onFolder(this.path, () => writeServerInfo(this.path, info));
   }
 
   /**
@@ -69,7 +68,7 @@ export class DataFolder {
     const stored = storedFiles(this.path);
     if (!stored.length) return null;
     const name = `backup-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`;
-    return writing(this.path, async () => {
+    return onFolder(this.path, async () => {
       const backup = await newFolder(join(this.path, name));
       for (const file of stored) await rename(join(this.path, file), join(backup, file));
       return backup;
@@ -78,15 +77,7 @@ export class DataFolder {
 
   /** Leaves what is not ours any more as it is. @throws GatewayError `storage_failed` */
   release(): Promise<void> {
-    return writing(this.path, () => this.#lock.release(() => removeServerInfo(this.path)));
-  }
-}
-
-async function writing<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof GatewayError ? error : unwritableFolder(folder, error);
+    return onFolder(this.path, () => this.#lock.release(() => removeServerInfo(this.path)));
   }
 }
 

@@ -218,6 +218,16 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
+  it('that cannot be removed is said in words', async () => {
+    const path = await temporaryFolder();
+    const folder = await DataFolder.take(path);
+    await mkdir(join(path, 'server.json'));
+    await expect(folder.release()).rejects.toMatchObject({
+      code: 'storage_failed',
+      message: `the data folder ${path} cannot be written: it is a folder, not a file`,
+    });
+  });
+
   it.each(['', '{', '{}', 'null', '{"url":1,"pid":1}'])(
     'that holds %j tells of no server',
     async (content) => {
