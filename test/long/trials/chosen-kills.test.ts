@@ -44,7 +44,7 @@ trial(
         const open = KINDS.filter(({ isDone }) => !isDone);
         const kind = open[budget.below(open.length)];
         if (!kind) return;
-        const at = budget.short ? 1 + budget.below(40) : kind.next++;
+        const at = budget.short ? 1 + budget.below(kind.how === 'half' ? 20 : 40) : kind.next++;
         await killOnce(kind, at, budget);
         budget.cases();
       }

@@ -43,12 +43,11 @@ async function start({ cwd, args }: Life, budget: Budget): Promise<Emulator | un
   });
 }
 
-/** Kills an emulator, which has said no more than that a line was torn. */
+/** Kills an emulator, which has spoken of no fault of its own until then. */
 async function kill({ child, ended }: Emulator, budget: Budget): Promise<void> {
   child.kill('SIGKILL');
   const { stderr } = await ended;
-  const unheard = stderr.split('\n').filter((line) => line && !line.includes('dropped a torn last line'));
-  if (unheard.length) budget.fail('ended', unheard.join('\n').slice(0, 500));
+  if (/^\s+at |failed inside|bug of gateway-sim/m.test(stderr)) budget.fail('ended', stderr.slice(0, 500));
 }
 
 async function check(merchant: Merchant, { ledger }: Life, budget: Budget, when: string): Promise<void> {
@@ -57,7 +56,7 @@ async function check(merchant: Merchant, { ledger }: Life, budget: Budget, when:
   for (const problem of lost.slice(0, 5)) budget.fail('lost', `${when}: ${problem}`);
 }
 
-/** Works on an emulator, and kills it at a moment of its own choice. */
+/** Works on an emulator, and kills it. @returns false when it did not start */
 async function live(life: Life, run: number, budget: Budget): Promise<boolean> {
   const emulator = await start(life, budget);
   if (!emulator) return false;
