@@ -3,7 +3,7 @@ import { Low } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { State, Undo } from '../domain/state.ts';
-import { reason, unwritable } from './files.ts';
+import { onFolder, reason, unwritable } from './files.ts';
 import { isAlone } from './folder.ts';
 import { assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
@@ -88,7 +88,11 @@ export class Disk {
    *
    * @throws GatewayError `state_damaged`, with both files as they were, or `storage_failed`
    */
-  static async open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
+  static open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
+    return onFolder(files.folder, () => Disk.#open(files, shadowed));
+  }
+
+  static async #open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
     const { folder } = files;
     const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
     const nothing = emptySnapshot();
