@@ -15,6 +15,7 @@ import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
 import type { Context } from './domain/settings.ts';
+import type { State } from './domain/state.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
@@ -31,6 +32,7 @@ import { Shutdown } from './system/shutdown.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
+import { startRetaining } from './usecases/retention.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/documented/service.ts';
 
@@ -130,13 +132,22 @@ async function openState(plan: Plan, shutdown: Shutdown) {
 }
 type Opened = Awaited<ReturnType<typeof openState>>;
 
+/** The newest record of each kind that --keep removes: a state of the same size may hold others than before. */
+function newestIds({ payments, messages, deliveries, attempts }: State): string {
+  return [payments, messages, deliveries, attempts].map((records) => records.newest()?.id ?? '').join();
+}
+
 /** The rules at work on the state, with its state in line with the options. */
 async function buildEngine(plan: Plan, { store }: Opened) {
   const { options, clock, egress, settings, random } = plan;
   resumeClock(clock, store.state);
   const { version } = plan.surroundings;
   const drawIds = () =>
-    createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
+    createIds(
+      options.seed === undefined
+        ? random
+        : seededRandom(options.seed, `${store.size}:${newestIds(store.state)}`),
+    );
   let ids = drawIds();
   const renewIds = () => {
     ids = drawIds();
@@ -181,6 +192,8 @@ async function serve(
   listening.port = port;
   courier.start();
   startAutoSettling(store, clock, useCases.payments);
+  const { keep: retention } = plan.settings;
+  if (retention) shutdown.add(startRetaining({ store, clock, courier, retention }));
   const url = urlOf(options.host, port);
   await folder?.announce({ url, pid: process.pid, controlToken });
   const { publicKey, secretKey } = defaultMerchant(store.state);

@@ -2,12 +2,12 @@ import { urlProblem } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import { isCardNumber } from '../domain/card.ts';
-import type { Change, State } from '../domain/state.ts';
+import type { Lists, State } from '../domain/state.ts';
 import { damaged } from './files.ts';
 import type { SnapshotImage } from './snapshot.ts';
 
 /** Every collection of a state as plain records. */
-export type WholeState = Required<Change>;
+export type WholeState = Required<Lists>;
 
 /** Every collection with each of its fields: a field that is renamed does not compile here. */
 type CollectionField = {

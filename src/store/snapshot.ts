@@ -92,7 +92,8 @@ export function changeText(change: StoredChange): string {
   return JSON.stringify(SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change });
 }
 
-const CHANGE_KEYS = new Set(['reset', ...SNAPSHOT_KEYS]);
+const CHANGE_KEYS = new Set(['reset', 'removed', ...SNAPSHOT_KEYS]);
+const COLLECTION_KEYS: ReadonlySet<string> = new Set(COLLECTION_NAMES);
 
 /** Makes sure that parsed JSON is a change, with the same checks as a snapshot. */
 export function parseChange(json: unknown, source: string): StoredChange {
@@ -108,7 +109,18 @@ export function parseChange(json: unknown, source: string): StoredChange {
     const records = given[name];
     if (records !== undefined) change[name] = parseRecords(name, records, source);
   }
+  if ('removed' in given) change['removed'] = parseRemoved(given['removed'], source);
   return change;
+}
+
+/** Ids by collection. */
+function parseRemoved(given: unknown, source: string): unknown {
+  const isIds = (ids: unknown) => Array.isArray(ids) && ids.every((id) => typeof id === 'string');
+  if (!isRecord(given) || !Object.values(given).every(isIds)) {
+    throw damaged(`${source} is damaged: removed is not a list of ids for each collection`);
+  }
+  requireKnownKeys(given, COLLECTION_KEYS, source);
+  return given;
 }
 
 /** @throws GatewayError `state_damaged` */
