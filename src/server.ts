@@ -91,13 +91,16 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   // Naming the address to forward to allows its host.
   const allowedHosts = [...options.allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
   const egress = new Egress(allowedHosts, () => listening.port);
+  const settings = settingsOf(options, terms, egress, label);
   return {
     ...{ options, surroundings, style, label, listening, egress },
     clock: new Clock(),
-    settings: settingsOf(options, terms, egress, label),
+    settings,
     preparation: { ...options, wallets: terms.wallets },
     firstFaults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
-    initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures')),
+    initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures'), [
+      ...settings.currencies.keys(),
+    ]),
     random: systemRandom(),
     controlToken: options.controlToken ?? (isLoopback(host) ? null : randomBytes(18).toString('base64url')),
   };
@@ -108,11 +111,12 @@ type Plan = ReturnType<typeof planOf>;
 async function openState(plan: Plan, shutdown: Shutdown) {
   const { options, surroundings, label, initial, controlToken } = plan;
   const { warn } = surroundings;
+  const currencies = [...plan.settings.currencies.keys()];
   const folder = options.inMemory ? null : await DataFolder.take(options.dataDir);
   shutdown.add(() => folder?.release());
   const store = folder
     ? await Store.open(
-        { folder: folder.path, fsync: options.fsync, assertOurs: folder.assertOurs, warn },
+        { folder: folder.path, fsync: options.fsync, assertOurs: folder.assertOurs, currencies, warn },
         initial,
       )
     : await Store.inMemory(await initial());

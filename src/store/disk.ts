@@ -5,7 +5,7 @@ import { hint, option } from '../contract/hint.ts';
 import type { State, Undo } from '../domain/state.ts';
 import { reason, unwritable } from './files.ts';
 import { isAlone } from './folder.ts';
-import { assertReferences, assertUniqueIds } from './integrity.ts';
+import { assertConsistent, assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
 import { requireMatch } from './journal-match.ts';
 import {
@@ -15,6 +15,7 @@ import {
   isSame,
   type SnapshotImage,
   type StoredChange,
+  snapshotOf,
 } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
 import { Staleness } from './staleness.ts';
@@ -32,6 +33,8 @@ export interface StoreFiles {
   fsync: boolean;
   /** Throws when the folder is not the one that was locked any more. Takes microseconds: it is asked before each batch. */
   assertOurs?: () => void;
+  /** Codes that the options know. Default: those of the state's wallets only. */
+  currencies?: Iterable<string>;
   /** Gets told, once, when changes can no longer be stored. */
   warn?: (text: string) => void;
 }
@@ -107,6 +110,11 @@ export class Disk {
     const found = { sha256: snapshot && file.sha256, isAlone: await isAlone(folder) };
     const match = requireMatch(paths, found, read, isNewer);
     if (snapshot) assertReferences(shadowed.state, folder);
+    // What we wrote keeps our rules. What people wrote is held to them.
+    if (snapshot && (match.isOther || !read)) {
+      const whole = snapshotOf((name) => [...shadowed.state[name].values()]);
+      assertConsistent(whole, paths.db, files.currencies ?? []);
+    }
     shadowed.notices.push(...match.notices);
     const journal = await Journal.open(paths.journal, match.end, files);
     const queue = { journal, warn: files.warn };

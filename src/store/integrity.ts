@@ -1,4 +1,5 @@
 import { urlProblem } from '../contract/address.ts';
+import { CURRENCY_CODE } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import { isCardNumber } from '../domain/card.ts';
@@ -45,15 +46,40 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
 
 /**
  * Makes sure that a state from outside is consistent: a merchant at least, no id, key or card number twice, no
- * reference to a record that is missing, addresses as initiate takes them, times that are times, and nothing that the
- * rules of payments and cards never leave behind.
+ * reference to a record that is missing, addresses as initiate takes them, times that are times, known currencies, and
+ * nothing that the rules of payments and cards never leave behind.
  *
  * @param source what to call it in an error
+ * @param currencies codes that the options know. Those of the state's wallets are known, too: a gateway has a wallet in
+ *   each currency that it ever knew, and what it wrote must be read by one with fewer options
  * @throws GatewayError `state_damaged`, naming the first thing that is wrong
  */
-export function assertConsistent(state: WholeState, source: string): void {
-  const { value: problem } = problems(state).next();
+export function assertConsistent(state: WholeState, source: string, currencies: Iterable<string>): void {
+  const known = new Set([...currencies, ...state.wallets.map(({ currency }) => currency)]);
+  const { value: problem } = problems(state, known).next();
   if (problem) throw new GatewayError('state_damaged', `${source}: ${problem}`);
+}
+
+/** Records in a currency that is none. */
+function* unknownCurrencies(
+  { merchants, wallets, payments, cards, cardTransactions }: WholeState,
+  known: ReadonlySet<string>,
+): Generator<string, undefined> {
+  for (const { id, currency } of wallets) {
+    if (!CURRENCY_CODE.test(currency)) yield `wallets "${id}": currency "${currency}" is no currency code`;
+  }
+  const unknown = (currency: string) =>
+    `"${currency}" is not known: the options and the wallets have ${[...known].join(', ')}`;
+  for (const { id, balances } of merchants) {
+    for (const code of Object.keys(balances)) {
+      if (!known.has(code)) yield `merchants "${id}": balances: currency ${unknown(code)}`;
+    }
+  }
+  for (const [name, records] of Object.entries({ payments, cards, cardTransactions })) {
+    for (const { id, currency } of records) {
+      if (!known.has(currency)) yield `${name} "${id}": currency ${unknown(currency)}`;
+    }
+  }
 }
 
 /** What the rules of payments and cards never leave behind, whoever wrote it. */
@@ -72,7 +98,7 @@ function* brokenRules({ payments, cards }: WholeState): Generator<string, undefi
 
 type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
 
-function* problems(state: WholeState): Generator<string, undefined> {
+function* problems(state: WholeState, currencies: ReadonlySet<string>): Generator<string, undefined> {
   const recordsOf = (name: CollectionName) => state[name] as readonly AnyRecord[];
   const ids = new Map<CollectionName, Set<string>>();
   for (const name of COLLECTION_NAMES) {
@@ -92,6 +118,7 @@ function* problems(state: WholeState): Generator<string, undefined> {
   if (!state.merchants.length) yield 'merchants is empty: one is needed at least';
   yield* danglingReferences(recordsOf, (name, id) => ids.get(name)?.has(id) ?? false);
   yield* brokenRules(state);
+  yield* unknownCurrencies(state, currencies);
   for (const name of COLLECTION_NAMES) {
     for (const record of recordsOf(name)) {
       for (const [field, value] of Object.entries(record)) {

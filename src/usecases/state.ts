@@ -46,7 +46,7 @@ export function stateUseCases(parts: UseCaseParts) {
      * @throws GatewayError `unparseable_body` or `invalid_fields`, with nothing changed
      */
     async restore(text: Buffer): Promise<void> {
-      await replace(parts, await validated(text), parts.preparation);
+      await replace(parts, await validated(text, parts.settings.currencies.keys()), parts.preparation);
       events.forget('a state was imported');
     },
   };
@@ -84,11 +84,11 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
   return [...kept, ...merchants.filter(({ id }) => state.merchants.get(id) === undefined)];
 }
 
-async function validated(text: Buffer): Promise<Snapshot> {
+async function validated(text: Buffer, currencies: Iterable<string>): Promise<Snapshot> {
   const source = 'the imported state';
   try {
     const snapshot = await readState(text, source);
-    assertConsistent(snapshot, source);
+    assertConsistent(snapshot, source, currencies);
     return snapshot;
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'state_damaged') throw error;
