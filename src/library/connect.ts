@@ -3,7 +3,7 @@ import { command, hint } from '../contract/hint.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { findServer } from '../store/server-file.ts';
 import type { GatewaySimClient, StateSnapshot } from './api.ts';
-import { requireObject } from './arguments.ts';
+import { requireFields, requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
 import { type Connection, type ControlServer, controlServer } from './control-client.ts';
 import { ipnsOf } from './ipns.ts';
@@ -129,8 +129,16 @@ function faultsOf(server: ControlServer): GatewaySimClient['faults'] {
 function clockOf(server: ControlServer): GatewaySimClient['clock'] {
   return {
     now: () => server.call('GET /clock'),
-    advance: async (duration) =>
-      server.call('POST /clock', { json: { advance: `${milliseconds('advance', duration)}ms` } }),
+    advance: async (duration, options = {}) => {
+      requireFields('the second argument of advance', options, ['timeout']);
+      const { timeout } = options;
+      return server.call('POST /clock', {
+        json: {
+          advance: `${milliseconds('advance', duration)}ms`,
+          ...(timeout !== undefined && { timeout: `${milliseconds('timeout', timeout)}ms` }),
+        },
+      });
+    },
     freeze: async (at = 'now') =>
       server.call('POST /clock', { json: { freeze: at instanceof Date ? instant(at) : at } }),
     resume: () => server.call('POST /clock', { json: { resume: true } }),
