@@ -8,6 +8,7 @@ import { cardsOf } from './cards.ts';
 import { type Connection, type ControlServer, controlServer } from './control-client.ts';
 import { ipnsOf } from './ipns.ts';
 import { initiateUrl, type MerchantKeys, merchantEnvironment, requireMerchant } from './merchant-client.ts';
+import { inOptionNames } from './option-names.ts';
 import { paymentsOf } from './payments.ts';
 import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
 
@@ -37,6 +38,8 @@ export async function connectNamed(
   );
 }
 
+const NOT_THERE = hint`Start one with: ${command('start')}. Or give connectGatewaySim(url) another address, as its argument or in GATEWAY_SIM_URL.`;
+
 /**
  * Connects to a running emulator.
  *
@@ -50,7 +53,13 @@ async function connect(connection: Connection): Promise<GatewaySimClient> {
       `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
     );
   }
-  const server = controlServer(connection);
+  const control = controlServer(connection);
+  const call: ControlServer['call'] = (...request) =>
+    control.call(...request).catch((error: unknown) => {
+      const isGone = error instanceof GatewayError && error.code === 'no_server';
+      throw inOptionNames(error, isGone ? NOT_THERE : undefined);
+    });
+  const server = { ...control, call };
   return clientOf(server, connection.controlToken ?? null, await requireMerchant(server));
 }
 
