@@ -5,17 +5,18 @@ import { hint, option } from '../contract/hint.ts';
 import type { State, Undo } from '../domain/state.ts';
 import { reason, unwritable } from './files.ts';
 import { isAlone } from './folder.ts';
-import { assertConsistent, assertReferences, assertUniqueIds } from './integrity.ts';
+import { assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
 import { requireMatch } from './journal-match.ts';
 import {
+  assertOurRules,
   changeText,
   emptySnapshot,
   frozen,
   isSame,
   type SnapshotImage,
   type StoredChange,
-  snapshotOf,
+  type Written,
 } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
 import { Staleness } from './staleness.ts';
@@ -110,15 +111,11 @@ export class Disk {
     const found = { sha256: snapshot && file.sha256, isAlone: await isAlone(folder) };
     const match = requireMatch(paths, found, read, isNewer);
     if (snapshot) assertReferences(shadowed.state, folder);
-    // What we wrote keeps our rules. What people wrote is held to them.
-    if (snapshot && (match.isOther || !read)) {
-      const whole = snapshotOf((name) => [...shadowed.state[name].values()]);
-      assertConsistent(whole, paths.db, files.currencies ?? []);
-    }
+    // People wrote it.
+    if (snapshot && (match.isOther || !read)) assertOurRules(shadowed.state, paths.db, files.currencies);
     shadowed.notices.push(...match.notices);
     const journal = await Journal.open(paths.journal, match.end, files);
-    const queue = { journal, warn: files.warn };
-    const disk = new Disk(low, file, queue, staleness, shadowed, match.generation);
+    const disk = new Disk(low, file, { journal, warn: files.warn }, staleness, shadowed, match.generation);
     await disk.#begin(paths, match.isOther, snapshot !== null);
     return disk;
   }
@@ -147,9 +144,9 @@ export class Disk {
    *
    * @throws GatewayError `storage_failed`, with the change rolled back
    */
-  write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
+  write(change: StoredChange, apply: () => Undo, stored: () => void, written?: Written): Promise<void> {
     // Before anything is applied: what is too large to be written must not be there.
-    const text = changeText(change);
+    const text = changeText(change, written);
     return this.#queue.append(text, this.#staleness.measure(change, text.length, apply), stored);
   }
 
