@@ -110,7 +110,7 @@ describe('what is refused', () => {
     { mode: 'sandbox', email: 'someone@example.com', says: 'This e-mail is not the test address' },
     { mode: 'sandbox', email: 'nonsense', says: 'This e-mail is not a valid address' },
     { mode: 'sandbox', email: '', says: 'This e-mail is not a valid address' },
-    { mode: 'live', email: 'nobody@example.com', says: 'E-mail does not belong to a wallet' },
+    { mode: 'live', email: 'nobody@example.com', says: 'This e-mail does not belong to a wallet' },
     { mode: 'live', email: 'poor@example.com', says: 'does not hold enough' },
   ] as const)(
     'the $mode page announces what is wrong with the e-mail $email and keeps it',
