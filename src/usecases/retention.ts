@@ -15,90 +15,95 @@ interface RetentionParts {
   retention: Retention;
 }
 
-/**
- * Drops the oldest settled payments once a second, off the path of every request. Each payment is looked at once when
- * it is old enough, and again when an IPN that held it back has changed.
- *
- * @returns looks at once: resolves when nothing more may go
- */
-export function retaining({ store, clock, courier, retention }: RetentionParts): () => Promise<void> {
+/** Drops the oldest settled payments. Each is looked at once it is old enough, and again when an IPN of it has changed. */
+export class Retainer {
+  readonly #parts: RetentionParts;
   /** Settled payments, the oldest first. */
-  const settled = new Set<string>();
+  readonly #settled = new Set<string>();
   /** Those that are old enough and still needed, and those of them whose IPN has changed. */
-  const needed = new Set<string>();
-  const changed = new Set<string>();
-  let running: Promise<void> | undefined;
+  readonly #needed = new Set<string>();
+  readonly #changed = new Set<string>();
+  #running: Promise<void> | undefined;
 
-  function take(): void {
-    const { payments } = store.state;
-    const found = [...payments.values()].filter(({ settledAt }) => settledAt !== null);
-    found.sort((one, other) => Date.parse(one.settledAt ?? '') - Date.parse(other.settledAt ?? ''));
-    for (const set of [settled, needed, changed]) set.clear();
-    for (const { id } of found) settled.add(id);
-  }
-
-  take();
-  store.onChange(({ payments = [], deliveries = [] }, replaced) => {
-    if (replaced) return take();
-    for (const { id, status } of payments) if (status !== 'pending' && !needed.has(id)) settled.add(id);
-    for (const { paymentId } of deliveries) if (needed.has(paymentId ?? '')) changed.add(paymentId ?? '');
-  });
-
-  /** Payments that are old enough, as many as one change takes. */
-  function old(): string[] {
-    const { payments } = store.state;
-    const until = 'ageMs' in retention ? clock.now() - retention.ageMs : Number.POSITIVE_INFINITY;
-    const most = 'count' in retention ? settled.size - retention.count : BATCH;
-    const ids: string[] = [];
-    for (const id of settled) {
-      if (ids.length >= Math.min(BATCH, most) || Date.parse(payments.get(id)?.settledAt ?? '') > until) break;
-      ids.push(id);
-    }
-    return [...ids, ...[...changed].slice(0, BATCH)];
-  }
-
-  /** Of these, the payments that may go. The others wait until one of their IPNs changes. */
-  function free(ids: readonly string[], underWay: string[]): string[] {
-    const { state } = store;
-    return ids.filter((id) => {
-      settled.delete(id);
-      changed.delete(id);
-      const payment = state.payments.get(id);
-      // An attempt that is under way may be one that decides nothing: a duplicate, say.
-      const isBusy = state.deliveriesOf(id).some((one) => courier.isUnderWay(one.id));
-      if (isBusy) underWay.push(id);
-      const isHeld = isBusy || (payment !== undefined && isNeeded(state, payment));
-      if (isHeld) needed.add(id);
-      else needed.delete(id);
-      return !isHeld;
+  constructor(parts: RetentionParts) {
+    this.#parts = parts;
+    this.#take();
+    parts.store.onChange(({ payments = [], deliveries = [] }, replaced) => {
+      if (replaced) return this.#take();
+      for (const { id, status } of payments) {
+        if (status !== 'pending' && !this.#needed.has(id)) this.#settled.add(id);
+      }
+      for (const { paymentId } of deliveries) {
+        if (paymentId !== null && this.#needed.has(paymentId)) this.#changed.add(paymentId);
+      }
     });
   }
 
-  async function drop(): Promise<void> {
-    const underWay: string[] = [];
-    for (let ids = old(); ids.length && !store.state.isFrozen; ids = old()) {
-      const dropped = free(ids, underWay);
-      if (dropped.length) await store.commit((state) => removePayments(state, dropped));
-    }
-    for (const id of underWay) changed.add(id);
+  /** Resolves when nothing more may go. What could not be stored is taken up anew, with all that is still there. */
+  look(): Promise<void> {
+    this.#running ??= this.#drop()
+      .catch(() => this.#take())
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
   }
 
-  // What could not be stored is taken up anew, with every payment that is still there.
-  return () => {
-    running ??= drop()
-      .catch(take)
-      .finally(() => {
-        running = undefined;
-      });
-    return running;
-  };
+  /** Begins with the payments that there are. */
+  #take(): void {
+    const { payments } = this.#parts.store.state;
+    const found = [...payments.values()].filter(({ settledAt }) => settledAt !== null);
+    found.sort((one, other) => Date.parse(one.settledAt ?? '') - Date.parse(other.settledAt ?? ''));
+    for (const set of [this.#settled, this.#needed, this.#changed]) set.clear();
+    for (const { id } of found) this.#settled.add(id);
+  }
+
+  async #drop(): Promise<void> {
+    const { store } = this.#parts;
+    const underWay: string[] = [];
+    for (let ids = this.#old(); ids.length && !store.state.isFrozen; ids = this.#old()) {
+      const dropped = ids.filter((id) => this.#isFree(id, underWay));
+      if (dropped.length) await store.commit((state) => removePayments(state, dropped));
+    }
+    for (const id of underWay) this.#changed.add(id);
+  }
+
+  /** Payments that are old enough, as many as one change takes. */
+  #old(): string[] {
+    const { store, clock, retention } = this.#parts;
+    const { payments } = store.state;
+    const until = 'ageMs' in retention ? clock.now() - retention.ageMs : Number.POSITIVE_INFINITY;
+    const most = 'count' in retention ? this.#settled.size - retention.count : BATCH;
+    const ids: string[] = [];
+    for (const id of this.#settled) {
+      if (ids.length >= Math.min(BATCH, most) || Date.parse(payments.get(id)?.settledAt ?? '') > until) break;
+      ids.push(id);
+    }
+    return [...ids, ...[...this.#changed].slice(0, BATCH)];
+  }
+
+  /** Whether a payment may go. If not, it waits until one of its IPNs changes. */
+  #isFree(id: string, underWay: string[]): boolean {
+    const { store, courier } = this.#parts;
+    const { state } = store;
+    this.#settled.delete(id);
+    this.#changed.delete(id);
+    const payment = state.payments.get(id);
+    // An attempt that is under way may be one that decides nothing: a duplicate, say.
+    const isBusy = state.deliveriesOf(id).some((one) => courier.isUnderWay(one.id));
+    if (isBusy) underWay.push(id);
+    const isHeld = isBusy || (payment !== undefined && isNeeded(state, payment));
+    if (isHeld) this.#needed.add(id);
+    else this.#needed.delete(id);
+    return !isHeld;
+  }
 }
 
-/** Looks now and every second. @returns ends that */
+/** Looks now and every second, off the path of every request. @returns ends that */
 export function startRetaining(parts: RetentionParts): () => void {
-  const look = retaining(parts);
-  const timer = setInterval(look, EVERY_MS);
+  const retainer = new Retainer(parts);
+  const timer = setInterval(() => retainer.look(), EVERY_MS);
   timer.unref();
-  void look();
+  void retainer.look();
   return () => clearInterval(timer);
 }

@@ -4,7 +4,7 @@ import type { Retention } from '../../src/domain/retention.ts';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import { emptySnapshot } from '../../src/store/snapshot.ts';
 import { Store } from '../../src/store/store.ts';
-import { retaining } from '../../src/usecases/retention.ts';
+import { Retainer } from '../../src/usecases/retention.ts';
 import { dueDelivery, NOW, pendingPayment, records, state } from '../helpers/records.ts';
 
 const template = pendingPayment(state());
@@ -29,12 +29,13 @@ async function retained(
   const store = await Store.inMemory({ ...records(), payments, deliveries });
   const time = { now: NOW };
   const underWay = new Set<string>();
-  const look = retaining({
+  const retainer = new Retainer({
     store,
     retention,
     clock: { now: () => time.now },
     courier: { isUnderWay: (id) => underWay.has(id) },
   });
+  const look = () => retainer.look();
   const ids = () => [...store.state.payments.values()].map(({ id }) => id);
   const put = (change: { payments?: Payment[]; deliveries?: Delivery[] }) =>
     store.commit(() => ({ change, result: null }));
