@@ -200,8 +200,13 @@ export interface GatewaySimClient {
   };
   readonly clock: {
     now(): Promise<ClockReading>;
-    /** Moves forward and runs what falls due. */
-    advance(duration: Duration): Promise<ClockReading>;
+    /**
+     * Moves forward and runs what falls due.
+     *
+     * @throws GatewayError `timed_out` when that takes longer than `timeout` in real time (default: 240 s): a receiver
+     *   that never answers costs its whole time-out. The clock got as far as the message says
+     */
+    advance(duration: Duration, options?: { timeout?: Duration | undefined }): Promise<ClockReading>;
     /** Stands still, now or at a time to come. */
     freeze(at?: string | Date): Promise<ClockReading>;
     resume(): Promise<ClockReading>;

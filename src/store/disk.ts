@@ -9,12 +9,14 @@ import { assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
 import { requireMatch } from './journal-match.ts';
 import {
+  assertOurRules,
   changeText,
   emptySnapshot,
   frozen,
   isSame,
   type SnapshotImage,
   type StoredChange,
+  type Written,
 } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
 import { Staleness } from './staleness.ts';
@@ -32,6 +34,8 @@ export interface StoreFiles {
   fsync: boolean;
   /** Throws when the folder is not the one that was locked any more. Takes microseconds: it is asked before each batch. */
   assertOurs?: () => void;
+  /** Codes that the options know. Default: those of the state's wallets only. */
+  currencies?: Iterable<string>;
   /** Gets told, once, when changes can no longer be stored. */
   warn?: (text: string) => void;
 }
@@ -111,10 +115,11 @@ export class Disk {
     const found = { sha256: snapshot && file.sha256, isAlone: await isAlone(folder) };
     const match = requireMatch(paths, found, read, isNewer);
     if (snapshot) assertReferences(shadowed.state, folder);
+    // People wrote it.
+    if (snapshot && (match.isOther || !read)) assertOurRules(shadowed.state, paths.db, files.currencies);
     shadowed.notices.push(...match.notices);
     const journal = await Journal.open(paths.journal, match.end, files);
-    const queue = { journal, warn: files.warn };
-    const disk = new Disk(low, file, queue, staleness, shadowed, match.generation);
+    const disk = new Disk(low, file, { journal, warn: files.warn }, staleness, shadowed, match.generation);
     await disk.#begin(paths, match.isOther, snapshot !== null);
     return disk;
   }
@@ -143,9 +148,9 @@ export class Disk {
    *
    * @throws GatewayError `storage_failed`, with the change rolled back
    */
-  write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
+  write(change: StoredChange, apply: () => Undo, stored: () => void, written?: Written): Promise<void> {
     // Before anything is applied: what is too large to be written must not be there.
-    const text = changeText(change);
+    const text = changeText(change, written);
     return this.#queue.append(text, this.#staleness.measure(change, text.length, apply), stored);
   }
 

@@ -105,6 +105,18 @@ describe('a request that no route answers', () => {
     expect(body.message).toContain(nearest);
   });
 
+  it.each([
+    ['/sandbox/initiate', '/sandbox/payment/initiate'],
+    ['/sandbx/payment/initiate', '/sandbox/payment/initiate'],
+    ['/sandbox/payment/checkout', '/sandbox/payment/initiate'],
+    ['/payments/initiate', '/payment/initiate'],
+    ['/api/payment/initiate', '/payment/initiate'],
+  ])('%s never names a route of the other mode', async (path, nearest) => {
+    const { url } = await startSim();
+    const { message } = (await (await fetch(url + path, { method: 'POST' })).json()) as { message: string };
+    expect(message).toMatch(new RegExp(`the nearest route is \\S+ ${nearest}(/|$)`));
+  });
+
   it('says under /sandbox/api/cards that cards exist in live mode only', async () => {
     const { url } = await startSim();
     const response = await fetch(`${url}/sandbox/api/cards/save`, { method: 'POST' });

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { changesIn } from '../helpers/journal.ts';
-import { records, wallet } from '../helpers/records.ts';
+import { fullSnapshot, records, wallet } from '../helpers/records.ts';
 
 const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
 const openAt = (folder: string, fsync = false) => Store.open({ folder, fsync }, async () => records());
@@ -97,6 +97,39 @@ describe('a journal', () => {
     onTestFinished(() => store.close());
     expect([...store.state.wallets.values()].map(({ id }) => id)).toEqual(['mine']);
     expect(store.notices).toEqual([]);
+  });
+
+  it.each([
+    ['has a payment in no currency', { currency: 'XXX' }, 'currency "XXX" is not known'],
+    ['has a payment that was settled at no time', { status: 'succeeded' }, 'settledAt must be set'],
+  ])('that is edited so that it %s is refused, and left as it is', async (_, change, problem) => {
+    const folder = await temporaryFolder();
+    const held = fullSnapshot();
+    const edited = { ...held, payments: held.payments.map((payment) => ({ ...payment, ...change })) };
+    const first = await Store.open({ folder, fsync: false }, async () => held);
+    await first.close();
+    const text = JSON.stringify(edited);
+    await writeFile(db(folder), text);
+    const refused = expect.objectContaining({
+      code: 'state_damaged',
+      message: expect.stringContaining(problem),
+    });
+    await expect(openAt(folder)).rejects.toEqual(refused);
+    expect(await readFile(db(folder), 'utf8')).toBe(text);
+    // Alone in another folder it comes from outside as well.
+    const alone = await temporaryFolder();
+    await writeFile(db(alone), text);
+    await expect(openAt(alone)).rejects.toEqual(refused);
+  });
+
+  it('beside a db.json that we wrote lets it open whatever the options know', async () => {
+    const folder = await temporaryFolder();
+    const held = fullSnapshot();
+    const payments = held.payments.map((payment) => ({ ...payment, currency: 'NPR' }));
+    await (await Store.open({ folder, fsync: false }, async () => ({ ...held, payments }))).close();
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    expect(store.state.payments.size).toBe(1);
   });
 
   it('whose last line only lacks its newline keeps it, and goes on behind it', async () => {
