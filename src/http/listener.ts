@@ -79,10 +79,13 @@ function loadedLater(load: () => Promise<RequestListener>) {
 }
 
 function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane): Server {
+  /** The last two answers in line on each connection, the newest first. */
+  const newest = new WeakMap<Duplex, [ServerResponse, ServerResponse | undefined]>();
   const server = createServer(
     // A request without Host is refused below with a body, which Node's own refusal does not have.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
+      newest.set(incoming.socket, [outgoing, newest.get(incoming.socket)?.[0]]);
       if (lane(incoming, outgoing)) return;
       // Here and not in the app: on a finished answer a header more is many times as expensive.
       outgoing.setHeader('X-Gateway-Sim', '1');
@@ -91,7 +94,15 @@ function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane): Ser
       else if (!answerProbe(incoming, outgoing)) listener(incoming, outgoing);
     },
   );
-  server.on('clientError', (error, socket) => answerMalformed(error, socket, dialect));
+  server.on('clientError', (error, socket) => {
+    const [last, former] = newest.get(socket) ?? [];
+    // The last one may be of the request that is broken.
+    const before = last?.req.complete ? last : former;
+    const answer = () => answerMalformed(error, socket, dialect);
+    // Or it would be taken for the answer to a request that stands before it.
+    if (before && !before.writableFinished && !socket.destroyed) before.once('close', answer);
+    else answer();
+  });
   // Node would close the connection of the one and refuse the other without a word of who did.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
