@@ -17,10 +17,20 @@ export interface Emulator extends Ready {
 /** Longer than this, a healthy emulator on a busy machine takes for nothing. */
 const HANG_MS = 20_000;
 
-/** Starts one in memory on a free port; it is ended when the test is over. @param args further options of `start` */
-export async function startEmulator(args: readonly string[] = ['--quiet']): Promise<Emulator> {
+/**
+ * Starts one on a free port; it is ended when the test is over.
+ *
+ * @param args further options of `start`
+ * @param state where it is kept; a folder is removed afterwards
+ */
+export async function startEmulator(
+  args: readonly string[] = ['--quiet'],
+  state: 'memory' | 'folder' = 'memory',
+): Promise<Emulator> {
   const cwd = await temporaryFolder();
-  const { ready, ...running } = await startBinary(['--in-memory', ...args], { cwd });
+  const { ready, ...running } = await startBinary([...(state === 'memory' ? ['--in-memory'] : []), ...args], {
+    cwd,
+  });
   const { url, controlToken, pid } = ready;
   const control = async <Body>(path: string, body?: object, method = body ? 'POST' : 'GET') => {
     const response = await fetch(`${url}/_sim${path}`, {
