@@ -142,7 +142,7 @@ trial(
       'No command line ends in a stack or hangs: it ends with a documented exit code, with --json in JSON.',
     short: 60,
     least: 2_000,
-    share: 4,
+    share: 3,
   },
   async (budget) => {
     const cwd = await temporaryFolder();

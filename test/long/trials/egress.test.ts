@@ -35,8 +35,8 @@ trial(
     promise:
       'Nothing is sent to an address that is neither loopback nor private, nor to the metadata of a cloud.',
     short: 2_000,
-    least: 200_000,
-    share: 2,
+    least: 20_000,
+    share: 1,
   },
   async (budget) => {
     const sim = await startSim();

@@ -58,7 +58,7 @@ trial(
     promise: 'No request makes the emulator fail: what it cannot take it refuses, in its one error shape.',
     short: 2_000,
     least: 30_000,
-    share: 14,
+    share: 12,
   },
   async (budget) => {
     const sim = await startEmulator(['--quiet', '--ipn-retries', '0']);

@@ -44,7 +44,7 @@ trial(
       'Whatever a receiver does, it costs its own IPNs only: a healthy one beside it waits for one time-out at most.',
     short: 78,
     least: 2_000,
-    share: 5,
+    share: 4,
   },
   async (budget) => {
     const sim = await startEmulator(['--quiet', '--ipn-timeout', '500ms', '--ipn-retries', '0']);

@@ -76,7 +76,7 @@ trial(
   {
     promise: 'No page of another origin reads anything of the emulator or changes anything in it.',
     short: 150,
-    least: 3_000,
+    least: 1_000,
     share: 5,
   },
   async (budget) => {

@@ -154,7 +154,7 @@ trial(
     promise:
       'The secret key and the control token are in no log, event, record or page, wherever they came in.',
     short: 50,
-    least: 2_000,
+    least: 500,
     share: 2,
   },
   async (budget) => {

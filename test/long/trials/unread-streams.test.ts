@@ -64,7 +64,7 @@ trial(
     promise:
       'A client that does not read costs a bounded queue and is dropped: who reads gets every event, in order.',
     short: 10,
-    least: 100,
+    least: 60,
     share: 3,
   },
   async (budget) => {
