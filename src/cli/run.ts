@@ -32,7 +32,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     // Help and version are no errors.
     if (error.exitCode === 0) return 0;
     // Commander has said to people what is wrong.
-    if (isJsonWanted(argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv, io)) {
+    const words = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
+    if (isJsonWanted(words, io) && !OWN_STDOUT.has(words.find((word) => !word.startsWith('-')))) {
       const message = error.code === 'commander.help' ? 'a command is missing' : error.message;
       const usage = new GatewayError('usage', message.replace(/^error: /, ''));
       new Output(io, {}).line(JSON.stringify(usage));
@@ -40,6 +41,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return 2;
   }
 }
+
+/** Whoever reads their stdout waits for an emulator or a program that runs, and must get nothing else. */
+const OWN_STDOUT: ReadonlySet<string | undefined> = new Set(['start', 'exec']);
 
 /** @param flags words of the command line that may be flags */
 function isJsonWanted(flags: readonly string[], { env }: Io): boolean {

@@ -9,13 +9,14 @@ interface Answered<Body> {
 /** An emulator, its receiver, and requests that are counted. */
 export class Course {
   readonly sim: Emulator;
-  readonly ipnUrl: string;
+  readonly #receiver: string;
   readonly #budget: Budget;
   #orders = 0;
 
-  constructor(sim: Emulator, ipnUrl: string, budget: Budget) {
+  /** @param receiver the address of one, without a path */
+  constructor(sim: Emulator, receiver: string, budget: Budget) {
     this.sim = sim;
-    this.ipnUrl = ipnUrl;
+    this.#receiver = receiver;
     this.#budget = budget;
   }
 
@@ -34,14 +35,14 @@ export class Course {
   }
 
   /** A new payment in live mode, by its id; undefined where it was refused. */
-  async initiate(): Promise<string | undefined> {
+  async initiate(ipnPath = '/ipn'): Promise<string | undefined> {
     const { body } = await this.ask<{ url?: string }>('/payment/initiate', {
       public_key: this.sim.publicKey,
       identifier: `race-${this.#orders++}`,
       currency: 'USD',
       amount: '10.00',
       details: 'A race',
-      ipn_url: this.ipnUrl,
+      ipn_url: this.#receiver + ipnPath,
       success_url: 'http://127.0.0.1:9/paid',
       cancel_url: 'http://127.0.0.1:9/canceled',
       site_logo: 'http://127.0.0.1:9/logo.png',

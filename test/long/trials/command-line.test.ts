@@ -48,13 +48,13 @@ class CommandLines {
     const command = pick(COMMANDS, below);
     const name = fullName(command).split(' ').slice(1);
     const words = below(15) ? name : name.map((word) => this.#misspelled(word));
+    if (below(2)) words.push('--json');
     for (const { required, variadic } of command.registeredArguments) {
       const count = variadic ? below(4) : below(required ? 8 : 2) ? 1 : 0;
       for (let number = 0; number < count; number++) words.push(this.#value());
     }
     const known = [...command.options, ...PROGRAM.options].filter(({ long }) => !LEFT_OUT.test(long ?? ''));
     for (let count = below(5); count > 0; count--) words.push(...this.#option(pick(known, below)));
-    if (below(2)) words.push('--json');
     if (!below(8))
       words.splice(below(words.length + 1), 0, pick([...VALUES, '--', '-', '--nope', '-x'], below));
     return this.#harmless(words, command);
@@ -118,7 +118,10 @@ function judge(budget: Budget, line: readonly string[], { code, stdout, stderr }
   if (code === null || code > 6) budget.fail('other', `exit code ${code} of ${shown}: ${said}`);
   if (/^ +at .*:\d+/m.test(stderr)) budget.fail('other', `a stack from ${shown}: ${said}`);
   if (stderr.includes('bug of gateway-sim')) budget.fail('other', `a bug, from ${shown}: ${said}`);
-  if (code === 0 || !line.includes('--json')) return;
+  // What start and exec write is for who waits for an emulator or a program that runs.
+  const flags = line.includes('--') ? line.slice(0, line.indexOf('--')) : line;
+  const isAnswer = flags.includes('--json') && !/^(start|exec)$/.test(line[0] ?? '');
+  if (code === 0 || !isAnswer) return;
   try {
     const [first = ''] = stdout.split('\n', 1);
     JSON.parse(first);

@@ -54,8 +54,8 @@ async function settleAtOnce(course: Course, budget: Budget): Promise<void> {
 }
 
 /** One IPN is sent again by many: each has an attempt of its own, and the numbers have no gap. */
-async function resendAtOnce(course: Course): Promise<void> {
-  const id = (await course.initiate()) ?? '';
+async function resendAtOnce(course: Course, path: string): Promise<void> {
+  const id = (await course.initiate(path)) ?? '';
   const settled = await course.ask<{ delivery: Delivery }>(`/_sim/payments/${id}/settle`, {
     outcome: 'approve',
   });
@@ -181,15 +181,15 @@ trial(
     share: 3,
   },
   async (budget) => {
-    const receiver = await startReceiver([{ body: 'OK' }]);
-    const sim = await startEmulator(['--quiet', '--payment-expires', '1m']);
-    const course = new Course(sim, `${receiver.url}/ipn`, budget);
+    const receiver = await startReceiver(({ url }) => ({ status: url === '/refuse' ? 500 : 200 }));
+    const sim = await startEmulator(['--quiet', '--payment-expires', '1m', '--ipn-schedule', '24h']);
+    const course = new Course(sim, receiver.url, budget);
     const fresh = await sim.control<State & object>('/snapshot');
     await budget.repeat(async (number) => {
       // Else every round would hold the payments of all before it.
       if (number % 50 === 0) await course.ask('/_sim/snapshot', fresh, 'PUT');
       await settleAtOnce(course, budget);
-      if (number % 5 === 0) await resendAtOnce(course);
+      if (number % 5 === 0) await resendAtOnce(course, number % 2 ? '/refuse' : '/ipn');
       await chargeAtOnce(course, budget);
       if (number % 10 === 9) await addUp(course, balancesOf(fresh));
       if (number % 50 === 49) await replaceAtOnce(course, budget);
