@@ -143,7 +143,7 @@ trial(
   {
     promise:
       'No command line ends in a stack or hangs: it ends with a documented exit code, with --json in JSON.',
-    short: 60,
+    short: 40,
     least: 2_000,
     share: 3,
   },

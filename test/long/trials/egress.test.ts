@@ -34,7 +34,7 @@ trial(
   {
     promise:
       'Nothing is sent to an address that is neither loopback nor private, nor to the metadata of a cloud.',
-    short: 2_000,
+    short: 500,
     least: 20_000,
     share: 1,
   },

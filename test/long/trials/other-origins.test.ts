@@ -75,7 +75,7 @@ trial(
   'a browser on another origin, in every way that a page can send',
   {
     promise: 'No page of another origin reads anything of the emulator or changes anything in it.',
-    short: 150,
+    short: 60,
     least: 1_000,
     share: 5,
   },

@@ -176,7 +176,7 @@ trial(
   {
     promise:
       'However many ask at the same time, a payment is settled once, and money, IPNs and counts add up.',
-    short: 10,
+    short: 4,
     least: 100,
     share: 3,
   },

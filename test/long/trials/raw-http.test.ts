@@ -6,7 +6,7 @@ import { Pipeline, requestBytes } from '../pipeline.ts';
 import { type Budget, trial } from '../trial.ts';
 
 const AT_ONCE = 32;
-const PIPELINED = 64;
+const PIPELINED = 256;
 /** A request may take 30 s to arrive, and the server looks every 30 s. */
 const SLOWEST_MS = 75_000;
 /** After so long without a byte the client says that nothing more comes. */
@@ -111,7 +111,7 @@ trial(
   {
     promise:
       'No bytes end the emulator or keep a connection: what is not HTTP is refused, and nothing is smuggled.',
-    short: 600,
+    short: 300,
     least: 20_000,
     share: 8,
   },

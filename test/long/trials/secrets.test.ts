@@ -153,7 +153,7 @@ trial(
   {
     promise:
       'The secret key and the control token are in no log, event, record or page, wherever they came in.',
-    short: 50,
+    short: 25,
     least: 500,
     share: 2,
   },
