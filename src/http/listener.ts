@@ -94,19 +94,21 @@ function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane): Ser
       else if (!answerProbe(incoming, outgoing)) listener(incoming, outgoing);
     },
   );
-  server.on('clientError', (error, socket) => {
+  /** Answers behind those before it, or it would be taken for one of theirs. */
+  const inTurn = (socket: Duplex, answer: () => void) => {
     const [last, former] = newest.get(socket) ?? [];
     // The last one may be of the request that is broken.
     const before = last?.req.complete ? last : former;
-    const answer = () => answerMalformed(error, socket, dialect);
-    // Or it would be taken for the answer to a request that stands before it.
     if (before && !before.writableFinished && !socket.destroyed) before.once('close', answer);
     else answer();
-  });
+  };
+  server.on('clientError', (error, socket) => inTurn(socket, () => answerMalformed(error, socket, dialect)));
   // Node would close the connection of the one and refuse the other without a word of who did.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
-    endRaw(socket, 405, refusalOf('gateway-sim is no proxy: it takes no CONNECT', dialect));
+    inTurn(socket, () =>
+      endRaw(socket, 405, refusalOf('gateway-sim is no proxy: it takes no CONNECT', dialect)),
+    );
   });
   server.on('checkExpectation', (_, outgoing) =>
     refuse(outgoing, 417, refusalOf('the Expect header is not understood', dialect)),

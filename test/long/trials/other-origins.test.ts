@@ -15,6 +15,9 @@ interface Target {
   body: string;
 }
 
+/** So many ways at least read what is of their own origin: else the trial would see nothing. */
+const READABLE = 10;
+
 /** Answers of the emulator that hold something of it begin or go on with one of these. */
 const REFUSAL = /"code":"(forbidden|method_not_allowed|unauthorized)"/;
 
@@ -115,10 +118,13 @@ trial(
     ];
     await page.goto(`${evil.url}/page`);
     const own = JSON.stringify({ method: 'GET', url: `${evil.url}/own`, body: '' });
-    const readable = ((await page.evaluate(`attackWith(${own})`)) as [string, string][]).filter(
-      ([, seen]) => seen,
-    );
-    if (readable.length < 10) budget.fail('other', `only ${readable.length} ways read what they may`);
+    // On a busy machine few ways come to an end in time: then it is tried again.
+    let readable = 0;
+    for (let attempt = 0; attempt < 10 && readable < READABLE; attempt++) {
+      const tried = (await page.evaluate(`attackWith(${own})`)) as [string, string][];
+      readable = Math.max(readable, tried.filter(([, seen]) => seen).length);
+    }
+    if (readable < READABLE) budget.fail('other', `only ${readable} ways read what they may`);
     for (let round = 0; budget.more(); round++) {
       const origin = origins[round % origins.length] ?? evil.url;
       await page.goto(`${origin}/page`);

@@ -42,7 +42,12 @@ function exchanged(port: number, { bytes, ends }: Broken, below: Below): Promise
   });
 }
 
-function judge(budget: Budget, { what, bytes, isTolerable }: Broken, seen: string | undefined): void {
+function judge(
+  budget: Budget,
+  { what, bytes, isTolerable }: Broken,
+  seen: string | undefined,
+  { secretKey }: Emulator,
+): void {
   const shown = `${what}: ${JSON.stringify(bytes.slice(0, 300))}`;
   if (seen === undefined) {
     budget.fail('hang', shown);
@@ -52,7 +57,7 @@ function judge(budget: Budget, { what, bytes, isTolerable }: Broken, seen: strin
   if (statuses.some((status) => status >= 500)) budget.fail('5xx', `${statuses} to ${shown}`);
   const isTaken = statuses.some((status) => status < 400);
   if (isTaken && !isTolerable) budget.fail('other', `${statuses} to ${shown}`);
-  if (seen.includes('secretKey')) budget.fail('outside', shown);
+  if (seen.includes(secretKey)) budget.fail('outside', shown);
 }
 
 /** Connections on which a request is never finished: each must be closed by the emulator. */
@@ -121,7 +126,7 @@ trial(
     while (budget.more()) {
       const broken = Array.from({ length: AT_ONCE }, () => brokenRequest(budget.below));
       const answers = broken.map(async (one) => {
-        judge(budget, one, await exchanged(sim.port, one, budget.below));
+        judge(budget, one, await exchanged(sim.port, one, budget.below), sim);
         budget.cases();
         budget.requests();
       });
