@@ -6,7 +6,7 @@ export function unreadStream(port: number): Socket {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => {}).pause();
-  socket.write('GET /_sim/events?since=0 HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  socket.write('GET /_sim/events?since=0 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   return socket;
 }
 
