@@ -110,19 +110,34 @@ function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane): Ser
       refuse(outgoing, 400, refusalOf('the request has no Host header', dialect));
     else if (!answerProbe(incoming, outgoing)) listener(incoming, outgoing);
   });
+  /** The last two answers in line on each connection, the newest first. */
+  const newest = new WeakMap<Duplex, [ServerResponse, ServerResponse | undefined]>();
   const server = createServer(
     // A request without Host is refused below with a body, which Node's own refusal does not have.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
+      newest.set(incoming.socket, [outgoing, newest.get(incoming.socket)?.[0]]);
       // What the lane answers is small, and Node stops reading where much of it waits.
       if (!lane(incoming, outgoing)) answer(incoming, outgoing);
     },
   );
-  server.on('clientError', (error, socket) => answerMalformed(error, socket, dialect));
+  /** Answers behind those before it, or it would be taken for one of theirs. */
+  const behindOthers = (socket: Duplex, refusal: () => void) => {
+    const [last, former] = newest.get(socket) ?? [];
+    // The last one may be of the request that is broken.
+    const before = last?.req.complete ? last : former;
+    if (before && !before.writableFinished && !socket.destroyed) before.once('close', refusal);
+    else refusal();
+  };
+  server.on('clientError', (error, socket) =>
+    behindOthers(socket, () => answerMalformed(error, socket, dialect)),
+  );
   // Node would close the connection of the one and refuse the other without a word of who did.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
-    endRaw(socket, 405, refusalOf('gateway-sim is no proxy: it takes no CONNECT', dialect));
+    behindOthers(socket, () =>
+      endRaw(socket, 405, refusalOf('gateway-sim is no proxy: it takes no CONNECT', dialect)),
+    );
   });
   server.on('checkExpectation', (_, outgoing) =>
     refuse(outgoing, 417, refusalOf('the Expect header is not understood', dialect)),
