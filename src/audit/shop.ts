@@ -43,6 +43,7 @@ export interface Calibration {
 const LONGEST_WAIT_MS = 5_000;
 const POLL_MS = 15;
 const SHORTEST_GRACE_MS = 60;
+const SHORTEST_PATIENCE_MS = 700;
 
 /** An order under test, pending until somebody pays. */
 export interface Order {
@@ -123,13 +124,22 @@ export class Shop {
   }
 
   /** Waits until the order counts as paid. @returns how the shop looks then, or when time is up */
-  async lookUntilPaid(payment: Payment, limitMs = LONGEST_WAIT_MS): Promise<Look> {
-    const deadline = performance.now() + limitMs;
+  async lookUntilPaid(payment: Payment): Promise<Look> {
+    const deadline = performance.now() + this.#patienceMs;
     for (;;) {
       const look = await this.look(payment);
       if (look.paid !== false || performance.now() >= deadline) return look;
       await pause(POLL_MS);
     }
+  }
+
+  /** Far longer than the control took. */
+  get #patienceMs(): number {
+    const { lagMs, answerMs } = this.calibration;
+    const isKnown = lagMs > 0;
+    return isKnown
+      ? Math.min(SHORTEST_PATIENCE_MS + 10 * (lagMs + answerMs), LONGEST_WAIT_MS)
+      : LONGEST_WAIT_MS;
   }
 
   /** What the shop looks like when a payment that it took would have shown by now. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { audit } from '../../src/audit/audit.ts';
-import { dialect } from '../../src/library/merchant-client.ts';
 import { startGatewaySim } from '../../src/index.ts';
+import { dialect } from '../../src/library/merchant-client.ts';
 import { type Handler, startShop } from '../merchants/node-shop.ts';
 
 async function audited(changed: Partial<Handler> = {}, options = {}) {
@@ -24,6 +24,10 @@ describe('a good handler', () => {
     const began = performance.now();
     const report = await audited();
     console.log(report.summary, report.orders, report.notices, Math.round(performance.now() - began));
-    expect(report.cases.filter(({ verdict }) => verdict !== 'pass').map(({ name, verdict, why, observed }) => ({ name, verdict, why, observed }))).toEqual([]);
+    expect(
+      report.cases
+        .filter(({ verdict }) => verdict !== 'pass')
+        .map(({ name, verdict, why, observed }) => ({ name, verdict, why, observed })),
+    ).toEqual([]);
   });
 });

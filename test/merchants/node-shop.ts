@@ -2,7 +2,6 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 
 /** What a shop under test knows of the gateway. */
 interface Keys {
@@ -54,8 +53,10 @@ export const sign = (amount: string, identifier: string, secret: string) =>
     .digest('hex')
     .toUpperCase();
 
-const same = (one: string, other: string) =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+const same = (one: string, other: string) => {
+  const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
+  return bytes.length === others.length && timingSafeEqual(bytes, others);
+};
 
 const FIELDS = ['status', 'signature', 'identifier', 'data[amount]', 'data[currency][code]'];
 
@@ -65,7 +66,7 @@ export const GOOD: Handler = {
   secret: ({ secretKey }) => secretKey,
   isSigned: (form, secret) =>
     same(
-      Buffer.from(form.get('signature') ?? '').toString('latin1'),
+      form.get('signature') ?? '',
       sign(form.get('data[amount]') ?? '', form.get('identifier') ?? '', secret),
     ),
   find: (shop, form) => shop.orders.get(form.get('identifier') ?? ''),
@@ -91,7 +92,7 @@ export const GOOD: Handler = {
 };
 
 /** A shop in this process, spoken to over HTTP. */
-export interface Shop {
+export interface Shop extends AsyncDisposable {
   url: string;
   ipnUrl: string;
   orders: Map<string, Order>;
@@ -113,13 +114,18 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Starts a shop for the test that asks. */
+/** Starts a shop. */
 export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Promise<Shop> {
   const handler = { ...GOOD, ...changed };
   const shop: Shop = {
     ...{ url: '', ipnUrl: '', orders: new Map<string, Order>(), mails: [] },
     place: () => placeOrder(shop, keys, handler),
     probe: (identifier) => JSON.stringify(publicOrder(shop.orders.get(identifier))),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
   };
   const server = createServer((request, response) => {
     answer(shop, keys, handler, request, response).catch((error: Error) => {
@@ -131,10 +137,6 @@ export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Pro
   await once(server, 'listening');
   shop.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   shop.ipnUrl = `${shop.url}/ipn`;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   return shop;
 }
 

@@ -18,8 +18,7 @@ export function answerProblem({ status, headers, body, error }: Observation): st
   }
   if (status === 404) return 'it was answered 404: there is no such route, or no such order';
   if (status >= 400) return `it was answered ${status}`;
-  const fault = errorPage(body);
-  return fault === undefined ? undefined : `it was answered ${status}, but the body is an error: ${fault}`;
+  return undefined;
 }
 
 const ERROR_PAGES = [
@@ -81,9 +80,12 @@ async function runControl(shop: Shop): Promise<Finding> {
     }
     const after = await shop.lookUntilPaid(payment);
     if (!after.paid) {
-      const why = shop.parts.hasOrders
-        ? 'The shop answered a correct IPN, but the order is not paid afterwards: look at the handler, or at the condition of the probe.'
-        : 'The shop did not pay an order that was invented here: let the shop place one.';
+      const fault = errorPage(observation.body);
+      const why = fault
+        ? `The shop answered a correct IPN with an error of its program, and the order is not paid: ${fault}.`
+        : shop.parts.hasOrders
+          ? 'The shop answered a correct IPN, but the order is not paid afterwards: look at the handler, or at the condition of the probe.'
+          : 'The shop did not pay an order that was invented here: let the shop place one.';
       return { ...shown, verdict: 'fail', why };
     }
     const lagMs = performance.now() - answered;

@@ -1,5 +1,6 @@
 import type { Payment } from '../../contract/payment.ts';
-import { type AuditCase, type CaseText, evidence, type Finding, withOrder } from '../case.ts';
+import { masked } from '../../contract/secret.ts';
+import { type AuditCase, type CaseText, evidence, type Finding, targetOf, withOrder } from '../case.ts';
 import type { Observation, Shot } from '../client.ts';
 import type { Shop } from '../shop.ts';
 import { errorPage } from './control.ts';
@@ -42,6 +43,18 @@ const asked = (name: string, about: string, method: string): AuditCase => ({
     }),
 });
 
+/** Refusals are where most comes out. */
+async function provoke(shop: Shop, payment: Payment): Promise<void> {
+  const { ipn, post } = targetOf(shop, payment);
+  const forged = [
+    ipn.set('signature', 'F'.repeat(64)),
+    ipn.unset('signature'),
+    ipn.unset('amount'),
+    ipn.set('identifier', 'no-such-order-here'),
+  ];
+  for (const one of forged) await shop.send(post(one));
+}
+
 async function everyAnswer(shop: Shop): Promise<Finding> {
   const count = shop.seen.length;
   for (const { shot, observation } of shop.seen) {
@@ -75,7 +88,9 @@ const textsOf = (payment: Payment) =>
 async function inInitiate(shop: Shop): Promise<Finding> {
   const { secretKey } = shop.parts.gateway;
   for (const payment of shop.parts.orders.made) {
-    const found = textsOf(payment).find(([, value]) => decoded(value).includes(secretKey));
+    // The emulator shows it masked.
+    const isIn = (text: string) => text.includes(secretKey) || text.includes(masked(secretKey));
+    const found = textsOf(payment).find(([, value]) => isIn(decoded(value)));
     if (!found) continue;
     const observed = `the secret key is in ${found[0]} of an initiate`;
     return { verdict: 'fail', sent: null, observed, why: `${observed}.`, curl: null };
@@ -95,6 +110,14 @@ function decoded(text: string): string {
 export const LEAKS: readonly AuditCase[] = [
   asked('handler-get', 'A GET of the handler.', 'GET'),
   asked('handler-head', 'A HEAD of the handler.', 'HEAD'),
-  { ...text('error-bodies', 'All that the shop answered in this audit.'), last: true, run: everyAnswer },
+  {
+    ...text('error-bodies', 'All that the shop answered in this audit, refusals above all.'),
+    last: true,
+    run: (shop) =>
+      withOrder(shop, async (payment) => {
+        await provoke(shop, payment);
+        return everyAnswer(shop);
+      }),
+  },
   { ...text('secret-in-initiate', 'All that the shop sent to initiate.'), last: true, run: inInitiate },
 ];

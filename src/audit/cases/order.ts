@@ -113,9 +113,13 @@ export const ORDER: readonly AuditCase[] = [
         }
       }),
   },
-  forged('identifier-unknown', 'A genuine IPN for an identifier that the shop never issued.', (target) =>
-    attackers(target, 'no-such-order-here'),
-  ),
+  {
+    ...forged('identifier-unknown', 'A genuine IPN for an identifier that the shop never issued.', (target) =>
+      attackers(target, 'no-such-order-here'),
+    ),
+    // A shop that takes the newest order for it shows that only while there is no newer one.
+    alone: true,
+  },
   nearly('identifier-case', 'A genuine IPN for the identifier in other letters.', swapCase),
   nearly(
     'identifier-spaces',

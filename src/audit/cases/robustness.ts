@@ -148,7 +148,12 @@ export const ROBUSTNESS: readonly AuditCase[] = [
         const shot = post(ipn);
         const observation = await shop.send(shot);
         const shown = evidence(shot, observation);
-        const problem = shop.parts.hasOrders ? answerProblem(observation) : errorPage(observation.body);
+        const fault = errorPage(observation.body);
+        if (fault !== undefined) {
+          const why = `The answer is an error of the program: ${fault}. A gateway sees the status alone, and nobody learns of it.`;
+          return { ...shown, verdict: 'fail', why };
+        }
+        const problem = shop.parts.hasOrders ? answerProblem(observation) : undefined;
         if (problem !== undefined)
           return { ...shown, verdict: 'fail', why: `A gateway would try again: ${problem}.` };
         const seconds = observation.durationMs / 1_000;
