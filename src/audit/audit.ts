@@ -5,6 +5,7 @@ import {
   AUDIT_VERDICTS,
   type AuditCaseInfo,
   type AuditedCase,
+  type AuditOptions,
   type AuditReport,
   type AuditVerdict,
 } from '../contract/audit.ts';
@@ -18,7 +19,7 @@ import { CONTROL } from './cases/control.ts';
 import { CASES } from './cases/list.ts';
 import { AuditClient } from './client.ts';
 import { mendText } from './mends.ts';
-import { type AuditOptions, requireConsistent, usage } from './options.ts';
+import { requireConsistent, usage } from './options.ts';
 import { type AuditGateway, Orders, type PlaceOrder } from './orders.ts';
 import { isAboutOneOrder, type Probe, probeOf, readCondition } from './probe.ts';
 import { runShell } from './shell.ts';
@@ -111,7 +112,15 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
   if (orderUrl !== undefined) {
     const address = requireAddress(orderUrl);
     return async () => {
-      const response = await fetch(address, { method: orderMethod, redirect: 'manual' });
+      const response = await fetch(address, { method: orderMethod, redirect: 'manual' }).catch(
+        (error: Error) => {
+          const { message } = (error.cause as Error | undefined) ?? error;
+          throw new GatewayError(
+            'check_failed',
+            `no order could be placed: ${address} did not answer: ${message}`,
+          );
+        },
+      );
       await response.arrayBuffer();
       if (response.status < 400) return;
       throw new GatewayError(
@@ -207,7 +216,7 @@ const WHY: Readonly<Record<AuditVerdict, (one: AuditCase) => string>> = {
 function auditedCase(one: AuditCase, { verdict, sent, observed, why, curl }: Finding): AuditedCase {
   const isBad = verdict === 'fail' || verdict === 'exposed';
   return {
-    ...{ name: one.name, group: one.group, class: one.class, verdict, sent, observed },
+    ...{ name: one.name, group: one.group, class: one.class, about: one.about, verdict, sent, observed },
     why: why ?? WHY[verdict](one),
     mend: isBad ? mendText(one.mend) : null,
     curl,

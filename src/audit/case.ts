@@ -86,15 +86,17 @@ export function judgeRefused(
   shop: Shop,
   before: Look,
   after: Look,
+  shown: ReturnType<typeof evidence>,
   bad: 'fail' | 'exposed' = 'fail',
-): Pick<Finding, 'verdict' | 'why'> {
-  if (after.paid) return { verdict: bad };
+): Finding {
+  if (after.paid) return { ...shown, observed: `${shown.observed}, and the order is paid`, verdict: bad };
   const changed = changedEffects(before, after);
   if (changed.length) {
-    return { verdict: 'fail', why: `the order was not paid, but this changed: ${changed.join(', ')}` };
+    const why = `The order was not paid, but this changed: ${changed.join(', ')}.`;
+    return { ...shown, verdict: 'fail', why };
   }
-  if (!shop.canLook) return { verdict: 'unproven', why: NO_PROBE };
-  return { verdict: 'pass' };
+  if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
+  return { ...shown, verdict: 'pass' };
 }
 
 /** The verdict on something that must pay an order. */
@@ -151,7 +153,7 @@ async function refusesEach(
   for (const shot of shots) {
     const observation = await shop.send(shot);
     const after = await shop.lookAfterGrace(payment);
-    finding = { ...evidence(shot, observation), ...judgeRefused(shop, before, after) };
+    finding = judgeRefused(shop, before, after, evidence(shot, observation));
     if (finding.verdict === 'fail') return finding;
     const flaw = findFlaw(observation, target);
     if (flaw !== undefined) return { ...finding, verdict: 'fail', why: flaw };

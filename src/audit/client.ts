@@ -210,7 +210,7 @@ export function curlOf({ method, url, headers = [], contentType = FORM, body, ma
 
 /** An observation in words. */
 export function described({ status, body, error, headers }: Observation): string {
-  if (status === null) return error ?? 'no answer';
+  if (status === null) return error ? `gave no answer: ${error}` : 'gave no answer';
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
   const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
   const to = location === undefined ? '' : ` to ${location}`;

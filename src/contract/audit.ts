@@ -61,7 +61,7 @@ export interface AuditCaseInfo {
 }
 
 /** What a case came to. */
-export interface AuditedCase extends Omit<AuditCaseInfo, 'about'> {
+export interface AuditedCase extends AuditCaseInfo {
   verdict: AuditVerdict;
   /** What was sent; null for what was not. */
   sent: string | null;
@@ -83,4 +83,42 @@ export interface AuditReport {
   orders: number;
   /** What the user should know about the run: a probe that changes by itself, two orders from one command. */
   notices: string[];
+}
+
+/** How a shop is audited. */
+export interface AuditOptions {
+  /** The IPN handler of the shop, as somebody knows it who has seen no order. */
+  ipnUrl: string;
+  /** Makes the shop place an order: a command, an address that is posted to, or a function. Default: orders are invented. */
+  orderCmd?: string | undefined;
+  orderUrl?: string | undefined;
+  order?: (() => unknown) | undefined;
+  /** How `orderUrl` is requested; default: POST. */
+  orderMethod?: 'GET' | 'POST' | undefined;
+  /** Somebody places the orders by hand. */
+  orderWait?: boolean | undefined;
+  /** Maximum number of orders; default: 150, with `orderWait` 3. */
+  orders?: number | undefined;
+  /** Tells about an order: a command, an address, or a function. `{identifier}` stands for the order's identifier. */
+  probeCmd?: string | undefined;
+  probeUrl?: string | undefined;
+  probe?: ((identifier: string) => unknown) | undefined;
+  /** When the order counts as paid: `.path=value` on JSON, or a regular expression. */
+  paidWhen?: string | undefined;
+  /** Further probes by name, which must not change when nothing may happen: commands or addresses. */
+  probes?: Readonly<Record<string, string | ((identifier: string) => unknown)>> | undefined;
+  /** Where the probe says what the order costs, such as `.total`. */
+  orderAmount?: string | undefined;
+  /** Only cases, groups or classes of these names. */
+  only?: readonly string[] | undefined;
+  /** No cases, groups or classes of these names. */
+  skip?: readonly string[] | undefined;
+  /** Public hosts that may be sent to. */
+  allowIpnHosts?: readonly string[] | undefined;
+  /** For the shop to answer, in milliseconds; default: 10,000. */
+  timeoutMs?: number | undefined;
+  /** Is called for every case as soon as it is done. */
+  onCase?: ((audited: AuditedCase, done: number, of: number) => void) | undefined;
+  /** Is called with what the user should know or do now. */
+  onNotice?: ((text: string) => void) | undefined;
 }

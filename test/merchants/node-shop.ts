@@ -159,6 +159,15 @@ async function answer(
     response.end('thank you');
     return;
   }
+  if (url.pathname === '/order') {
+    await shop.place();
+    response.end('ordered');
+    return;
+  }
+  if (url.pathname.startsWith('/orders/')) {
+    response.end(shop.probe(decodeURIComponent(url.pathname.slice('/orders/'.length))));
+    return;
+  }
   if (request.method !== 'POST') return handler.get(response, keys);
   const raw = await bodyOf(request);
   const form = new URLSearchParams(raw);

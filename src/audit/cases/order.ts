@@ -64,12 +64,13 @@ function sandbox(name: string, about: string, flag?: readonly [string, string]):
         const ipn = await attackers(target, payment.identifier);
         const plain = toGivenAddress(target, ipn);
         const first = await shop.send(plain);
-        const verdict = judgeRefused(shop, before, await shop.lookAfterGrace(payment), 'exposed');
-        if (!flag || verdict.verdict === 'exposed') return { ...evidence(plain, first), ...verdict };
+        const looked = await shop.lookAfterGrace(payment);
+        const finding = judgeRefused(shop, before, looked, evidence(plain, first), 'exposed');
+        if (!flag || finding.verdict === 'exposed') return finding;
         const flagged = toGivenAddress(target, ipn, [flag]);
         const second = await shop.send(flagged);
         const after = await shop.lookAfterGrace(payment);
-        return { ...evidence(flagged, second), ...judgeRefused(shop, before, after) };
+        return judgeRefused(shop, before, after, evidence(flagged, second));
       }),
   };
 }
@@ -107,7 +108,7 @@ export const ORDER: readonly AuditCase[] = [
           const shot = shop.shot(payment.ipnUrl, shop.ipnOf(other));
           const observation = await shop.send(shot);
           const after = await shop.lookAfterGrace(payment);
-          return { ...evidence(shot, observation), ...judgeRefused(shop, before, after) };
+          return judgeRefused(shop, before, after, evidence(shot, observation));
         } finally {
           shop.parts.orders.release(other, false);
         }
@@ -158,7 +159,7 @@ export const ORDER: readonly AuditCase[] = [
         const shot = shop.shot(ipnUrl, ipn);
         const observation = await shop.send(shot);
         const after = await shop.lookAfterGrace(payment);
-        return { ...evidence(shot, observation), ...judgeRefused(shop, before, after, 'exposed') };
+        return judgeRefused(shop, before, after, evidence(shot, observation), 'exposed');
       }),
   },
 ];

@@ -47,7 +47,7 @@ function returns(name: string, about: string, shotOf: (payment: Payment) => Shot
         const shot = { headers: [['User-Agent', 'Mozilla/5.0'] as const], ...shotOf(payment) };
         const observation = await shop.send(shot);
         const after = await shop.lookAfterGrace(payment);
-        return { ...evidence(shot, observation), ...judgeRefused(shop, before, after) };
+        return judgeRefused(shop, before, after, evidence(shot, observation));
       });
     },
   };

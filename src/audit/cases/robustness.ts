@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { GatewayError } from '../../contract/error.ts';
 import {
   type AuditCase,
   type CaseText,
@@ -139,6 +140,20 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     }),
     breakdown,
   ),
+  {
+    ...text('still-alive', 'After all of this the shop takes an order and its correct IPN.'),
+    last: true,
+    run: async (shop) => {
+      const taken = takes(text('still-alive', ''), ({ ipn, post }) => post(ipn));
+      try {
+        return await taken.run(shop);
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        const why = `The shop does not work any more: ${error.message}. A request of this audit ended it.`;
+        return { verdict: 'fail', sent: null, observed: error.message, why, curl: null };
+      }
+    },
+  },
   {
     ...text('answer', 'What the handler answers to a correct IPN, and when.'),
     run: (shop) =>
