@@ -107,7 +107,7 @@ function ordersOf(
 
 function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
   const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice } = options;
-  if (order) return async () => order();
+  if (order) return () => ofTheUser('placing an order', order);
   if (orderCmd !== undefined) return () => runShell(orderCmd, gateway.env);
   if (orderUrl !== undefined) {
     const address = requireAddress(orderUrl);
@@ -139,13 +139,23 @@ function probesOf(gateway: AuditGateway, options: AuditOptions) {
   const read = (given: string | ((identifier: string) => unknown)): Probe =>
     typeof given === 'string'
       ? probeOf(given, gateway.env)
-      : async (identifier) => textOf(await given(identifier));
+      : async (identifier) => textOf(await ofTheUser('the probe', () => given(identifier)));
   const asked = probe ?? probeUrl ?? probeCmd;
   return {
     probe: asked === undefined ? undefined : read(asked),
     isPaid: readCondition(paidWhen),
     effects: new Map(Object.entries(probes).map(([name, one]) => [name, read(one)])),
   };
+}
+
+/** What a function of the user returns. @throws GatewayError `check_failed` when it throws */
+async function ofTheUser(what: string, run: () => unknown): Promise<unknown> {
+  try {
+    return await run();
+  } catch (error) {
+    const { message = String(error) } = error as Partial<Error>;
+    throw new GatewayError('check_failed', `${what} failed: ${message}`, { cause: error });
+  }
 }
 
 function textOf(value: unknown): string {
@@ -233,7 +243,7 @@ function summaryOf(cases: readonly AuditedCase[]): AuditReport['summary'] {
 /** No order of the audit stays pending: somebody may settle it later, and the shop would get goods out of nowhere. */
 async function cancelLeftOver(gateway: AuditGateway, orders: Orders): Promise<void> {
   for (const { id } of orders.made) {
-    await gateway.payments.cancel(id, { delivery: 'redirect-only' }).catch((error: unknown) => {
+    await gateway.payments.cancel(id, { delivery: 'redirect-only', by: 'audit' }).catch((error: unknown) => {
       if (!(error instanceof GatewayError) || error.code !== 'wrong_state') throw error;
     });
   }

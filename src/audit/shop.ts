@@ -95,7 +95,7 @@ export class Shop {
 
   /** The customer pays, and nobody but the audit tells the shop. */
   async pay({ id }: Payment): Promise<void> {
-    await this.parts.gateway.payments.approve(id, { delivery: 'redirect-only' });
+    await this.parts.gateway.payments.approve(id, { delivery: 'redirect-only', by: 'audit' });
   }
 
   /** A sandbox payment of the attacker, paid: its genuine IPN went to the attacker. */
@@ -105,6 +105,7 @@ export class Shop {
     const { delivery } = await gateway.payments.approve(payment.id, {
       delivery: 'ipn-only',
       awaitDelivery: true,
+      by: 'audit',
     });
     const body = delivery?.body;
     // Without a delivery the emulator was told to send nothing: what it would have sent is known all the same.
