@@ -71,7 +71,7 @@ const DOORS: Record<string, Doors> = {
   },
   audit: {
     rooms: ['contract', 'system', 'delivery/egress.ts', 'delivery/sender.ts'],
-    types: ['library', 'wire'],
+    types: ['wire'],
     node: ['*'],
   },
   library: {

@@ -1,12 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
-import type { GatewaySimClient } from '../library/api.ts';
-
-/** The part of a client of the emulator that an audit needs. */
-export type AuditGateway = Pick<
-  GatewaySimClient,
-  'url' | 'publicKey' | 'secretKey' | 'env' | 'payments' | 'requests'
->;
+import type { AuditGateway } from './gateway.ts';
 
 /** Makes the shop initiate a payment; what it returns is of no interest. */
 export type PlaceOrder = () => Promise<unknown>;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
-import type { GatewaySimClient } from '../library/api.ts';
+import type { AuditGateway } from './gateway.ts';
 import { usage } from './options.ts';
 import { commandProbe, type Probe, readCondition, urlProbe, valueAt } from './probe.ts';
 
@@ -33,7 +33,7 @@ const LANES = 4;
  * @throws GatewayError `usage`, or `check_failed` when the probe does not work
  */
 export async function reconcile(
-  gateway: Pick<GatewaySimClient, 'payments' | 'env'>,
+  gateway: Pick<AuditGateway, 'payments' | 'env'>,
   options: ReconcileOptions,
 ): Promise<Reconciled[]> {
   const probe = requireProbe(options, gateway.env);
@@ -71,7 +71,7 @@ function requireProbe(
   return probeCmd === undefined ? urlProbe(given) : commandProbe(given, env);
 }
 
-async function* allPayments({ payments }: Pick<GatewaySimClient, 'payments'>): AsyncGenerator<Payment> {
+async function* allPayments({ payments }: Pick<AuditGateway, 'payments'>): AsyncGenerator<Payment> {
   let cursor: string | undefined;
   do {
     const { data, nextCursor } = await payments.list({ limit: PAGE, ...(cursor && { cursor }) });

@@ -2,8 +2,9 @@ import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import type { AuditClient, Observation, Shot } from './client.ts';
+import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
-import type { AuditGateway, Orders } from './orders.ts';
+import type { Orders } from './orders.ts';
 import { type Look, measures, type Probe } from './probe.ts';
 
 /** What is known of the shop under test. */

@@ -2,14 +2,14 @@ import { auditCases, audit as runAudit } from '../../audit/audit.ts';
 import { htmlReport } from '../../audit/html-report.ts';
 import { junitReport } from '../../audit/junit-report.ts';
 import { reconcile as runReconcile } from '../../audit/reconcile.ts';
-import type { AuditedCase, AuditReport } from '../../contract/audit.ts';
+import type { AuditedCase, AuditReport, AuditVerdict } from '../../contract/audit.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { clientOf } from '../../library/connect.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
-import { type Actions, FAIL_ON } from '../commands/audit.ts';
+import type { Actions } from '../commands/audit.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { auditText, caseLine } from '../format-audit.ts';
 import { table } from '../layout.ts';
@@ -61,8 +61,11 @@ function missingUrl(): GatewayError {
   });
 }
 
+/** Verdicts that fail the command where the user says so, beside `fail`. */
+const FAIL_ON: readonly string[] = ['exposed', 'unproven'] satisfies AuditVerdict[];
+
 function verdictsOf(given: readonly string[]): ReadonlySet<string> {
-  const unknown = given.find((verdict) => !(FAIL_ON as readonly string[]).includes(verdict));
+  const unknown = given.find((verdict) => !FAIL_ON.includes(verdict));
   if (unknown === undefined) return new Set(['fail', ...given]);
   throw new GatewayError('usage', `--fail-on takes ${FAIL_ON.join(' and ')} (got "${unknown}")`);
 }

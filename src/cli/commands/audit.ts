@@ -1,5 +1,3 @@
-import { AUDIT_VERDICTS } from '../../contract/audit.ts';
-import { namesOf } from '../../contract/vocabulary.ts';
 import {
   type ActionsOf,
   assignments,
@@ -64,10 +62,5 @@ export const COMMANDS = {
   },
 } as const satisfies Declarations;
 export type Actions = ActionsOf<typeof COMMANDS>;
-
-/** Verdicts that a user may have fail the command beside `fail`. */
-export const FAIL_ON = namesOf(AUDIT_VERDICTS).filter(
-  (verdict) => verdict === 'exposed' || verdict === 'unproven',
-);
 
 export const audit = group({ commands: COMMANDS, load: () => import('../actions/audit.ts') });
