@@ -70,7 +70,7 @@ const DOORS: Record<string, Doors> = {
     node: ['*'],
   },
   audit: {
-    rooms: ['contract', 'system', 'delivery/egress.ts', 'delivery/sender.ts'],
+    rooms: ['contract', 'system', 'delivery/egress.ts', 'delivery/forward.ts', 'delivery/sender.ts'],
     types: ['wire'],
     node: ['*'],
   },

@@ -116,7 +116,7 @@ export interface Target {
 }
 
 export function targetOf(shop: Shop, payment: Payment): Target {
-  return { shop, payment, ipn: shop.ipnOf(payment), post: (ipn) => shop.shot(payment.ipnUrl, ipn) };
+  return { shop, payment, ipn: shop.ipnOf(payment), post: (ipn) => shop.shot(shop.addressOf(payment), ipn) };
 }
 
 type Forge = (target: Target) => Shot | readonly Shot[] | string | Promise<Shot | readonly Shot[] | string>;
@@ -182,7 +182,7 @@ export async function paidOrder(
   payment: Payment,
 ): Promise<{ look: Look; shot: Shot } | undefined> {
   await shop.pay(payment);
-  const shot = shop.shot(payment.ipnUrl, shop.ipnOf(payment));
+  const shot = shop.shot(shop.addressOf(payment), shop.ipnOf(payment));
   await shop.send(shot);
   const look = await shop.lookUntilPaid(payment);
   if (look.paid === false) return undefined;

@@ -1,5 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import { withQueryOf } from '../delivery/forward.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import type { AuditClient, Observation, Shot } from './client.ts';
 import type { AuditGateway } from './gateway.ts';
@@ -38,6 +39,8 @@ export interface Calibration {
   /** By how much one payment changes the numbers that the probes say, by probe and place. */
   changes: ReadonlyMap<string, number>;
   amount: string;
+  /** Where the emulator sends all IPNs instead (`--forward-ipn`), without the query of an order; null: nowhere. */
+  forwardTo: string | null;
 }
 
 /** A handler that answers first and works later gets this long at most. */
@@ -59,7 +62,7 @@ export class Shop {
   readonly seen: { shot: Shot; observation: Observation }[] = [];
   /** Whether what the probe says of an order changes without any doing. */
   changesByItself = false;
-  calibration: Calibration = { lagMs: 0, answerMs: 0, changes: new Map(), amount: '' };
+  calibration: Calibration = { lagMs: 0, answerMs: 0, changes: new Map(), amount: '', forwardTo: null };
 
   constructor(parts: ShopParts) {
     this.parts = parts;
@@ -72,6 +75,12 @@ export class Shop {
   /** The correct IPN that would tell of this payment. */
   ipnOf(payment: Payment): Ipn {
     return Ipn.of(this.parts.tools, payment, this.parts.gateway.secretKey);
+  }
+
+  /** The address of an order's own IPN, query included. */
+  addressOf({ ipnUrl }: Payment): string {
+    const { forwardTo } = this.calibration;
+    return forwardTo === null ? ipnUrl : withQueryOf(forwardTo, ipnUrl);
   }
 
   /** What posts an IPN. */

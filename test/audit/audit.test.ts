@@ -116,6 +116,28 @@ describe('an audit', () => {
   });
 });
 
+describe('an emulator that forwards all IPNs', () => {
+  it('has the attacks go there, with the query of each order', async () => {
+    const { shop } = await prepared();
+    await using forwarding = await startGatewaySim({ secretKey: SECRET, forwardIpn: shop.ipnUrl });
+    await using other = await startShop(forwarding, {
+      initiate: (fields) => ({
+        ...fields,
+        ipn_url: `https://shop.example/ipn?${String(fields['ipn_url']).split('?')[1]}`,
+      }),
+    });
+    // One shop behind two addresses: what the second one ordered is known to the first.
+    other.orders = shop.orders;
+    const probing = { probe: shop.probe, paidWhen: '.status=paid' };
+    const { cases } = await forwarding.audit({
+      ...{ ipnUrl: shop.ipnUrl, order: other.place, ...probing },
+      only: ['A', 'once', 'fields-extra'],
+    });
+    expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+    expect(cases.find(({ name }) => name === 'fields-extra')?.sent).toContain(`${shop.ipnUrl}?token=`);
+  });
+});
+
 describe('what cannot be audited', () => {
   it.each([
     ['a probe that fails', { probe: () => Promise.reject(new Error('no database')) }, 'no database'],
@@ -125,6 +147,14 @@ describe('what cannot be audited', () => {
     const { cases } = await audit({ ...options, only: ['A'] });
     expect(cases.every(({ verdict }) => verdict === 'unproven')).toBe(true);
     expect(cases[0]?.why).toContain(why);
+  });
+
+  it('is a shop whose payments settle themselves', async () => {
+    const { audit } = await prepared({
+      initiate: (fields) => ({ ...fields, customer_email: 'approve@gateway-sim.test' }),
+    });
+    const { cases } = await audit({ only: ['A'] });
+    expect(cases[0]).toMatchObject({ verdict: 'unproven', why: expect.stringContaining('without --auto') });
   });
 
   it('is a receiver that is down', async () => {

@@ -53,6 +53,9 @@ async function runControl(shop: Shop): Promise<Finding> {
       by: 'audit',
     });
     const attempt = delivery?.attempts.at(-1);
+    const forwardTo =
+      attempt && attempt.url !== payment.ipnUrl ? withoutQueryOf(attempt.url, payment.ipnUrl) : null;
+    shop.calibration = { ...shop.calibration, forwardTo };
     const answered = performance.now();
     const observation: Observation = {
       status: attempt?.responseStatus ?? null,
@@ -100,6 +103,12 @@ async function runControl(shop: Shop): Promise<Finding> {
     };
     return { ...shown, verdict: 'pass' };
   });
+}
+
+/** Where an IPN was forwarded to, without the query that the order's own address put behind it. */
+function withoutQueryOf(url: string, ipnUrl: string): string {
+  const { search } = new URL(ipnUrl);
+  return search && url.endsWith(search.slice(1)) ? url.slice(0, -search.length) : url;
 }
 
 export const CONTROL: AuditCase = {

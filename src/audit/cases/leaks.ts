@@ -33,7 +33,7 @@ const asked = (name: string, about: string, method: string): AuditCase => ({
   ...text(name, about),
   run: (shop) =>
     withOrder(shop, async (payment) => {
-      const shot = { url: payment.ipnUrl, method };
+      const shot = { url: shop.addressOf(payment), method };
       const observation = await shop.send(shot);
       const leak = leakIn(shop, shot, observation);
       const shown = evidence(shot, observation);

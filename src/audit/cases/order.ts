@@ -105,7 +105,7 @@ export const ORDER: readonly AuditCase[] = [
             return skipped('both orders have the same identifier');
           }
           await shop.pay(other);
-          const shot = shop.shot(payment.ipnUrl, shop.ipnOf(other));
+          const shot = shop.shot(shop.addressOf(payment), shop.ipnOf(other));
           const observation = await shop.send(shot);
           const after = await shop.lookAfterGrace(payment);
           return judgeRefused(shop, before, after, evidence(shot, observation));

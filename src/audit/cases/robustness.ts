@@ -63,8 +63,8 @@ const survives = (
     }),
 });
 
-const json = ({ payment, ipn }: Target): Shot => ({
-  url: payment.ipnUrl,
+const json = ({ payment, ipn, shop }: Target): Shot => ({
+  url: shop.addressOf(payment),
   contentType: 'application/json',
   body: JSON.stringify(ipn.fields),
 });
@@ -87,7 +87,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
   ),
   refuses(
     text('body-empty', 'A POST without a body.'),
-    ({ payment }) => ({ url: payment.ipnUrl, body: '' }),
+    ({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }),
     breakdown,
   ),
   takes(text('fields-extra', 'A correct IPN with fields that nobody has heard of.'), ({ ipn, post }) =>
@@ -125,16 +125,16 @@ export const ROBUSTNESS: readonly AuditCase[] = [
   survives('slow-body', 'The IPN in drops.', ({ ipn, post }) => ({ ...post(ipn), manner: 'slow' }), true),
   refuses(
     text('get', 'The fields of an IPN in the query of a GET, badly signed.'),
-    ({ payment, ipn }) => ({
-      url: withQuery(payment.ipnUrl, ipn.set('signature', 'F'.repeat(64))),
+    ({ payment, ipn, shop }) => ({
+      url: withQuery(shop.addressOf(payment), ipn.set('signature', 'F'.repeat(64))),
       method: 'GET',
     }),
     breakdown,
   ),
   refuses(
     text('put', 'The IPN as a PUT, badly signed.'),
-    ({ payment, ipn }) => ({
-      url: payment.ipnUrl,
+    ({ payment, ipn, shop }) => ({
+      url: shop.addressOf(payment),
       method: 'PUT',
       body: ipn.set('signature', 'F'.repeat(64)).form,
     }),

@@ -186,8 +186,8 @@ export const SENDER: readonly AuditCase[] = [
       `signature-json-${name}`,
       'J',
       `A JSON body whose signature is ${signature}, which a loose comparison may call equal.`,
-      (ipn, { payment }) => ({
-        url: payment.ipnUrl,
+      (ipn, { payment, shop }) => ({
+        url: shop.addressOf(payment),
         contentType: 'application/json',
         body: JSON.stringify({ ...ipn.fields, [ipn.nameOf('signature')]: signature }),
       }),
