@@ -7,7 +7,13 @@ import { requireFields, requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
 import { type Connection, type ControlServer, controlServer } from './control-client.ts';
 import { ipnsOf } from './ipns.ts';
-import { initiateUrl, type MerchantKeys, merchantEnvironment, requireMerchant } from './merchant-client.ts';
+import {
+  dialect,
+  initiateUrl,
+  type MerchantKeys,
+  merchantEnvironment,
+  requireMerchant,
+} from './merchant-client.ts';
 import { inOptionNames } from './option-names.ts';
 import { paymentsOf } from './payments.ts';
 import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
@@ -73,7 +79,7 @@ export function clientOf(
   const readKeys = async () => {
     keys = await requireMerchant(server);
   };
-  return {
+  const client: GatewaySimClient = {
     url: server.url,
     initiateUrl: initiateUrl(server.url),
     controlToken,
@@ -108,7 +114,13 @@ export function clientOf(
       await server.call('PUT /snapshot', { json: snapshot });
       await readKeys();
     },
+    audit: async (options) => {
+      requireObject('the options of an audit', options);
+      const { audit } = await import('../audit/audit.ts');
+      return audit(client, await dialect.ipn(), options);
+    },
   };
+  return client;
 }
 
 function merchantsOf(server: ControlServer, readKeys: () => Promise<void>): GatewaySimClient['merchants'] {
