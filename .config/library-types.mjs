@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 /** What the library is made of beside the records, below src/. */
-const EMITTED = ['index', 'library/api', 'contract/error', 'contract/hint'];
+const EMITTED = ['index', 'library/api', 'contract/audit', 'contract/error', 'contract/hint'];
 /** The records' own file, in the place of every contract that they are imported from. */
 const RECORDS = 'records';
 
@@ -41,7 +41,7 @@ function emit(outDir) {
 }
 
 const RECORD_IMPORT =
-  /import type \{([^}]*)\} from '\.\.?\/(?:contract\/(?!error|hint)[\w-]+|options[\w/-]*)\.ts';/g;
+  /import type \{([^}]*)\} from '\.\.?\/(?:contract\/(?!audit|error|hint)[\w-]+|options[\w/-]*)\.ts';/g;
 
 function importedRecords(text) {
   return [...text.matchAll(RECORD_IMPORT)].flatMap(([, names]) =>

@@ -5,6 +5,7 @@ import { SENT_ON_REQUEST } from './contract/outcomes.ts';
 import type { Egress } from './delivery/egress.ts';
 import type { Terms } from './domain/configuration.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
+import type { Retention } from './domain/retention.ts';
 import type { Settings } from './domain/settings.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 
@@ -25,6 +26,7 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
     ...{ loose, sandboxEmail, sandboxCode, delivery },
     currencies: new Map(currencies.map((currency) => [currency.code, currency])),
     charges: terms.charges,
+    keep: retentionOf(options, label),
     ipn: ipnSettings(options, label),
     auto: {
       rules: terms.outcomes,
@@ -35,6 +37,12 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
       options.paymentExpires === undefined ? null : within('paymentExpires', options.paymentExpires, label),
     unreachable: (url) => (options.forwardIpn === undefined ? egress.unreachable(url) : null),
   };
+}
+
+function retentionOf({ keep }: ResolvedOptions, label: Label): Retention | null {
+  if (keep === undefined) return null;
+  const ageMs = parseDuration(keep);
+  return ageMs === undefined ? { count: Number(keep) } : { ageMs: within('keep', ageMs, label) };
 }
 
 function requireSense({ sandboxEmail, publicKey, secretKey }: ResolvedOptions, label: Label): void {
@@ -54,6 +62,7 @@ const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 const LIMITS = {
   autoDelay: [0, LONGEST_WAIT_MS, 'at most 720h'],
   paymentExpires: [1, LONGEST_WAIT_MS, 'from 1ms to 720h'],
+  keep: [1_000, LONGEST_WAIT_MS, 'from 1s to 720h, or a number of payments'],
   ipnTimeout: [1, 10 * 60_000, 'from 1ms to 10m'],
 } as const;
 

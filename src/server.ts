@@ -15,6 +15,7 @@ import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
 import type { Context } from './domain/settings.ts';
+import type { State } from './domain/state.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
@@ -31,6 +32,7 @@ import { Shutdown } from './system/shutdown.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
+import { startRetaining } from './usecases/retention.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/documented/service.ts';
 
@@ -89,13 +91,16 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   // Naming the address to forward to allows its host.
   const allowedHosts = [...options.allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
   const egress = new Egress(allowedHosts, () => listening.port);
+  const settings = settingsOf(options, terms, egress, label);
   return {
     ...{ options, surroundings, style, label, listening, egress },
     clock: new Clock(),
-    settings: settingsOf(options, terms, egress, label),
+    settings,
     preparation: { ...options, wallets: terms.wallets },
     firstFaults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
-    initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures')),
+    initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures'), [
+      ...settings.currencies.keys(),
+    ]),
     random: systemRandom(),
     controlToken: options.controlToken ?? (isLoopback(host) ? null : randomBytes(18).toString('base64url')),
   };
@@ -106,11 +111,12 @@ type Plan = ReturnType<typeof planOf>;
 async function openState(plan: Plan, shutdown: Shutdown) {
   const { options, surroundings, label, initial, controlToken } = plan;
   const { warn } = surroundings;
+  const currencies = [...plan.settings.currencies.keys()];
   const folder = options.inMemory ? null : await DataFolder.take(options.dataDir);
   shutdown.add(() => folder?.release());
   const store = folder
     ? await Store.open(
-        { folder: folder.path, fsync: options.fsync, assertOurs: folder.assertOurs, warn },
+        { folder: folder.path, fsync: options.fsync, assertOurs: folder.assertOurs, currencies, warn },
         initial,
       )
     : await Store.inMemory(await initial());
@@ -130,13 +136,22 @@ async function openState(plan: Plan, shutdown: Shutdown) {
 }
 type Opened = Awaited<ReturnType<typeof openState>>;
 
+/** The newest record of each kind that --keep removes: a state of the same size may hold others than before. */
+function newestIds({ payments, messages, deliveries, attempts }: State): string {
+  return [payments, messages, deliveries, attempts].map((records) => records.newest()?.id ?? '').join();
+}
+
 /** The rules at work on the state, with its state in line with the options. */
 async function buildEngine(plan: Plan, { store }: Opened) {
   const { options, clock, egress, settings, random } = plan;
   resumeClock(clock, store.state);
   const { version } = plan.surroundings;
   const drawIds = () =>
-    createIds(options.seed === undefined ? random : seededRandom(options.seed, store.size));
+    createIds(
+      options.seed === undefined
+        ? random
+        : seededRandom(options.seed, `${store.size}:${newestIds(store.state)}`),
+    );
   let ids = drawIds();
   const renewIds = () => {
     ids = drawIds();
@@ -185,6 +200,8 @@ async function serve(
   listening.port = port;
   courier.start();
   startAutoSettling(store, clock, useCases.payments);
+  const { keep: retention } = plan.settings;
+  if (retention) shutdown.add(startRetaining({ store, clock, courier, retention }));
   const url = urlOf(options.host, port);
   await folder?.announce({ url, pid: process.pid, controlToken });
   const { publicKey, secretKey } = defaultMerchant(store.state);

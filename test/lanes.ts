@@ -32,6 +32,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
     timeout: 20_000,
   },
   cli: { include: ['test/cli/**/*.test.ts'], timeout: 30_000 },
+  audit: { include: ['test/audit/**/*.test.ts'], timeout: 60_000 },
   library: { include: ['test/library/**/*.test.ts'], timeout: 20_000 },
   browser: { include: ['test/browser/**/*.test.ts', ...IN_A_BROWSER], timeout: 60_000 },
   /** What the documentation says, done; the package, installed. */

@@ -53,6 +53,7 @@ const VALUES = {
   inMemory: TRUTH,
   fsync: TRUTH,
   fixtures: TEXT,
+  keep: { good: [1, 1000, '24h', '30m'], bad: [0, -1, 1.5, '2d', '', true, null] },
   publicUrl: {
     good: ['http://a.test', 'HTTPS://a.test:1/b/'],
     bad: [...ADDRESS.bad, 'http://a/?b', 'http://a/#b', 'http://a@b/'],

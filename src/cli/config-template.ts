@@ -7,6 +7,7 @@ export const FIXTURES_FILE = 'gateway-sim.fixtures.json';
 /** What the template shows where there is no default, unless the option has an example of its own. */
 const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   fixtures: FIXTURES_FILE,
+  keep: 1_000,
   publicUrl: 'https://pay.example.test',
   publicKey: 'pub_sim_example_not_a_real_key',
   secretKey: 'sec_sim_example_not_a_real_key',

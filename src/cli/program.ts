@@ -9,6 +9,7 @@ import {
   type OptionDeclaration,
   type OptionDeclarations,
 } from './command.ts';
+import { audit } from './commands/audit.ts';
 import { cards } from './commands/cards.ts';
 import { clock } from './commands/clock.ts';
 import { completion } from './commands/completion.ts';
@@ -40,6 +41,7 @@ const GROUPS: readonly AnyGroup[] = [
   cards,
   faults,
   clock,
+  audit,
   emulator,
   inbox,
   logs,

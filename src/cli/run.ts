@@ -28,10 +28,26 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(argv);
     return exitCode;
   } catch (error) {
-    // Commander has said what is wrong; help and version are no errors.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    return new Output(io, { invocation }).fail(error);
+    if (!(error instanceof CommanderError)) return new Output(io, { invocation }).fail(error);
+    // Help and version are no errors.
+    if (error.exitCode === 0) return 0;
+    // Commander has said to people what is wrong.
+    const words = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
+    if (isJsonWanted(words, io) && !OWN_STDOUT.has(words.find((word) => !word.startsWith('-')))) {
+      const message = error.code === 'commander.help' ? 'a command is missing' : error.message;
+      const usage = new GatewayError('usage', message.replace(/^error: /, ''));
+      new Output(io, {}).line(JSON.stringify(usage));
+    }
+    return 2;
   }
+}
+
+/** Whoever reads their stdout waits for an emulator or a program that runs, and must get nothing else. */
+const OWN_STDOUT: ReadonlySet<string | undefined> = new Set(['start', 'exec']);
+
+/** @param flags words of the command line that may be flags */
+function isJsonWanted(flags: readonly string[], { env }: Io): boolean {
+  return flags.includes('--json') || /^(1|true)$/.test(env[environmentName('json')] ?? '');
 }
 
 /** Runs a command with its options, those given before its name, and those of the environment. @returns the exit code */
@@ -45,7 +61,7 @@ async function act(
   const color = flags['color'] !== false;
   const [url, dataDir] = [text('url'), text('dataDir')];
   const variable = (name: string) => io.env[environmentName(name)] || undefined;
-  const json = flags['json'] === true || /^(1|true)$/.test(variable('json') ?? '');
+  const json = isJsonWanted(flags['json'] === true ? ['--json'] : [], io);
   const output = new Output(io, { json, quiet: flags['quiet'] === true, color, invocation });
   output.connection = connectionFlags(url, url === undefined ? (dataDir ?? null) : null, io.cwd);
   const choice = {

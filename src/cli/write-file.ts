@@ -59,3 +59,8 @@ export async function orStorageFailed(writing: Promise<unknown>, shown: string):
     throw new GatewayError('storage_failed', `${shown} cannot be written: ${cause.message}`, { cause });
   });
 }
+
+/** Writes a report over what was there. @throws GatewayError `storage_failed` */
+export async function writeReport(file: string, text: string, cwd: string): Promise<void> {
+  await orStorageFailed(writeFile(resolve(cwd, file), text), file);
+}

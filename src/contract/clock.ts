@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { DURATION_PATTERN, parseDuration } from './duration.ts';
+import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
 import { dueTime, field, nullableText, record, request, TIME, time, yesOrNo } from './field.ts';
 import { textThat } from './input.ts';
 
@@ -35,9 +35,12 @@ export function parseInstant(value: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
+/** A move takes at most this long in real time (milliseconds): clients give up at five minutes (chosen). */
+export const LONGEST_MOVE_MS = 240_000;
+
 export const ClockInput = request(
   'ClockInput',
-  'One move of the clock: exactly one of the three.',
+  'One move of the clock: exactly one of `advance`, `freeze` and `resume`.',
   {
     advance: field(
       z.optional(
@@ -59,10 +62,21 @@ export const ClockInput = request(
       '`now`, or a time with its zone such as 2027-01-01T00:00:00Z; never backwards.',
     ),
     resume: field(z.optional(z.literal(true)), 'Lets a frozen clock go on.'),
+    timeout: field(
+      z.optional(
+        textThat(
+          (value) => isDuration(value, LONGEST_MOVE_MS),
+          'must be a duration such as 500ms or 10s, at most 240s',
+        ),
+      ),
+      'Maximum real time that what falls due may take, such as a receiver that never answers; default: 240s.',
+      { pattern: DURATION_PATTERN },
+    ),
   },
   { advance: '2h' },
   ({ value: move, issues }) => {
-    if (Object.values(move).filter((value) => value !== undefined).length === 1) return;
+    const { timeout: _, ...moves } = move;
+    if (Object.values(moves).filter((value) => value !== undefined).length === 1) return;
     const message = 'the input must have exactly one of advance, freeze and resume';
     issues.push({ code: 'custom', input: move, message });
   },

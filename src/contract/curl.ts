@@ -4,6 +4,16 @@ export interface PostedDelivery extends Pick<Delivery, 'url' | 'contentType' | '
   attempts: readonly Pick<Attempt, 'url' | 'requestHeaders' | 'requestBody'>[];
 }
 
+/** A request to be sent by hand. */
+export interface CurlRequest {
+  /** Default: POST where there is a body. */
+  method?: string;
+  url: string;
+  headers: readonly (readonly [string, string])[];
+  /** Without one, none is sent. */
+  body?: string | undefined;
+}
+
 /** Headers that curl makes itself out of the address and the body. */
 const MADE_BY_CURL = new Set(['host', 'content-length', 'connection']);
 
@@ -13,16 +23,24 @@ const MADE_BY_CURL = new Set(['host', 'content-length', 'connection']);
  */
 export function curlCommand(delivery: PostedDelivery): string {
   const last = delivery.attempts.at(-1);
-  const url = last?.url ?? delivery.url;
-  const headers = last?.requestHeaders ?? [['Content-Type', delivery.contentType] as const];
+  return curlRequest({
+    url: last?.url ?? delivery.url,
+    headers: last?.requestHeaders ?? [['Content-Type', delivery.contentType] as const],
+    body: last?.requestBody ?? delivery.body,
+  });
+}
+
+/** A request as a command to paste into a shell. */
+export function curlRequest({ method, url, headers, body }: CurlRequest): string {
   const parts = [
     // Brackets and braces are part of an address here, not a pattern of several.
     `curl ${/[[\]{}]/.test(url) ? '--globoff ' : ''}${quoted(url)}`,
+    ...(method === undefined ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]),
     ...headers
       .filter(([name]) => !MADE_BY_CURL.has(name.toLowerCase()))
       .map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     // Not --data: that would read a file where the body begins with an @.
-    `--data-raw ${quoted(last?.requestBody ?? delivery.body)}`,
+    ...(body === undefined ? [] : [`--data-raw ${quoted(body)}`]),
   ];
   return parts.join(' \\\n  ');
 }

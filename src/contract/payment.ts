@@ -182,6 +182,10 @@ export const SettleInput = request(
       z.optional(yesOrNo),
       'Answer after the first attempt, whatever the order and however long its receiver takes.',
     ),
+    by: field(
+      z.optional(z.enum(['control', 'audit'])),
+      'Who settles it: `audit` marks a payment that was made to test the shop. Default: `control`.',
+    ),
   },
   { outcome: 'approve' },
 );

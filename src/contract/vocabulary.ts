@@ -24,6 +24,7 @@ export const SETTLERS = {
   control: 'command, dashboard or control API',
   auto: 'itself',
   clock: 'the clock: its time was up',
+  audit: 'an audit, which made it to test the shop',
 } as const;
 export type SettledBy = keyof typeof SETTLERS;
 export const SETTLED_BY = namesOf(SETTLERS);

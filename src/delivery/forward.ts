@@ -17,7 +17,7 @@ export function targetOf(delivery: Delivery, state: State, forwardTo: string | n
 }
 
 /** An address with the query of another one behind its own, character by character: receivers rely on it (observed). */
-function withQueryOf(url: string, other: string): string {
+export function withQueryOf(url: string, other: string): string {
   const query = /^[^?#]*\?([^#]*)/.exec(other)?.[1];
   if (!query) return url;
   const [bare = '', fragment] = url.split('#', 2);

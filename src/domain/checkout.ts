@@ -69,6 +69,14 @@ function withoutCode({ wrongCodes: _, ...payment }: Payment): Payment {
   return { ...payment, messageId: null };
 }
 
+/** Why the newest code of a live payment cannot pay any more, whatever is entered; null where it can, or none was sent. */
+export function deadCode(state: State, payment: Payment, now: number): 'code_expired' | 'code_spent' | null {
+  const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
+  if (!message) return null;
+  if ((payment.wrongCodes ?? 0) >= MAX_WRONG_CODES) return 'code_spent';
+  return timestamp(now) >= message.expiresAt ? 'code_expired' : null;
+}
+
 /** What speaks against paying with this code now. */
 export function codeProblem(state: State, payment: Payment, given: string, context: Context): Problem {
   const code = given.replace(/\s/g, '');

@@ -1,3 +1,5 @@
+import { Order } from './order.ts';
+
 /** A part of a list; `nextCursor` gets the next one. */
 export interface Page<Item> {
   data: Item[];
@@ -6,24 +8,29 @@ export interface Page<Item> {
 
 /** Called with each record that is put, the one that it replaced, and whether it is the first one of its group. */
 type OnPut<Item> = (item: Item, previous: Item | undefined, isFirst: boolean) => void;
+/** Called with the records that were removed. */
+type OnRemove<Item> = (items: Iterable<Item>) => void;
 
 /** Records by id, in the order of their first appearance. Records are never changed in place. */
 export class Collection<Item extends { id: string }> {
-  readonly #byId = new Map<string, Item>();
-  readonly #order: string[] = [];
-  readonly #groups = new Groups();
+  #byId = new Map<string, Item>();
+  /** Also of records that were removed, until the next removal. */
+  readonly #order = new Order();
+  #groups = new Groups();
   readonly #keyOf: ((item: Item) => string) | undefined;
   readonly #onPut: OnPut<Item> | undefined;
+  readonly #onRemove: OnRemove<Item> | undefined;
   /** While it is frozen: what was replaced since, by id. */
   #replaced: Map<string, Item> | undefined;
 
   /**
    * @param keyOf what the records of a group have in common; a record never changes its group
-   * @param onPut keeps an index
+   * @param onPut keeps an index, as does `onRemove`
    */
-  constructor(keyOf?: (item: Item) => string, onPut?: OnPut<Item>) {
+  constructor(keyOf?: (item: Item) => string, onPut?: OnPut<Item>, onRemove?: OnRemove<Item>) {
     this.#keyOf = keyOf;
     this.#onPut = onPut;
+    this.#onRemove = onRemove;
   }
 
   get size(): number {
@@ -74,6 +81,10 @@ export class Collection<Item extends { id: string }> {
     this.#replaced = undefined;
   }
 
+  get isFrozen(): boolean {
+    return this.#replaced !== undefined;
+  }
+
   /** Stores a record and returns the one it replaced, if any. */
   put(item: Item): Item | undefined {
     const previous = this.#byId.get(item.id);
@@ -99,16 +110,59 @@ export class Collection<Item extends { id: string }> {
     }
   }
 
+  /**
+   * Removes records; an id that is not there is passed over. The cost grows with what is removed, and now and then with
+   * what stays. Nothing may be removed while it is frozen, nor before the last removal is stored or rolled back.
+   *
+   * @returns rolls it back
+   */
+  remove(ids: Iterable<string>): () => void {
+    if (this.isFrozen) throw new Error('nothing can be removed from what is being written');
+    if (this.#order.length > 2 * this.size + SMALL) this.#order.keep((id) => this.#byId.has(id));
+    const removed = new Map<string, Item>();
+    const keys = new Set<string>();
+    for (const id of ids) {
+      const item = this.#byId.get(id);
+      if (!item) continue;
+      this.#byId.delete(id);
+      removed.set(id, item);
+      if (this.#keyOf) keys.add(this.#keyOf(item));
+    }
+    for (const key of keys) this.#groups.keep(key, (id) => !removed.has(id));
+    this.#onRemove?.(removed.values());
+    return () => this.#restore(removed);
+  }
+
+  /** Puts records back into their places. */
+  #restore(removed: ReadonlyMap<string, Item>): void {
+    const left = this.#byId;
+    this.#byId = new Map();
+    this.#groups = new Groups();
+    for (const id of this.#order.values()) {
+      const item = left.get(id) ?? removed.get(id);
+      if (!item) continue;
+      this.#byId.set(id, item);
+      if (this.#keyOf) this.#groups.add(this.#keyOf(item), id);
+    }
+  }
+
   /** Records for which `wanted` holds, newest first, from a cursor on. The cost grows with what is looked at only. */
   page(limit: number, cursor: string | undefined, wanted: (item: Item) => boolean): Page<Item> {
     const data: Item[] = [];
-    let index = cursor === undefined ? this.#order.length : Math.min(Number(cursor), this.#order.length);
-    while (index > 0 && data.length < limit) {
-      index--;
-      const item = this.#byId.get(this.#order[index] ?? '');
-      if (item && wanted(item)) data.push(item);
-    }
-    return { data, nextCursor: index > 0 && data.length === limit ? String(index) : null };
+    let nextCursor: string | null = null;
+    this.#order.backwards(cursor === undefined ? this.#order.end : Number(cursor), (id, place) => {
+      const item = this.#byId.get(id);
+      const isFull = data.length === limit;
+      if (item && isFull) nextCursor = String(place + 1);
+      else if (item && wanted(item)) data.push(item);
+      return nextCursor === null;
+    });
+    return { data, nextCursor };
+  }
+
+  /** The record that was put last, of those that are there. */
+  newest(): Item | undefined {
+    return this.page(1, undefined, () => true).data[0];
   }
 
   /** The oldest record for which `wanted` holds. */
@@ -117,6 +171,9 @@ export class Collection<Item extends { id: string }> {
     return undefined;
   }
 }
+
+/** Less than this is not worth tidying up. */
+const SMALL = 1_000;
 
 /** Ids by what their records have in common, oldest first. */
 class Groups {
@@ -140,6 +197,12 @@ class Groups {
   newest(key: string): string | undefined {
     const ids = this.#ids.get(key);
     return typeof ids === 'string' ? ids : ids?.at(-1);
+  }
+
+  keep(key: string, isWanted: (id: string) => boolean): void {
+    const [only, ...more] = this.of(key).filter(isWanted);
+    if (only === undefined) this.#ids.delete(key);
+    else this.#ids.set(key, more.length ? [only, ...more] : only);
   }
 
   dropNewest(key: string): void {

@@ -1,6 +1,9 @@
 import type { Collection } from './collection.ts';
 import type { Payment } from './state.ts';
 
+/** Less than this is not worth tidying up. */
+const SMALL = 1_000;
+
 /**
  * Finds the newest pending payment in the same time however many there are. Lists are cleaned when they are read: what
  * was settled meanwhile falls off the end of a stack.
@@ -29,6 +32,16 @@ export class PaymentIndex {
     const stack = this.#repeated.get(payment.identifier);
     if (!stack) this.#repeated.set(payment.identifier, this.#pendingOf(payment.identifier));
     else if (isPending) stack.push(payment.id);
+  }
+
+  /** @param removed none of them pending */
+  forget(removed: Iterable<Payment>): void {
+    for (const identifier of new Set(Array.from(removed, (payment) => payment.identifier))) {
+      if (this.#payments().newestOf(identifier) === undefined) this.#repeated.delete(identifier);
+      else if (this.#repeated.has(identifier)) this.#repeated.set(identifier, this.#pendingOf(identifier));
+    }
+    // What was settled falls off the end only.
+    if (this.#pending.length > 2 * this.#payments().size + SMALL) this.#restack();
   }
 
   newestPending(identifier?: string): Payment | undefined {

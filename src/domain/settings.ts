@@ -5,6 +5,7 @@ import type { Charges } from './configuration.ts';
 import type { Ids } from './ids.ts';
 import type { IpnComposer } from './ipn.ts';
 import type { AmountFormat } from './money.ts';
+import type { Retention } from './retention.ts';
 
 /** How one running gateway behaves where the service interface leaves a choice. */
 export interface Settings {
@@ -29,6 +30,8 @@ export interface Settings {
     forwardTo: string | null;
   };
   delivery: DeliveryOrder;
+  /** Which settled payments are kept; null for all. */
+  keep: Retention | null;
   auto: AutoSettings;
   /** Milliseconds from initiation until a pending payment expires; null: never. */
   paymentExpiresMs: number | null;

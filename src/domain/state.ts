@@ -9,11 +9,22 @@ export type Attempt = Records['attempts'];
 export type Card = Records['cards'];
 export type Message = Records['messages'];
 
-/** What a rule wants stored: whole records, replacing those with the same id. One change is stored whole or not at all. */
-export type Change = { [Name in CollectionName]?: readonly Records[Name][] };
+/** Whole records, by collection. */
+export type Lists = { [Name in CollectionName]?: readonly Records[Name][] };
 
-/** Records of collections, wherever they are. */
-export type Contents = { readonly [Name in CollectionName]?: Iterable<Records[Name]> };
+/** Ids of records, by collection. */
+export type Removed = { readonly [Name in CollectionName]?: readonly string[] };
+
+/**
+ * What a rule wants stored: whole records, replacing those with the same id, and ids of records that go. One change is
+ * stored whole or not at all.
+ */
+export type Change = Lists & { removed?: Removed };
+
+/** Whole records, by collection, wherever they are. */
+type Iterables = { readonly [Name in CollectionName]?: Iterable<Records[Name]> };
+/** A whole state, or a change to one, wherever its records are. */
+export type Contents = Iterables & { readonly removed?: Removed };
 
 /** What a rule returns: the change, and what to tell the caller once that is stored. */
 export interface Outcome<Result> {
@@ -34,8 +45,9 @@ export class State implements Collections {
   readonly payments = new Collection<Payment>(
     ({ identifier }) => identifier,
     (payment, previous, isFirst) => this.#paymentIndex.note(payment, previous, isFirst),
+    (payments) => this.#paymentIndex.forget(payments),
   );
-  readonly messages = new Collection<Message>();
+  readonly messages = new Collection<Message>(({ paymentId }) => paymentId);
   readonly deliveries = new Collection<Delivery>(({ paymentId }) => paymentId ?? '');
   readonly attempts = new Collection<Attempt>(({ deliveryId }) => deliveryId);
   readonly cards = new Collection<Card>(({ number }) => number);
@@ -49,15 +61,26 @@ export class State implements Collections {
     return sum;
   }
 
-  /** Puts every record in its collection, for good. */
-  load(records: Contents): void {
-    for (const name of COLLECTION_NAMES) if (records[name]) load(this, name, records);
+  /** Whether it is being written: nothing can be removed meanwhile. */
+  get isFrozen(): boolean {
+    return COLLECTION_NAMES.some((name) => this[name].isFrozen);
   }
 
-  /** Puts every record of a change in its collection. What it returns must be called newest first. */
+  /** Puts every record in its collection and takes out what is removed, for good. */
+  load(records: Contents): void {
+    for (const name of COLLECTION_NAMES) if (records[name]) load(this, name, records);
+    this.#remove(records.removed);
+  }
+
+  #remove(removed: Removed = {}): Undo[] {
+    return COLLECTION_NAMES.flatMap((name) => (removed[name] ? [this[name].remove(removed[name])] : []));
+  }
+
+  /** Puts every record of a change in its collection and takes out what is removed. What it returns must be called newest first. */
   apply(change: Change): Undo {
     const undo: Undo[] = [];
     for (const name of COLLECTION_NAMES) if (change[name]) undo.push(put(this, name, change));
+    undo.push(...this.#remove(change.removed));
     return () => {
       for (const step of undo.reverse()) step();
     };
@@ -76,6 +99,11 @@ export class State implements Collections {
     return this.payments.get(reference) ?? this.newestPending(reference) ?? this.payments.newestOf(reference);
   }
 
+  /** The verification codes of a payment, oldest first. */
+  messagesOf(paymentId: string): Message[] {
+    return this.messages.group(paymentId);
+  }
+
   /** The deliveries of a payment, oldest first. */
   deliveriesOf(paymentId: string): Delivery[] {
     return this.deliveries.group(paymentId);
@@ -92,13 +120,13 @@ export class State implements Collections {
   }
 }
 
-function load<Name extends CollectionName>(state: Collections, name: Name, contents: Contents): void {
+function load<Name extends CollectionName>(state: Collections, name: Name, contents: Iterables): void {
   const collection: Collection<Records[Name]> = state[name];
   const records: Iterable<Records[Name]> = contents[name] ?? [];
   for (const record of records) collection.put(record);
 }
 
-function put<Name extends CollectionName>(state: Collections, name: Name, change: Change): Undo {
+function put<Name extends CollectionName>(state: Collections, name: Name, change: Lists): Undo {
   const collection: Collection<Records[Name]> = state[name];
   const records: readonly Records[Name][] = change[name] ?? [];
   const replaced = records.map((record) => collection.put(record));

@@ -8,7 +8,7 @@ import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import { mask } from './mask.ts';
-import { mountDashboard } from './pages/dashboard/routes.tsx';
+import { dashboardError, isDashboard, mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
 import { mountOpenPages } from './pages/open-pages.tsx';
 import { noteError, recordRequests } from './record-requests.ts';
@@ -47,7 +47,10 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   };
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
-    return explain(c, unknownRoute(c.req.method, c.req.path, routes, parts.dialect));
+    const error = unknownRoute(c.req.method, c.req.path, routes, parts.dialect);
+    if (!isDashboard(c.req.path)) return explain(c, error);
+    noteError(c.get('exchange'), error, parts);
+    return dashboardError(c, parts, error);
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { firstProblems, GatewayError, nearestName, STATUS } from '../contract/error.ts';
 import { command, type HintStyle, hint, renderHint } from '../contract/hint.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
 /** The error that anything thrown stands for: a fault of ours is `internal`, and its details stay in the log. */
@@ -51,7 +52,7 @@ export function unknownRoute(
   method: string,
   path: string,
   routes: readonly KnownRoute[],
-  dialect: Pick<Dialect, 'missingPath'>,
+  dialect: Pick<Dialect, 'missingPath' | 'paths'>,
 ): GatewayError {
   const literal = routes.filter((route) => route.path === path);
   // A path that only lacks its last part is no value of another route's parameter.
@@ -69,10 +70,24 @@ export function unknownRoute(
   }
   const missing = dialect.missingPath(path);
   if (missing !== undefined) return new GatewayError('not_found', missing);
-  const nearest = incomplete?.path ?? nearestName(path, new Set(routes.map((route) => route.path)));
+  const nearest = incomplete?.path ?? nearestName(path, sameMode(path, routes, dialect.paths.initiate));
   const hint = nearest ? `; the nearest route is ${methodsOf(nearest, routes)} ${nearest}` : '';
   return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${hint}`);
 }
+
+/** Routes of the mode that a path is meant for: a nearer one of the other mode would move real money, or none. */
+function sameMode(
+  path: string,
+  routes: readonly KnownRoute[],
+  { sandbox }: Record<Mode, string>,
+): Set<string> {
+  const prefix = firstPart(sandbox);
+  const isSandbox = (one: string) => firstPart(one) === prefix;
+  const wanted = nearestName(firstPart(path), [prefix]) === prefix;
+  return new Set(routes.map((route) => route.path).filter((one) => isSandbox(one) === wanted));
+}
+
+const firstPart = (path: string): string => path.split('/', 2)[1] ?? '';
 
 function methodsOf(path: string, routes: readonly KnownRoute[]): string {
   return [

@@ -5,7 +5,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
@@ -78,24 +78,66 @@ function loadedLater(load: () => Promise<RequestListener>) {
   return { listener, start };
 }
 
+/** Maximum requests of one connection that wait for the answers to those before them (chosen). */
+const MAX_WAITING = 1_000;
+
+/**
+ * Answers the requests of one connection one after the other: the answers to all that a client sends at once, and does
+ * not read, would pile up in memory.
+ */
+function inTurn(answer: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, number>();
+  return (incoming, outgoing) => {
+    const { socket } = incoming;
+    // Node gives it the connection once the answer before it is written out.
+    if (outgoing.socket) return answer(incoming, outgoing);
+    const count = waiting.get(socket) ?? 0;
+    if (count === MAX_WAITING) return socket.destroy();
+    waiting.set(socket, count + 1);
+    return outgoing.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      // Node is not done with giving it.
+      process.nextTick(answer, incoming, outgoing);
+    });
+  };
+}
+
 function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane): Server {
+  const answer = inTurn((incoming, outgoing) => {
+    // Here and not in the app: on a finished answer a header more is many times as expensive.
+    outgoing.setHeader('X-Gateway-Sim', '1');
+    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
+      refuse(outgoing, 400, refusalOf('the request has no Host header', dialect));
+    else if (!answerProbe(incoming, outgoing)) listener(incoming, outgoing);
+  });
+  /** The last two answers in line on each connection, the newest first. */
+  const newest = new WeakMap<Duplex, [ServerResponse, ServerResponse | undefined]>();
   const server = createServer(
     // A request without Host is refused below with a body, which Node's own refusal does not have.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
-      if (lane(incoming, outgoing)) return;
-      // Here and not in the app: on a finished answer a header more is many times as expensive.
-      outgoing.setHeader('X-Gateway-Sim', '1');
-      if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
-        refuse(outgoing, 400, refusalOf('the request has no Host header', dialect));
-      else if (!answerProbe(incoming, outgoing)) listener(incoming, outgoing);
+      newest.set(incoming.socket, [outgoing, newest.get(incoming.socket)?.[0]]);
+      // What the lane answers is small, and Node stops reading where much of it waits.
+      if (!lane(incoming, outgoing)) answer(incoming, outgoing);
     },
   );
-  server.on('clientError', (error, socket) => answerMalformed(error, socket, dialect));
+  /** Answers behind those before it, or it would be taken for one of theirs. */
+  const behindOthers = (socket: Duplex, refusal: () => void) => {
+    const [last, former] = newest.get(socket) ?? [];
+    // The last one may be of the request that is broken.
+    const before = last?.req.complete ? last : former;
+    if (before && !before.writableFinished && !socket.destroyed) before.once('close', refusal);
+    else refusal();
+  };
+  server.on('clientError', (error, socket) =>
+    behindOthers(socket, () => answerMalformed(error, socket, dialect)),
+  );
   // Node would close the connection of the one and refuse the other without a word of who did.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
-    endRaw(socket, 405, refusalOf('gateway-sim is no proxy: it takes no CONNECT', dialect));
+    behindOthers(socket, () =>
+      endRaw(socket, 405, refusalOf('gateway-sim is no proxy: it takes no CONNECT', dialect)),
+    );
   });
   server.on('checkExpectation', (_, outgoing) =>
     refuse(outgoing, 417, refusalOf('the Expect header is not understood', dialect)),

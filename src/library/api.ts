@@ -1,3 +1,4 @@
+import type { AuditedCase, AuditOptions, AuditReport } from '../contract/audit.ts';
 import type {
   Card,
   CardFields,
@@ -36,6 +37,9 @@ import type { StartOptions } from '../options/table.ts';
 
 export type {
   Attempt,
+  AuditedCase,
+  AuditOptions,
+  AuditReport,
   Card,
   CardFields,
   CardFilter,
@@ -200,12 +204,24 @@ export interface GatewaySimClient {
   };
   readonly clock: {
     now(): Promise<ClockReading>;
-    /** Moves forward and runs what falls due. */
-    advance(duration: Duration): Promise<ClockReading>;
+    /**
+     * Moves forward and runs what falls due.
+     *
+     * @throws GatewayError `timed_out` when that takes longer than `timeout` in real time (default: 240 s): a receiver
+     *   that never answers costs its whole time-out. The clock got as far as the message says
+     */
+    advance(duration: Duration, options?: { timeout?: Duration | undefined }): Promise<ClockReading>;
     /** Stands still, now or at a time to come. */
     freeze(at?: string | Date): Promise<ClockReading>;
     resume(): Promise<ClockReading>;
   };
+  /**
+   * Attacks a shop's IPN handler and return page the way reality does, and tells what the shop did. Only payments that
+   * the audit made are settled.
+   *
+   * @throws GatewayError `usage`; `forbidden` for a shop that is neither on a loopback nor on a private address
+   */
+  audit(options: AuditOptions): Promise<AuditReport>;
   /** Back to the fixtures and faults that it started with. Merchants keep their keys; the clock is left alone. */
   reset(): Promise<void>;
   /** The whole state out. */

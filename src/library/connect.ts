@@ -3,11 +3,18 @@ import { command, hint } from '../contract/hint.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { findServer } from '../store/server-file.ts';
 import type { GatewaySimClient, StateSnapshot } from './api.ts';
-import { requireObject } from './arguments.ts';
+import { requireFields, requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
 import { type Connection, type ControlServer, controlServer } from './control-client.ts';
 import { ipnsOf } from './ipns.ts';
-import { initiateUrl, type MerchantKeys, merchantEnvironment, requireMerchant } from './merchant-client.ts';
+import {
+  dialect,
+  initiateUrl,
+  type MerchantKeys,
+  merchantEnvironment,
+  requireMerchant,
+} from './merchant-client.ts';
+import { inOptionNames } from './option-names.ts';
 import { paymentsOf } from './payments.ts';
 import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
 
@@ -37,6 +44,8 @@ export async function connectNamed(
   );
 }
 
+const NOT_THERE = hint`Start one with: ${command('start')}. Or give connectGatewaySim(url) another address, as its argument or in GATEWAY_SIM_URL.`;
+
 /**
  * Connects to a running emulator.
  *
@@ -50,7 +59,13 @@ async function connect(connection: Connection): Promise<GatewaySimClient> {
       `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
     );
   }
-  const server = controlServer(connection);
+  const control = controlServer(connection);
+  const call: ControlServer['call'] = (...request) =>
+    control.call(...request).catch((error: unknown) => {
+      const isGone = error instanceof GatewayError && error.code === 'no_server';
+      throw inOptionNames(error, isGone ? NOT_THERE : undefined);
+    });
+  const server = { ...control, call };
   return clientOf(server, connection.controlToken ?? null, await requireMerchant(server));
 }
 
@@ -64,7 +79,7 @@ export function clientOf(
   const readKeys = async () => {
     keys = await requireMerchant(server);
   };
-  return {
+  const client: GatewaySimClient = {
     url: server.url,
     initiateUrl: initiateUrl(server.url),
     controlToken,
@@ -99,7 +114,13 @@ export function clientOf(
       await server.call('PUT /snapshot', { json: snapshot });
       await readKeys();
     },
+    audit: async (options) => {
+      requireObject('the options of an audit', options);
+      const { audit } = await import('../audit/audit.ts');
+      return audit(client, await dialect.ipn(), options);
+    },
   };
+  return client;
 }
 
 function merchantsOf(server: ControlServer, readKeys: () => Promise<void>): GatewaySimClient['merchants'] {
@@ -129,8 +150,16 @@ function faultsOf(server: ControlServer): GatewaySimClient['faults'] {
 function clockOf(server: ControlServer): GatewaySimClient['clock'] {
   return {
     now: () => server.call('GET /clock'),
-    advance: async (duration) =>
-      server.call('POST /clock', { json: { advance: `${milliseconds('advance', duration)}ms` } }),
+    advance: async (duration, options = {}) => {
+      requireFields('the second argument of advance', options, ['timeout']);
+      const { timeout } = options;
+      return server.call('POST /clock', {
+        json: {
+          advance: `${milliseconds('advance', duration)}ms`,
+          ...(timeout !== undefined && { timeout: `${milliseconds('timeout', timeout)}ms` }),
+        },
+      });
+    },
     freeze: async (at = 'now') =>
       server.call('POST /clock', { json: { freeze: at instanceof Date ? instant(at) : at } }),
     resume: () => server.call('POST /clock', { json: { resume: true } }),

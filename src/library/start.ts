@@ -1,5 +1,5 @@
 import { GatewayError } from '../contract/error.ts';
-import { type HintStyle, hint, NPX } from '../contract/hint.ts';
+import { hint } from '../contract/hint.ts';
 import { resolveOptions } from '../options/resolve.ts';
 import { EMULATOR_OPTIONS } from '../options/table.ts';
 import { startServer } from '../server.ts';
@@ -8,12 +8,7 @@ import type { GatewaySim, StartGatewaySimOptions } from './api.ts';
 import { requireObject } from './arguments.ts';
 import { clientOf } from './connect.ts';
 import { type ControlServer, controlServer } from './control-client.ts';
-
-/** Options are called as they are here: `autoDelay`, not `--auto-delay`. */
-const STYLE: HintStyle = {
-  ...NPX,
-  option: ({ option: name, value }) => (value === undefined ? name : `${name} (${value})`),
-};
+import { inOptionNames, STYLE } from './option-names.ts';
 
 /**
  * Runs an emulator in this process; resolves when it answers.
@@ -46,7 +41,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
   const control = controlServer({ url, controlToken: controlToken ?? undefined });
   const call: ControlServer['call'] = (...request) =>
     control.call(...request).catch((error: unknown) => {
-      throw isStopped ? stoppedError(url, error) : error;
+      throw isStopped ? stoppedError(url, error) : inOptionNames(error);
     });
   const client = clientOf({ ...control, call }, controlToken, server);
   // Into the client itself: a copy would have the keys of now, not those of later.
@@ -58,14 +53,4 @@ function stoppedError(url: string, cause: unknown): GatewayError {
     hint: hint`Stop it after its last use, as in afterAll.`,
     cause,
   });
-}
-
-/** The same error with its hint in the words of this edge. */
-function inOptionNames(error: unknown): unknown {
-  if (!(error instanceof GatewayError)) return error;
-  const { code, message, problems, hint: advice = [], cause } = error;
-  const named = advice.map((part) =>
-    typeof part !== 'string' && 'option' in part ? STYLE.option(part) : part,
-  );
-  return new GatewayError(code, message, { problems, ...(advice.length && { hint: named }), cause });
 }

@@ -3,7 +3,14 @@ import { DURATION_PATTERN } from '../contract/duration.ts';
 import { FaultRules } from '../contract/fault.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { inlineSchema } from '../contract/json-schema.ts';
-import { EMULATOR_OPTIONS, type OptionKind, type OptionSpec, PATTERNS, START_OPTIONS } from './table.ts';
+import {
+  EMULATOR_OPTIONS,
+  MAX_KEPT,
+  type OptionKind,
+  type OptionSpec,
+  PATTERNS,
+  START_OPTIONS,
+} from './table.ts';
 
 const SCHEMAS = { ...STRUCTURES, faults: FaultRules.shape.faults };
 
@@ -22,6 +29,13 @@ const KINDS = {
       { type: 'string', pattern: DURATION_PATTERN },
       { type: 'integer', minimum: 0, description: 'in milliseconds' },
     ],
+  }),
+  retention: () => ({
+    anyOf: [
+      { type: 'integer', minimum: 1, maximum: MAX_KEPT, description: 'so many settled payments' },
+      { type: 'string', pattern: DURATION_PATTERN, description: 'those settled in this time' },
+    ],
+    examples: [1_000, '24h'],
   }),
   structure: (_, name) => inlineSchema(SCHEMAS[name as keyof typeof SCHEMAS]),
 } as const satisfies Record<OptionKind, (spec: OptionSpec, name: string) => JsonSchema>;

@@ -3,6 +3,7 @@ import { GatewayError, nearestName } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
 import { readSecret } from './secret-file.ts';
 import {
+  MAX_KEPT,
   type OptionKind,
   type OptionName,
   type OptionSpec,
@@ -128,6 +129,7 @@ const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionS
   url: () => 'be an absolute http or https address',
   baseUrl: () => 'be an absolute http or https address without user name, query and fragment',
   duration: () => 'be a duration such as 500ms, 2s, 1m or 1h',
+  retention: () => `be a number from 1 to ${MAX_KEPT}, or a duration such as 30m or 24h`,
 };
 
 /** Undefined for what the option cannot take. */
@@ -145,6 +147,11 @@ function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, 
       const list = typeof value === 'string' ? value.split(',') : value;
       const isList = Array.isArray(list) && list.every((item) => typeof item === 'string' && item.trim());
       return isList ? list.map((item: string) => item.trim()) : undefined;
+    }
+    case 'retention': {
+      const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+      if (isCount(number)) return number > 0 && number <= MAX_KEPT ? String(number) : undefined;
+      return parseDuration(value) === undefined ? undefined : value;
     }
     case 'duration':
       return isCount(value) ? value : parseDuration(value);

@@ -17,6 +17,8 @@ interface Values {
   baseUrl: string;
   /** Milliseconds; in words until it is read. */
   duration: number;
+  /** How much is kept: a number of records, or their age as a duration in words. */
+  retention: number | string;
   /** Only the configuration file holds these; the server checks them against their schema. */
   structure: unknown;
 }
@@ -29,6 +31,9 @@ export const PATTERNS: Partial<Record<OptionKind, string>> = {
   url: '^[hH][tT][tT][pP][sS]?://[^/]',
   baseUrl: '^[hH][tT][tT][pP][sS]?://[^/?#@][^?#@]*$',
 };
+
+/** Of records. */
+export const MAX_KEPT = 999_999_999;
 
 /** One option of `start`: a flag, an environment variable and a key of the configuration file in one. */
 export interface OptionSpec {
@@ -90,6 +95,10 @@ export const START_OPTIONS = {
   fixtures: text(
     'file',
     'state that a new data folder, one in memory and a reset start with (default: two wallets in every currency)',
+  ),
+  keep: kind('retention')(
+    'number|duration',
+    'keep this many settled payments, or those settled in this time, such as 1000 or 24h; older ones go with their IPNs, but none of which something is still due (default: keep all)',
   ),
   publicUrl: kind('baseUrl')('url', 'address under which browsers reach the emulator, for checkout URLs'),
   loose: flag(

@@ -3,18 +3,20 @@ import { Low } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { State, Undo } from '../domain/state.ts';
-import { reason, unwritable } from './files.ts';
+import { onFolder, reason, unwritable } from './files.ts';
 import { isAlone } from './folder.ts';
 import { assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
 import { requireMatch } from './journal-match.ts';
 import {
+  assertOurRules,
   changeText,
   emptySnapshot,
   frozen,
   isSame,
   type SnapshotImage,
   type StoredChange,
+  type Written,
 } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
 import { Staleness } from './staleness.ts';
@@ -32,6 +34,8 @@ export interface StoreFiles {
   fsync: boolean;
   /** Throws when the folder is not the one that was locked any more. Takes microseconds: it is asked before each batch. */
   assertOurs?: () => void;
+  /** Codes that the options know. Default: those of the state's wallets only. */
+  currencies?: Iterable<string>;
   /** Gets told, once, when changes can no longer be stored. */
   warn?: (text: string) => void;
 }
@@ -88,7 +92,11 @@ export class Disk {
    *
    * @throws GatewayError `state_damaged`, with both files as they were, or `storage_failed`
    */
-  static async open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
+  static open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
+    return onFolder(files.folder, () => Disk.#open(files, shadowed));
+  }
+
+  static async #open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
     const { folder } = files;
     const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
     const nothing = emptySnapshot();
@@ -107,10 +115,11 @@ export class Disk {
     const found = { sha256: snapshot && file.sha256, isAlone: await isAlone(folder) };
     const match = requireMatch(paths, found, read, isNewer);
     if (snapshot) assertReferences(shadowed.state, folder);
+    // People wrote it.
+    if (snapshot && (match.isOther || !read)) assertOurRules(shadowed.state, paths.db, files.currencies);
     shadowed.notices.push(...match.notices);
     const journal = await Journal.open(paths.journal, match.end, files);
-    const queue = { journal, warn: files.warn };
-    const disk = new Disk(low, file, queue, staleness, shadowed, match.generation);
+    const disk = new Disk(low, file, { journal, warn: files.warn }, staleness, shadowed, match.generation);
     await disk.#begin(paths, match.isOther, snapshot !== null);
     return disk;
   }
@@ -139,9 +148,9 @@ export class Disk {
    *
    * @throws GatewayError `storage_failed`, with the change rolled back
    */
-  write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
+  write(change: StoredChange, apply: () => Undo, stored: () => void, written?: Written): Promise<void> {
     // Before anything is applied: what is too large to be written must not be there.
-    const text = changeText(change);
+    const text = changeText(change, written);
     return this.#queue.append(text, this.#staleness.measure(change, text.length, apply), stored);
   }
 

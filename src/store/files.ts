@@ -32,6 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder, not a file',
   ERR_FS_EISDIR: 'it is a folder, not a file',
   EDQUOT: 'the disk quota is used up',
+  EMFILE: 'too many files are open',
   EFBIG: 'the file would grow over the size that is allowed',
   EIO: 'the disk reports an input/output error',
 };
@@ -52,6 +53,16 @@ export function unwritable(what: string, cause: unknown, advice?: Hint): Gateway
 export function unwritableFolder(path: string, cause: unknown): GatewayError {
   const advice = hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`;
   return unwritable(`the data folder ${path}`, cause, advice);
+}
+
+/** Works on a data folder. @throws GatewayError `storage_failed` for what the file system throws */
+export async function onFolder<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const isOfSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string';
+    throw isOfSystem ? unwritableFolder(folder, error) : error;
+  }
 }
 
 /** What was at a path when it was taken is not there any more. */

@@ -10,6 +10,7 @@ import { readSnapshotFile } from './snapshot-file.ts';
  * @param packaged the fixtures that come with the package
  * @param own a file that the user names; what it says nothing about, a merchant at least, comes from the packaged one
  * @param label what to call the option in an error
+ * @param currencies codes that the options know; those of the wallets are known, too
  * @returns reads each file once: a reset goes back to what this server started with, whatever became of the file
  * @throws (what is returned) GatewayError `usage` when the user's file is missing or not valid
  */
@@ -17,16 +18,17 @@ export function initialSnapshots(
   packaged: string,
   own: string | undefined,
   label = '--fixtures',
+  currencies: readonly string[] = [],
 ): () => Promise<Snapshot> {
   let snapshot: Promise<Snapshot> | undefined;
   return () => {
-    snapshot ??= (own === undefined ? readPackaged(packaged) : readOwn(own, packaged, label)).catch(
-      (error) => {
-        // The user may fix the file meanwhile.
-        snapshot = undefined;
-        throw error;
-      },
-    );
+    snapshot ??= (
+      own === undefined ? readPackaged(packaged) : readOwn(own, packaged, { label, currencies })
+    ).catch((error) => {
+      // The user may fix the file meanwhile.
+      snapshot = undefined;
+      throw error;
+    });
     return snapshot;
   };
 }
@@ -39,7 +41,11 @@ async function readPackaged(path: string): Promise<Snapshot> {
   });
 }
 
-async function readOwn(path: string, packaged: string, label: string): Promise<Snapshot> {
+async function readOwn(
+  path: string,
+  packaged: string,
+  { label, currencies }: { label: string; currencies: readonly string[] },
+): Promise<Snapshot> {
   try {
     const read = await readSnapshotFile(path);
     if (!read) throw new GatewayError('usage', `${path} does not exist`);
@@ -50,7 +56,7 @@ async function readOwn(path: string, packaged: string, label: string): Promise<S
       merchants: snapshot.merchants.length ? snapshot.merchants : merchants,
       wallets: snapshot.wallets.length ? snapshot.wallets : wallets,
     };
-    assertConsistent(whole, path);
+    assertConsistent(whole, path, currencies);
     return whole;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

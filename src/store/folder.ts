@@ -1,8 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { GatewayError } from '../contract/error.ts';
-import { isMade, replaced, unwritableFolder } from './files.ts';
+import { isMade, onFolder, replaced } from './files.ts';
 import { Lock } from './lock.ts';
 import { makeFolder } from './make-folder.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
@@ -35,9 +34,9 @@ export class DataFolder {
    */
   static async take(path: string, patienceMs?: number): Promise<DataFolder> {
     const folder = resolve(path);
-    return writing(folder, async () => {
+    return onFolder(folder, async () => {
       await makeFolder(folder);
-      const isNew = (await readdir(folder)).every((name) => name === LOG_FILE);
+      const isNew = (await readdir(folder)).every(isOfStart);
       const lock = await Lock.take(folder, patienceMs);
       if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL);
       return new DataFolder(folder, lock);
@@ -58,7 +57,7 @@ export class DataFolder {
 
   /** Tells commands where the server is. @throws GatewayError `storage_failed` */
   announce(info: ServerInfo): Promise<void> {
-    return writing(this.path, () => writeServerInfo(this.path, info));
+    return onFolder(this.path, () => writeServerInfo(this.path, info));
   }
 
   /**
@@ -69,25 +68,16 @@ export class DataFolder {
     const stored = storedFiles(this.path);
     if (!stored.length) return null;
     const name = `backup-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`;
-    return writing(this.path, async () => {
+    return onFolder(this.path, async () => {
       const backup = await newFolder(join(this.path, name));
       for (const file of stored) await rename(join(this.path, file), join(backup, file));
       return backup;
     });
   }
 
-  /** Leaves what is not ours any more as it is. */
-  async release(): Promise<void> {
-    if (this.#lock.isHeld()) await removeServerInfo(this.path);
-    await this.#lock.release();
-  }
-}
-
-async function writing<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof GatewayError ? error : unwritableFolder(folder, error);
+  /** Leaves what is not ours any more as it is. @throws GatewayError `storage_failed` */
+  release(): Promise<void> {
+    return onFolder(this.path, () => this.#lock.release(() => removeServerInfo(this.path)));
   }
 }
 
@@ -101,9 +91,12 @@ async function newFolder(path: string): Promise<string> {
   }
 }
 
-/** Whether a folder holds nothing but `db.json`, and the lock and log of this very start. */
+/** Whether a file is the log or the lock of a start: of this one, or of one that was killed before it had done more. */
+const isOfStart = (name: string) => name === LOG_FILE || /^lock(\.|$)/.test(name);
+
+/** Whether a folder holds nothing but `db.json`, and what a start begins with. */
 export async function isAlone(folder: string): Promise<boolean> {
-  return (await readdir(folder)).every((name) => ['db.json', 'lock', LOG_FILE].includes(name));
+  return (await readdir(folder)).every((name) => name === 'db.json' || isOfStart(name));
 }
 
 /** How a state file begins; an empty one, such as mktemp makes, may be taken too. */

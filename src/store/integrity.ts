@@ -1,13 +1,15 @@
 import { urlProblem } from '../contract/address.ts';
+import { CURRENCY_CODE } from '../contract/amount.ts';
 import { GatewayError } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import { isCardNumber } from '../domain/card.ts';
-import type { Change, State } from '../domain/state.ts';
+import type { Lists, State } from '../domain/state.ts';
 import { damaged } from './files.ts';
 import type { SnapshotImage } from './snapshot.ts';
+import { turn } from './turn.ts';
 
 /** Every collection of a state as plain records. */
-export type WholeState = Required<Change>;
+export type WholeState = Required<Lists>;
 
 /** Every collection with each of its fields: a field that is renamed does not compile here. */
 type CollectionField = {
@@ -45,20 +47,65 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
 
 /**
  * Makes sure that a state from outside is consistent: a merchant at least, no id, key or card number twice, no
- * reference to a record that is missing, addresses as initiate takes them, times that are times, and nothing that the
- * rules of payments and cards never leave behind.
+ * reference to a record that is missing, addresses as initiate takes them, times that are times, known currencies, and
+ * nothing that the rules of payments and cards never leave behind.
  *
  * @param source what to call it in an error
+ * @param currencies codes that the options know. Those of the state's wallets are known, too: a gateway has a wallet in
+ *   each currency that it ever knew, and what it wrote must be read by one with fewer options
  * @throws GatewayError `state_damaged`, naming the first thing that is wrong
  */
-export function assertConsistent(state: WholeState, source: string): void {
-  const { value: problem } = problems(state).next();
-  if (problem) throw new GatewayError('state_damaged', `${source}: ${problem}`);
+export function assertConsistent(state: WholeState, source: string, currencies: Iterable<string>): void {
+  for (const found of problems(state, currencies)) if (found) throw inconsistent(found, source);
+}
+
+/** How many values are looked at before everybody else gets a turn. */
+const SLICE = 2_000;
+
+/** As `assertConsistent`, little by little. @throws (rejects) GatewayError `state_damaged` */
+export async function assertConsistentInTurns(
+  ...[state, source, currencies]: Parameters<typeof assertConsistent>
+) {
+  let looked = 0;
+  for (const found of problems(state, currencies)) {
+    if (found) throw inconsistent(found, source);
+    if (++looked % SLICE === 0) await turn();
+  }
+}
+
+function inconsistent(problem: string, source: string): GatewayError {
+  return new GatewayError('state_damaged', `${source}: ${problem}`);
+}
+
+/** What is wrong with each thing that is looked at, one after the other; undefined for nothing. */
+type Findings = Generator<string | undefined, undefined>;
+
+/** Records in a currency that is none. */
+function* unknownCurrencies(
+  { merchants, wallets, payments, cards, cardTransactions }: WholeState,
+  known: ReadonlySet<string>,
+): Findings {
+  for (const { id, currency } of wallets) {
+    if (!CURRENCY_CODE.test(currency)) yield `wallets "${id}": currency "${currency}" is no currency code`;
+  }
+  const unknown = (currency: string) =>
+    `"${currency}" is not known: the options and the wallets have ${[...known].join(', ')}`;
+  for (const { id, balances } of merchants) {
+    for (const code of Object.keys(balances)) {
+      if (!known.has(code)) yield `merchants "${id}": balances: currency ${unknown(code)}`;
+    }
+  }
+  for (const [name, records] of Object.entries({ payments, cards, cardTransactions })) {
+    for (const { id, currency } of records) {
+      yield known.has(currency) ? undefined : `${name} "${id}": currency ${unknown(currency)}`;
+    }
+  }
 }
 
 /** What the rules of payments and cards never leave behind, whoever wrote it. */
-function* brokenRules({ payments, cards }: WholeState): Generator<string, undefined> {
+function* brokenRules({ payments, cards }: WholeState): Findings {
   for (const { id, status, settledAt, settledBy } of payments) {
+    yield undefined;
     for (const [field, value] of Object.entries({ settledAt, settledBy })) {
       if ((status === 'pending') === (value === null)) continue;
       const rule = status === 'pending' ? 'must be null while' : 'must be set when';
@@ -66,13 +113,13 @@ function* brokenRules({ payments, cards }: WholeState): Generator<string, undefi
     }
   }
   for (const { id, number } of cards) {
-    if (!isCardNumber(number)) yield `cards "${id}": number "${number}" must be 16 Luhn-valid digits`;
+    yield isCardNumber(number) ? undefined : `cards "${id}": number "${number}" must be 16 Luhn-valid digits`;
   }
 }
 
 type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
 
-function* problems(state: WholeState): Generator<string, undefined> {
+function* problems(state: WholeState, known: Iterable<string>): Findings {
   const recordsOf = (name: CollectionName) => state[name] as readonly AnyRecord[];
   const ids = new Map<CollectionName, Set<string>>();
   for (const name of COLLECTION_NAMES) {
@@ -92,11 +139,12 @@ function* problems(state: WholeState): Generator<string, undefined> {
   if (!state.merchants.length) yield 'merchants is empty: one is needed at least';
   yield* danglingReferences(recordsOf, (name, id) => ids.get(name)?.has(id) ?? false);
   yield* brokenRules(state);
+  yield* unknownCurrencies(state, new Set([...known, ...state.wallets.map(({ currency }) => currency)]));
   for (const name of COLLECTION_NAMES) {
     for (const record of recordsOf(name)) {
       for (const [field, value] of Object.entries(record)) {
         const problem = valueProblem(field, value);
-        if (problem) yield `${name} "${record.id}": ${field} ${problem}`;
+        yield problem && `${name} "${record.id}": ${field} ${problem}`;
       }
     }
   }
@@ -106,9 +154,9 @@ function* repeatedIds(
   name: CollectionName,
   records: Iterable<{ id: string }>,
   known = new Set<string>(),
-): Generator<string, undefined> {
+): Findings {
   for (const { id } of records) {
-    if (known.has(id)) yield `${name} has the id "${id}" twice`;
+    yield known.has(id) ? `${name} has the id "${id}" twice` : undefined;
     known.add(id);
   }
 }
@@ -116,13 +164,15 @@ function* repeatedIds(
 function* danglingReferences(
   recordsOf: (name: CollectionName) => Iterable<AnyRecord>,
   isThere: (name: CollectionName, id: string) => boolean,
-): Generator<string, undefined> {
+): Findings {
   for (const [from, field, to] of REFERENCES) {
     // Nearly all records of some collections name the same one.
     let last: unknown = null;
     for (const { id, [field]: other } of recordsOf(from)) {
       if (other === last || typeof other !== 'string') continue;
-      if (!isThere(to, other)) yield `${from} "${id}": ${field} names "${other}", which is not in ${to}`;
+      yield isThere(to, other)
+        ? undefined
+        : `${from} "${id}": ${field} names "${other}", which is not in ${to}`;
       last = other;
     }
   }
@@ -146,9 +196,8 @@ export function assertReferences(state: State, path: string): void {
   );
 }
 
-function requireNone(problems: Iterator<string, undefined>, path: string): void {
-  const { value: problem } = problems.next();
-  if (problem) throw damaged(`${path} is damaged: ${problem}`);
+function requireNone(findings: Iterable<string | undefined>, path: string): void {
+  for (const problem of findings) if (problem) throw damaged(`${path} is damaged: ${problem}`);
 }
 
 function valueProblem(field: string, value: unknown): string | undefined {

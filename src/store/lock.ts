@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, link, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, open, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -19,7 +19,7 @@ import { DEFAULT_DATA_DIR } from './server-file.ts';
 const TURN_MS = 10;
 /** at most this often. */
 const ATTEMPTS = 50;
-/** A process that takes longer was killed over it. */
+/** A process that takes longer was killed over it, wherever it ran. */
 const ABANDONED_MS = 5_000;
 
 /** The owner renews the time of its lock this often, for those who cannot see its process. */
@@ -66,7 +66,7 @@ export class Lock {
       await file.writeFile(JSON.stringify({ ...identityOf(process.pid), ...placeOf() }));
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (await isMade(link(mine, path))) return new Lock(path, file, left);
-        left = (await removeStaleLock(path, patienceMs)) ?? left;
+        left = (await removeStaleLock(path, mine, patienceMs)) ?? left;
       }
       throw inUse(folder, 'another gateway-sim');
     } catch (error) {
@@ -82,11 +82,21 @@ export class Lock {
     return this.#id !== undefined && fileId(this.#path) === this.#id;
   }
 
-  /** A lock that is not ours any more stays. */
-  async release(): Promise<void> {
+  /**
+   * A lock that is not ours any more stays.
+   *
+   * @param before removes what else is ours
+   * @throws the file system's error
+   */
+  async release(before: () => Promise<void>): Promise<void> {
     clearInterval(this.#heartbeat);
-    if (this.isHeld()) await rm(this.#path, { force: true });
-    await this.#file.close();
+    try {
+      if (!this.isHeld()) return;
+      await before();
+      await rm(this.#path, { force: true });
+    } finally {
+      await this.#file.close();
+    }
   }
 }
 
@@ -94,13 +104,14 @@ export class Lock {
  * Removes the lock of a process that is gone. One process at a time, which looks again when it is its turn: between a
  * look and the removal another could have done the same and taken the lock.
  *
+ * @param mine a file that tells who we are
  * @returns the owner elsewhere whose lock it was
  */
-async function removeStaleLock(lock: string, patienceMs: number): Promise<string | undefined> {
+async function removeStaleLock(lock: string, mine: string, patienceMs: number): Promise<string | undefined> {
   const stale = await findStale(lock, patienceMs);
   if (!stale) return undefined;
   const turn = `${lock}.turn`;
-  if (!(await isMade(writeFile(turn, '', { flag: 'wx', mode: 0o600 })))) {
+  if (!(await isMade(link(mine, turn)))) {
     await waitForTurn(turn);
     return undefined;
   }
@@ -114,9 +125,12 @@ async function removeStaleLock(lock: string, patienceMs: number): Promise<string
   }
 }
 
+/** Passes over one that was killed in its turn. */
 async function waitForTurn(turn: string): Promise<void> {
-  const { mtimeMs: since } = await stat(turn).catch(() => ({ mtimeMs: Date.now() }));
-  if (Date.now() - since > ABANDONED_MS) await rm(turn, { force: true });
+  const { ctimeMs: since } = await stat(turn).catch(() => ({ ctimeMs: Date.now() }));
+  const holder = parseHolder(await readFile(turn, 'utf8').catch(() => ''));
+  const isGone = holder !== undefined && !isElsewhere(holder) && !isRunning(holder);
+  if (isGone || Date.now() - since > ABANDONED_MS) await rm(turn, { force: true });
   else await new Promise((resolve) => setTimeout(resolve, TURN_MS));
 }
 

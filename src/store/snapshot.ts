@@ -2,10 +2,11 @@ import { nearestName } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import type { Change, State } from '../domain/state.ts';
 import { damaged } from './files.ts';
-import type { WholeState } from './integrity.ts';
+import { assertConsistent, type WholeState } from './integrity.ts';
 import { migrate, SNAPSHOT_VERSION } from './migrations.ts';
 import { parseRecords } from './parse-records.ts';
 import { isRecord } from './quick-check.ts';
+import { turn } from './turn.ts';
 
 /** The whole state as plain records, as it is in a snapshot file. */
 export type Snapshot = { version: number } & WholeState;
@@ -17,6 +18,15 @@ export type SnapshotImage = { version: number } & { [Name in CollectionName]: It
 export function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown[]): Snapshot {
   const collections = COLLECTION_NAMES.map((name) => [name, recordsOf(name)] as const);
   return { version: SNAPSHOT_VERSION, ...Object.fromEntries(collections) } as Snapshot;
+}
+
+/** Holds a state that people wrote to the rules that ours keep. @throws GatewayError `state_damaged` */
+export function assertOurRules(state: State, path: string, currencies: Iterable<string> = []): void {
+  assertConsistent(
+    snapshotOf((name) => [...state[name].values()]),
+    path,
+    currencies,
+  );
 }
 
 /** Whether a state holds the records of a snapshot, in that order, and nothing else. */
@@ -87,12 +97,44 @@ function requireKnownKeys(given: object, known: ReadonlySet<string>, source: str
 /** A change of the journal. `reset`: it is the whole state that takes the place of the one before. */
 export type StoredChange = Change & { reset?: true };
 
-/** A change as JSON, as `parseChange` takes it. */
-export function changeText(change: StoredChange): string {
-  return JSON.stringify(SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change });
+/** JSON of lists of records. */
+export type Written = ReadonlyMap<unknown, string>;
+
+/** Records that become text before everybody else gets a turn. */
+const SLICE = 500;
+
+/** The lists of a snapshot as JSON, made little by little: at once, those of a large one would hold everything up. */
+export async function writtenInTurns(snapshot: Snapshot): Promise<Written> {
+  const written = new Map<unknown, string>();
+  for (const name of COLLECTION_NAMES) {
+    const records: readonly unknown[] = snapshot[name];
+    if (records.length <= SLICE) continue;
+    const parts: string[] = [];
+    for (let from = 0; from < records.length; from += SLICE) {
+      parts.push(JSON.stringify(records.slice(from, from + SLICE)).slice(1, -1));
+      await turn();
+    }
+    written.set(records, `[${parts.join(',')}]`);
+  }
+  return written;
 }
 
-const CHANGE_KEYS = new Set(['reset', ...SNAPSHOT_KEYS]);
+/**
+ * A change as JSON, as `parseChange` takes it.
+ *
+ * @param written lists of it whose text was made before
+ */
+export function changeText(change: StoredChange, written?: Written): string {
+  const given = SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change };
+  if (!written?.size) return JSON.stringify(given);
+  const members = Object.entries(given).map(
+    ([name, value]) => `${JSON.stringify(name)}:${written.get(value) ?? JSON.stringify(value)}`,
+  );
+  return `{${members.join(',')}}`;
+}
+
+const CHANGE_KEYS = new Set(['reset', 'removed', ...SNAPSHOT_KEYS]);
+const COLLECTION_KEYS: ReadonlySet<string> = new Set(COLLECTION_NAMES);
 
 /** Makes sure that parsed JSON is a change, with the same checks as a snapshot. */
 export function parseChange(json: unknown, source: string): StoredChange {
@@ -108,7 +150,18 @@ export function parseChange(json: unknown, source: string): StoredChange {
     const records = given[name];
     if (records !== undefined) change[name] = parseRecords(name, records, source);
   }
+  if ('removed' in given) change['removed'] = parseRemoved(given['removed'], source);
   return change;
+}
+
+/** Ids by collection. */
+function parseRemoved(given: unknown, source: string): unknown {
+  const isIds = (ids: unknown) => Array.isArray(ids) && ids.every((id) => typeof id === 'string');
+  if (!isRecord(given) || !Object.values(given).every(isIds)) {
+    throw damaged(`${source} is damaged: removed is not a list of ids for each collection`);
+  }
+  requireKnownKeys(given, COLLECTION_KEYS, source);
+  return given;
 }
 
 /** @throws GatewayError `state_damaged` */

@@ -6,7 +6,8 @@ import type { StoredChange } from './snapshot.ts';
 const LEAST_BYTES = 8 * 2 ** 20;
 
 /**
- * How much of what is on disk is out of date: records that were replaced since. A journal that only holds new records
+ * How much of what is on disk is out of date: records that were replaced or removed since. A removed one counts as
+ * many bytes as the others have. A journal that only holds new records
  * is as good as a snapshot of them, however long it is.
  */
 export class Staleness {
@@ -28,12 +29,16 @@ export class Staleness {
   /** Applies a change. @param bytes of its line */
   measure<Result>(change: StoredChange, bytes: number, apply: () => Result): Result {
     const before = this.#shadowed.state.size;
+    const total = this.#file.size + this.#journalBytes;
     const result = apply();
-    if (change.reset) this.#outdated = this.#file.size + this.#journalBytes;
+    const after = this.#shadowed.state.size;
+    if (change.reset) this.#outdated = total;
+    // The line itself holds nothing then that is of use.
+    else if (change.removed) this.#outdated += bytes + (total * (before - after)) / Math.max(before, 1);
     else {
       let records = 0;
       for (const name of COLLECTION_NAMES) records += change[name]?.length ?? 0;
-      const replaced = records - (this.#shadowed.state.size - before);
+      const replaced = records - (after - before);
       if (replaced) this.#outdated += (bytes * replaced) / records;
     }
     this.#journalBytes += bytes;

@@ -2,7 +2,7 @@ import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { type Change, type Contents, type Outcome, type Payment, State, type Undo } from '../domain/state.ts';
 import { Disk, type StoreFiles } from './disk.ts';
-import { type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
+import { type Snapshot, type StoredChange, snapshotOf, type Written } from './snapshot.ts';
 
 /**
  * @param replaced the change is the whole state that took the place of the one before: a listener that remembers
@@ -94,15 +94,16 @@ export class Store {
     return result;
   }
 
-  /** Replaces the whole state, all or nothing. */
-  async replace({ version: _, ...change }: Snapshot): Promise<void> {
-    await this.#store(change, { reset: true, ...change }, () => {
+  /** Replaces the whole state, all or nothing. @param written lists of it whose text was made before */
+  async replace({ version: _, ...change }: Snapshot, written?: Written): Promise<void> {
+    const apply = () => {
       const previous = this.#state;
       this.#load(change);
       return () => {
         this.#state = previous;
       };
-    });
+    };
+    await this.#store(change, { reset: true, ...change }, apply, [], written);
   }
 
   async #store(
@@ -110,13 +111,14 @@ export class Store {
     stored: StoredChange,
     apply: () => Undo,
     before: readonly (Payment | undefined)[] = [],
+    written?: Written,
   ): Promise<void> {
     if (this.#closed)
       throw new GatewayError('storage_failed', 'the emulator is stopping and takes no more changes');
     const emit = () => {
       for (const listener of this.#listeners) listener(change, stored.reset === true, before);
     };
-    if (this.#disk) return this.#disk.write(stored, apply, emit);
+    if (this.#disk) return this.#disk.write(stored, apply, emit, written);
     apply();
     emit();
   }

@@ -1,4 +1,5 @@
 import TinyQueue from 'tinyqueue';
+import { LONGEST_MOVE_MS } from '../contract/clock.ts';
 
 /** What is done with records when their time has come: IPNs go out, payments expire or settle by themselves. */
 export interface DueWork {
@@ -51,9 +52,6 @@ const STORE_RETRY_MS = 1_000;
 
 /** setTimeout counts in 32 bits; a longer wait is cut into pieces. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** A move takes at most this long in real time: clients give up at five minutes (chosen). */
-const LONGEST_MOVE_MS = 240_000;
 
 /**
  * The emulator's time: real time until it is frozen or moved, and never going backwards. Everything that waits does
@@ -142,18 +140,19 @@ export class Clock {
    * made due inside the span. Resolves when everything has run. A frozen clock is frozen afterwards too.
    *
    * @param milliseconds of the emulator's time, not negative
+   * @param limitMs maximum real time that it may take
    */
-  advance(milliseconds: number): Promise<MoveResult> {
-    return this.#inTurn(() => this.#moveTo(this.now() + milliseconds));
+  advance(milliseconds: number, limitMs?: number): Promise<MoveResult> {
+    return this.#inTurn(() => this.#moveTo(this.now() + milliseconds, limitMs));
   }
 
   /** Stops time at an instant (default: now), once everything due until then has run, as `advance` does it. */
-  freeze(at?: number): Promise<MoveResult> {
+  freeze(at?: number, limitMs?: number): Promise<MoveResult> {
     return this.#inTurn(async () => {
       const now = this.now();
       if (at !== undefined && at < now) return 'past';
       this.#frozen = true;
-      return this.#moveTo(at ?? now);
+      return this.#moveTo(at ?? now, limitMs);
     });
   }
 
@@ -171,10 +170,10 @@ export class Clock {
     return moved;
   }
 
-  async #moveTo(target: number): Promise<MoveResult> {
+  async #moveTo(target: number, limitMs = LONGEST_MOVE_MS): Promise<MoveResult> {
     this.#held = this.now();
     const moved = new AbortController();
-    const late = realPause(LONGEST_MOVE_MS, moved.signal).then(() => true);
+    const late = realPause(limitMs, moved.signal).then(() => true);
     // Also what was on its way before: its retry may fall into the span.
     const isLate = () => Promise.race([Promise.all(this.#running).then(() => false), late]);
     let result: MoveResult = 'late';

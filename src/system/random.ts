@@ -26,7 +26,7 @@ export function systemRandom(): RandomBytes {
  * @param generation what the state held at the start: a restart on a state that has grown draws other bytes, so that
  *   nothing that is already stored is drawn again
  */
-export function seededRandom(seed: string, generation: number): RandomBytes {
+export function seededRandom(seed: string, generation: number | string): RandomBytes {
   const counters = new Map<string, number>();
   return (purpose, length) => {
     const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 import { type CheckoutProblem, stepOf } from '../contract/checkout.ts';
 import { GatewayError } from '../contract/error.ts';
-import { changeEmail, codeProblem, enterEmail, refuseCode, sendCode } from '../domain/checkout.ts';
+import { changeEmail, codeProblem, deadCode, enterEmail, refuseCode, sendCode } from '../domain/checkout.ts';
 import { requirePayment } from '../domain/payment.ts';
 import { requirePending, type Settlement, settle } from '../domain/settle.ts';
 import type { Outcome, Payment, State } from '../domain/state.ts';
@@ -28,6 +28,9 @@ export function checkoutUseCases(parts: UseCaseParts) {
 
     /** The customer goes back to the first step. */
     changeEmail: (payment: Payment): Promise<null> => step(payment, (_, current) => changeEmail(current)),
+
+    /** What the customer should know of the verification code before entering it. */
+    codeProblem: (payment: Payment): CheckoutProblem | null => deadCode(store.state, payment, context().now),
 
     /** The customer asks for a new code (live mode). */
     resendCode: (payment: Payment): Promise<null> =>

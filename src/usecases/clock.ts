@@ -19,6 +19,12 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
       },
       result: null,
     }));
+  /** A move that took too long ended before the instant that is kept. */
+  const ended = async (move: Promise<MoveResult>) => {
+    const result = await move;
+    if (result === 'late') await keep(clock.read());
+    requireMoved(result, clock.now());
+  };
   return {
     /** The emulator's time, in milliseconds since 1970. */
     now: (): number => clock.now(),
@@ -29,20 +35,21 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
      *
      * @throws GatewayError `invalid_fields` for what would go backwards, `timed_out` when what fell due takes too long
      */
-    async move({ advance, freeze }: ClockInput): Promise<ClockReading> {
+    async move({ advance, freeze, timeout }: ClockInput): Promise<ClockReading> {
+      const limitMs = parseDuration(timeout);
       if (advance !== undefined) {
         const milliseconds = parseDuration(advance) ?? 0;
         const { now, ahead, frozen } = clock.read();
         requireReachable('advance', now + milliseconds);
         await keep({ now: now + milliseconds, ahead: ahead + milliseconds, frozen });
-        requireMoved(await clock.advance(milliseconds), clock.now());
+        await ended(clock.advance(milliseconds, limitMs));
       } else if (freeze !== undefined) {
         const at = freeze === 'now' ? undefined : parseInstant(freeze);
         const { now, ahead } = clock.read();
         requireReachable('freeze', at ?? 0);
         if (at !== undefined && at < now) requireMoved('past', now);
         await keep({ now: at ?? now, ahead, frozen: true });
-        requireMoved(await clock.freeze(at), clock.now());
+        await ended(clock.freeze(at, limitMs));
       } else await clock.resume();
       const reading = clock.read();
       await keep(reading);

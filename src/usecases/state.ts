@@ -3,8 +3,8 @@ import { command, hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import { State } from '../domain/state.ts';
-import { assertConsistent } from '../store/integrity.ts';
-import type { Snapshot } from '../store/snapshot.ts';
+import { assertConsistentInTurns } from '../store/integrity.ts';
+import { type Snapshot, type Written, writtenInTurns } from '../store/snapshot.ts';
 import { snapshotText } from '../store/snapshot-lines.ts';
 import { resumeClock } from './clock.ts';
 import { readState } from './read-state.ts';
@@ -46,7 +46,8 @@ export function stateUseCases(parts: UseCaseParts) {
      * @throws GatewayError `unparseable_body` or `invalid_fields`, with nothing changed
      */
     async restore(text: Buffer): Promise<void> {
-      await replace(parts, await validated(text), parts.preparation);
+      const snapshot = await validated(text, parts.settings.currencies.keys());
+      await replace(parts, snapshot, parts.preparation, await writtenInTurns(snapshot));
       events.forget('a state was imported');
     },
   };
@@ -57,6 +58,7 @@ async function replace(
   { store, settings, clock, renewIds }: UseCaseParts,
   snapshot: Snapshot,
   preparation: Preparation,
+  written?: Written,
 ): Promise<void> {
   const { merchants, wallets } = snapshot;
   const part = new State();
@@ -64,12 +66,13 @@ async function replace(
   part.apply(prepare(part, preparation, settings).change);
   // A clock that was moved stays as it is: it never goes back.
   const isMoved = store.state.clock.size > 0;
-  const replaced = store.replace({
+  const whole = {
     ...snapshot,
     clock: isMoved ? [...store.state.clock.values()] : snapshot.clock,
     merchants: [...part.merchants.values()],
     wallets: [...part.wallets.values()],
-  });
+  };
+  const replaced = store.replace(whole, written);
   renewIds();
   await replaced;
   if (!isMoved) resumeClock(clock, store.state);
@@ -84,11 +87,11 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
   return [...kept, ...merchants.filter(({ id }) => state.merchants.get(id) === undefined)];
 }
 
-async function validated(text: Buffer): Promise<Snapshot> {
+async function validated(text: Buffer, currencies: Iterable<string>): Promise<Snapshot> {
   const source = 'the imported state';
   try {
     const snapshot = await readState(text, source);
-    assertConsistent(snapshot, source);
+    await assertConsistentInTurns(snapshot, source, currencies);
     return snapshot;
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'state_damaged') throw error;

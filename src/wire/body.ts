@@ -1,4 +1,5 @@
 import { GatewayError } from '../contract/error.ts';
+import { MAX_FIELDS, requireFewFields, tooManyFields } from './field-limit.ts';
 import { parseMultipart, withoutRest } from './multipart.ts';
 
 /** The fields of a posted body as one object. */
@@ -20,7 +21,7 @@ const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([['application/jso
 
 /**
  * What reads the fields of a body of this type: a form (URL-encoded or multipart) or a JSON object. Of a repeated
- * field the last counts. The reader throws `unparseable_body`.
+ * field the last counts. The reader throws `unparseable_body` and `body_too_large`.
  *
  * @throws GatewayError `unsupported_media_type`
  */
@@ -51,7 +52,9 @@ Reflect.deleteProperty(FormFields.prototype, 'constructor');
 function parseForm(body: Buffer): PostedFields {
   const text = body.toString('utf8');
   const fields = new FormFields();
-  for (const pair of text.replace(/^\?/, '').split('&')) {
+  const pairs = text.replace(/^\?/, '').split('&', MAX_FIELDS + 1);
+  if (pairs.length > MAX_FIELDS) throw tooManyFields('a form');
+  for (const pair of pairs) {
     const nameTo = pair.includes('=') ? pair.indexOf('=') : pair.length;
     if (pair !== '') fields[formText(pair.slice(0, nameTo))] = formText(pair.slice(nameTo + 1));
   }
@@ -77,6 +80,7 @@ function formText(written: string): string {
 }
 
 function parseJson(body: Buffer): PostedFields {
+  requireFewFields(body);
   const text = body.toString('utf8');
   let parsed: unknown;
   try {

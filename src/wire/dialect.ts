@@ -141,7 +141,23 @@ export interface IpnTools {
    * @param body the raw text of the body, form or JSON
    */
   verify(body: string, keys: VerifyKeys): Verdict;
+  /** The signature over an amount and an identifier. */
+  sign(amount: string, identifier: string, secretKey: string): string;
+  /** What the fields of an IPN are called in its form. */
+  names: Readonly<Record<IpnFieldName, string>>;
+  /** A payment with this identifier and amount whose signature is that of the given one; null where there is none. */
+  splice(amount: string, identifier: string): { amount: string; identifier: string } | null;
 }
+
+type IpnFieldName =
+  | 'status'
+  | 'signature'
+  | 'identifier'
+  | 'amount'
+  | 'trx'
+  | 'holder'
+  | 'charge'
+  | 'currency';
 
 /** What an IPN is checked with. */
 export interface VerifyKeys {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../contract/error.ts';
+import { MAX_FIELDS, tooManyFields } from './field-limit.ts';
 
 /*
  * Our own, although there are libraries: they read streams of files, and cost three times as much as all the rest of
@@ -10,15 +11,12 @@ export function withoutRest(slice: string): string {
   return ` ${slice}`.slice(1);
 }
 
-/** No client of this interface sends anywhere near as many (chosen). */
-const MAX_PARTS = 1_000;
-
 /**
  * The text fields of a multipart/form-data body, in order; files are passed over.
  *
  * @param body the whole body
  * @param contentType the Content-Type header, which names the boundary
- * @throws GatewayError `unparseable_body`, saying what is wrong with it
+ * @throws GatewayError `unparseable_body`, saying what is wrong with it, or `body_too_large`
  */
 export function parseMultipart(body: Buffer, contentType: string): Fields {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
@@ -37,8 +35,8 @@ const PLAIN_PART = /^\r\nContent-Disposition: form-data; name="(\w+)"\r\n\r\n([\
  * Undefined for any other.
  */
 export function parsePlain(body: Buffer, boundary: string): Fields | undefined {
-  const [preamble, ...parts] = body.toString('latin1').split(`--${boundary}`, MAX_PARTS + 3);
-  if (preamble !== '' || !parts.pop()?.startsWith('--') || parts.length > MAX_PARTS) return undefined;
+  const [preamble, ...parts] = body.toString('latin1').split(`--${boundary}`, MAX_FIELDS + 3);
+  if (preamble !== '' || !parts.pop()?.startsWith('--') || parts.length > MAX_FIELDS) return undefined;
   const fields: Fields = [];
   for (const part of parts) {
     const [, name, value] = PLAIN_PART.exec(part) ?? [];
@@ -57,7 +55,7 @@ export function parseAny(body: Buffer, boundary: string): Fields {
   const fields: Fields = [];
   let at = boundaryEnd(text, separator, 0, 'its boundary does not occur');
   for (let part = 0; !text.startsWith('--', at); part++) {
-    if (part === MAX_PARTS) throw malformed(`it has more than ${MAX_PARTS} parts`);
+    if (part === MAX_FIELDS) throw tooManyFields('a form');
     const headersFrom = text.indexOf('\r\n', at) + 2;
     const headersEnd = text.indexOf('\r\n\r\n', headersFrom - 2);
     if (headersEnd === -1) throw malformed('it ends in the headers of a part');

@@ -115,10 +115,10 @@ describe('the back button', () => {
       await arrive({ page, ...at });
       await enterEmail(page, 'nonsense');
       await enterEmail(page, 'someone@example.com');
-      expect(await alertOf(page)).toContain('E-mail is not the test address');
+      expect(await alertOf(page)).toContain('This e-mail is not the test address');
       await enterEmail(page, SANDBOX.email);
       await enterCode(page, '000000');
-      expect(await alertOf(page)).toContain('Verification code is not right');
+      expect(await alertOf(page)).toContain('The verification code is not right');
       for (let back = 0; back < 4; back++) {
         const answer = await page.goBack();
         expect([answer?.status(), answer?.request().method()]).toEqual([200, 'GET']);
@@ -145,7 +145,7 @@ describe('the back button', () => {
     await arrive({ page, ...at });
     await enterEmail(page, 'nonsense');
     await page.reload();
-    expect(await alertOf(page)).toContain('E-mail is not an address');
+    expect(await alertOf(page)).toContain('This e-mail is not a valid address');
     expect(await page.getByLabel('E-mail').inputValue()).toBe('nonsense');
     expect(await page.evaluate('document.activeElement.id')).toBe('email');
   });

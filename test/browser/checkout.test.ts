@@ -107,10 +107,10 @@ describe('paying', () => {
 
 describe('what is refused', () => {
   test.each([
-    { mode: 'sandbox', email: 'someone@example.com', says: 'E-mail is not the test address' },
-    { mode: 'sandbox', email: 'nonsense', says: 'E-mail is not an address' },
-    { mode: 'sandbox', email: '', says: 'E-mail is not an address' },
-    { mode: 'live', email: 'nobody@example.com', says: 'E-mail does not belong to a wallet' },
+    { mode: 'sandbox', email: 'someone@example.com', says: 'This e-mail is not the test address' },
+    { mode: 'sandbox', email: 'nonsense', says: 'This e-mail is not a valid address' },
+    { mode: 'sandbox', email: '', says: 'This e-mail is not a valid address' },
+    { mode: 'live', email: 'nobody@example.com', says: 'This e-mail does not belong to a wallet' },
     { mode: 'live', email: 'poor@example.com', says: 'does not hold enough' },
   ] as const)(
     'the $mode page announces what is wrong with the e-mail $email and keeps it',
@@ -135,7 +135,7 @@ describe('what is refused', () => {
       const right = await codeOf(at.sim, mode);
       const wrong = right === '000000' ? '111111' : '000000';
       await enterCode(at.page, wrong);
-      expect(await alertOf(at.page)).toContain('Verification code is not right');
+      expect(await alertOf(at.page)).toContain('The verification code is not right');
       expect(await at.page.getByLabel('Verification code').inputValue()).toBe(wrong);
       expect(await statusOf(at.sim)).toBe('pending');
       expect(at.ipns()).toEqual([]);
@@ -188,7 +188,7 @@ describe('the code of a live payment', () => {
     // One in a million is the same code again, which then pays.
     if (first !== second) {
       await enterCode(page, first);
-      expect(await alertOf(page)).toContain('Verification code is not right');
+      expect(await alertOf(page)).toContain('The verification code is not right');
     }
     await enterCode(page, second);
     expect(page.url()).toBe(at.fields['success_url']);

@@ -28,6 +28,7 @@ function texts({ kind, choices = [], default: fallback }: OptionSpec): [string, 
     case 'url':
     case 'baseUrl':
       return ['http://a.test', 'http://b.test', 'http://c.test'];
+    case 'retention':
     case 'duration':
       return ['1s', '2s', '3m'];
     case 'list':

@@ -44,6 +44,10 @@ describe('every command', () => {
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(nearest);
     expect(stderr).not.toMatch(/^\s+at /m);
+    const asJson = await run([...args, '--json'], { cwd: await temporaryFolder() });
+    // Who waits for the first line of a start must not get another.
+    if (args[0] === 'start') expect(asJson.stdout).toBe('');
+    else expect(JSON.parse(asJson.stdout)).toMatchObject({ code: 'usage', message: expect.any(String) });
   });
 
   it('help lists the exit codes and exits 0', async () => {

@@ -416,6 +416,32 @@ describe('ipn listen', () => {
     ]);
   });
 
+  it('answers 502 in words for a host that is not known, and goes on', async () => {
+    const listener = await listening(['--forward-to', 'http://nobody.invalid:3000/ipn']);
+    for (let count = 0; count < 2; count++) {
+      const answer = await fetch(listener.url, { method: 'POST', headers: FORM, body: GOOD });
+      expect([answer.status, await answer.text()]).toEqual([
+        502,
+        expect.stringMatching(/^not passed on: .*nobody\.invalid/),
+      ]);
+    }
+    expect(listener.heard()).toMatchObject([{ answered: 502 }, { answered: 502 }]);
+    expect(listener.stderr()).toBe('');
+  });
+
+  it.each([
+    ['http://192.0.2.1/ipn', '--allow-ipn-host 192.0.2.1'],
+    ['http://169.254.169.254/latest', '169.254.169.254'],
+    ['http://0.0.0.0:3000/ipn', '0.0.0.0'],
+  ])('passes nothing on to %s, which the guard does not let out', async (to, named) => {
+    const cwd = await temporaryFolder();
+    const finished = await run(['ipn', 'listen', '--port', '0', '--secret', SECRET, '--forward-to', to], {
+      cwd,
+    });
+    expect(finished).toMatchObject({ stdout: '', stderr: expect.stringContaining(named) });
+    expect(finished.code).toBeGreaterThan(0);
+  });
+
   it('answers 413 to more than 1 MiB and goes on', async () => {
     const listener = await listening([]);
     const large = await fetch(listener.url, { method: 'POST', body: 'x'.repeat(2 ** 20 + 1) });

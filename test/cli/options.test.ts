@@ -53,6 +53,7 @@ async function layers(cwd: string): Promise<Layers> {
     inMemory: [true, false, true],
     fsync: [true, false, true],
     fixtures,
+    keep: ['24h', '7', '2h'],
     publicUrl: ['http://flag.test', 'http://variable.test', 'http://file.test'],
     loose: [true, false, true],
     errorStatus: ['http', 'ok', 'http'],

@@ -39,6 +39,24 @@ describe('state export and import', () => {
     expect(await identifiers(cwd)).toEqual(['order-1']);
   });
 
+  it.each(['import', 'reset'])(
+    '%s goes on without a question where there is no terminal, and says so',
+    async (name) => {
+      const cwd = await temporaryFolder();
+      await startIn(cwd);
+      await create(cwd, 'order-1');
+      await run(['state', 'export', 'saved.json'], { cwd });
+      const args = name === 'import' ? ['saved.json'] : [];
+      expect((await runBinary(['state', name, ...args], { cwd })).code).toBe(0);
+      expect(await identifiers(cwd)).toEqual(name === 'import' ? ['order-1'] : []);
+      expect((await run(['state', name, '--help'], { cwd })).stdout).toContain(
+        'without a terminal it never asks',
+      );
+      const page = await readFile(new URL('../../src/docs/state.md', import.meta.url), 'utf8');
+      expect(page).toContain('Without a terminal, as in CI, they go on without a question');
+    },
+  );
+
   it('refuses what is no state, whole, and says why', { timeout: 60_000 }, async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);

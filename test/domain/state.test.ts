@@ -84,6 +84,91 @@ describe('a collection', () => {
   );
 });
 
+describe('removed records', () => {
+  const grouped = () => new Collection<Item>(({ value }) => (value % 3 ? 'some' : 'others'));
+  const contents = (collection: Collection<Item>) => ({
+    size: collection.size,
+    values: [...collection.values()].map(({ id }) => id),
+    page: collection.page(10_000, undefined, all).data.map(({ id }) => id),
+    groups: ['some', 'others'].map((key) => collection.group(key).map(({ id }) => id)),
+    newest: [collection.newest()?.id, collection.newestOf('some')?.id, collection.newestOf('others')?.id],
+  });
+
+  it('are gone from the list, its groups and its pages, and a rollback puts them back in their places', () => {
+    const step = fc.record({
+      put: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
+      remove: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
+      isRolledBack: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        const collection = grouped();
+        let model: Item[] = [];
+        let next = 0;
+        for (const { put, remove, isRolledBack } of steps) {
+          for (const _ of put) {
+            const item = { id: `item${next}`, value: next++ };
+            collection.put(item);
+            model.push(item);
+          }
+          const gone = new Set(remove.map((value) => `item${value}`));
+          const undo = collection.remove(gone);
+          if (isRolledBack) undo();
+          else model = model.filter(({ id }) => !gone.has(id));
+          const twin = grouped();
+          for (const item of model) twin.put(item);
+          expect(contents(collection)).toEqual(contents(twin));
+        }
+      }),
+    );
+  });
+
+  it('leave a cursor good, and no room taken by very many that went', () => {
+    const collection = filled(30_000);
+    const first = collection.page(3, undefined, all);
+    for (let from = 0; from < 29_990; from += 1_000) {
+      const to = Math.min(from + 1_000, 29_990);
+      collection.remove(Array.from({ length: to - from }, (_, index) => `item${from + index}`));
+    }
+    const second = collection.page(3, first.nextCursor ?? undefined, all);
+    expect(second.data.map(({ id }) => id)).toEqual(['item29996', 'item29995', 'item29994']);
+    const last = collection.page(10, second.nextCursor ?? undefined, all);
+    expect(last.data.map(({ id }) => id)).toEqual(['item29993', 'item29992', 'item29991', 'item29990']);
+    expect(last.nextCursor).toBeNull();
+    // What an earlier removal left is looked through once: the next one is as quick as in a small list.
+    collection.remove(['item29990']);
+    const looked = vi.fn(all);
+    collection.page(100, undefined, looked);
+    expect(looked).toHaveBeenCalledTimes(9);
+  });
+
+  it('cannot go while the list is being written', () => {
+    const collection = filled(2);
+    collection.freeze();
+    expect(() => collection.remove(['item0'])).toThrow('being written');
+    collection.thaw();
+    collection.remove(['item0']);
+    expect(collection.size).toBe(1);
+  });
+
+  it('are forgotten by the index of pending payments', () => {
+    const held = state();
+    const using = context();
+    const older = pendingPayment(held, {}, using);
+    const newer = pendingPayment(held, {}, using);
+    held.apply({ payments: [older, newer].map((payment) => ({ ...payment, status: 'succeeded' })) });
+    const undo = held.apply({ removed: { payments: [older.id, newer.id] } });
+    expect(held.findPayment('order-1')).toBeUndefined();
+    undo();
+    expect(held.findPayment('order-1')?.id).toBe(newer.id);
+    held.apply({ removed: { payments: [older.id, newer.id] } });
+    const first = pendingPayment(held, {}, using);
+    expect(held.newestPending('order-1')?.id).toBe(first.id);
+    const second = pendingPayment(held, {}, using);
+    expect(held.newestPending('order-1')?.id).toBe(second.id);
+  });
+});
+
 describe('taking a change back', () => {
   const snapshot = (held: State) => ({
     payments: [...held.payments.values()],

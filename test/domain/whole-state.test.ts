@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { COLLECTION_NAMES, type CollectionName } from '../../src/contract/state.ts';
 import { assertConsistent, type WholeState } from '../../src/store/integrity.ts';
-import { fullSnapshot } from '../helpers/records.ts';
+import { fullSnapshot, wallet } from '../helpers/records.ts';
 
-const check = (state: WholeState) => () => assertConsistent(state, 'the file');
+const check = (state: WholeState) => () => assertConsistent(state, 'the file', ['GNF']);
 
 describe('a state from outside', () => {
   it('as a server exports it hangs together', () => {
@@ -41,6 +41,35 @@ describe('a state from outside', () => {
       expect(check({ ...state, cards })).toThrow(`number "${number}" must be 16 Luhn-valid digits`);
     },
   );
+
+  it.each([
+    [
+      'payments',
+      { currency: 'XXX' },
+      'currency "XXX" is not known: the options and the wallets have GNF, USD, EUR',
+    ],
+    ['payments', { currency: 'usd' }, 'currency "usd" is not known'],
+    ['cards', { currency: 'GBP' }, 'currency "GBP" is not known'],
+    ['cardTransactions', { currency: '' }, 'currency "" is not known'],
+    ['merchants', { balances: { JPY: '1' } }, 'balances: currency "JPY" is not known'],
+    ['wallets', { currency: 'eur' }, 'currency "eur" is no currency code'],
+  ] as const)('has no %s with %j', (name, change, problem) => {
+    const state = fullSnapshot();
+    const [first, ...others] = state[name];
+    expect(check({ ...state, [name]: [{ ...first, ...change }, ...others] })).toThrow(
+      `the file: ${name} "${first?.id}": ${problem}`,
+    );
+  });
+
+  it('may have currencies that only the options, or only its own wallets have', () => {
+    const state = fullSnapshot();
+    const [first] = state.wallets;
+    const inOther = (currency: string) => state.payments.map((payment) => ({ ...payment, currency }));
+    expect(check({ ...state, payments: inOther('GNF') })).not.toThrow();
+    expect(check({ ...state, payments: inOther('NPR') })).toThrow('"NPR" is not known');
+    const wallets = [...state.wallets, { ...wallet(), ...first, id: 'wal_npr', currency: 'NPR' }];
+    expect(check({ ...state, wallets, payments: inOther('NPR') })).not.toThrow();
+  });
 
   it.each(COLLECTION_NAMES)('has no id twice in %s', (name) => {
     const state = fullSnapshot();

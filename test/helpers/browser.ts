@@ -32,15 +32,19 @@ export interface Executable {
   environment: Record<string, string>;
 }
 
-/** Starts Chromium: the one that CHROMIUM_PATH names, else an installed one, else the one from npm. */
-export async function launchBrowser(): Promise<TestBrowser> {
+/**
+ * Starts Chromium: the one that CHROMIUM_PATH names, else an installed one, else the one from npm.
+ *
+ * @param more further arguments of its command line
+ */
+export async function launchBrowser(more: readonly string[] = []): Promise<TestBrowser> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-browser-'));
   const removeFolder = () => rm(folder, { recursive: true, force: true });
   try {
     const { path, environment } = await findExecutable(folder);
     const browser = await chromium.launch({
       executablePath: path,
-      args: ARGUMENTS,
+      args: [...ARGUMENTS, ...more],
       env: { ...definedEnvironment(), TMPDIR: folder, ...environment },
     });
     const close = async () => {

@@ -64,6 +64,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
       ...ipn,
     },
     delivery: 'ipn-then-redirect',
+    keep: null,
     paymentExpiresMs: null,
     unreachable: () => null,
     ...changes,

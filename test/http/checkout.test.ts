@@ -424,6 +424,27 @@ describe('the simulator panel', () => {
     expect([answer.status, await checkout.status()]).toEqual([422, 'pending']);
   });
 
+  it.each([
+    [
+      { outcome: 'explode' },
+      'outcome must be one of approve, cancel, fail, expire (got &quot;explode&quot;)',
+    ],
+    [
+      { outcome: 'approve', delivery: 'ipn-onyl' },
+      'delivery must be one of ipn-then-redirect, redirect-then-ipn, ipn-only, redirect-only, ipn-twice (got &quot;ipn-onyl&quot;): did you mean ipn-only?',
+    ],
+  ])('refuses %j and tells a browser on a page', async (form, problem) => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim);
+    const answer = await checkout.step('panel', form, BROWSER);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([422, 'text/html; charset=UTF-8']);
+    const html = await answer.text();
+    expect(html).toContain(problem);
+    expect(html).toContain(`payment_id=${checkout.id}`);
+    expect((await checkout.step('panel', form)).status).toBe(422);
+    expect(await checkout.status()).toBe('pending');
+  });
+
   it('stays on a page of its own with the order ipn-only', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim);
@@ -433,6 +454,32 @@ describe('the simulator panel', () => {
 });
 
 describe('the live checkout', () => {
+  it('says that a code has expired before it is entered, and no more once a new one was sent', async () => {
+    const sim = await startSim();
+    const checkout = await checkoutOf(sim, {}, 'live');
+    await checkout.step('email', { email: 'wallet@example.com' });
+    const shown = async (method = 'GET') => {
+      const answer = await fetch(checkout.url, { method });
+      return { status: answer.status, html: await answer.text() };
+    };
+    expect((await shown()).html).not.toContain('role="alert"');
+    const advance = {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"advance":"10m"}',
+    };
+    await fetch(`${sim.url}/_sim/clock`, advance);
+    for (const method of ['GET', 'POST']) {
+      const { status, html } = await shown(method);
+      expect(status).toBe(200);
+      expect(html).toMatch(/role="alert"[^>]*>The verification code has expired\. Ask for a new code/);
+    }
+    const french = await fetch(checkout.url, { headers: { 'Accept-Language': 'fr' } });
+    expect(await french.text()).toContain('>Le code de vérification a expiré. ');
+    await checkout.step('resend');
+    expect((await shown()).html).not.toContain('role="alert"');
+  });
+
   it.each([
     ['an unknown wallet', 'nobody@example.com', '100'],
     ['a wallet that holds too little', 'poor@example.com', '100'],

@@ -91,6 +91,27 @@ describe('every page of the dashboard', () => {
     expect((await sim.control<{ data: unknown[] }>('/requests')).data).toEqual([]);
   });
 
+  it.each(['GET', 'POST', 'DELETE'])(
+    'answers %s at an address of the dashboard that is none with a page',
+    async (method) => {
+      for (const path of [
+        '/_sim/ui/payment',
+        '/_sim/ui/',
+        '/_sim/ui/payments/a/b',
+        '/_sim/ui/%3Cscript%3E',
+      ]) {
+        const answer = await fetch(sim.url + path, { method });
+        expect([path, answer.status]).toEqual([path, 404]);
+        expect(answer.headers.get('content-type')).toBe('text/html; charset=UTF-8');
+        const html = await answer.text();
+        expect(html).toMatch(/role="alert".*there is no route .*<h1>Not there<\/h1>/s);
+        expect(html).not.toContain('<script>');
+      }
+      const other = await fetch(`${sim.url}/_sim/uix`, { method });
+      expect(other.headers.get('content-type')).toBe('application/json');
+    },
+  );
+
   it('answers 404 in words for what is not there', async () => {
     for (const path of ['payments/none', 'ipns/none', 'cards/none', 'requests/999']) {
       const answer = await get(`/_sim/ui/${path}`);

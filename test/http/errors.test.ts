@@ -89,6 +89,24 @@ describe('malformed HTTP', () => {
   });
 });
 
+describe('a broken request behind whole ones on the same connection', () => {
+  it.each([
+    ['garbage', 'hello there\r\n\r\n', 400],
+    ['CONNECT', `CONNECT a:1 HTTP/1.1\r\n${HOST}\r\n`, 405],
+    [
+      'a broken chunk',
+      `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      400,
+    ],
+  ])('with %s is answered behind them', async (_, broken, status) => {
+    const { server } = await startSim();
+    const whole = `GET /_sim/clock HTTP/1.1\r\n${HOST}\r\n`.repeat(20);
+    const { text } = await rawExchange(server.port, whole + broken);
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, found]) => Number(found));
+    expect(statuses).toEqual([...Array<number>(20).fill(200), status]);
+  });
+});
+
 describe('a request that no route answers', () => {
   it.each([
     ['POST', '/payment/initate', '/payment/initiate'],
@@ -103,6 +121,18 @@ describe('a request that no route answers', () => {
     expect(response.headers.get('x-gateway-sim')).toBe('1');
     expect(body).toMatchObject({ error: 'true', errors: [body.message] });
     expect(body.message).toContain(nearest);
+  });
+
+  it.each([
+    ['/sandbox/initiate', '/sandbox/payment/initiate'],
+    ['/sandbx/payment/initiate', '/sandbox/payment/initiate'],
+    ['/sandbox/payment/checkout', '/sandbox/payment/initiate'],
+    ['/payments/initiate', '/payment/initiate'],
+    ['/api/payment/initiate', '/payment/initiate'],
+  ])('%s never names a route of the other mode', async (path, nearest) => {
+    const { url } = await startSim();
+    const { message } = (await (await fetch(url + path, { method: 'POST' })).json()) as { message: string };
+    expect(message).toMatch(new RegExp(`the nearest route is \\S+ ${nearest}(/|$)`));
   });
 
   it('says under /sandbox/api/cards that cards exist in live mode only', async () => {

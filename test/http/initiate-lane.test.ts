@@ -57,6 +57,10 @@ const multipart = (changes: Record<string, unknown> = {}) =>
     .map(([name, value]) => `--XX\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
     .join('')}--XX--\r\n`;
 
+const PART = '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n';
+const manyFields = (count: number) =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 1])));
+
 /** An emulator whose requests go through the app, all of them or those that the lane does not take. */
 async function emulator(hasLane: boolean, options: StartOptions) {
   const { server, control } = await startSim(options);
@@ -126,6 +130,9 @@ describe('initiate without the app', () => {
     ['bytes that are no UTF-8', { body: `${form(KEY)}&details=%ff%` }],
     ['multipart without a boundary', { type: 'multipart/form-data', body: multipart(KEY) }],
     ['multipart that breaks off', { type: MULTIPART, body: multipart(KEY).slice(0, -9) }],
+    ['a form with too many fields', { body: `${form(KEY)}${'&a=1'.repeat(1_000)}` }],
+    ['a form with nothing but field ends', { body: '&'.repeat(2 ** 20) }],
+    ['multipart with too many fields', { type: MULTIPART, body: `${PART.repeat(1_000)}${multipart(KEY)}` }],
     ['a host that is a name', { headers: { Host: 'pay.shop.test' }, body: form(KEY) }],
     [
       'unusual headers',
@@ -161,6 +168,7 @@ describe('initiate without the app', () => {
         body: '3\r\na=1\r\n0\r\n\r\n',
       },
     ],
+    ['JSON with too many fields', { type: 'application/json', body: manyFields(1_001) }],
     ['no length', { headers: { 'Content-Length': undefined } }],
     ['a body over the limit', { body: 'x'.repeat(2 ** 20 + 1) }],
   ])('leaves %s to the app', async (_, sent) => {

@@ -231,27 +231,38 @@ describe('a checkout step', () => {
 
 describe('a problem', () => {
   const problems: [CheckoutProblem, (typeof STEPS)[number], string][] = [
-    ['email_invalid', 'email', 'E-mail'],
-    ['email_not_test', 'email', 'E-mail'],
-    ['wallet_unknown', 'email', 'E-mail'],
-    ['balance_too_small', 'email', 'E-mail'],
-    ['code_wrong', 'code', 'Verification code'],
-    ['code_expired', 'code', 'Verification code'],
-    ['code_spent', 'code', 'Verification code'],
-    ['wallet_unknown', 'code', 'Verification code'],
-    ['balance_too_small', 'code', 'Verification code'],
+    ['email_invalid', 'email', 'e-mail'],
+    ['email_not_test', 'email', 'e-mail'],
+    ['wallet_unknown', 'email', 'e-mail'],
+    ['balance_too_small', 'email', 'e-mail'],
+    ['code_wrong', 'code', 'verification code'],
+    ['code_expired', 'code', 'verification code'],
+    ['code_spent', 'code', 'verification code'],
+    ['wallet_unknown', 'code', 'verification code'],
+    ['balance_too_small', 'code', 'verification code'],
   ];
 
   test.each(problems)(
     '%s on the %s step is announced, names the field, and keeps the form',
     (problem, step, label) => {
       const main = form(checkout({ step, problem, value: 'kept' }), step);
-      expect(main).toMatch(new RegExp(`<p [^>]*role="alert" id="${step}-problem">${label} `));
+      expect(main).toMatch(
+        new RegExp(`<p [^>]*role="alert" id="${step}-problem">(This|The) ${label} [^<]*\\.</p>`),
+      );
       expect(main).toContain('aria-invalid="true"');
       expect(main).toContain(`aria-describedby="${step}-problem ${step}-hint"`);
       expect(main).toContain('value="kept"');
     },
   );
+
+  test.each(problems)('%s on the %s step is a sentence in French, too', (problem, step, label) => {
+    const main = form(checkout({ language: 'fr', step, problem }), step);
+    const names = { 'e-mail': 'Cet e-mail', 'verification code': 'Le code de vérification' };
+    const named = names[label as keyof typeof names];
+    expect(main).toMatch(
+      new RegExp(`id="${step}-problem">${named} (est|a|ne?|n’est|correspond) [^<]*\\.</p>`),
+    );
+  });
 
   test('is in the title too, which is read first after the page has loaded', () => {
     expect(checkout({ problem: 'email_invalid' })).toContain(
@@ -453,7 +464,7 @@ describe('in French', () => {
 
   test('problems and closed pages are French too', () => {
     expect(checkout({ language: 'fr', step: 'code', problem: 'code_wrong' })).toContain(
-      '>Code de vérification incorrect',
+      '>Le code de vérification est incorrect',
     );
     expect(closed({ language: 'fr' })).toContain('>Retour à Demo Store</a>');
   });

@@ -386,6 +386,12 @@ describe('a state', () => {
       'merchantId names "mer_demo", which is not in merchants',
     ],
     [
+      'a payment in no currency',
+      (state) => ({ ...state, payments: state.payments.map((one) => ({ ...one, currency: 'XXX' })) }),
+      422,
+      'currency "XXX" is not known: the options and the wallets have USD, GNF, CFA, EUR',
+    ],
+    [
       'a time that would never come',
       (state) => ({
         ...state,

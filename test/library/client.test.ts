@@ -271,6 +271,29 @@ describe('what surrounds payments', () => {
     for (const one of wrong) await expect(one).rejects.toMatchObject({ code: 'usage' });
   });
 
+  it('a move of the clock that waits for a hanging receiver ends when its time is up', async () => {
+    const sim = await startLibrary({ delivery: 'redirect-then-ipn' });
+    const receiver = await startReceiver(['hang']);
+    await sim.clock.freeze();
+    await sim.payments.create({ identifier: 'order-1', ipnUrl: receiver.url });
+    await sim.payments.approve('order-1');
+    await expect(sim.clock.advance('1h', { timeout: 200 })).rejects.toMatchObject({
+      code: 'timed_out',
+      message: expect.stringContaining('what is due takes long: the clock got as far as'),
+    });
+    // Where it stands now is what a restart would find, too.
+    const { now } = await sim.clock.now();
+    const { clock } = (await sim.snapshot()) as unknown as { clock: { frozenAt: string }[] };
+    expect(clock).toMatchObject([{ frozenAt: now }]);
+    await receiver.close();
+    await sim.clock.advance('1s', { timeout: '4m' });
+    await expect(sim.clock.advance('1s', { timeout: '5m' })).rejects.toMatchObject({
+      message: expect.stringContaining('timeout must be a duration such as 500ms or 10s, at most 240s'),
+    });
+    const misspelt = { timout: 1 } as object;
+    await expect(sim.clock.advance('1s', misspelt)).rejects.toMatchObject({ code: 'usage' });
+  });
+
   it('the state is reset, taken out and put back, and the keys stay right', async () => {
     const sim = await startLibrary();
     await sim.payments.create({ identifier: 'order-1', amount: '1.00' });

@@ -205,6 +205,7 @@ describe('connectGatewaySim', () => {
       await expect(connectGatewaySim(sim.url, { controlToken })).rejects.toMatchObject({
         code: 'unauthorized',
         message: 'the control token is missing or wrong',
+        remedy: expect.stringMatching(/^(?!.*--).*controlToken/),
       });
     }
     const client = await connectGatewaySim(sim.url, { controlToken: 'a-long-secret' });
@@ -221,10 +222,25 @@ describe('connectGatewaySim', () => {
     },
   );
 
+  it('speaks of options, not of flags, whatever is refused later', async () => {
+    const sim = await startLibrary();
+    const client = await connectGatewaySim(sim.url);
+    for (const { ipns, faults } of [client, sim]) {
+      const refused = await ipns.fire({ to: 'http://192.0.2.1/ipn' }).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'forbidden', remedy: expect.stringContaining('forwardIpn') });
+      expect((refused as GatewayError).remedy).not.toContain('--');
+      await expect(faults.set({ route: 'nowhere', status: 500 })).rejects.toBeInstanceOf(GatewayError);
+    }
+  });
+
   it('says that nothing answers', async () => {
     const sim = await startLibrary();
     await sim.stop();
-    await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({ code: 'no_server' });
+    await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({
+      code: 'no_server',
+      remedy:
+        'Start one with: gateway-sim start. Or give connectGatewaySim(url) another address, as its argument or in GATEWAY_SIM_URL.',
+    });
   });
 
   it.each([

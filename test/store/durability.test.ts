@@ -1,39 +1,15 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { bundled, type Program } from '../helpers/program.ts';
 import { records, wallet } from '../helpers/records.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-/** Commits without end, eight at a time, and says which commits were acknowledged, in the moment they are. */
-const COMMITTER = `
-  import { writeSync } from 'node:fs';
-  import { Store } from './src/store/store.ts';
-  import { records, wallet } from './test/helpers/records.ts';
-  const [folder, run, size] = process.argv.slice(2);
-  const store = await Store.open({ folder, fsync: false }, async () => records());
-  const holder = 'x'.repeat(Number(size));
-  let next = 0;
-  const loop = async (_, number) => {
-    for (;;) {
-      const id = run + '-' + next++;
-      await store.commit(() => ({ change: { wallets: [wallet({ id: 'large-' + number, holder })] }, result: null }));
-      await store.commit(() => ({ change: { wallets: [wallet({ id })] }, result: null }));
-      writeSync(1, id + '\\n');
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, loop));
-`;
 
 /** Runs on a disk that takes files of 64 KiB only, and reports what happened as JSON. */
 const FULL_DISK = `
@@ -67,31 +43,14 @@ const OPENER = `
   process.stdout.write(JSON.stringify({ code, message, remedy }));
 `;
 
-let programs: string;
-
-async function bundled(name: string, contents: string): Promise<void> {
-  await build({
-    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    // The records' builders are all that the programs take from the helpers.
-    external: ['vitest'],
-    outfile: join(programs, name),
-    logLevel: 'error',
-  });
-}
+let fullDisk: Program;
+let opener: Program;
 
 beforeAll(async () => {
-  programs = await mkdtemp(join(tmpdir(), 'gateway-sim-programs-'));
-  await Promise.all([
-    bundled('committer.mjs', COMMITTER),
-    bundled('full-disk.mjs', FULL_DISK),
-    bundled('opener.mjs', OPENER),
-  ]);
+  [fullDisk, opener] = await Promise.all([bundled(FULL_DISK), bundled(OPENER)]);
 });
 
-afterAll(() => rm(programs, { recursive: true, force: true }));
+afterAll(() => Promise.all([fullDisk.remove(), opener.remove()]));
 
 const openAt = (folder: string) => Store.open({ folder, fsync: false }, async () => records());
 const db = (folder: string) => join(folder, 'db.json');
@@ -106,42 +65,6 @@ async function stateOf(folder: string): Promise<{ snapshot: Snapshot; notices: s
   await store.close();
   return { snapshot, notices: store.notices };
 }
-
-function started(program: string, args: string[]): ChildProcessWithoutNullStreams {
-  const child = spawn(process.execPath, [join(programs, program), ...args]);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
-}
-
-describe('a kill in the middle of commits', () => {
-  it.each([
-    // Fat records are replaced again and again, so that kills also meet snapshots being written.
-    { what: 'small records', size: 10, kills: [1, 9, 200, 3_000] },
-    { what: 'fat records', size: 100_000, kills: [1, 40, 85, 150, 170] },
-  ])('loses nothing that was acknowledged: $what', async ({ size, kills }) => {
-    const folder = await temporaryFolder();
-    const acknowledged = new Set<string>();
-    for (const [run, acknowledgements] of kills.entries()) {
-      const child = started('committer.mjs', [folder, `run${run}`, String(size)]);
-      let errors = '';
-      child.stderr.on('data', (chunk) => {
-        errors += chunk;
-      });
-      let count = 0;
-      for await (const line of createInterface({ input: child.stdout })) {
-        acknowledged.add(line);
-        if (++count === acknowledgements) child.kill('SIGKILL');
-      }
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      expect({ signal: child.signalCode, errors }).toEqual({ signal: 'SIGKILL', errors: '' });
-      const { snapshot, notices } = await stateOf(folder);
-      const kept = new Set(snapshot.wallets.map(({ id }) => id));
-      expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
-      for (const notice of notices) expect(notice).toContain('torn');
-    }
-    expect(acknowledged.size).toBeGreaterThanOrEqual(kills.reduce((sum, count) => sum + count));
-  });
-});
 
 describe('a torn last line', () => {
   it.each(['{"wallets":[{"id":"to', '{', '{"wallets":[]}', '\u0000\u0000\u0000'])(
@@ -172,29 +95,6 @@ describe('a torn last line', () => {
       expect((await stateOf(folder)).notices).toEqual([]);
     },
   );
-
-  it('is dropped at whichever byte the line was cut, also inside a character', async () => {
-    const folder = await temporaryFolder();
-    const store = await openAt(folder);
-    const first = await readFile(db(folder));
-    await store.commit(put('first'));
-    const whole = (await readFile(journal(folder))).length;
-    await store.commit(() => ({
-      change: { wallets: [wallet({ id: 'second', holder: 'Zoë 😀' })] },
-      result: null,
-    }));
-    const bytes = await readFile(journal(folder));
-    await store.close();
-    for (let length = whole; length < bytes.length - 1; length++) {
-      await writeFile(journal(folder), bytes.subarray(0, length));
-      await writeFile(db(folder), first);
-      const { snapshot } = await stateOf(folder);
-      expect(snapshot.wallets.map(({ id }) => id)).toEqual([
-        ...records().wallets.map(({ id }) => id),
-        'first',
-      ]);
-    }
-  });
 });
 
 describe('damage', () => {
@@ -374,9 +274,9 @@ describe('a kill between writing a snapshot and dropping the journal lines that 
 
 describe('a disk that is full', () => {
   /** Runs a program that may not write any file of more than so many KiB, and returns what it printed. */
-  async function withFilesUpTo(kibibytes: number, program: string, folder: string): Promise<string> {
+  async function withFilesUpTo(kibibytes: number, { path }: Program, folder: string): Promise<string> {
     const script = `ulimit -f ${kibibytes}; exec "$0" "$@"`;
-    const child = spawn('bash', ['-c', script, process.execPath, join(programs, program), folder]);
+    const child = spawn('bash', ['-c', script, process.execPath, path, folder]);
     onTestFinished(() => void child.kill('SIGKILL'));
     let output = '';
     let errors = '';
@@ -393,7 +293,7 @@ describe('a disk that is full', () => {
 
   it('is said when not even the first state fits, and nothing half-written stays behind', async () => {
     const folder = await temporaryFolder();
-    expect(JSON.parse(await withFilesUpTo(0, 'opener.mjs', folder))).toEqual({
+    expect(JSON.parse(await withFilesUpTo(0, opener, folder))).toEqual({
       code: 'storage_failed',
       message: `${db(folder)} cannot be written: the file would grow over the size that is allowed`,
       remedy: expect.stringContaining('--data-dir'),
@@ -411,7 +311,7 @@ describe('a disk that is full', () => {
     }));
     await first.close();
 
-    const output = await withFilesUpTo(64, 'full-disk.mjs', folder);
+    const output = await withFilesUpTo(64, fullDisk, folder);
     const report = JSON.parse(output) as {
       rejections: unknown[];
       afterFailure: string[];

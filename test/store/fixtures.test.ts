@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { initialSnapshots } from '../../src/store/fixtures.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { merchant, wallet } from '../helpers/records.ts';
+import { fullSnapshot, merchant, wallet } from '../helpers/records.ts';
 
 const PACKAGED = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
 const packaged = () => initialSnapshots(PACKAGED, undefined)();
@@ -88,6 +88,18 @@ describe("a user's own fixtures", () => {
       message: expect.stringContaining(`--fixtures: ${path}${problem}`),
       remedy: 'gateway-sim init writes a fixtures file to start from.',
     });
+  });
+
+  it('have currencies that the options or their own wallets have', async () => {
+    const state = fullSnapshot();
+    const inNpr = { ...state, payments: state.payments.map((payment) => ({ ...payment, currency: 'NPR' })) };
+    const path = join(await temporaryFolder(), 'own.json');
+    await writeFile(path, JSON.stringify(inNpr));
+    await expect(initialSnapshots(PACKAGED, path)()).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(/--fixtures: .*own\.json: payments "\w+": currency "NPR" is not known/),
+    });
+    expect(await initialSnapshots(PACKAGED, path, '--fixtures', ['NPR'])()).toEqual(inNpr);
   });
 
   it('that do not exist are refused', async () => {

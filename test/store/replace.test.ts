@@ -3,16 +3,13 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { bundled, type Program } from '../helpers/program.ts';
 import { records, wallet } from '../helpers/records.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Commits, replaces, commits, says that all of it is acknowledged, and waits to be killed. */
 const REPLACER = `
@@ -47,27 +44,14 @@ const FULL_DISK = `
   process.stdout.write(JSON.stringify({ codes, afterFailure, wallets: ids() }));
 `;
 
-let programs: string;
+let replacer: Program;
+let fullDisk: Program;
 
 beforeAll(async () => {
-  programs = await mkdtemp(join(tmpdir(), 'gateway-sim-replace-'));
-  await Promise.all(
-    Object.entries({ 'replacer.mjs': REPLACER, 'full-disk.mjs': FULL_DISK }).map(([name, contents]) =>
-      build({
-        stdin: { contents, resolveDir: ROOT, loader: 'ts' },
-        bundle: true,
-        platform: 'node',
-        format: 'esm',
-        // The records' builders are all that the programs take from the helpers.
-        external: ['vitest'],
-        outfile: join(programs, name),
-        logLevel: 'error',
-      }),
-    ),
-  );
+  [replacer, fullDisk] = await Promise.all([bundled(REPLACER), bundled(FULL_DISK)]);
 });
 
-afterAll(() => rm(programs, { recursive: true, force: true }));
+afterAll(() => Promise.all([replacer.remove(), fullDisk.remove()]));
 
 const INITIAL = records().wallets.map(({ id }) => id);
 const openAt = (folder: string) => Store.open({ folder, fsync: false }, async () => records());
@@ -84,7 +68,7 @@ async function reopened(folder: string): Promise<Snapshot> {
 describe('a replaced state', () => {
   it('survives a kill right after it was acknowledged, with what came behind it and nothing from before', async () => {
     const folder = await temporaryFolder();
-    const child = spawn(process.execPath, [join(programs, 'replacer.mjs'), folder]);
+    const child = spawn(process.execPath, [replacer.path, folder]);
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
     child.kill('SIGKILL');
@@ -120,7 +104,7 @@ describe('a replaced state', () => {
 
   it('that does not fit on the disk is taken back with all that was made on top of it', async () => {
     const folder = await temporaryFolder();
-    const command = `ulimit -f 64; exec "${process.execPath}" "${join(programs, 'full-disk.mjs')}" "${folder}"`;
+    const command = `ulimit -f 64; exec "${process.execPath}" "${fullDisk.path}" "${folder}"`;
     const child = spawn('bash', ['-c', command]);
     onTestFinished(() => void child.kill('SIGKILL'));
     let told = '';

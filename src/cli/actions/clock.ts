@@ -11,10 +11,10 @@ const SAY_EVERY_MS = 1_000;
 export const show: Actions['show'] = async ({ call }) => shown(await call('GET /clock'));
 
 export const advance: Actions['advance'] = ({ args: [duration], ...context }) =>
-  move({ advance: duration }, context);
+  move({ advance: duration, timeout: context.options.timeout }, context);
 
 export const freeze: Actions['freeze'] = ({ args: [time = 'now'], ...context }) =>
-  move({ freeze: time }, context);
+  move({ freeze: time, timeout: context.options.timeout }, context);
 
 export const resume: Actions['resume'] = async ({ call }) =>
   shown(await call('POST /clock', { json: { resume: true } }));

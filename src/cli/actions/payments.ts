@@ -150,7 +150,7 @@ export const list: Actions['list'] = async ({ fields: query, call }) =>
       Identifier: ({ identifier }) => identifier,
       Amount: ({ amount, currency }) => `${amount} ${currency}`,
       Mode: ({ mode }) => mode,
-      Status: ({ status }) => status,
+      Status: ({ status, settledBy }) => (settledBy === 'audit' ? `${status} (audit)` : status),
       Payment: ({ id }) => id,
     },
     hint`No payments. Make one with: ${command('payments create')}`,

@@ -1,4 +1,11 @@
-import { type ActionsOf, type Declarations, group } from '../command.ts';
+import { type ActionsOf, type Declarations, group, text } from '../command.ts';
+
+const TIMEOUT = {
+  timeout: text(
+    'duration',
+    'give up when what falls due takes longer in real time, with exit code 4 (default: 240s)',
+  ),
+};
 
 const COMMANDS = {
   show: { summary: 'what time it is, and what is due next' },
@@ -8,12 +15,14 @@ const COMMANDS = {
     neverGuess: true,
     // A negative duration is a mistake to be explained, not an unknown option.
     allowUnknown: true,
-    examples: ['clock advance 2h'],
+    options: TIMEOUT,
+    examples: ['clock advance 2h', 'clock advance 2h --timeout 10s'],
   },
   freeze: {
     args: ['[time]'],
     summary: 'pause, now or at a time to come',
     neverGuess: true,
+    options: TIMEOUT,
     examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
   },
   resume: { summary: 'go on from there', neverGuess: true },

@@ -43,8 +43,8 @@ export function paymentRoutes(parts: AppParts) {
       body: SettleInput,
       answer: Settled,
       errors: [409],
-      run: async ({ params, body }) =>
-        settledView(await payments.settle(params.ref, { ...body, by: 'control' }), parts),
+      run: async ({ params, body: { by = 'control', ...how } }) =>
+        settledView(await payments.settle(params.ref, { ...how, by }), parts),
     }),
   ];
 }

@@ -73,43 +73,43 @@ const TEXTS = {
   },
   problems: {
     email_invalid: [
-      'E-mail is not an address. Enter one like name@example.com.',
-      'E-mail n’est pas une adresse. Saisissez-en une comme nom@example.com.',
+      'This e-mail is not a valid address. Enter one like name@example.com.',
+      'Cet e-mail n’est pas une adresse valable. Saisissez-en une comme nom@example.com.',
     ],
     email_not_test: [
-      'E-mail is not the test address. Test mode takes only the one shown above.',
-      'E-mail n’est pas l’adresse de test. Le mode test n’accepte que celle indiquée ci-dessus.',
+      'This e-mail is not the test address. Test mode takes only the one shown above.',
+      'Cet e-mail n’est pas l’adresse de test. Le mode test n’accepte que celle indiquée ci-dessus.',
     ],
     wallet_unknown: [
-      'E-mail does not belong to a wallet in this currency. Check it, or enter another one.',
-      'E-mail ne correspond à aucun portefeuille dans cette devise. Vérifiez-le ou saisissez-en un autre.',
+      'This e-mail does not belong to a wallet in this currency. Check it, or enter another one.',
+      'Cet e-mail ne correspond à aucun portefeuille dans cette devise. Vérifiez-le ou saisissez-en un autre.',
     ],
     balance_too_small: [
-      'E-mail belongs to a wallet that does not hold enough for this payment. Enter another one.',
-      'E-mail correspond à un portefeuille au solde insuffisant pour ce paiement. Saisissez-en un autre.',
+      'This e-mail belongs to a wallet that does not hold enough for this payment. Enter another one.',
+      'Cet e-mail correspond à un portefeuille dont le solde est insuffisant pour ce paiement. Saisissez-en un autre.',
     ],
     code_wrong: [
-      'Verification code is not right. Check it and enter it again.',
-      'Code de vérification incorrect. Vérifiez-le et saisissez-le à nouveau.',
+      'The verification code is not right. Check it and enter it again.',
+      'Le code de vérification est incorrect. Vérifiez-le et saisissez-le à nouveau.',
     ],
     code_spent: [
-      'Verification code was entered wrong five times and no longer works. Ask for a new code and enter that one.',
-      'Code de vérification saisi cinq fois de façon incorrecte : il n’est plus valable. Demandez un nouveau code et saisissez-le.',
+      'The verification code was entered wrong five times and no longer works. Ask for a new code and enter that one.',
+      'Le code de vérification a été saisi cinq fois de façon incorrecte\u00a0: il n’est plus valable. Demandez un nouveau code et saisissez-le.',
     ],
     code_expired: [
-      'Verification code has expired. Ask for a new code and enter that one.',
-      'Code de vérification expiré. Demandez un nouveau code et saisissez-le.',
+      'The verification code has expired. Ask for a new code and enter that one.',
+      'Le code de vérification a expiré. Demandez un nouveau code et saisissez-le.',
     ],
   },
   /** A wallet can fall short between the steps; then the field in sight is the code. */
   problemsAtCode: {
     wallet_unknown: [
-      'Verification code is right, but there is no wallet in this currency any more. Change the e-mail to pay from another one.',
-      'Code de vérification correct, mais il n’y a plus de portefeuille dans cette devise. Modifiez l’e-mail pour payer avec un autre.',
+      'The verification code is right, but there is no wallet in this currency any more. Change the e-mail to pay from another one.',
+      'Le code de vérification est correct, mais il n’y a plus de portefeuille dans cette devise. Modifiez l’e-mail pour payer avec un autre.',
     ],
     balance_too_small: [
-      'Verification code is right, but the wallet does not hold enough for this payment. Change the e-mail to pay from another one.',
-      'Code de vérification correct, mais le solde du portefeuille est insuffisant pour ce paiement. Modifiez l’e-mail pour payer avec un autre.',
+      'The verification code is right, but the wallet does not hold enough for this payment. Change the e-mail to pay from another one.',
+      'Le code de vérification est correct, mais le solde du portefeuille est insuffisant pour ce paiement. Modifiez l’e-mail pour payer avec un autre.',
     ],
   },
   sandbox: {
@@ -243,8 +243,8 @@ const TEXTS = {
     ],
     open: ['Open the dashboard', 'Ouvrir le tableau de bord'],
     wrong: [
-      'Control token is not right. Copy the one that was printed by',
-      'Jeton de contrôle incorrect. Copiez celui qui a été affiché par',
+      'The control token is not right. Copy the one that was printed by',
+      'Le jeton de contrôle est incorrect. Copiez celui qui a été affiché par',
     ],
   },
 } as const satisfies Texts;

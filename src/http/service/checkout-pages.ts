@@ -16,8 +16,14 @@ import type { PaymentSummary } from '../pages/summary.tsx';
 /** The value of a step's field, and what is wrong with it. */
 export type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
-/** The page of the step that the payment is on by now. The status tells a script whether an entry was refused. */
-export function showStep(c: AppContext, parts: AppParts, before: Payment, { value, problem }: Entry) {
+/** The page of the step that the payment is on by now. @param status tells a script whether an entry was refused */
+export function showStep(
+  c: AppContext,
+  parts: AppParts,
+  before: Payment,
+  { value, problem }: Entry,
+  status: 200 | 422 = 200,
+) {
   const { state, runtime, dialect } = parts;
   const { settings, options } = runtime;
   const payment = state.current.payments.get(before.id) ?? before;
@@ -38,7 +44,7 @@ export function showStep(c: AppContext, parts: AppParts, before: Payment, { valu
     tip: isLive ? tipFor(parts, payment) : null,
     panel: options.panel ? { defaultDelivery: settings.delivery } : null,
   });
-  return c.html(html, problem && c.req.method === 'POST' ? 422 : 200);
+  return c.html(html, status);
 }
 
 /**

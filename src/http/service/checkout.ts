@@ -1,5 +1,6 @@
+import { shorten } from '../../contract/address.ts';
 import { stepOf } from '../../contract/checkout.ts';
-import { GatewayError } from '../../contract/error.ts';
+import { didYouMean, GatewayError } from '../../contract/error.ts';
 import { OUTCOMES } from '../../contract/outcomes.ts';
 import { DELIVERY_ORDERS, MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
@@ -78,10 +79,10 @@ class Checkout {
       this.#settle(c, payment, 'cancel', () => this.#end(payment, { outcome: 'cancel', by: 'customer' })),
     panel: (c, payment, fields) => {
       const outcome = OUTCOMES.find((name) => name === fields['outcome']);
-      const delivery = DELIVERY_ORDERS.find((name) => name === fields['delivery']);
-      if (!outcome) {
-        throw new GatewayError('invalid_fields', `outcome must be one of ${OUTCOMES.join(', ')}`);
-      }
+      const { delivery: wanted } = fields;
+      const delivery = DELIVERY_ORDERS.find((name) => name === wanted);
+      if (!outcome) throw mustBeOneOf('outcome', OUTCOMES, fields['outcome']);
+      if (wanted !== undefined && !delivery) throw mustBeOneOf('delivery', DELIVERY_ORDERS, wanted);
       const end = () => this.#end(payment, { outcome, delivery, by: 'panel' });
       return this.#settle(c, payment, `panel ${outcome}`, end);
     },
@@ -133,7 +134,7 @@ class Checkout {
     return showStep(c, this.#parts, payment, this.#entry(c, payment));
   }
 
-  /** The value of the field: what was refused, the test value, or nothing. */
+  /** The value of the field: what was refused, the test value, or nothing. A code that is over is said at once. */
   #entry(c: AppContext, payment: Payment): Entry {
     const step = stepOf(payment) === 'code' ? 'code' : 'email';
     const refused = c.req.query('refused') === '1' ? this.#refused.get(payment.id) : undefined;
@@ -141,7 +142,8 @@ class Checkout {
     const { sandboxEmail, sandboxCode } = this.#parts.runtime.settings;
     const fills = this.#mode === 'sandbox' && c.req.query('fill') === '1';
     const filled = step === 'email' ? sandboxEmail : sandboxCode;
-    return { step, value: fills ? filled : '', problem: null };
+    const problem = step === 'code' ? this.#parts.checkout.codeProblem(payment) : null;
+    return { step, value: fills ? filled : '', problem };
   }
 
   /**
@@ -152,7 +154,7 @@ class Checkout {
     // Copied: a part of a longer text would keep the whole of it in memory.
     const value = Buffer.from(entry.value.slice(0, SHOWN_AGAIN)).toString();
     this.#refused.set(payment.id, { ...entry, value });
-    return isBrowser(c) ? this.backToPage(c, '&refused=1') : showStep(c, this.#parts, payment, entry);
+    return isBrowser(c) ? this.backToPage(c, '&refused=1') : showStep(c, this.#parts, payment, entry, 422);
   }
 
   async #end({ id }: Payment, input: SettleCommand): Promise<StepResult> {
@@ -198,6 +200,11 @@ class Checkout {
     const id = encodeURIComponent(this.#id(c));
     return seeOther(c, this.#parts.dialect.checkoutUrl({ id, mode: this.#mode }, '') + more);
   }
+}
+
+function mustBeOneOf(field: string, known: readonly string[], got = ''): GatewayError {
+  const problem = `${field} must be one of ${known.join(', ')} (got "${shorten(got)}")`;
+  return new GatewayError('invalid_fields', problem + didYouMean(got, known));
 }
 
 /** Whether the client wants a page to look at: every browser says so when it opens one. */

@@ -22,7 +22,7 @@ import {
   required,
   text,
 } from '../fields.ts';
-import { ASKED_NAMES, fromWire } from './names.ts';
+import { ASKED_NAMES, fromWire, MAX_IDENTIFIER } from './names.ts';
 import { checkoutUrl } from './paths.ts';
 
 function amountProblem(value: string): string | undefined {
@@ -39,7 +39,7 @@ function fieldsOf(loose: boolean) {
     public_key: text('public_key', 50, 'Merchant public API key (documented).', loose),
     identifier: text(
       'identifier',
-      20,
+      MAX_IDENTIFIER,
       "The merchant's own identifier of the payment (documented). It may be used again (observed).",
       loose,
     ),

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type * as z from 'zod/mini';
+import { isAmount } from '../../contract/amount.ts';
 import { field, record, text } from '../../contract/field.ts';
 import { SENT_ON_REQUEST } from '../../contract/outcomes.ts';
 import type { IpnFormat } from '../../contract/vocabulary.ts';
@@ -7,6 +8,8 @@ import type { IpnComposer, IpnSubject } from '../../domain/ipn.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Payment } from '../../domain/state.ts';
+import type { IpnTools } from '../dialect.ts';
+import { MAX_IDENTIFIER } from './names.ts';
 
 /**
  * The signature of an IPN (documented): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
@@ -20,6 +23,31 @@ export function sign(amount: string, identifier: string, secretKey: string): str
     .digest('hex')
     .toUpperCase();
 }
+
+/** Our names of the fields by which an IPN is judged, and those of its form (observed). */
+export const IPN_NAMES = {
+  status: 'status',
+  signature: 'signature',
+  identifier: 'identifier',
+  amount: 'data[amount]',
+  trx: 'data[payment_trx]',
+  holder: 'data[account_holder]',
+  charge: 'data[charge]',
+  currency: 'data[currency][code]',
+} as const;
+
+/**
+ * Nothing stands between amount and identifier under a signature (documented), so that the signature of one payment is
+ * that of any other with the same characters.
+ */
+export const splice: IpnTools['splice'] = (amount, identifier) => {
+  const signed = amount + identifier;
+  for (let cut = 1; cut < amount.length; cut++) {
+    const [head, tail] = [signed.slice(0, cut), signed.slice(cut)];
+    if (isAmount(head) && tail.length <= MAX_IDENTIFIER) return { amount: head, identifier: tail };
+  }
+  return null;
+};
 
 export const IPN_EXAMPLE = {
   status: 'success',

@@ -37,8 +37,12 @@ export const merchantDialect: MerchantDialect = {
     };
   },
   ipn: async () => {
-    const [{ invent }, { verify }] = await Promise.all([import('./compose.ts'), import('./verify.ts')]);
-    return { invent, verify };
+    const [{ invent }, { verify }, { sign, IPN_NAMES, splice }] = await Promise.all([
+      import('./compose.ts'),
+      import('./verify.ts'),
+      import('./ipn.ts'),
+    ]);
+    return { invent, verify, sign, splice, names: IPN_NAMES };
   },
 };
 

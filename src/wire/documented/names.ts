@@ -19,6 +19,9 @@ export const ASKED_NAMES = {
   customerEmail: 'customer_email',
 } as const satisfies Record<keyof AskedPayment, string>;
 
+/** Characters of an identifier (documented). */
+export const MAX_IDENTIFIER = 20;
+
 export const INITIATE_NAMES = { publicKey: 'public_key', ...ASKED_NAMES } as const;
 
 export const CARD_NAMES = {

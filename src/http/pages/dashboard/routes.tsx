@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
 import { raw } from 'hono/html';
+import type { GatewayError } from '../../../contract/error.ts';
 import { readTextFields } from '../../body.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
@@ -77,6 +78,14 @@ export function mountDashboard(
     return c.body(LIVE_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' });
   });
 }
+
+/** The page for an address of the dashboard that is none. */
+export function dashboardError(c: AppContext, parts: AppParts, error: GatewayError): Promise<Response> {
+  return refuse(c, parts, missing, error);
+}
+
+/** Whether an address is one of the dashboard, known or not. */
+export const isDashboard = (path: string): boolean => path.startsWith(`${UI}/`);
 
 async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?: Refusal) {
   const shown = await page({ parts, query: c.req.query(), id: c.req.param('id') ?? '' });

@@ -1,0 +1,214 @@
+import type { AuditCaseInfo, AuditVerdict } from '../contract/audit.ts';
+import { GatewayError } from '../contract/error.ts';
+import type { Payment } from '../contract/payment.ts';
+import { curlOf, described, type Observation, type Shot } from './client.ts';
+import type { Ipn } from './ipn.ts';
+import type { MendName } from './mends.ts';
+import type { Look } from './probe.ts';
+import { changedEffects, type Shop } from './shop.ts';
+
+/** What a case found out. */
+export interface Finding {
+  verdict: AuditVerdict;
+  sent: string | null;
+  observed: string | null;
+  /** Instead of what the case says of its verdict. */
+  why?: string;
+  curl: string | null;
+}
+
+export interface AuditCase extends AuditCaseInfo {
+  /** What it costs the merchant, in a sentence. */
+  harm: string;
+  mend: MendName;
+  /** It disturbs others, or is disturbed by them: nothing else runs beside it. */
+  alone?: true;
+  /** It looks at what all others have seen. */
+  last?: true;
+  run(shop: Shop): Promise<Finding>;
+}
+
+/** A case that is part of a table: how it runs is said apart. */
+export type CaseText = Omit<AuditCase, 'run'>;
+
+export function skipped(why: string): Finding {
+  return { verdict: 'skipped', sent: null, observed: null, why, curl: null };
+}
+
+/** An order for a case, handed back when it is done. */
+export async function withOrder(
+  shop: Shop,
+  run: (payment: Payment, before: Look) => Promise<Finding>,
+): Promise<Finding> {
+  const payment = await shop.parts.orders.take();
+  if (!payment) return skipped('there are no more orders: --orders allows more of them');
+  let untouched = false;
+  try {
+    const before = await shop.look(payment);
+    if (before.paid) {
+      return {
+        ...skipped('the probe said that the order is paid before anything was sent: do identifiers repeat?'),
+        verdict: 'unproven',
+      };
+    }
+    const finding = await run(payment, before);
+    const after = shop.canLook ? await shop.look(payment) : before;
+    untouched = finding.verdict === 'pass' && after.paid === false && after.text === before.text;
+    return finding;
+  } finally {
+    shop.parts.orders.release(payment, untouched);
+  }
+}
+
+/** What was sent and seen, for a finding. */
+export function evidence(shot: Shot, observation: Observation, said?: string) {
+  return { sent: said ?? sentText(shot), observed: described(observation), curl: curlOf(shot) };
+}
+
+function sentText({ method, url, body, manner }: Shot): string {
+  const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
+  const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;
+  return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
+}
+
+function decoded(body: string): string {
+  try {
+    return decodeURIComponent(body.replaceAll('+', ' '));
+  } catch {
+    return body;
+  }
+}
+
+const NO_PROBE = 'no probe tells what the shop did with it: a status code alone proves little';
+
+/** The verdict on something that must not pay an order. */
+export function judgeRefused(
+  shop: Shop,
+  before: Look,
+  after: Look,
+  shown: ReturnType<typeof evidence>,
+  bad: 'fail' | 'exposed' = 'fail',
+): Finding {
+  if (after.paid) return { ...shown, observed: `${shown.observed}, and the order is paid`, verdict: bad };
+  const changed = changedEffects(before, after);
+  if (changed.length) {
+    const why = `The order was not paid, but this changed: ${changed.join(', ')}.`;
+    return { ...shown, verdict: 'fail', why };
+  }
+  if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
+  return { ...shown, verdict: 'pass' };
+}
+
+/** The verdict on something that must pay an order. */
+export function judgeTaken(shop: Shop, after: Look): Pick<Finding, 'verdict' | 'why'> {
+  if (!shop.canLook) return { verdict: 'unproven', why: NO_PROBE };
+  return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
+}
+
+/** What a forger starts from. */
+export interface Target {
+  shop: Shop;
+  payment: Payment;
+  /** The correct IPN, which the shop has not got. */
+  ipn: Ipn;
+  /** What posts an IPN to the order's own address, query included. */
+  post: (ipn: Ipn) => Shot;
+}
+
+export function targetOf(shop: Shop, payment: Payment): Target {
+  return { shop, payment, ipn: shop.ipnOf(payment), post: (ipn) => shop.shot(shop.addressOf(payment), ipn) };
+}
+
+type Forge = (target: Target) => Shot | readonly Shot[] | string | Promise<Shot | readonly Shot[] | string>;
+
+/** What is wrong with an answer, whatever was paid; undefined when nothing is. */
+type FindFlaw = (observation: Observation, target: Target) => string | undefined;
+
+/**
+ * A case that sends something to a pending order which must not pay it.
+ *
+ * @param forge what is sent, one after another; a text says why it is skipped
+ */
+export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () => undefined): AuditCase {
+  return {
+    ...text,
+    run: (shop) =>
+      withOrder(shop, async (payment, before) => {
+        const target = targetOf(shop, payment);
+        const forged = await forge(target);
+        if (typeof forged === 'string') return skipped(forged);
+        return refusesEach(target, before, 'url' in forged ? [forged] : forged, findFlaw);
+      }),
+  };
+}
+
+async function refusesEach(
+  target: Target,
+  before: Look,
+  shots: readonly Shot[],
+  findFlaw: FindFlaw,
+): Promise<Finding> {
+  const { shop, payment } = target;
+  let finding: Finding | undefined;
+  for (const shot of shots) {
+    const observation = await shop.send(shot);
+    const after = await shop.lookAfterGrace(payment);
+    finding = judgeRefused(shop, before, after, evidence(shot, observation));
+    if (finding.verdict === 'fail') return finding;
+    const flaw = findFlaw(observation, target);
+    if (flaw !== undefined) return { ...finding, verdict: 'fail', why: flaw };
+  }
+  return finding ?? skipped('there is nothing to send');
+}
+
+/** A case that sends something odd which must pay its order all the same. */
+export function takes(text: CaseText, make: (target: Target) => Shot): AuditCase {
+  return {
+    ...text,
+    run: (shop) =>
+      withOrder(shop, async (payment) => {
+        await shop.pay(payment);
+        const shot = make(targetOf(shop, payment));
+        const observation = await shop.send(shot);
+        const after = await shop.lookUntilPaid(payment);
+        return { ...evidence(shot, observation), ...judgeTaken(shop, after) };
+      }),
+  };
+}
+
+/** Pays an order the correct way. @returns how the shop looks then; undefined when it did not take it */
+export async function paidOrder(
+  shop: Shop,
+  payment: Payment,
+): Promise<{ look: Look; shot: Shot } | undefined> {
+  await shop.pay(payment);
+  const shot = shop.shot(shop.addressOf(payment), shop.ipnOf(payment));
+  await shop.send(shot);
+  const look = await shop.lookUntilPaid(payment);
+  if (look.paid === false) return undefined;
+  // What follows a payment may come a little later than the payment itself.
+  await shop.grace();
+  return { look: await shop.look(payment), shot };
+}
+
+/** A case whose order is paid already. */
+export function afterPayment(
+  text: CaseText,
+  run: (target: Target, paid: { look: Look; shot: Shot }, before: Look) => Promise<Finding>,
+): AuditCase {
+  return {
+    ...text,
+    run: (shop) =>
+      withOrder(shop, async (payment, before) => {
+        const paid = await paidOrder(shop, payment);
+        if (!paid) return { ...skipped('the order was not paid by its correct IPN'), verdict: 'unproven' };
+        return run(targetOf(shop, payment), paid, before);
+      }),
+  };
+}
+
+/** Why a case could not be carried out. */
+export function failedProbe(error: unknown): Finding {
+  if (!(error instanceof GatewayError)) throw error;
+  return { verdict: 'unproven', sent: null, observed: error.message, why: error.message, curl: null };
+}

@@ -1,0 +1,101 @@
+import type { AuditGroup } from '../../contract/audit.ts';
+import { type AuditCase, afterPayment, evidence, refuses, type Target } from '../case.ts';
+import type { Ipn } from '../ipn.ts';
+
+const OTHER_CURRENCIES = ['GNF', 'USD'];
+const HARM =
+  'The customer pays less than the order costs, or in a currency that is worth less, and gets all of it.';
+
+function amount(
+  name: string,
+  about: string,
+  forge: (ipn: Ipn, target: Target) => Ipn,
+  group: AuditGroup = 'amount',
+): AuditCase {
+  const text = { name, class: 'D', group, about, harm: HARM, mend: 'amount' } as const;
+  return refuses(text, (target) => target.post(forge(target.ipn, target)));
+}
+
+/** Validly signed: it must be refused for what it says. */
+function signed(change: (ipn: Ipn) => Ipn) {
+  return (ipn: Ipn, { shop }: Target) => change(ipn).signedWith(shop.parts.gateway.secretKey);
+}
+
+const withAmount = (change: (amount: string) => string) =>
+  signed((ipn) => ipn.set('amount', change(ipn.get('amount'))));
+
+const otherCurrency = (ipn: Ipn) =>
+  ipn.set('currency', OTHER_CURRENCIES.find((code) => code !== ipn.get('currency')) ?? 'GNF');
+
+export const AMOUNT: readonly AuditCase[] = [
+  amount(
+    'amount-too-low',
+    'A valid signature over a hundredth of the price.',
+    withAmount((text) => hundredth(text)),
+  ),
+  amount(
+    'amount-too-high',
+    'A valid signature over more than the price.',
+    withAmount((text) => `9${text}`),
+  ),
+  amount(
+    'amount-zero',
+    'A valid signature over nothing.',
+    withAmount(() => '0.00'),
+  ),
+  amount(
+    'amount-negative',
+    'A valid signature over a negative amount.',
+    withAmount((text) => `-${text}`),
+  ),
+  amount(
+    'amount-exponent',
+    'A valid signature over 1e2, which some languages read as 100.',
+    withAmount(() => '1e2'),
+  ),
+  amount(
+    'currency-other',
+    'A valid signature, which does not cover the currency, and another currency.',
+    otherCurrency,
+  ),
+  amount('currency-missing', 'A valid signature, and no currency.', (ipn) => ipn.unset('currency')),
+  amount(
+    'key-of-other-merchant',
+    'Signed by another merchant of the same gateway, who was paid instead.',
+    (ipn) => ipn.signedWith('sec_sim_of_another_merchant_0001'),
+    'merchant',
+  ),
+  amount('amount-changed', 'The amount changed after signing.', (ipn) =>
+    ipn.set('amount', hundredth(ipn.get('amount'))),
+  ),
+  amount('currency-and-amount-changed', 'Currency and amount changed after signing.', (ipn) =>
+    otherCurrency(ipn).set('amount', hundredth(ipn.get('amount'))),
+  ),
+  afterPayment(
+    {
+      name: 'charge-changed',
+      class: 'D',
+      group: 'amount',
+      about: 'The charge, which is not signed, changed in a copy of a genuine IPN.',
+      harm: 'Whoever can repeat an IPN changes what the order is worth.',
+      mend: 'amount',
+    },
+    async ({ shop, payment, ipn, post }, { look }) => {
+      const shot = post(ipn.set('charge', '12345.67'));
+      const observation = await shop.send(shot);
+      const after = await shop.lookAfterGrace(payment);
+      const isHarmed = after.paid === false || (after.text !== look.text && !after.text.includes('12345.67'));
+      if (!shop.canLook)
+        return { ...evidence(shot, observation), verdict: 'unproven', why: 'no probe tells what changed' };
+      return { ...evidence(shot, observation), verdict: isHarmed ? 'fail' : 'pass' };
+    },
+  ),
+];
+
+/** A hundredth of an amount, as decimal text, at least 0.01. */
+function hundredth(text: string): string {
+  const [whole = '0', fraction = ''] = text.split('.');
+  const digits = whole.padStart(3, '0');
+  const shifted = `${digits.slice(0, -2)}.${digits.slice(-2)}${fraction}`.slice(0, 20);
+  return /[1-9]/.test(shifted) ? shifted : '0.01';
+}

@@ -1,0 +1,145 @@
+import type { Payment } from '../../contract/payment.ts';
+import { type AuditCase, type CaseText, type Finding, skipped, withOrder } from '../case.ts';
+import { valueAt } from '../probe.ts';
+import type { Shop } from '../shop.ts';
+
+const text = (name: string, about: string, harm: string): CaseText => ({
+  ...{ name, class: 'M', group: 'initiate', about, harm },
+  mend: 'initiate',
+});
+
+/** Looks at what the shop asked for; nothing is sent. */
+const looks = (
+  info: CaseText,
+  judge: (shop: Shop, payment: Payment) => Finding | Promise<Finding>,
+): AuditCase => ({
+  ...info,
+  run: (shop) =>
+    shop.parts.hasOrders
+      ? withOrder(shop, async (payment) => judge(shop, payment))
+      : Promise.resolve(skipped('the order was invented: only what the shop initiates can be looked at')),
+});
+
+const found = (verdict: Finding['verdict'], observed: string, why?: string): Finding => ({
+  ...{ verdict, sent: 'nothing: the initiate of the shop was looked at', observed, curl: null },
+  ...(why !== undefined && { why }),
+});
+
+const same = (one: string, other: string | null) =>
+  other !== null && one.split('?')[0] === other.split('?')[0];
+
+/** Two amounts as decimals, without the zeros that say nothing. */
+const plain = (amount: string) =>
+  amount
+    .replace(/^0+(?=\d)/, '')
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
+
+/** What of an address is neither the identifier nor the same for every order, and long enough not to be guessed. */
+function tokenIn(payment: Payment, other: Payment): boolean {
+  const parts = (url: string) => url.split(/[/?&=#.]/);
+  const others = new Set(parts(other.ipnUrl));
+  return parts(payment.ipnUrl).some(
+    (part) => part.length >= 16 && part !== payment.identifier && !others.has(part),
+  );
+}
+
+/** Whether the next identifier follows from the last one. */
+function isGuessable(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [, head = '', tail = ''] = /^(.*?)(\d{1,15})$/s.exec(one) ?? [];
+  const [, otherHead = '', otherTail = ''] = /^(.*?)(\d{1,15})$/s.exec(other) ?? [];
+  return (
+    tail !== '' && otherTail !== '' && head === otherHead && Math.abs(Number(tail) - Number(otherTail)) <= 200
+  );
+}
+
+async function guessable(shop: Shop, payment: Payment): Promise<Finding> {
+  const other = shop.parts.orders.made.find(({ id }) => id !== payment.id);
+  if (!other) return skipped('it takes two orders to see whether identifiers can be guessed');
+  const shown = `${other.identifier} and ${payment.identifier}, ${payment.ipnUrl}`;
+  if (!isGuessable(other.identifier, payment.identifier) || tokenIn(payment, other))
+    return found('pass', shown);
+  return found('exposed', shown);
+}
+
+async function fromBrowser(shop: Shop, payment: Payment): Promise<Finding> {
+  const { data } = await shop.parts.gateway.requests.list({ payment: payment.id });
+  const initiate = data.find(({ method }) => method === 'POST');
+  if (!initiate) return skipped('the request is no longer remembered');
+  const { origin } = initiate.requestHeaders;
+  return origin === undefined
+    ? found('pass', 'initiate came without an Origin')
+    : found('fail', `initiate came with Origin: ${origin}`);
+}
+
+export const INITIATE: readonly AuditCase[] = [
+  looks(
+    text(
+      'amount-of-initiate',
+      'The amount that the shop initiates is the total of its order.',
+      'What the customer is asked to pay is not what the order costs.',
+    ),
+    async (shop, payment) => {
+      const { orderAmount } = shop.parts;
+      if (orderAmount === undefined)
+        return skipped('--order-amount names where the probe says what the order costs');
+      const { text: said } = await shop.look(payment);
+      const total = valueAt(said, orderAmount);
+      if (total === undefined) return skipped(`the probe says nothing at ${orderAmount}`);
+      const shown = `the order costs ${total}, initiate asked for ${payment.amount}`;
+      return found(plain(String(total)) === plain(payment.amount) ? 'pass' : 'fail', shown);
+    },
+  ),
+  looks(
+    text(
+      'key-in-browser',
+      'Initiate comes from the server of the shop, not from a browser.',
+      'Amount and addresses come from the customer, who can change them, and the public key is known to everybody.',
+    ),
+    fromBrowser,
+  ),
+  {
+    ...looks(
+      {
+        ...text(
+          'identifier-guessable',
+          'Identifiers that follow one another, and no token of the order in ipn_url.',
+          'An attacker knows identifier and address of an order that he has not made, and can send the IPN of a sandbox payment to it.',
+        ),
+        mend: 'token',
+      },
+      guessable,
+    ),
+    last: true,
+  },
+  looks(
+    text(
+      'ipn-url-is-success-url',
+      'The ipn_url is not the page to which the browser comes back.',
+      'One address takes the word of the gateway and that of every browser: it cannot tell them apart.',
+    ),
+    (_, { ipnUrl, successUrl }) =>
+      found(same(ipnUrl, successUrl) ? 'fail' : 'pass', `${ipnUrl}, ${successUrl}`),
+  ),
+  looks(
+    text(
+      'ipn-url-is-logo',
+      'The ipn_url is not given as the logo.',
+      'Every customer sees the address to which IPNs are sent, with the token in it.',
+    ),
+    (_, { ipnUrl, siteLogo }) =>
+      found(same(ipnUrl, siteLogo) ? 'fail' : 'pass', `${ipnUrl}, ${siteLogo ?? 'no logo'}`),
+  ),
+  looks(
+    text(
+      'success-url-public',
+      'The success_url of a shop on this machine is on this machine, too.',
+      'Customers of the shop under test come back to another one, perhaps to the one in production.',
+    ),
+    ({ parts }, { ipnUrl, successUrl }) => {
+      const isPublic = parts.refusal(successUrl) !== null && parts.refusal(ipnUrl) === null;
+      return found(isPublic ? 'fail' : 'pass', successUrl);
+    },
+  ),
+];

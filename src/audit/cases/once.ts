@@ -1,0 +1,138 @@
+import type { Payment } from '../../contract/payment.ts';
+import {
+  type AuditCase,
+  afterPayment,
+  type CaseText,
+  evidence,
+  type Finding,
+  skipped,
+  targetOf,
+  withOrder,
+} from '../case.ts';
+import type { Shot } from '../client.ts';
+import type { Look } from '../probe.ts';
+import { changedEffects, numericChanges, pause, type Shop } from '../shop.ts';
+
+const HARM =
+  'Stock, credit, mails or downloads are given out again for each copy, and a gateway does send copies.';
+const LATER_MS = 1_000;
+
+const text = (name: string, about: string): CaseText => ({
+  ...{ name, class: 'once', group: 'once', about, harm: HARM },
+  mend: 'once',
+  alone: true,
+});
+
+/** What the probes say of a copy that came after the payment: anything that changed is a second effect. */
+function judgeCopy(shop: Shop, look: Look, after: Look): Pick<Finding, 'verdict' | 'why'> {
+  if (!shop.canLook) return { verdict: 'unproven', why: 'no probe tells whether it had a second effect' };
+  if (!after.paid)
+    return { verdict: 'fail', why: 'After a copy of its own IPN the order is no longer paid.' };
+  const changed = changedEffects(look, after);
+  if (after.text !== look.text && !shop.changesByItself) changed.unshift('what the probe says of the order');
+  return changed.length
+    ? { verdict: 'fail', why: `A copy changed ${changed.join(', ')} once more. ${HARM}` }
+    : { verdict: 'pass' };
+}
+
+/** A copy of the IPN that paid the order. */
+const replay = (name: string, about: string, send: (shop: Shop, shot: Shot) => Promise<unknown>): AuditCase =>
+  afterPayment(text(name, about), async ({ shop, payment }, { look, shot }) => {
+    await send(shop, shot);
+    const observation = await shop.send(shot);
+    const after = await shop.lookAfterGrace(payment);
+    return { ...evidence(shot, observation), ...judgeCopy(shop, look, after) };
+  });
+
+/** What came together has had the effect of one payment: as much as that of the control, not a multiple of it. */
+function judgeTogether(
+  shop: Shop,
+  payment: Payment,
+  before: Look,
+  after: Look,
+): Pick<Finding, 'verdict' | 'why'> {
+  if (!shop.canLook) return { verdict: 'unproven', why: 'no probe tells how many effects there were' };
+  if (!after.paid) return { verdict: 'fail', why: 'After copies that came together the order is not paid.' };
+  const { changes, amount } = shop.calibration;
+  if (amount !== payment.amount) return { verdict: 'pass' };
+  for (const [place, change] of numericChanges(before, after)) {
+    const once = changes.get(place);
+    const times = once === undefined ? 1 : change / once;
+    if (times > 1 && Number.isInteger(times)) {
+      return { verdict: 'fail', why: `One payment had its effect ${times} times (${place}). ${HARM}` };
+    }
+  }
+  return { verdict: 'pass' };
+}
+
+/** Requests that reach the shop in the same instant, and what a copy does afterwards. */
+const together = (
+  name: string,
+  about: string,
+  shotsOf: (shop: Shop, payment: Payment) => readonly Shot[] | string,
+): AuditCase => ({
+  ...text(name, about),
+  run: (shop) =>
+    withOrder(shop, async (payment, before) => {
+      const shots = shotsOf(shop, payment);
+      if (typeof shots === 'string') return skipped(shots);
+      await shop.pay(payment);
+      const observations = await shop.sendTogether(shots);
+      await shop.lookUntilPaid(payment);
+      const after = await shop.lookAfterGrace(payment);
+      const index = Math.max(
+        shots.findIndex(({ body }) => body !== undefined),
+        0,
+      );
+      const [shot, observation] = [shots[index], observations[index]];
+      if (!shot || !observation) return skipped('nothing was sent');
+      const said = `${shots.length} requests in the same instant: ${evidence(shot, observation).sent}`;
+      return {
+        ...evidence(shot, observation, said),
+        curl: null,
+        ...judgeTogether(shop, payment, before, after),
+      };
+    }),
+});
+
+const copies = (count: number) =>
+  together(`copies-${count}`, `${count} copies of the IPN in the same instant.`, (shop, payment) =>
+    Array.from({ length: count }, () => targetOf(shop, payment).post(shop.ipnOf(payment))),
+  );
+
+/** The browser comes back while the IPN arrives. */
+const withReturn = (name: string, about: string, ipnFirst: boolean): AuditCase =>
+  together(name, about, (shop, payment) => {
+    const refused = shop.parts.refusal(payment.successUrl);
+    if (!shop.parts.hasOrders || refused)
+      return 'the success_url is not one of this shop that can be opened here';
+    const both = [targetOf(shop, payment).post(shop.ipnOf(payment)), { url: payment.successUrl }];
+    return ipnFirst ? both : both.toReversed();
+  });
+
+export const ONCE: readonly AuditCase[] = [
+  replay('replay-at-once', 'The same IPN again, at once.', () => Promise.resolve()),
+  replay('replay-later', 'The same IPN again, a second later.', () => pause(LATER_MS)),
+  replay('replay-twice', 'The same IPN twice again, each over a connection of its own.', (shop, shot) =>
+    shop.send(shot),
+  ),
+  copies(2),
+  copies(20),
+  withReturn('ipn-with-return', 'IPN and browser in the same instant, the IPN first.', true),
+  withReturn('return-with-ipn', 'Browser and IPN in the same instant, the browser first.', false),
+  {
+    ...text('retry-while-running', 'A retry that comes while the first attempt still runs.'),
+    run: (shop) =>
+      withOrder(shop, async (payment, before) => {
+        await shop.pay(payment);
+        const shot = targetOf(shop, payment).post(shop.ipnOf(payment));
+        const first = shop.send(shot);
+        await pause(Math.max(shop.calibration.answerMs / 2, 1));
+        const observation = await shop.send(shot);
+        await first;
+        await shop.lookUntilPaid(payment);
+        const after = await shop.lookAfterGrace(payment);
+        return { ...evidence(shot, observation), ...judgeTogether(shop, payment, before, after) };
+      }),
+  },
+];

@@ -1,0 +1,188 @@
+import { gzipSync } from 'node:zlib';
+import { GatewayError } from '../../contract/error.ts';
+import {
+  type AuditCase,
+  type CaseText,
+  evidence,
+  judgeTaken,
+  refuses,
+  type Target,
+  takes,
+  targetOf,
+  withOrder,
+} from '../case.ts';
+import type { Observation, Shot } from '../client.ts';
+import type { Ipn } from '../ipn.ts';
+import { answerProblem, errorPage } from './control.ts';
+
+const HARM = 'The handler breaks on what a gateway or a stranger may send, and a payment is lost on the way.';
+const MEBIBYTE = 2 ** 20;
+/** A handler this slow is near the time-out of a gateway, which then sends the IPN again. */
+const SLOW_MS = 5_000;
+
+const text = (name: string, about: string): CaseText => ({
+  ...{ name, class: 'robustness', group: 'robustness', about, harm: HARM },
+  mend: 'handler',
+});
+
+/** What shows that the handler broke. */
+export function breakdown({ status, error, body }: Observation): string | undefined {
+  if (status === null) return `The handler gave no answer: ${error}. ${HARM}`;
+  if (status >= 500) return `The handler broke: it answered ${status}. ${HARM}`;
+  const fault = errorPage(body);
+  return fault && `The answer is an error of the program: ${fault}. ${HARM}`;
+}
+
+/** Something without meaning: it pays nothing, and the handler says so. */
+const answered = (
+  name: string,
+  about: string,
+  forge: (ipn: Ipn, target: Target) => readonly Ipn[],
+): AuditCase => refuses(text(name, about), (target) => forge(target.ipn, target).map(target.post), breakdown);
+
+/** A genuine IPN in a form that a handler need not know: it may refuse it, and takes the next correct one. */
+const survives = (
+  name: string,
+  about: string,
+  shotOf: (target: Target) => Shot,
+  alone = false,
+): AuditCase => ({
+  ...text(name, about),
+  ...(alone && { alone: true }),
+  run: (shop) =>
+    withOrder(shop, async (payment) => {
+      await shop.pay(payment);
+      const target = targetOf(shop, payment);
+      const shot = shotOf(target);
+      const shown = evidence(shot, await shop.send(shot));
+      await shop.send(target.post(target.ipn));
+      const after = await shop.lookUntilPaid(payment);
+      const why = `After it the correct IPN of the same order is not taken any more. ${HARM}`;
+      const judged = judgeTaken(shop, after);
+      return { ...shown, ...judged, ...(judged.verdict === 'fail' && { why }) };
+    }),
+});
+
+const json = ({ payment, ipn, shop }: Target): Shot => ({
+  url: shop.addressOf(payment),
+  contentType: 'application/json',
+  body: JSON.stringify(ipn.fields),
+});
+
+const FIELDS = ['status', 'identifier', 'amount'] as const;
+
+export const ROBUSTNESS: readonly AuditCase[] = [
+  refuses(
+    {
+      ...text('status-unknown', 'A status that nobody has heard of, validly signed.'),
+      mend: 'status',
+      group: 'status',
+    },
+    ({ ipn, post }) =>
+      ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => post(ipn.set('status', status))),
+    breakdown,
+  ),
+  answered('fields-missing', 'An IPN without status, identifier or amount.', (ipn) =>
+    FIELDS.map((field) => ipn.unset(field)),
+  ),
+  refuses(
+    text('body-empty', 'A POST without a body.'),
+    ({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }),
+    breakdown,
+  ),
+  takes(text('fields-extra', 'A correct IPN with fields that nobody has heard of.'), ({ ipn, post }) =>
+    post(ipn.and(['version', '2'], ['data[note]', 'a new field'])),
+  ),
+  takes(text('charset', 'A correct IPN whose content type names a charset.'), ({ ipn, post }) => ({
+    ...post(ipn),
+    contentType: 'application/x-www-form-urlencoded; charset=UTF-8',
+  })),
+  survives('json', 'The IPN as JSON.', json),
+  survives('chunked', 'The IPN in chunks, without a length.', ({ ipn, post }) => ({
+    ...post(ipn),
+    manner: 'chunked',
+  })),
+  survives('gzip', 'The IPN compressed.', ({ ipn, post }) => ({
+    ...post(ipn),
+    body: gzipSync(ipn.form),
+    headers: [['Content-Encoding', 'gzip']],
+  })),
+  survives('one-megabyte', 'The IPN with a field of a megabyte.', ({ ipn, post }) =>
+    post(ipn.and(['padding', 'x'.repeat(MEBIBYTE)])),
+  ),
+  survives(
+    'truncated',
+    'The IPN broken off in the middle.',
+    ({ ipn, post }) => ({ ...post(ipn), manner: 'truncated' }),
+    true,
+  ),
+  survives(
+    'early-disconnect',
+    'A sender that does not wait for the answer.',
+    ({ ipn, post }) => ({ ...post(ipn), manner: 'left' }),
+    true,
+  ),
+  survives('slow-body', 'The IPN in drops.', ({ ipn, post }) => ({ ...post(ipn), manner: 'slow' }), true),
+  refuses(
+    text('get', 'The fields of an IPN in the query of a GET, badly signed.'),
+    ({ payment, ipn, shop }) => ({
+      url: withQuery(shop.addressOf(payment), ipn.set('signature', 'F'.repeat(64))),
+      method: 'GET',
+    }),
+    breakdown,
+  ),
+  refuses(
+    text('put', 'The IPN as a PUT, badly signed.'),
+    ({ payment, ipn, shop }) => ({
+      url: shop.addressOf(payment),
+      method: 'PUT',
+      body: ipn.set('signature', 'F'.repeat(64)).form,
+    }),
+    breakdown,
+  ),
+  {
+    ...text('still-alive', 'After all of this the shop takes an order and its correct IPN.'),
+    last: true,
+    run: async (shop) => {
+      const taken = takes(text('still-alive', ''), ({ ipn, post }) => post(ipn));
+      try {
+        return await taken.run(shop);
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        const why = `The shop does not work any more: ${error.message}. A request of this audit ended it.`;
+        return { verdict: 'fail', sent: null, observed: error.message, why, curl: null };
+      }
+    },
+  },
+  {
+    ...text('answer', 'What the handler answers to a correct IPN, and when.'),
+    run: (shop) =>
+      withOrder(shop, async (payment) => {
+        await shop.pay(payment);
+        const { ipn, post } = targetOf(shop, payment);
+        const shot = post(ipn);
+        const observation = await shop.send(shot);
+        const shown = evidence(shot, observation);
+        const fault = errorPage(observation.body);
+        if (fault !== undefined) {
+          const why = `The answer is an error of the program: ${fault}. A gateway sees the status alone, and nobody learns of it.`;
+          return { ...shown, verdict: 'fail', why };
+        }
+        const problem = shop.parts.hasOrders ? answerProblem(observation) : undefined;
+        if (problem !== undefined)
+          return { ...shown, verdict: 'fail', why: `A gateway would try again: ${problem}.` };
+        const seconds = observation.durationMs / 1_000;
+        if (observation.durationMs > SLOW_MS) {
+          const why = `The handler took ${seconds.toFixed(1)} s: a gateway gives up and sends it again while it still runs.`;
+          return { ...shown, verdict: 'fail', why };
+        }
+        return { ...shown, verdict: 'pass' };
+      }),
+  },
+];
+
+function withQuery(url: string, ipn: Ipn): string {
+  const address = new URL(url);
+  for (const [name, value] of ipn.pairs) address.searchParams.append(name, value);
+  return address.href;
+}

@@ -1,0 +1,104 @@
+import {
+  type AuditCase,
+  afterPayment,
+  type CaseText,
+  evidence,
+  type Finding,
+  targetOf,
+  withOrder,
+} from '../case.ts';
+import type { Ipn } from '../ipn.ts';
+import { changedEffects, type Shop } from '../shop.ts';
+
+const HARM = 'Anybody can cancel or reopen the orders of others, paid ones included.';
+const GARBAGE = 'F'.repeat(64);
+
+const text = (name: string, about: string): CaseText => ({
+  ...{ name, class: 'H', group: 'status', about, harm: HARM },
+  mend: 'status',
+});
+
+type Forge = (ipn: Ipn, shop: Shop) => Ipn;
+
+const unsigned: (status: string) => Forge = (status) => (ipn) => ipn.set('status', status).unset('signature');
+const badlySigned: (status: string) => Forge = (status) => (ipn) =>
+  ipn.set('status', status).set('signature', GARBAGE);
+
+/** Forged while the order is pending: it must stay so, and be payable afterwards. */
+const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
+  ...text(name, about),
+  run: (shop) =>
+    withOrder(shop, async (payment) => {
+      const { ipn, post } = targetOf(shop, payment);
+      const shot = post(forge(ipn, shop));
+      const observation = await shop.send(shot);
+      const after = await shop.lookAfterGrace(payment);
+      const shown = evidence(shot, observation);
+      if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
+      if (after.paid)
+        return { ...shown, verdict: 'fail', why: 'The shop took a forged failure for a payment.' };
+      await shop.pay(payment);
+      await shop.send(post(ipn));
+      const paid = await shop.lookUntilPaid(payment);
+      if (paid.paid) return { ...shown, verdict: 'pass' };
+      const why = `After the forged IPN the order cannot be paid any more. ${HARM}`;
+      return { ...shown, verdict: 'fail', why };
+    }),
+});
+
+const NO_PROBE = 'no probe tells what the shop did with it: a status code alone proves little';
+
+/** Forged after the order was paid: nothing may change. */
+const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
+  afterPayment(text(name, about), async ({ shop, payment, ipn, post }, { look }): Promise<Finding> => {
+    const shot = post(forge(ipn, shop));
+    const observation = await shop.send(shot);
+    const after = await shop.lookAfterGrace(payment);
+    const shown = evidence(shot, observation);
+    if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
+    const changed = changedEffects(look, after);
+    if (changed.length)
+      return { ...shown, verdict: 'fail', why: `This changed: ${changed.join(', ')}. ${HARM}` };
+    return { ...shown, verdict: after.paid ? 'pass' : 'fail' };
+  });
+
+export const STATUS: readonly AuditCase[] = [
+  onPending('failed-unsigned', 'An unsigned failure of a pending order.', unsigned('failed')),
+  onPending('failed-badly-signed', 'A badly signed failure of a pending order.', badlySigned('failed')),
+  onPending('canceled-unsigned', 'An unsigned cancellation of a pending order.', unsigned('canceled')),
+  onPaid('failed-unsigned-paid', 'An unsigned failure of an order that is paid.', unsigned('failed')),
+  onPaid(
+    'failed-badly-signed-paid',
+    'A badly signed failure of an order that is paid.',
+    badlySigned('failed'),
+  ),
+  onPaid(
+    'success-badly-signed-paid',
+    'A badly signed success of an order that is paid.',
+    badlySigned('success'),
+  ),
+  onPaid(
+    'canceled-after-success',
+    'A validly signed cancellation after the payment: status is not signed, and whoever saw the IPN can send it.',
+    (ipn) => ipn.set('status', 'canceled'),
+  ),
+  {
+    ...text('canceled-before-success', 'A validly signed cancellation of a pending order.'),
+    run: (shop) =>
+      withOrder(shop, async (payment) => {
+        const { ipn, post } = targetOf(shop, payment);
+        const shot = post(ipn.set('status', 'canceled'));
+        const observation = await shop.send(shot);
+        const after = await shop.lookAfterGrace(payment);
+        const shown = evidence(shot, observation);
+        if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
+        return after.paid
+          ? {
+              ...shown,
+              verdict: 'fail',
+              why: 'The shop took a cancellation for a payment: it does not look at the status.',
+            }
+          : { ...shown, verdict: 'pass' };
+      }),
+  },
+];

@@ -1,0 +1,218 @@
+import * as http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { curlRequest } from '../contract/curl.ts';
+import { type Egress, endpointOf } from '../delivery/egress.ts';
+import { describeFailure, headerPairs } from '../delivery/sender.ts';
+import { VERSION } from '../system/package-info.ts';
+
+/** How a body goes out: whole with its length, in chunks, in drops, or not to its end. */
+type Manner = 'whole' | 'chunked' | 'slow' | 'truncated' | 'left';
+
+/** A request to the shop. */
+export interface Shot {
+  method?: string;
+  url: string;
+  /** More of them, beside those that a gateway sends. */
+  headers?: readonly (readonly [string, string])[];
+  contentType?: string;
+  body?: string | Buffer;
+  manner?: Manner;
+}
+
+/** What the shop did with it. */
+export interface Observation {
+  /** null when there was no answer. */
+  status: number | null;
+  headers: readonly (readonly [string, string])[];
+  /** The first 256 KiB. */
+  body: string;
+  /** Why there was no answer. */
+  error: string | null;
+  durationMs: number;
+}
+
+const KEPT_BYTES = 256 * 1024;
+const FORM = 'application/x-www-form-urlencoded';
+const DROPS = 5;
+const DROP_EVERY_MS = 150;
+/** A sender that goes away gives the shop this long to begin. */
+const LEAVE_AFTER_MS = 100;
+
+/** Sends requests as they are, each over a connection of its own, and tells what came of them. */
+export class AuditClient {
+  readonly #egress: Egress;
+  readonly #timeoutMs: number;
+
+  constructor(egress: Egress, timeoutMs: number) {
+    this.#egress = egress;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  send(shot: Shot): Promise<Observation> {
+    return this.#send(shot, Promise.resolve());
+  }
+
+  /** Sends all of them so that each lacks its last byte only, and then that byte of all in one go. */
+  async sendTogether(shots: readonly Shot[]): Promise<Observation[]> {
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    let waiting = shots.length;
+    const arrival = () => {
+      let isIn = false;
+      return () => {
+        if (isIn) return;
+        isIn = true;
+        waiting--;
+        if (waiting === 0) open();
+      };
+    };
+    return Promise.all(shots.map((shot) => this.#send(shot, gate, arrival())));
+  }
+
+  /** @throws GatewayError `forbidden` for an address that the egress rules do not let it reach */
+  #send(shot: Shot, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
+    const address = new URL(shot.url);
+    this.#egress.check(address);
+    const began = performance.now();
+    const seen: Pick<Observation, 'status' | 'headers' | 'body'> = { status: null, headers: [], body: '' };
+    return new Promise((resolve) => {
+      const finish = (error: string | null) =>
+        resolve({ ...seen, error, durationMs: Math.round(performance.now() - began) });
+      const onError = (error: unknown) => {
+        arrived?.();
+        finish(describeFailure(error, shot.url, this.#timeoutMs));
+      };
+      void this.#open(shot, address)
+        .then((request) => {
+          const timer = setTimeout(
+            () => request.destroy(new Error(`no complete answer within ${this.#timeoutMs / 1_000} s`)),
+            this.#timeoutMs,
+          );
+          request.on('close', () => {
+            clearTimeout(timer);
+            finish('the connection was closed without an answer');
+          });
+          request.on('error', onError);
+          request.on('response', (answer) => readAnswer(answer, seen, finish));
+          return write(request, shot, gate, arrived);
+        })
+        .catch(onError);
+    });
+  }
+
+  async #open(shot: Shot, address: URL): Promise<http.ClientRequest> {
+    const client = address.protocol === 'https:' ? await import('node:https') : http;
+    const { method = shot.body === undefined ? 'GET' : 'POST' } = shot;
+    return client.request(address, {
+      method,
+      headers: headersOf(shot).flat(),
+      agent: false,
+      lookup: this.#egress.lookup(endpointOf(address).port),
+    });
+  }
+}
+
+function headersOf({ url, headers = [], contentType = FORM, body, manner }: Shot): [string, string][] {
+  const framing: [string, string] =
+    manner === 'chunked'
+      ? ['Transfer-Encoding', 'chunked']
+      : ['Content-Length', String(Buffer.byteLength(body ?? ''))];
+  return [
+    ['Host', new URL(url).host],
+    ['User-Agent', `gateway-sim/${VERSION}`],
+    ['X-Gateway-Sim', '1'],
+    ['Connection', 'close'],
+    ...(body === undefined ? [] : [['Content-Type', contentType] as [string, string], framing]),
+    ...headers.map(([name, value]): [string, string] => [name, value]),
+  ];
+}
+
+async function write(
+  request: http.ClientRequest,
+  { body, manner = 'whole' }: Shot,
+  gate: Promise<void>,
+  arrived?: () => void,
+): Promise<void> {
+  const bytes = Buffer.from(body ?? '');
+  const half = Math.ceil(bytes.length / 2);
+  switch (manner) {
+    case 'whole': {
+      const last = Math.max(bytes.length - 1, 0);
+      if (arrived && last > 0) {
+        await new Promise((resolve) => request.write(bytes.subarray(0, last), resolve));
+        arrived();
+        await gate;
+        request.end(bytes.subarray(last));
+      } else {
+        arrived?.();
+        await gate;
+        request.end(bytes);
+      }
+      return;
+    }
+    case 'chunked':
+      request.write(bytes.subarray(0, half));
+      request.end(bytes.subarray(half));
+      return;
+    case 'slow':
+      for (let drop = 0; drop < DROPS && !request.destroyed; drop++) {
+        const size = Math.ceil(bytes.length / DROPS);
+        request.write(bytes.subarray(drop * size, (drop + 1) * size));
+        await sleep(DROP_EVERY_MS);
+      }
+      request.end();
+      return;
+    case 'truncated':
+      await new Promise((resolve) => request.write(bytes.subarray(0, half), resolve));
+      await sleep(LEAVE_AFTER_MS);
+      request.destroy();
+      return;
+    case 'left':
+      request.end(bytes);
+      await sleep(LEAVE_AFTER_MS);
+      request.destroy();
+  }
+}
+
+function readAnswer(
+  answer: http.IncomingMessage,
+  seen: { status: number | null; headers: Observation['headers']; body: string },
+  finish: (error: string | null) => void,
+): void {
+  seen.status = answer.statusCode ?? 0;
+  seen.headers = headerPairs(answer.rawHeaders);
+  const chunks: Buffer[] = [];
+  let kept = 0;
+  const end = () => {
+    seen.body = Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString('utf8');
+    finish(null);
+  };
+  answer.on('data', (chunk: Buffer) => {
+    if (kept < KEPT_BYTES) chunks.push(chunk);
+    kept += chunk.length;
+  });
+  answer.on('end', end);
+  answer.on('close', end);
+  answer.on('error', end);
+}
+
+/** A command that sends the same; null where a command line cannot. */
+export function curlOf({ method, url, headers = [], contentType = FORM, body, manner = 'whole' }: Shot) {
+  if (manner !== 'whole' || (body !== undefined && (typeof body !== 'string' || body.length > 20_000))) {
+    return null;
+  }
+  const type: readonly (readonly [string, string])[] =
+    body === undefined ? [] : [['Content-Type', contentType]];
+  return curlRequest({ ...(method !== undefined && { method }), url, headers: [...type, ...headers], body });
+}
+
+/** An observation in words. */
+export function described({ status, body, error, headers }: Observation): string {
+  if (status === null) return error ? `gave no answer: ${error}` : 'gave no answer';
+  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
+  const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
+  const to = location === undefined ? '' : ` to ${location}`;
+  return `answered ${status}${to}${line ? `: ${line}` : ' with an empty body'}`;
+}

@@ -1,0 +1,103 @@
+import type { Payment } from '../contract/payment.ts';
+import type { IpnTools } from '../wire/dialect.ts';
+
+type FieldName = keyof IpnTools['names'];
+type Pair = readonly [name: string, value: string];
+
+/** An IPN as the pairs of its form, to be forged: every change makes another one. */
+export class Ipn {
+  readonly #tools: IpnTools;
+  readonly pairs: readonly Pair[];
+
+  constructor(tools: IpnTools, pairs: readonly Pair[]) {
+    this.#tools = tools;
+    this.pairs = pairs;
+  }
+
+  /** The correct IPN of a payment, as the emulator would write it. */
+  static of(
+    tools: IpnTools,
+    { identifier, amount, currency, trx, charge, customerName }: Payment,
+    secretKey: string,
+  ): Ipn {
+    const set = { 'data.charge': charge, 'data.account_holder': customerName };
+    const made = { trx, now: Date.now(), secretKey };
+    const { body } = tools.invent({ identifier, amount, currency }, made, { format: 'form', set });
+    return Ipn.read(tools, body);
+  }
+
+  static read(tools: IpnTools, body: string): Ipn {
+    return new Ipn(tools, [...new URLSearchParams(body)]);
+  }
+
+  get(field: FieldName): string {
+    return this.pairs.find(([name]) => name === this.#tools.names[field])?.[1] ?? '';
+  }
+
+  /** With another value, wherever the field stands. */
+  set(field: FieldName, value: string): Ipn {
+    return this.#changed(field, (name) => [[name, value]]);
+  }
+
+  unset(field: FieldName): Ipn {
+    return this.#changed(field, () => []);
+  }
+
+  /** With the field under another name, such as `signature[]`. */
+  renamed(field: FieldName, rename: (name: string) => string): Ipn {
+    return this.#changed(field, (name, value) => [[rename(name), value]]);
+  }
+
+  /** With more behind it. */
+  and(...pairs: readonly Pair[]): Ipn {
+    return new Ipn(this.#tools, [...this.pairs, ...pairs]);
+  }
+
+  /** Without what is inside of groups, such as `data[amount]`. */
+  withoutGroups(): Ipn {
+    return new Ipn(
+      this.#tools,
+      this.pairs.filter(([name]) => !name.includes('[')),
+    );
+  }
+
+  /** Signed over what it says, by a key. */
+  signedWith(secretKey: string): Ipn {
+    return this.set('signature', this.#tools.sign(this.get('amount'), this.get('identifier'), secretKey));
+  }
+
+  /** What the field is called on the wire. */
+  nameOf(field: FieldName): string {
+    return this.#tools.names[field];
+  }
+
+  get form(): string {
+    return new URLSearchParams(this.pairs.map(([name, value]): [string, string] => [name, value])).toString();
+  }
+
+  /** Its fields, nested as JSON has them. */
+  get fields(): Record<string, unknown> {
+    const all: Record<string, unknown> = {};
+    for (const [name, value] of this.pairs) {
+      const parts = name.split(/[[\]]+/).filter(Boolean);
+      const last = parts.pop() ?? '';
+      const group = parts.reduce<Record<string, unknown>>((within, part) => {
+        const inner = within[part];
+        if (typeof inner === 'object' && inner !== null) return inner as Record<string, unknown>;
+        const made = {};
+        within[part] = made;
+        return made;
+      }, all);
+      group[last] = value;
+    }
+    return all;
+  }
+
+  #changed(field: FieldName, change: (name: string, value: string) => readonly Pair[]): Ipn {
+    const wanted = this.#tools.names[field];
+    return new Ipn(
+      this.#tools,
+      this.pairs.flatMap(([name, value]) => (name === wanted ? change(name, value) : [[name, value]])),
+    );
+  }
+}

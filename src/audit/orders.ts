@@ -1,0 +1,140 @@
+import { GatewayError } from '../contract/error.ts';
+import type { Payment } from '../contract/payment.ts';
+import type { AuditGateway } from './gateway.ts';
+
+/** Makes the shop initiate a payment; what it returns is of no interest. */
+export type PlaceOrder = () => Promise<unknown>;
+
+interface OrderLimits {
+  /** For a payment to be initiated after the order was placed, in milliseconds. */
+  limitMs: number;
+  /** Orders in all. */
+  max: number;
+  /** Takes what the user should know. */
+  notices: Set<string>;
+  /** Whether a payment is one that an attacker made, and no order of the shop. */
+  isOurs: (payment: Payment) => boolean;
+}
+
+const POLL_MS = 20;
+/** As many payments are looked through for the one that was just made. */
+const RECENT = 10;
+
+const SETTLES_ITSELF = () =>
+  new GatewayError(
+    'check_failed',
+    'the emulator settles the payments of the shop by itself: run the audit against one without --auto, and without magic e-mails',
+  );
+
+/** Where orders come from, one after another, each for one case. */
+export class Orders {
+  readonly #gateway: AuditGateway;
+  readonly #place: PlaceOrder;
+  readonly #limitMs: number;
+  readonly #max: number;
+  readonly #notices: Set<string>;
+  readonly #isOurs: OrderLimits['isOurs'];
+  readonly #known = new Set<string>();
+  /** Orders that nobody harmed, to be used again where there are no new ones. */
+  readonly #untouched: Payment[] = [];
+  readonly #waiting: ((order: Payment | undefined) => void)[] = [];
+  #taken = 0;
+  #queue: Promise<unknown> = Promise.resolve();
+  readonly made: Payment[] = [];
+
+  constructor(gateway: AuditGateway, place: PlaceOrder, { limitMs, max, notices, isOurs }: OrderLimits) {
+    this.#isOurs = isOurs;
+    this.#gateway = gateway;
+    this.#place = place;
+    this.#limitMs = limitMs;
+    this.#max = max;
+    this.#notices = notices;
+  }
+
+  /** What is there already is nobody's order here. */
+  async begin(): Promise<void> {
+    for (const { id } of await this.#recent()) this.#known.add(id);
+  }
+
+  /**
+   * A pending order, a new one as long as there may be more of them.
+   *
+   * @returns undefined when no more may be made, and none is left to be used again
+   * @throws GatewayError `timed_out` when the shop initiates nothing, `check_failed` when the order cannot be placed
+   */
+  async take(): Promise<Payment | undefined> {
+    if (this.made.length < this.#max || this.made.length === 0) {
+      const next = this.#queue.then(() => (this.made.length < this.#max ? this.#make() : undefined));
+      this.#queue = next.catch(() => {});
+      const made = await next;
+      if (made) {
+        this.#taken++;
+        return made;
+      }
+    }
+    return this.#again();
+  }
+
+  /** Hands an order back: `untouched` when it is as it was. */
+  release(order: Payment, untouched: boolean): void {
+    this.#taken--;
+    if (untouched) {
+      const next = this.#waiting.shift();
+      if (next) {
+        this.#taken++;
+        next(order);
+      } else this.#untouched.push(order);
+    }
+    if (this.#taken === 0) for (const next of this.#waiting.splice(0)) next(undefined);
+  }
+
+  /** One that was used before; waits for it where somebody has it still. */
+  #again(): Promise<Payment | undefined> {
+    const found = this.#untouched.pop();
+    if (found) {
+      this.#taken++;
+      return Promise.resolve(found);
+    }
+    if (this.#taken === 0) return Promise.resolve(undefined);
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async #make(): Promise<Payment> {
+    let isPlaced = false;
+    const placed = this.#place().finally(() => {
+      isPlaced = true;
+    });
+    // Its failure is told only when nothing was initiated: a shop may answer 500 after all went well.
+    placed.catch(() => {});
+    const deadline = performance.now() + this.#limitMs;
+    for (;;) {
+      const wasPlaced = isPlaced;
+      const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
+      const order = fresh.at(-1);
+      if (order && wasPlaced) {
+        for (const { id } of fresh) this.#known.add(id);
+        if (fresh.length > 1) {
+          this.#notices.add('one order initiated several payments at once: the first of them is used');
+        }
+        this.made.push(order);
+        if (order.auto) throw SETTLES_ITSELF();
+        return order;
+      }
+      if (wasPlaced) await placed;
+      if (performance.now() > deadline) throw this.#nothingInitiated();
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  #nothingInitiated(): GatewayError {
+    return new GatewayError(
+      'timed_out',
+      `the shop initiated no payment within ${this.#limitMs / 1_000} s after the order was placed`,
+    );
+  }
+
+  async #recent(): Promise<Payment[]> {
+    const { data } = await this.#gateway.payments.list({ limit: RECENT });
+    return data.filter((payment) => !this.#isOurs(payment));
+  }
+}

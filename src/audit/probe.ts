@@ -1,0 +1,111 @@
+import { quoted } from '../contract/curl.ts';
+import { GatewayError } from '../contract/error.ts';
+import { runShell } from './shell.ts';
+
+/** Looks at something in the shop: what a command prints, what an address answers, what a function returns. */
+export type Probe = (identifier: string) => Promise<string>;
+
+/** What the shop looks like with respect to one order. */
+export interface Look {
+  /** Whether the order counts as paid; null where no probe tells. */
+  paid: boolean | null;
+  /** What the probe said of the order. */
+  text: string;
+  /** What the further probes said, by name. */
+  effects: ReadonlyMap<string, string>;
+}
+
+const PLACEHOLDER = /\{identifier\}/g;
+const LIMIT_MS = 10_000;
+
+/** Whether a probe asks about one order; another one sees what happens to all of them. */
+export function isAboutOneOrder(probe: string): boolean {
+  return probe.includes('{identifier}');
+}
+
+/** @param environment variables that its command sees */
+export function commandProbe(line: string, environment: Readonly<Record<string, string>>): Probe {
+  return (identifier) =>
+    runShell(
+      line.replace(PLACEHOLDER, () => quoted(identifier)),
+      environment,
+    );
+}
+
+export function urlProbe(url: string): Probe {
+  return async (identifier) => {
+    const address = url.replace(PLACEHOLDER, () => encodeURIComponent(identifier));
+    const response = await fetch(address, { signal: AbortSignal.timeout(LIMIT_MS) }).catch((error: Error) => {
+      const { message } = (error.cause as Error | undefined) ?? error;
+      throw new GatewayError('check_failed', `the probe ${address} did not answer: ${message}`);
+    });
+    const text = await response.text();
+    if (response.status < 500) return text;
+    throw new GatewayError('check_failed', `the probe ${address} answered ${response.status}`);
+  };
+}
+
+/** A probe as it is given on the command line: an address, or a command. */
+export function probeOf(given: string, environment: Readonly<Record<string, string>>): Probe {
+  return /^https?:\/\//i.test(given) ? urlProbe(given) : commandProbe(given, environment);
+}
+
+/**
+ * Reads a condition: `.path.to.value=text` on JSON, else a regular expression, with or without slashes around it.
+ *
+ * @throws GatewayError `usage`
+ */
+export function readCondition(condition: string): (text: string) => boolean {
+  const [, path, value] = /^(\.[^=]+)=(.*)$/s.exec(condition) ?? [];
+  if (path !== undefined && value !== undefined) {
+    return (text) => {
+      const found = valueAt(text, path);
+      return found !== undefined && String(found) === value;
+    };
+  }
+  const [, source = condition, flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(condition) ?? [];
+  try {
+    const pattern = new RegExp(source, flags.replace(/[gy]/g, ''));
+    return (text) => pattern.test(text);
+  } catch (error) {
+    throw new GatewayError(
+      'usage',
+      `--paid-when is neither .path=value nor a regular expression: ${(error as Error).message}`,
+    );
+  }
+}
+
+/** The value at a path such as `.order.total` of a JSON text; undefined where there is none. */
+export function valueAt(text: string, path: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  for (const name of path.split('.').filter(Boolean)) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
+
+/** The numbers in what a probe said, by where they stand: those of JSON with the lengths of its lists, else of the text. */
+export function measures(text: string): Map<string, number> {
+  const found = new Map<string, number>();
+  const walk = (path: string, value: unknown): void => {
+    if (typeof value === 'number') found.set(path, value);
+    if (Array.isArray(value)) found.set(`${path}.length`, value.length);
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, inner] of Object.entries(value)) walk(`${path}.${name}`, inner);
+  };
+  try {
+    walk('', JSON.parse(text));
+  } catch {
+    for (const [index, [number]] of [...text.matchAll(/-?\d+(?:\.\d+)?/g)].entries()) {
+      found.set(`number ${index}`, Number(number));
+    }
+    found.set('lines', text.trim() === '' ? 0 : text.trim().split('\n').length);
+  }
+  return found;
+}

@@ -1,0 +1,112 @@
+import { GatewayError } from '../contract/error.ts';
+import type { Payment } from '../contract/payment.ts';
+import type { AuditGateway } from './gateway.ts';
+import { usage } from './options.ts';
+import { commandProbe, type Probe, readCondition, urlProbe, valueAt } from './probe.ts';
+
+/** In what the shop and the emulator disagree (chosen). */
+export type Difference = 'paid-not-fulfilled' | 'fulfilled-not-paid' | 'fulfilled-twice' | 'amount-differs';
+
+export interface Reconciled {
+  identifier: string;
+  problem: Difference;
+  detail: string;
+}
+
+export interface ReconcileOptions {
+  probeCmd?: string | undefined;
+  probeUrl?: string | undefined;
+  /** When the shop counts an order as paid: `.path=value` on JSON, or a regular expression. */
+  paidWhen?: string | undefined;
+  /** Where the probe says the amount, such as `.total`. */
+  orderAmount?: string | undefined;
+  /** Where the probe counts how often it was fulfilled, such as `.shipments`: a number, or a list. */
+  fulfilled?: string | undefined;
+}
+
+const PAGE = 200;
+const LANES = 4;
+
+/**
+ * Compares every payment of the emulator with what the shop says of its identifier.
+ *
+ * @throws GatewayError `usage`, or `check_failed` when the probe does not work
+ */
+export async function reconcile(
+  gateway: Pick<AuditGateway, 'payments' | 'env'>,
+  options: ReconcileOptions,
+): Promise<Reconciled[]> {
+  const probe = requireProbe(options, gateway.env);
+  const isPaid = readCondition(options.paidWhen ?? '');
+  const byIdentifier = new Map<string, Payment[]>();
+  for await (const payment of allPayments(gateway)) {
+    const same = byIdentifier.get(payment.identifier);
+    if (same) same.push(payment);
+    else byIdentifier.set(payment.identifier, [payment]);
+  }
+  const queue = [...byIdentifier];
+  const found = new Map<string, Reconciled[]>();
+  const lane = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const [identifier, payments] = next;
+      const said = await probe(identifier);
+      found.set(identifier, differences(identifier, payments, said, isPaid(said), options));
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
+}
+
+function requireProbe(
+  { probeCmd, probeUrl, paidWhen }: ReconcileOptions,
+  env: Record<string, string>,
+): Probe {
+  if ((probeCmd === undefined) === (probeUrl === undefined)) {
+    throw usage('reconcile asks the shop by one probe: give --probe-cmd or --probe-url');
+  }
+  if (paidWhen === undefined)
+    throw usage('--paid-when says when an order counts as paid, such as .status=paid');
+  const given = probeCmd ?? probeUrl ?? '';
+  if (!given.includes('{identifier}')) throw usage(`put {identifier} into the probe (got "${given}")`);
+  return probeCmd === undefined ? urlProbe(given) : commandProbe(given, env);
+}
+
+async function* allPayments({ payments }: Pick<AuditGateway, 'payments'>): AsyncGenerator<Payment> {
+  let cursor: string | undefined;
+  do {
+    const { data, nextCursor } = await payments.list({ limit: PAGE, ...(cursor && { cursor }) });
+    yield* data;
+    cursor = nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+function differences(
+  identifier: string,
+  payments: readonly Payment[],
+  said: string,
+  isFulfilled: boolean,
+  { orderAmount, fulfilled }: ReconcileOptions,
+): Reconciled[] {
+  const paid = payments.filter(({ status }) => status === 'succeeded');
+  const found: Reconciled[] = [];
+  const tell = (problem: Difference, detail: string) => found.push({ identifier, problem, detail });
+  if (paid.length && !isFulfilled) tell('paid-not-fulfilled', `${paid.length} payments succeeded`);
+  if (!paid.length && isFulfilled)
+    tell('fulfilled-not-paid', `the payments are ${payments.map(({ status }) => status).join(', ')}`);
+  const count = fulfilled === undefined ? undefined : countAt(said, fulfilled);
+  if (count !== undefined && count > Math.max(paid.length, 1)) {
+    tell('fulfilled-twice', `${count} times for ${paid.length} payments`);
+  }
+  const amount = orderAmount === undefined ? undefined : valueAt(said, orderAmount);
+  const differing = paid.find((one) => amount !== undefined && Number(amount) !== Number(one.amount));
+  if (differing) tell('amount-differs', `paid ${differing.amount}, the shop says ${String(amount)}`);
+  return found;
+}
+
+/** @throws GatewayError `check_failed` where there is no number and no list */
+function countAt(said: string, path: string): number {
+  const value = valueAt(said, path);
+  if (Array.isArray(value)) return value.length;
+  if (typeof value === 'number') return value;
+  throw new GatewayError('check_failed', `the probe has neither a number nor a list at ${path}`);
+}

@@ -1,0 +1,191 @@
+import { GatewayError } from '../contract/error.ts';
+import type { Payment } from '../contract/payment.ts';
+import { withQueryOf } from '../delivery/forward.ts';
+import type { IpnTools } from '../wire/dialect.ts';
+import type { AuditClient, Observation, Shot } from './client.ts';
+import type { AuditGateway } from './gateway.ts';
+import { Ipn } from './ipn.ts';
+import type { Orders } from './orders.ts';
+import { type Look, measures, type Probe } from './probe.ts';
+
+/** What is known of the shop under test. */
+export interface ShopParts {
+  gateway: AuditGateway;
+  client: AuditClient;
+  tools: IpnTools;
+  orders: Orders;
+  /** The address given by the user: what an attacker knows who never saw an order's own. */
+  ipnUrl: string;
+  /** Where IPNs of the attacker's own payments go. */
+  attackerUrl: string;
+  probe: Probe | undefined;
+  isPaid: (text: string) => boolean;
+  effects: ReadonlyMap<string, Probe>;
+  /** Path of an order's total in what the probe says, such as `.total`. */
+  orderAmount: string | undefined;
+  /** Why an address may not be reached; null when it may. */
+  refusal: (url: string) => string | null;
+  /** Whether orders are the shop's own, and not invented here. */
+  hasOrders: boolean;
+  notices: Set<string>;
+}
+
+/** How the control went: what all other cases are measured by. */
+export interface Calibration {
+  /** From the answer until the probe says that the order is paid, in milliseconds. */
+  lagMs: number;
+  /** From the request to the answer. */
+  answerMs: number;
+  /** By how much one payment changes the numbers that the probes say, by probe and place. */
+  changes: ReadonlyMap<string, number>;
+  amount: string;
+  /** Where the emulator sends all IPNs instead (`--forward-ipn`), without the query of an order; null: nowhere. */
+  forwardTo: string | null;
+}
+
+/** A handler that answers first and works later gets this long at most. */
+const LONGEST_WAIT_MS = 5_000;
+const POLL_MS = 15;
+const SHORTEST_GRACE_MS = 60;
+const SHORTEST_PATIENCE_MS = 700;
+
+/** An order under test, pending until somebody pays. */
+export interface Order {
+  payment: Payment;
+  before: Look;
+}
+
+/** The shop under test: places orders, sends requests, looks at what it did. */
+export class Shop {
+  readonly parts: ShopParts;
+  /** Everything that was seen, for what must not leak. */
+  readonly seen: { shot: Shot; observation: Observation }[] = [];
+  /** Whether what the probe says of an order changes without any doing. */
+  changesByItself = false;
+  calibration: Calibration = { lagMs: 0, answerMs: 0, changes: new Map(), amount: '', forwardTo: null };
+
+  constructor(parts: ShopParts) {
+    this.parts = parts;
+  }
+
+  get canLook(): boolean {
+    return this.parts.probe !== undefined;
+  }
+
+  /** The correct IPN that would tell of this payment. */
+  ipnOf(payment: Payment): Ipn {
+    return Ipn.of(this.parts.tools, payment, this.parts.gateway.secretKey);
+  }
+
+  /** The address of an order's own IPN, query included. */
+  addressOf({ ipnUrl }: Payment): string {
+    const { forwardTo } = this.calibration;
+    return forwardTo === null ? ipnUrl : withQueryOf(forwardTo, ipnUrl);
+  }
+
+  /** What posts an IPN. */
+  shot(url: string, ipn: Ipn): Shot {
+    return { url, body: ipn.form };
+  }
+
+  async send(shot: Shot): Promise<Observation> {
+    const observation = await this.parts.client.send(shot);
+    this.seen.push({ shot, observation });
+    return observation;
+  }
+
+  async sendTogether(shots: readonly Shot[]): Promise<Observation[]> {
+    const observations = await this.parts.client.sendTogether(shots);
+    for (const [index, shot] of shots.entries()) {
+      const observation = observations[index];
+      if (observation) this.seen.push({ shot, observation });
+    }
+    return observations;
+  }
+
+  /** The customer pays, and nobody but the audit tells the shop. */
+  async pay({ id }: Payment): Promise<void> {
+    await this.parts.gateway.payments.approve(id, { delivery: 'redirect-only', by: 'audit' });
+  }
+
+  /** A sandbox payment of the attacker, paid: its genuine IPN went to the attacker. */
+  async attackerIpn(fields: { identifier?: string; amount?: string; currency?: string }): Promise<Ipn> {
+    const { gateway, attackerUrl, tools } = this.parts;
+    const payment = await gateway.payments.create({ ...fields, ipnUrl: attackerUrl, mode: 'sandbox' });
+    const { delivery } = await gateway.payments.approve(payment.id, {
+      delivery: 'ipn-only',
+      awaitDelivery: true,
+      by: 'audit',
+    });
+    const body = delivery?.body;
+    // Without a delivery the emulator was told to send nothing: what it would have sent is known all the same.
+    return body === undefined || body.startsWith('{') ? this.ipnOf(payment) : Ipn.read(tools, body);
+  }
+
+  /** @throws GatewayError `check_failed` when a probe does not work */
+  async look({ identifier }: Payment): Promise<Look> {
+    const { probe, isPaid, effects } = this.parts;
+    const text = probe ? await probe(identifier) : '';
+    if (probe && text.trim() === '') {
+      throw new GatewayError('check_failed', `the probe said nothing about "${identifier}"`);
+    }
+    const looked = new Map<string, string>();
+    for (const [name, effect] of effects) looked.set(name, await effect(identifier));
+    return { paid: probe ? isPaid(text) : null, text, effects: looked };
+  }
+
+  /** Waits until the order counts as paid. @returns how the shop looks then, or when time is up */
+  async lookUntilPaid(payment: Payment): Promise<Look> {
+    const deadline = performance.now() + this.#patienceMs;
+    for (;;) {
+      const look = await this.look(payment);
+      if (look.paid !== false || performance.now() >= deadline) return look;
+      await pause(POLL_MS);
+    }
+  }
+
+  /** Far longer than the control took. */
+  get #patienceMs(): number {
+    const { lagMs, answerMs } = this.calibration;
+    const isKnown = lagMs > 0;
+    return isKnown
+      ? Math.min(SHORTEST_PATIENCE_MS + 10 * (lagMs + answerMs), LONGEST_WAIT_MS)
+      : LONGEST_WAIT_MS;
+  }
+
+  /** What the shop looks like when a payment that it took would have shown by now. */
+  async lookAfterGrace(payment: Payment): Promise<Look> {
+    await this.grace();
+    return this.look(payment);
+  }
+
+  /** As long as the shop took for the control, and more. */
+  grace(): Promise<void> {
+    const { lagMs } = this.calibration;
+    return pause(Math.min(SHORTEST_GRACE_MS + 3 * lagMs, LONGEST_WAIT_MS));
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Which of the further probes say something else, by name. */
+export function changedEffects(before: Look, after: Look): string[] {
+  return [...after.effects].filter(([name, text]) => text !== before.effects.get(name)).map(([name]) => name);
+}
+
+/** By how much the numbers in what the probes say have changed, by probe and place; what did not change is left out. */
+export function numericChanges(before: Look, after: Look): Map<string, number> {
+  const texts = (look: Look): [string, string][] => [['', look.text], ...look.effects];
+  const old = new Map(texts(before));
+  const changes = new Map<string, number>();
+  for (const [name, text] of texts(after)) {
+    const was = measures(old.get(name) ?? '');
+    for (const [place, value] of measures(text)) {
+      const change = value - (was.get(place) ?? 0);
+      if (change !== 0) changes.set(`${name}${place}`, change);
+    }
+  }
+  return changes;
+}

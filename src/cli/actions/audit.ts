@@ -1,0 +1,137 @@
+import { auditCases, audit as runAudit } from '../../audit/audit.ts';
+import { htmlReport } from '../../audit/html-report.ts';
+import { junitReport } from '../../audit/junit-report.ts';
+import { reconcile as runReconcile } from '../../audit/reconcile.ts';
+import type { AuditedCase, AuditReport, AuditVerdict } from '../../contract/audit.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
+import type { GatewaySimClient } from '../../library/api.ts';
+import { clientOf } from '../../library/connect.ts';
+import { controlServer } from '../../library/control-client.ts';
+import { dialect, requireMerchant } from '../../library/merchant-client.ts';
+import type { Actions } from '../commands/audit.ts';
+import { readConfiguration, startConfiguration } from '../configuration.ts';
+import { auditText, caseLine } from '../format-audit.ts';
+import { table } from '../layout.ts';
+import type { CommandResult } from '../output.ts';
+import { writeReport } from '../write-file.ts';
+
+type Context = Parameters<Actions['audit']>[0];
+
+export const audit: Actions['audit'] = async (context) => {
+  const { args, options, output, io } = context;
+  const { list, junit, html, own, failOn, allowIpnHost, orders, probe, ...chosen } = options;
+  if (list) return listed();
+  const [ipnUrl] = args;
+  if (ipnUrl === undefined) throw missingUrl();
+  const alsoFailing = verdictsOf(failOn ?? []);
+  const { gateway, stop } = own ? await ownEmulator(context) : await running(context);
+  try {
+    const report = await runAudit(gateway, await dialect.ipn(), {
+      ...chosen,
+      ipnUrl,
+      probes: probe,
+      allowIpnHosts: allowIpnHost,
+      ...(orders !== undefined && { orders: Number(orders) }),
+      onCase: (audited, done, of) => output.notice(progress(audited, done, of)),
+      onNotice: (text) => output.notice(`gateway-sim: ${text}`),
+    });
+    if (junit !== undefined) await writeReport(junit, junitReport(report), io.cwd);
+    if (html !== undefined) await writeReport(html, htmlReport(report, ipnUrl), io.cwd);
+    return result(report, alsoFailing, output.colour);
+  } finally {
+    await stop();
+  }
+};
+
+function listed(): CommandResult {
+  const cases = auditCases();
+  const columns = {
+    Case: ({ name }: (typeof cases)[number]) => name,
+    Class: ({ class: kind }: (typeof cases)[number]) => kind,
+    Group: ({ group }: (typeof cases)[number]) => group,
+    'What it stands for': ({ about }: (typeof cases)[number]) => about,
+  };
+  return { json: { cases }, text: table(columns, cases) };
+}
+
+function missingUrl(): GatewayError {
+  return new GatewayError('usage', 'audit needs the address of the IPN handler', {
+    hint: hint`Such as: ${command('audit', 'http://localhost:3000/ipn')}`,
+  });
+}
+
+/** Verdicts that fail the command where the user says so, beside `fail`. */
+const FAIL_ON: readonly string[] = ['exposed', 'unproven'] satisfies AuditVerdict[];
+
+function verdictsOf(given: readonly string[]): ReadonlySet<string> {
+  const unknown = given.find((verdict) => !FAIL_ON.includes(verdict));
+  if (unknown === undefined) return new Set(['fail', ...given]);
+  throw new GatewayError('usage', `--fail-on takes ${FAIL_ON.join(' and ')} (got "${unknown}")`);
+}
+
+function progress(audited: AuditedCase, done: number, of: number): string {
+  return `[${done}/${of}] ${caseLine(audited)}`;
+}
+
+function result(
+  report: AuditReport,
+  alsoFailing: ReadonlySet<string>,
+  colour: Context['output']['colour'],
+): CommandResult {
+  const bad = report.cases.filter(({ verdict }) => alsoFailing.has(verdict)).length;
+  const control = report.cases[0];
+  const broken = control?.verdict === 'unproven' && control.sent === null;
+  return {
+    json: report,
+    text: auditText(report, colour),
+    ...(bad > 0 && { failure: `${bad} of ${report.cases.length} cases failed` }),
+    ...(bad === 0 && broken && { failure: `the audit could not be carried out: ${control.why}` }),
+  };
+}
+
+interface Emulator {
+  gateway: GatewaySimClient;
+  stop: () => Promise<void>;
+}
+
+/** The emulator that runs; an own one where none does and none was named. */
+async function running(context: Context): Promise<Emulator> {
+  const { connect, choice, output } = context;
+  try {
+    const server = await connect();
+    return { gateway: clientOf(server, null, await requireMerchant(server)), stop: async () => {} };
+  } catch (error) {
+    const isNamed = Object.values(choice).some((given) => given !== undefined);
+    if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
+    output.notice('gateway-sim: no emulator runs here: the audit starts its own, in memory');
+    return ownEmulator(context);
+  }
+}
+
+/** As `start` would run it here, but in memory: the shop finds it where it looks for the emulator. */
+async function ownEmulator({ io, output }: Context): Promise<Emulator> {
+  const { startEmulator } = await import('./start.ts');
+  const file = await readConfiguration(undefined, io);
+  const server = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
+  const { url, controlToken } = server;
+  const control = controlServer({ url, controlToken: controlToken ?? undefined });
+  return { gateway: clientOf(control, controlToken, server), stop: () => server.stop() };
+}
+
+export const reconcile: Actions['reconcile'] = async ({ options, connect }) => {
+  const server = await connect();
+  const gateway = clientOf(server, null, await requireMerchant(server));
+  const differences = await runReconcile(gateway, options);
+  const columns = {
+    Identifier: ({ identifier }: (typeof differences)[number]) => identifier,
+    Problem: ({ problem }: (typeof differences)[number]) => problem,
+    Detail: ({ detail }: (typeof differences)[number]) => detail,
+  };
+  const count = differences.length;
+  return {
+    json: { data: differences },
+    text: count ? table(columns, differences) : 'The shop and the emulator agree about every payment.',
+    ...(count > 0 && { failure: `${count} payments differ` }),
+  };
+};

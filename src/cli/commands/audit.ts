@@ -1,0 +1,66 @@
+import {
+  type ActionsOf,
+  assignments,
+  choice,
+  type Declarations,
+  flag,
+  group,
+  list,
+  text,
+} from '../command.ts';
+
+const ABOUT = `
+The audit places orders in your shop, attacks its IPN handler and its return page the way real attackers and real
+gateways do, and looks by your probe at what the shop did. It settles only payments that it made itself, and leaves its
+orders in the shop's database. {identifier} stands for the identifier of an order; commands see GATEWAY_SIM_URL,
+GATEWAY_SIM_INITIATE_URL and the keys. Without a probe nothing can be proven. Exit code 1 when a case fails.`;
+
+const PROBE = {
+  probeCmd: text('command', 'prints what the shop knows of the order {identifier}'),
+  probeUrl: text('url', 'the same from an address, such as http://localhost:3000/orders/{identifier}'),
+  paidWhen: text('condition', 'it is paid when: .path=value on JSON, or /regular expression/'),
+};
+
+export const COMMANDS = {
+  audit: {
+    args: ['[ipn-url]'],
+    summary: "attack a shop's IPN handler, and look at what the shop did",
+    options: {
+      orderCmd: text('command', 'makes the shop place an order'),
+      orderUrl: text('url', 'the same by a request to this address'),
+      orderMethod: choice('method', 'how --order-url is requested (default: POST)', ['GET', 'POST']),
+      orderWait: flag('somebody places the orders by hand'),
+      orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
+      ...PROBE,
+      probe: assignments(
+        "a further effect by name, as in stock='<command or url>': must not change for nothing; repeatable",
+      ),
+      orderAmount: text('path', 'where the probe says what the order costs, such as .total'),
+      only: list('names', 'only these cases, groups or classes; repeatable'),
+      skip: list('names', 'not these; repeatable'),
+      failOn: list('verdicts', 'exit 1 on these, too: exposed, unproven; repeatable'),
+      own: flag('in an emulator of its own, in memory, on the port of the configuration'),
+      allowIpnHost: list('host', 'let requests out to this public host; repeatable'),
+      junit: text('file', 'write the report as JUnit XML, too'),
+      html: text('file', 'write the report as one page, too'),
+      list: flag('print every case with what it stands for, and run none'),
+    },
+    about: ABOUT,
+    examples: [
+      "audit http://localhost:3000/ipn --order-cmd 'npm run place-order' --probe-url 'http://localhost:3000/orders/{identifier}' --paid-when .status=paid",
+      'audit --list',
+    ],
+  },
+  reconcile: {
+    summary: "compare the emulator's payments with what the shop knows of them",
+    options: {
+      ...PROBE,
+      orderAmount: text('path', 'where the probe says what was paid, such as .total'),
+      fulfilled: text('path', 'where the probe counts how often it was fulfilled, such as .shipments'),
+    },
+    examples: ["reconcile --probe-cmd './order-status {identifier}' --paid-when /paid/"],
+  },
+} as const satisfies Declarations;
+export type Actions = ActionsOf<typeof COMMANDS>;
+
+export const audit = group({ commands: COMMANDS, load: () => import('../actions/audit.ts') });

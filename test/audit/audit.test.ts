@@ -1,0 +1,184 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AuditOptions } from '../../src/contract/audit.ts';
+import { startGatewaySim } from '../../src/index.ts';
+import { type Handler, startShop } from '../merchants/node-shop.ts';
+
+/** A key of its own: with the one that every fresh emulator has, a case is skipped. */
+const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
+
+async function prepared(changed: Partial<Handler> = {}) {
+  const sim = await startGatewaySim({ secretKey: SECRET });
+  onTestFinished(() => sim.stop());
+  const shop = await startShop(sim, changed);
+  onTestFinished(() => shop[Symbol.asyncDispose]());
+  const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
+  const audit = (options: Partial<AuditOptions> = {}) =>
+    sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
+  return { sim, shop, audit };
+}
+
+describe('an audit', () => {
+  it('finds nothing wrong with a good handler, in any of a hundred cases', async () => {
+    const { sim, audit } = await prepared();
+    const seen: string[] = [];
+    const report = await audit({ onCase: ({ name }) => seen.push(name) });
+    const others = report.cases.filter(({ verdict }) => verdict !== 'pass');
+    expect(others).toEqual([]);
+    expect(report.cases.length).toBeGreaterThanOrEqual(60);
+    expect(report.summary).toEqual({
+      pass: report.cases.length,
+      fail: 0,
+      exposed: 0,
+      unproven: 0,
+      skipped: 0,
+    });
+    expect(seen.toSorted()).toEqual(report.cases.map(({ name }) => name).toSorted());
+    expect(new Set(seen).size).toBe(seen.length);
+    // No payment of the audit stays pending.
+    expect((await sim.payments.list({ status: 'pending' })).data).toEqual([]);
+  });
+
+  it('says of a fail what was sent, what the shop did, what it means and how to mend it', async () => {
+    const { audit } = await prepared({ isAmount: () => true });
+    const { cases } = await audit({ only: ['amount-too-low'] });
+    expect(cases.at(-1)).toMatchObject({
+      ...{ name: 'amount-too-low', class: 'D', group: 'amount', verdict: 'fail' },
+      sent: expect.stringContaining('data[amount]=0.49'),
+      observed: 'answered 200: OK, and the order is paid',
+      why: expect.stringContaining('less than the order costs'),
+      mend: expect.stringMatching(/PHP: [\s\S]*Node: [\s\S]*Python: /),
+      curl: expect.stringContaining('--data-raw'),
+    });
+  });
+
+  it('skips all others when the control fails, and says why', async () => {
+    const { audit } = await prepared({ isSigned: () => false });
+    const { cases, summary } = await audit();
+    expect(cases[0]).toMatchObject({
+      name: 'control',
+      verdict: 'fail',
+      why: expect.stringContaining('answered 400'),
+    });
+    expect(summary).toMatchObject({ fail: 1, skipped: cases.length - 1 });
+  });
+
+  it('calls nothing a pass that only a status code shows', async () => {
+    const { shop, audit } = await prepared();
+    const { cases } = await audit({ probe: undefined, paidWhen: undefined, only: ['A', 'once', 'H'] });
+    expect(new Set(cases.map(({ verdict }) => verdict))).toEqual(new Set(['unproven']));
+    expect(shop.orders.size).toBeGreaterThan(10);
+  });
+
+  it('invents orders where the shop places none', async () => {
+    const { shop, audit } = await prepared();
+    const options = { order: undefined, probe: undefined, paidWhen: undefined, only: ['A', 'F', 'M'] };
+    const { cases } = await audit(options);
+    expect(shop.orders.size).toBe(0);
+    expect(cases[0]).toMatchObject({
+      verdict: 'unproven',
+      why: expect.stringContaining('the order was invented'),
+    });
+    expect(cases.find(({ name }) => name === 'return-get')).toMatchObject({ verdict: 'skipped' });
+  });
+
+  it('uses orders again that nobody harmed where there may be no more', async () => {
+    const { shop, audit } = await prepared();
+    const { cases } = await audit({ orders: 2, only: ['A', 'B'] });
+    expect(shop.orders.size).toBe(2);
+    expect(cases.map(({ verdict }) => verdict)).toEqual(cases.map(() => 'pass'));
+  });
+
+  it('sees a further effect that a forged IPN has', async () => {
+    const mails: string[] = [];
+    const { audit } = await prepared({
+      refuse: (response, form) => {
+        mails.push(`${form.get('identifier')}: a payment failed`);
+        response.writeHead(400).end();
+      },
+    });
+    const { cases } = await audit({
+      probes: { mails: (identifier) => mails.filter((mail) => mail.startsWith(identifier)).length },
+      only: ['signature-garbage'],
+    });
+    expect(cases[1]).toMatchObject({
+      verdict: 'fail',
+      why: 'The order was not paid, but this changed: mails.',
+    });
+  });
+
+  it('says that a probe changes by itself', async () => {
+    const { shop, audit } = await prepared();
+    let looks = 0;
+    const probe = (identifier: string) => ({ ...JSON.parse(shop.probe(identifier)), looks: looks++ });
+    const { notices, summary } = await audit({ probe, only: ['A', 'replay-at-once'] });
+    expect(notices).toEqual([expect.stringContaining('is there a clock in it?')]);
+    expect(summary.fail).toBe(0);
+  });
+});
+
+describe('an emulator that forwards all IPNs', () => {
+  it('has the attacks go there, with the query of each order', async () => {
+    const { shop } = await prepared();
+    await using forwarding = await startGatewaySim({ secretKey: SECRET, forwardIpn: shop.ipnUrl });
+    await using other = await startShop(forwarding, {
+      initiate: (fields) => ({
+        ...fields,
+        ipn_url: `https://shop.example/ipn?${String(fields['ipn_url']).split('?')[1]}`,
+      }),
+    });
+    // One shop behind two addresses: what the second one ordered is known to the first.
+    other.orders = shop.orders;
+    const probing = { probe: shop.probe, paidWhen: '.status=paid' };
+    const { cases } = await forwarding.audit({
+      ...{ ipnUrl: shop.ipnUrl, order: other.place, ...probing },
+      only: ['A', 'once', 'fields-extra'],
+    });
+    expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+    expect(cases.find(({ name }) => name === 'fields-extra')?.sent).toContain(`${shop.ipnUrl}?token=`);
+  });
+});
+
+describe('what cannot be audited', () => {
+  it.each([
+    ['a probe that fails', { probe: () => Promise.reject(new Error('no database')) }, 'no database'],
+    ['a probe that says nothing', { probe: () => '' }, 'said nothing'],
+  ])('is unproven with %s', async (_, options, why) => {
+    const { audit } = await prepared();
+    const { cases } = await audit({ ...options, only: ['A'] });
+    expect(cases.every(({ verdict }) => verdict === 'unproven')).toBe(true);
+    expect(cases[0]?.why).toContain(why);
+  });
+
+  it('is a shop whose payments settle themselves', async () => {
+    const { audit } = await prepared({
+      initiate: (fields) => ({ ...fields, customer_email: 'approve@gateway-sim.test' }),
+    });
+    const { cases } = await audit({ only: ['A'] });
+    expect(cases[0]).toMatchObject({ verdict: 'unproven', why: expect.stringContaining('without --auto') });
+  });
+
+  it('is a receiver that is down', async () => {
+    const { shop, audit } = await prepared({
+      initiate: (fields) => ({ ...fields, ipn_url: 'http://127.0.0.1:9/ipn' }),
+    });
+    const { cases } = await audit({ ipnUrl: shop.ipnUrl, only: ['A'] });
+    expect(cases[0]).toMatchObject({ verdict: 'fail', why: expect.stringContaining('connection refused') });
+  });
+
+  it.each([
+    ['https://shop.example/ipn', {}, 'forbidden', 'allow-ipn-host'],
+    ['nowhere', {}, 'invalid_fields', 'http'],
+    [undefined, { only: ['signature-mising'] }, 'usage', 'signature-missing'],
+    [undefined, { paidWhen: undefined }, 'usage', 'paid-when'],
+    [undefined, { paidWhen: '/(/' }, 'usage', 'regular expression'],
+    [undefined, { orderCmd: 'true' }, 'usage', 'one place'],
+    [undefined, { orders: 0 }, 'usage', '1 to 10,000'],
+    [undefined, { probe: undefined, probeCmd: 'cat orders' }, 'usage', '{identifier}'],
+  ] as const)('is refused: %s %j', async (ipnUrl, options, code, said) => {
+    const { audit } = await prepared();
+    await expect(audit({ ...(ipnUrl && { ipnUrl }), ...options })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(said),
+    });
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { isNeeded, removePayments } from '../../src/domain/retention.ts';
+import { settle } from '../../src/domain/settle.ts';
+import { State } from '../../src/domain/state.ts';
+import { assertConsistent } from '../../src/store/integrity.ts';
+import { snapshotOf } from '../../src/store/snapshot.ts';
+import { applied, context, fullSnapshot, pendingPayment, state } from '../helpers/records.ts';
+
+const whole = (held: State) => snapshotOf((name) => [...held[name].values()]);
+
+describe('removing a payment', () => {
+  it('takes what belongs to it alone along, and leaves a consistent state', () => {
+    const held = new State();
+    const { version: _, ...records } = fullSnapshot();
+    const deliveries = records.deliveries.map((one) => ({
+      ...one,
+      state: 'delivered' as const,
+      nextAttemptAt: null,
+    }));
+    const settled = {
+      status: 'succeeded' as const,
+      settledAt: '2026-01-15T10:30:00.123Z',
+      settledBy: 'auto' as const,
+    };
+    held.apply({ ...records, deliveries, payments: records.payments.map((one) => ({ ...one, ...settled })) });
+    const ids = [...held.payments.values()].map(({ id }) => id);
+    applied(held, removePayments(held, ids));
+    const left = whole(held);
+    expect({ ...left, wallets: left.wallets.length }).toMatchObject({
+      payments: [],
+      messages: [],
+      deliveries: [],
+      attempts: [],
+      wallets: records.wallets.length,
+      cards: records.cards,
+      cardTransactions: records.cardTransactions,
+      merchants: records.merchants,
+    });
+    // A record that named one of those that went would be found here, whatever kinds there will be.
+    expect(() => assertConsistent(left, 'what is left', [])).not.toThrow();
+  });
+
+  it('leaves what is pending or still has an IPN to be sent', () => {
+    const held = state();
+    const using = context();
+    const pending = pendingPayment(held, {}, using);
+    const due = pendingPayment(held, {}, using);
+    applied(held, settle(held, due, { outcome: 'approve', delivery: 'ipn-only', by: 'control' }, using));
+    const before = whole(held);
+    for (const { id } of [pending, due]) {
+      const payment = held.payments.get(id);
+      expect(payment && isNeeded(held, payment)).toBe(true);
+    }
+    applied(held, removePayments(held, [pending.id, due.id, 'pay_unknown']));
+    expect(whole(held)).toEqual(before);
+  });
+});

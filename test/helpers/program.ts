@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A program that imports from the repository's root, as one file that Node runs. */
+export interface Program {
+  path: string;
+  remove: () => Promise<void>;
+}
+
+/** @param contents TypeScript; from the helpers it may take the builders of records only */
+export async function bundled(contents: string): Promise<Program> {
+  const path = join(tmpdir(), `gateway-sim-program-${randomUUID()}.mjs`);
+  await build({
+    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['vitest'],
+    outfile: path,
+    logLevel: 'error',
+  });
+  return { path, remove: () => rm(path, { force: true }) };
+}

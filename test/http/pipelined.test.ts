@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { close, listen, portOf, type RequestListener } from '../../src/http/listener.ts';
+import { dialect } from '../../src/wire/documented/service.ts';
+import { startSim } from '../helpers/sim.ts';
+
+const PAGE = 'x'.repeat(2 ** 20);
+
+/** A server of large pages, and the requests that it was asked to answer. */
+async function server(answer: RequestListener) {
+  const servers = await listen({ host: '127.0.0.1', port: 0 }, async () => answer, dialect);
+  onTestFinished(async () => void (await Promise.all(servers.map(close))));
+  return portOf(servers[0]);
+}
+
+async function opened(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+const request = (path: string, last = false) =>
+  `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${last ? 'Connection: close\r\n' : ''}\r\n`;
+const requests = (count: number) =>
+  Array.from({ length: count }, (_, index) => request(`/${index}`, index === count - 1)).join('');
+
+it('answers that nobody reads are not made: one waits, and the rest when it is read', async () => {
+  const asked: string[] = [];
+  const port = await server(({ url = '' }, outgoing) => {
+    asked.push(url);
+    outgoing.end(PAGE);
+  });
+  const socket = await opened(port);
+  socket.pause();
+  socket.write(requests(200));
+  // Another connection is served meanwhile: by then all that would be answered is.
+  for (let count = 0; count < 5; count++) {
+    const answer = await fetch(`http://127.0.0.1:${port}/other`);
+    expect(await answer.text()).toBe(PAGE);
+  }
+  const waiting = asked.filter((url) => url !== '/other');
+  // What the system itself takes over, some megabytes, was written out.
+  expect(waiting.length).toBeLessThan(40);
+
+  let read = 0;
+  socket.on('data', (chunk) => {
+    read += chunk.length;
+  });
+  socket.resume();
+  await once(socket, 'close');
+  expect(read).toBeGreaterThan(200 * PAGE.length);
+  expect(asked.filter((url) => url !== '/other')).toEqual(
+    Array.from({ length: 200 }, (_, index) => `/${index}`),
+  );
+});
+
+it('a connection on which more than a thousand requests wait is dropped', async () => {
+  const port = await server(() => {});
+  const socket = await opened(port);
+  const closed = once(socket, 'close');
+  socket.on('error', () => {});
+  socket.resume();
+  socket.write(requests(1_100));
+  await closed;
+});
+
+it('an emulator answers the same in turn, whatever its routes, and goes on after a client that hangs up', async () => {
+  const sim = await startSim();
+  const port = Number(new URL(sim.url).port);
+  const gone = await opened(port);
+  gone.write(requests(200));
+  gone.destroy();
+  const socket = await opened(port);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const paths = ['/_sim/openapi.json', '/_sim/healthz', '/nowhere', '/_sim/ui/reference', '/_sim/payments'];
+  socket.write(paths.map((path, index) => request(path, index === paths.length - 1)).join(''));
+  await once(socket, 'close');
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
+  const alone = await Promise.all(paths.map(async (path) => String((await fetch(sim.url + path)).status)));
+  expect(statuses).toEqual(alone);
+});

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { COLLECTION_NAMES } from '../../src/contract/state.ts';
+import type { Snapshot } from '../../src/store/snapshot.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { fullSnapshot } from '../helpers/records.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+const json = { 'Content-Type': 'application/json' };
+
+async function exported({ url }: Sim): Promise<string> {
+  return (await fetch(`${url}/_sim/snapshot`)).text();
+}
+
+async function imported({ url }: Sim, text: string): Promise<void> {
+  const answer = await fetch(`${url}/_sim/snapshot`, { method: 'PUT', headers: json, body: text });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.anything()]);
+}
+
+async function posted(url: string, body: string | URLSearchParams, headers: Record<string, string> = {}) {
+  const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+  expect(answer.status).toBeLessThan(400);
+  return answer;
+}
+
+/** An emulator that has made a record of every kind by itself. */
+async function busy(): Promise<Sim> {
+  const sim = await startSim({ ipnSchedule: ['1h'], currency: ['NPR:Rs'] });
+  const control = (path: string, body: object) =>
+    posted(`${sim.url}/_sim${path}`, JSON.stringify(body), json);
+  // What settles itself waits.
+  await control('/clock', { freeze: 'now' });
+  await control('/clock', { advance: '90m' });
+  const receiver = await startReceiver([{ status: 500, body: 'Zoë 😀 \u2028' }]);
+  const order = { ...ORDER, ipn_url: `${receiver.url}/ipn`, details: '"\\\u2028\n Zoë 😀' };
+  const live = await sim.initiate(order, 'live');
+  await posted(
+    live.replace('checkout?', 'checkout/email?'),
+    new URLSearchParams({ email: 'wallet@example.com' }),
+  );
+  await control('/payments/order-1/settle', { outcome: 'approve' });
+  await sim.initiate({ ...ORDER, identifier: 'npr', currency: 'NPR' });
+  await sim.initiate({ ...ORDER, identifier: 'auto', customer_email: 'approve@gateway-sim.test' });
+  await sim.initiate({ ...ORDER, identifier: 'off', customer_email: 'cancel@gateway-sim.test' });
+  const asked = { currency_code: 'USD', title: 'Ads', name_on_card: 'Ada', email: 'a@b.test', amount: '10' };
+  const key = { ...json, Authorization: `Bearer ${sim.secretKey}` };
+  await posted(`${sim.url}/api/cards/save`, JSON.stringify(asked), key);
+  const { data } = await sim.control<{ data: { id: string }[] }>('/cards');
+  await control(`/cards/${data[0]?.id}/transactions`, { type: 'charge', amount: '1.50' });
+  await control('/ipns', { to: `${receiver.url}/by-hand`, tamper: 'signature' });
+  return sim;
+}
+
+it('a state with records of every kind goes out, comes in and goes out as the same bytes', async () => {
+  const sim = await busy();
+  const state = await exported(sim);
+  const parsed = JSON.parse(state) as Snapshot;
+  expect(COLLECTION_NAMES.filter((name) => !parsed[name].length)).toEqual([]);
+  await imported(sim, state);
+  expect(await exported(sim)).toBe(state);
+  // Also where nobody had moved the clock, and the currency was not asked for.
+  const other = await startSim();
+  await imported(other, state);
+  expect(await exported(other)).toBe(state);
+});
+
+it('so does one that people wrote, whatever its texts hold, once it went out', async () => {
+  const sim = await startSim();
+  const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+  const written = fc.record({
+    text,
+    wrongCodes: fc.option(fc.nat(5), { nil: undefined }),
+    expiresAt: fc.option(fc.constant('2030-01-01T00:00:00.000Z'), { nil: null }),
+    body: fc.option(text, { nil: null }),
+    headers: fc.array(fc.tuple(text, text), { maxLength: 3 }),
+    isTurned: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(written, async ({ text, wrongCodes, expiresAt, body, headers, isTurned }) => {
+      const state = fullSnapshot();
+      const changed = {
+        ...state,
+        payments: state.payments.map((one) => ({
+          ...one,
+          details: text,
+          expiresAt,
+          warnings: [text],
+          ...(wrongCodes !== undefined && { wrongCodes }),
+        })),
+        attempts: state.attempts.map((one) => ({ ...one, responseBody: body, responseHeaders: headers })),
+        wallets: state.wallets.map((one) => ({ ...one, holder: text })),
+        cards: state.cards.map((one) => ({ ...one, title: text })),
+      };
+      // People write fields and lists in any order.
+      const given = isTurned ? Object.fromEntries(Object.entries(changed).reverse()) : changed;
+      await imported(sim, JSON.stringify(given));
+      const first = await exported(sim);
+      expect(JSON.parse(first).payments).toEqual(JSON.parse(JSON.stringify(changed.payments)));
+      await imported(sim, first);
+      expect(await exported(sim)).toBe(first);
+    }),
+    { numRuns: 25 },
+  );
+});

@@ -1,0 +1,146 @@
+import { FRAMINGS, HOSTS, METHODS, TARGETS, VERSIONS } from './broken-parts.ts';
+import { type Below, pick } from './hostile-values.ts';
+
+const HOST = 'Host: 127.0.0.1\r\n';
+const POST = `POST /sandbox/payment/initiate HTTP/1.1\r\n${HOST}`;
+/** What must never be taken for a request: it stands in the body of another. */
+export const SMUGGLED = '/smuggled';
+const INNER = `GET ${SMUGGLED} HTTP/1.1\r\n${HOST}\r\n`;
+
+/** Bytes that no well-behaved client sends. */
+export interface Broken {
+  /** What is wrong with them. */
+  what: string;
+  bytes: string;
+  /** Whether a server may take them as they are: they are strange, but HTTP. */
+  isTolerable?: boolean;
+  /** The client says that nothing more comes, in the middle of its request. */
+  ends?: boolean;
+}
+
+const hex = (number: number) => number.toString(16);
+const longText = (below: Below) => 'x'.repeat(pick([1, 100, 8_000, 16_300, 16_400, 100_000], below));
+const controls = (below: Below) => String.fromCharCode(pick([0, 1, 8, 11, 12, 27, 127], below));
+const chunked = (chunks: string) =>
+  `${POST}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`;
+
+type Maker = (below: Below) => Broken;
+
+const MAKERS: readonly Maker[] = [
+  (below) => ({
+    what: 'bytes at random',
+    bytes: Array.from({ length: below(400) + 1 }, () => String.fromCharCode(below(256))).join(''),
+    ends: true,
+  }),
+  (below) => ({
+    what: 'a method',
+    bytes: `${pick(METHODS, below)} / HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'a version',
+    bytes: `GET / ${pick(VERSIONS, below)}\r\n${HOST}Connection: close\r\n\r\n`,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'a target',
+    bytes: `GET ${pick(TARGETS, below)} HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'a long target',
+    bytes: `GET /${longText(below)} HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'a foreign Host',
+    bytes: `GET /_sim/merchants HTTP/1.1\r\nHost: ${pick(HOSTS, below)}\r\nConnection: close\r\n\r\n`,
+  }),
+  (below) => ({
+    what: 'two Hosts',
+    bytes: `GET /_sim/merchants HTTP/1.1\r\nHost: evil.test\r\nHost: ${pick(HOSTS, below)}\r\nConnection: close\r\n\r\n`,
+  }),
+  () => ({ what: 'no Host', bytes: 'GET /_sim/merchants HTTP/1.1\r\nConnection: close\r\n\r\n' }),
+  (below) => ({
+    what: 'a header of another form',
+    bytes: `GET /_sim/merchants HTTP/1.1\r\n${HOST}${pick(['x', ': x', 'X Y: z', ' X: y', 'X\0: y', 'X: \0', '\xff: x', 'X:\ry'], below)}\r\nConnection: close\r\n\r\n`,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'a control character',
+    bytes: `GET /a${controls(below)}b HTTP/1.1\r\n${HOST}X: a${controls(below)}b\r\nConnection: close\r\n\r\n`,
+  }),
+  (below) => ({
+    what: 'long headers',
+    bytes: `GET / HTTP/1.1\r\n${HOST}X: ${longText(below)}\r\nConnection: close\r\n\r\n`,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'many headers',
+    bytes: `GET / HTTP/1.1\r\n${HOST}${'X: y\r\n'.repeat(below(4_000))}Connection: close\r\n\r\n`,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'two ways to frame a body',
+    bytes: `${POST}${pick(FRAMINGS, below)}\r\n\r\n0\r\n\r\n${INNER}`,
+  }),
+  (below) => ({
+    what: 'a broken chunk',
+    bytes: chunked(
+      `${pick(['zz', '-1', '0x5', '5;', `${'0'.repeat(40)}5`, 'ffffffffffffffffff', '5 5', '', '\r\n'], below)}\r\nhello\r\n${INNER}`,
+    ),
+    ends: true,
+  }),
+  (below) => ({
+    what: 'a chunk that is longer than it says',
+    bytes: chunked(`${hex(below(3) + 1)}\r\nhello\r\n0\r\n\r\n${INNER}`),
+  }),
+  (below) => ({
+    what: 'an endless chunk extension',
+    bytes: chunked(`5;${'a=b;'.repeat(below(8_000))}\r\nhello\r\n0\r\n\r\n`),
+    ends: true,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'trailers',
+    bytes: chunked(
+      `0\r\nHost: evil.test\r\nContent-Length: ${below(9)}\r\n${'X: y\r\n'.repeat(below(50))}\r\n`,
+    ),
+    ends: true,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'an early end',
+    bytes: `${POST}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{"a":"b"}`.slice(
+      0,
+      below(160) + 1,
+    ),
+    ends: true,
+  }),
+  (below) => ({
+    what: 'an upgrade',
+    bytes: `GET /_sim/events HTTP/1.1\r\nHost: evil.test\r\nConnection: Upgrade\r\nUpgrade: ${pick(['websocket', 'h2c', 'TLS/1.0', 'x'], below)}\r\nSec-WebSocket-Key: a\r\nHTTP2-Settings: a\r\n\r\n`,
+    ends: true,
+  }),
+  (below) => ({
+    what: 'an Expect',
+    bytes: `${POST}Expect: ${pick(['100-continue', 'miracles', '', '100-continue, x'], below)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    isTolerable: true,
+  }),
+  (below) => ({
+    what: 'bare line feeds',
+    bytes: `GET / HTTP/1.1\n${HOST}${pick(['\n', '\r\n\r\n', '\n\n'], below)}`,
+    ends: true,
+    isTolerable: true,
+  }),
+  () => ({ what: 'the hello of TLS', bytes: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', ends: true }),
+  (below) => ({
+    what: 'a coding of the body',
+    bytes: `${POST}Content-Type: application/json\r\nContent-Encoding: ${pick(['gzip', 'br', 'deflate, gzip', 'x'], below)}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`,
+    isTolerable: true,
+  }),
+];
+
+export function brokenRequest(below: Below): Broken {
+  return pick(MAKERS, below)(below);
+}

@@ -1,0 +1,115 @@
+/* Parts of requests that servers have read in different ways. */
+
+/** What a header that frames the body can look like where two servers would disagree. */
+export const FRAMINGS = [
+  'Content-Length: 4\r\nTransfer-Encoding: chunked',
+  'Transfer-Encoding: chunked\r\nContent-Length: 4',
+  'Content-Length: 4\r\nContent-Length: 5',
+  'Content-Length: 4, 5',
+  'Content-Length: +4',
+  'Content-Length: 0x4',
+  'Content-Length: 4 4',
+  'Content-Length: 1e1',
+  'Content-Length : 4',
+  'Content-Length: -1',
+  'Content-Length: 99999999999999999999999',
+  'Transfer-Encoding: chunked, identity',
+  'Transfer-Encoding: xchunked',
+  'Transfer-Encoding : chunked',
+  'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity',
+  'Transfer-Encoding:\x0bchunked',
+  'X: y\nTransfer-Encoding: chunked\r\nContent-Length: 4',
+  ' Transfer-Encoding: chunked\r\nContent-Length: 4',
+  'Foo: bar\r\n\tTransfer-Encoding: chunked\r\nContent-Length: 4',
+];
+
+export const TARGETS = [
+  ...[
+    'http://evil.test/_sim/status',
+    'http://169.254.169.254/',
+    'https://127.0.0.1/_sim',
+    'ftp://a/',
+    'evil.test:80',
+  ],
+  ...[
+    '*',
+    '',
+    '//',
+    '//evil.test',
+    '/..',
+    '/%2e%2e/_sim',
+    '/_sim/%00',
+    '/%',
+    '/%zz',
+    '/a b',
+    '?x',
+    '#',
+    '\\',
+    '/\\..\\',
+  ],
+  ...[
+    '/_sim/../_sim/status',
+    '/_sim//status',
+    '/_sim/;/status',
+    '/_SIM/status',
+    '/_sim/status%2f',
+    '/\xff\xfe',
+  ],
+];
+
+export const HOSTS = [
+  ...[
+    'evil.test',
+    '127.0.0.1.evil.test',
+    'localhost.evil.test',
+    'evil.test#127.0.0.1',
+    'evil.test@127.0.0.1',
+  ],
+  ...[
+    '127.0.0.1@evil.test',
+    '169.254.169.254',
+    '0.0.0.0',
+    '[::ffff:8.8.8.8]',
+    '127.0.0.999',
+    'a b',
+    '[',
+    '[::1',
+    ':',
+  ],
+  ...[
+    '127.0.0.1, evil.test',
+    'evil.test:4477',
+    'a:99999999',
+    '\xff',
+    'localhost.',
+    'xn--',
+    'a'.repeat(5_000),
+    '-',
+  ],
+];
+
+export const METHODS = [
+  'BREW',
+  'get',
+  'GET\0',
+  'CONNECT',
+  'TRACE',
+  'PRI',
+  'OPTIONS',
+  'PROPFIND',
+  'X'.repeat(100),
+  '',
+  'M-SEARCH',
+];
+export const VERSIONS = [
+  'HTTP/0.9',
+  'HTTP/1.0',
+  'HTTP/1.2',
+  'HTTP/2.0',
+  'HTTP/9.9',
+  'http/1.1',
+  'HTTP/1.1 x',
+  'HTTP/11',
+  '',
+  'ICY',
+];

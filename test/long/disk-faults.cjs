@@ -1,0 +1,110 @@
+// Loaded into an emulator before anything else (NODE_OPTIONS=--require): counts what it does to the files of its data
+// folder, and at one call, which DISK_FAULT names, ends the process or lets the call fail.
+const fs = require('node:fs');
+const promises = require('node:fs/promises');
+const { syncBuiltinESMExports } = require('node:module');
+
+/**
+ * folder: whose files count
+ * at: the number of the call, from 1
+ * how: `kill` before it is done; `half`, of those that write, when half is written; `fail`, `short` (half is written)
+ * error: the code that it fails with
+ * lasting: whether all later calls fail, too
+ * reads: whether calls that only read count, too
+ * told: the file that gets the name of the call, as soon as it is reached
+ */
+const { folder, at, how, error, lasting, reads, told } = JSON.parse(process.env.DISK_FAULT);
+const ERRNO = { ENOSPC: -28, EIO: -5, EDQUOT: -122, EACCES: -13, EMFILE: -24 };
+const isKill = how === 'kill' || how === 'half';
+const real = { writeFileSync: fs.writeFileSync };
+/** Descriptors of files of the folder that are open. */
+const ours = new Set();
+let count = 0;
+
+const READS = new Set(['statSync', 'stat', 'read', 'readdir', 'readFile', 'open to read']);
+
+const isOurs = (target) =>
+  typeof target === 'number' ? ours.has(target) : String(target).startsWith(folder);
+
+function failure(name) {
+  const { [error]: errno } = ERRNO;
+  return Object.assign(new Error(`${error}: injected, ${name}`), { code: error, errno, syscall: name });
+}
+
+/** Whether this is the call. */
+function isReached(name) {
+  count++;
+  if (count === at) real.writeFileSync(told, name);
+  return count === at || (!isKill && lasting && count > at);
+}
+
+function strike(name) {
+  if (isKill) process.kill(process.pid, 'SIGKILL');
+  throw failure(name);
+}
+
+const nameOf = (name, [, flags]) => (name === 'open' && flags === 'r' ? 'open to read' : name);
+
+/** @param halve writes half of what the call was given, when that can be done */
+function wrapped(name, original, targetOf, halve) {
+  return function call(...given) {
+    const isKind = (reads || !READS.has(nameOf(name, given))) && (halve || how !== 'half');
+    const isCounted = isKind && isOurs(targetOf(this, given));
+    if (!isCounted || !isReached(name)) return original.apply(this, given);
+    if (!halve || (how !== 'half' && how !== 'short')) return strike(name);
+    return halve.call(this, original, given);
+  };
+}
+
+const first = (_, [path]) => path;
+const handle = ({ fd }) => fd;
+const half = (data) => {
+  const bytes = Buffer.from(data);
+  return bytes.subarray(0, bytes.length >> 1);
+};
+
+for (const name of ['statSync', 'ftruncateSync']) fs[name] = wrapped(name, fs[name], first);
+fs.writeSync = wrapped('writeSync', fs.writeSync, first, (original, [fd, data]) => {
+  original(fd, half(data));
+  return strike('writeSync');
+});
+
+const asynchronous = (name, original, targetOf, halve) => {
+  const call = wrapped(name, original, targetOf, halve);
+  return async function (...given) {
+    return call.apply(this, given);
+  };
+};
+
+const { open } = promises;
+const opened = asynchronous('open', open, first);
+for (const name of ['rename', 'rm', 'unlink', 'link', 'mkdir', 'readdir', 'readFile', 'writeFile', 'stat'])
+  promises[name] = asynchronous(name, promises[name], first);
+promises.open = async (path, ...given) => {
+  const file = await opened(path, ...given);
+  if (isOurs(path)) {
+    ours.add(file.fd);
+    patch(Object.getPrototypeOf(file));
+  }
+  return file;
+};
+
+let isPatched = false;
+function patch(handles) {
+  if (isPatched) return;
+  isPatched = true;
+  for (const name of ['truncate', 'datasync', 'sync', 'read'])
+    handles[name] = asynchronous(name, handles[name], handle);
+  for (const name of ['appendFile', 'writeFile'])
+    handles[name] = asynchronous(name, handles[name], handle, async function (original, [data]) {
+      await original.call(this, half(data));
+      return strike(name);
+    });
+  const { close } = handles;
+  handles.close = function () {
+    ours.delete(this.fd);
+    return close.call(this);
+  };
+}
+
+syncBuiltinESMExports();

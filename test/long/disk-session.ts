@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { initiate } from '../../src/domain/payment.ts';
+import { DataFolder } from '../../src/store/folder.ts';
+import { emptySnapshot, type Snapshot } from '../../src/store/snapshot.ts';
+import { Store } from '../../src/store/store.ts';
+import { type Finished, launch, type Ready } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { context, input, records, wallet } from '../helpers/records.ts';
+import { Ledger } from './ledger.ts';
+import { Merchant } from './merchant.ts';
+import type { Budget } from './trial.ts';
+
+const PRELOAD = fileURLToPath(new URL('disk-faults.cjs', import.meta.url));
+const VERSION_1 = fileURLToPath(new URL('../store/version-1', import.meta.url));
+/** A session takes half a second. */
+const HANGS_MS = 30_000;
+
+/** What happens to a call to the disk; see disk-faults.cjs. */
+export interface Strike {
+  at: number;
+  how: 'kill' | 'half' | 'fail' | 'short';
+  error?: string;
+  lasting?: boolean;
+  reads?: boolean;
+}
+
+async function emptied(data: string): Promise<Store> {
+  await mkdir(data);
+  return Store.open({ folder: data, fsync: false }, async () => records());
+}
+
+/** What a session finds in its folder, and the state that this is. */
+export const BEGINNINGS = {
+  'a new folder': async () => undefined,
+  'a folder behind a kill': async (data) => {
+    const before = `${data}-before`;
+    const store = await emptied(before);
+    const using = context();
+    for (const identifier of ['old-1', 'old-2'])
+      await store.commit((state) => initiate(state, input({ identifier }), 'sandbox', using));
+    await cp(before, data, { recursive: true });
+    await store.close();
+    return store.snapshot();
+  },
+  'a db.json that was edited': async (data) => {
+    await (await emptied(data)).close();
+    await writeFile(join(data, 'db.json'), JSON.stringify(records()));
+    return records();
+  },
+  'a folder of the format before': async (data) => {
+    await cp(VERSION_1, `${data}-before`, { recursive: true });
+    await cp(VERSION_1, data, { recursive: true });
+    const store = await Store.open({ folder: `${data}-before`, fsync: false }, async () => records());
+    await store.close();
+    return store.snapshot();
+  },
+} satisfies Record<string, (data: string) => Promise<Snapshot | undefined>>;
+export type Beginning = keyof typeof BEGINNINGS;
+
+/** A start, what it does, and a stop. */
+export interface Script {
+  beginning: Beginning;
+  args: readonly string[];
+  /** Whether it waits for the snapshot that comes a second after a change. */
+  isSlow: boolean;
+}
+
+/** What it comes to when one call to the disk strikes. */
+export interface Session {
+  cwd: string;
+  /** Whether there was no folder before. */
+  isNew: boolean;
+  ledger: Ledger;
+  finished: Finished;
+  /** The name of the call; undefined when there were not so many. */
+  struck: string | undefined;
+}
+
+/** Starts an emulator, has it do everything that it stores, and stops it. */
+export async function session(
+  { beginning, args, isSlow }: Script,
+  strike: Strike,
+  budget: Budget,
+): Promise<Session> {
+  const cwd = await temporaryFolder();
+  const folder = join(cwd, '.gateway-sim');
+  const ledger = new Ledger();
+  ledger.all((await BEGINNINGS[beginning](folder)) ?? emptySnapshot());
+  const told = join(cwd, 'struck');
+  const env = {
+    DISK_FAULT: JSON.stringify({ folder, told, ...strike }),
+    NODE_OPTIONS: `--require=${PRELOAD}`,
+  };
+  const emulator = launch(['start', '--port', '0', '--json', '--quiet', ...args], { cwd, env });
+  const hang = setTimeout(() => {
+    budget.fail('hang', `${beginning}, ${args.join(' ')}, ${JSON.stringify(strike)}`);
+    emulator.child.kill('SIGKILL');
+  }, HANGS_MS);
+  await emulator
+    .until((stdout) => stdout.includes('\n'))
+    .then(
+      async () => {
+        const merchant = new Merchant(JSON.parse(emulator.stdout()) as Ready, ledger, budget);
+        await shop(merchant);
+        if (!isSlow) return;
+        await Promise.race([newSnapshot(join(folder, 'db.json')), emulator.ended]);
+        await merchant.initiate('new-5');
+      },
+      () => {},
+    );
+  emulator.child.kill('SIGTERM');
+  const finished = await emulator.ended;
+  clearTimeout(hang);
+  const struck = existsSync(told) ? await readFile(told, 'utf8') : undefined;
+  return { cwd, isNew: beginning === 'a new folder', ledger, finished, struck };
+}
+
+async function shop(merchant: Merchant): Promise<void> {
+  await merchant.initiate('new-1');
+  await merchant.approve('new-1');
+  await merchant.initiate('new-2', 'live');
+  await merchant.approve('new-2');
+  await merchant.card();
+  await merchant.look();
+  await merchant.restore();
+  await Promise.all([merchant.initiate('new-3'), merchant.initiate('new-4')]);
+  await merchant.look();
+}
+
+/** Waits for another db.json to take the place of the one that is there, or for as long as that takes. */
+async function newSnapshot(path: string): Promise<void> {
+  const inode = async () => (await stat(path).catch(() => undefined))?.ino;
+  const before = await inode();
+  for (let look = 0; look < 60 && (await inode()) === before; look++) await sleep(25);
+}
+
+/** Opens what a session left, twice, with a change in between; and removes it. */
+export async function reopen({ cwd, isNew, ledger }: Session): Promise<string[]> {
+  const folder = join(cwd, '.gateway-sim');
+  const lost: string[] = [];
+  for (const id of ['next', 'last']) {
+    const taken = await DataFolder.take(folder);
+    const store = await Store.open({ folder, fsync: false, assertOurs: taken.assertOurs }, async () =>
+      records(),
+    );
+    lost.push(...ledger.lostIn(store.snapshot()));
+    if (isNew && !existsSync(join(folder, '.gitignore'))) lost.push('repositories take the folder');
+    if (id === 'last' && !store.state.wallets.get('next')) lost.push('what was stored behind it is gone');
+    await store.commit(() => ({ change: { wallets: [wallet({ id })] }, result: null }));
+    await store.close();
+    await taken.release();
+  }
+  await rm(cwd, { recursive: true });
+  return lost;
+}

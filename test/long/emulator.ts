@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { type Ready, type Running, startBinary } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import type { Budget } from './trial.ts';
+
+/** An emulator in a process of its own, which a fault can end and whose memory can be read. */
+export interface Emulator extends Ready {
+  running: Running;
+  /** The body of an answer of the control API; a body to send makes it a POST. */
+  control: <Body>(path: string, body?: object, method?: string) => Promise<Body>;
+  /** Resident memory in MiB; 0 where the system does not tell. */
+  memory: () => Promise<number>;
+  /** Records a broken promise where it does not answer any more, or wrote a stack. */
+  check: (budget: Budget, after: string) => Promise<void>;
+}
+
+/** Longer than this, a healthy emulator on a busy machine takes for nothing. */
+const HANG_MS = 20_000;
+
+/**
+ * Starts one on a free port; it is ended when the test is over.
+ *
+ * @param args further options of `start`
+ * @param state where it is kept; a folder is removed afterwards
+ */
+export async function startEmulator(
+  args: readonly string[] = ['--quiet'],
+  state: 'memory' | 'folder' = 'memory',
+): Promise<Emulator> {
+  const cwd = await temporaryFolder();
+  const { ready, ...running } = await startBinary([...(state === 'memory' ? ['--in-memory'] : []), ...args], {
+    cwd,
+  });
+  const { url, controlToken, pid } = ready;
+  const control = async <Body>(path: string, body?: object, method = body ? 'POST' : 'GET') => {
+    const response = await fetch(`${url}/_sim${path}`, {
+      method,
+      headers: {
+        'Content-Type': 'application/json',
+        ...(controlToken !== null && { Authorization: `Bearer ${controlToken}` }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return (await response.json()) as Body;
+  };
+  return {
+    ...ready,
+    running,
+    control,
+    memory: async () => {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+      return Number(/VmRSS:\s*(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
+    },
+    check: async (budget, after) => {
+      const { child } = running;
+      const ended = child.exitCode ?? child.signalCode;
+      if (ended !== null) {
+        budget.fail('ended', `${after}: it ended with ${ended}`);
+        return;
+      }
+      const alive = await fetch(`${url}/_sim/livez`, { signal: AbortSignal.timeout(HANG_MS) }).catch(String);
+      if (typeof alive === 'string') budget.fail('hang', `${after}: ${alive}`);
+      const [stack] = /.*\n +at .*/.exec(running.stderr()) ?? [];
+      if (stack) budget.fail('other', `${after}: a stack on stderr: ${stack}`);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** Asks for the events and reads nothing of the answer. */
+export function unreadStream(port: number): Socket {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {}).pause();
+  socket.write('GET /_sim/events?since=0 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  return socket;
+}
+
+/** A client that reads every event, and goes on after the last one where the connection ends. */
+export class EventReader {
+  /** The number of the newest event that was read. */
+  newest: number;
+  /** Events that came twice, or not in order, or not at all. */
+  readonly mistakes: string[] = [];
+  readonly #url: string;
+  readonly #ended = new AbortController();
+  #waiting: (() => void) | undefined;
+
+  /** @param since begins after this event */
+  constructor(url: string, since = 0) {
+    this.#url = url;
+    this.newest = since;
+    onTestFinished(() => this.#ended.abort());
+    void this.#follow();
+  }
+
+  /** Resolves as soon as this event was read; false where that takes longer than so many milliseconds. */
+  async reached(number: number, limitMs = 60_000): Promise<boolean> {
+    const until = performance.now() + limitMs;
+    while (this.newest < number && performance.now() < until) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 1_000);
+        this.#waiting = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    return this.newest >= number;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      try {
+        const headers = { 'Last-Event-ID': String(this.newest) };
+        const response = await fetch(`${this.#url}/_sim/events`, { headers, signal });
+        let rest = '';
+        for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+          const events = (rest + text).split('\n\n');
+          rest = events.pop() ?? '';
+          for (const event of events) this.#take(event);
+          this.#waiting?.();
+        }
+      } catch {
+        // It was dropped, or the emulator is gone: whoever waits for an event finds out.
+      }
+    }
+  }
+
+  #take(event: string): void {
+    const id = Number(/^id: (\d+)$/m.exec(event)?.[1] ?? 0);
+    if (id === 0) return;
+    if (id !== this.newest + 1) this.mistakes.push(`event ${id} came after ${this.newest}`);
+    this.newest = id;
+  }
+}

@@ -1,0 +1,94 @@
+import type { Snapshot } from '../../src/store/snapshot.ts';
+
+/** What a card is worth to its holder, in cents. */
+const cents = (amount: string) => Math.round(Number(amount) * 100);
+
+const sum = <Item>(items: readonly Item[], of: (item: Item) => number) =>
+  items.reduce((total, item) => total + of(item), 0);
+
+/** What a merchant was told and so relies on, whatever becomes of the emulator. */
+export class Ledger {
+  /** By identifier: the status of the last answer that told of it. */
+  readonly #payments = new Map<string, string>();
+  readonly #cards = new Set<string>();
+  readonly #transactions = new Set<string>();
+  /** Payments that were refused with the word that nothing was stored. */
+  readonly #refused = new Set<string>();
+
+  /** Of all that was told. */
+  get size(): number {
+    return this.#payments.size + this.#cards.size + this.#transactions.size;
+  }
+
+  payment(identifier: string, status: string): void {
+    // Every other status is final, and a list that was read before tells less.
+    if (status !== 'pending' || !this.#payments.has(identifier)) this.#payments.set(identifier, status);
+  }
+
+  card(id: string): void {
+    this.#cards.add(id);
+  }
+
+  transaction(id: string): void {
+    this.#transactions.add(id);
+  }
+
+  refused(identifier: string): void {
+    this.#refused.add(identifier);
+  }
+
+  /** All that a state tells. */
+  all({
+    payments,
+    cards,
+    cardTransactions,
+  }: Pick<Snapshot, 'payments' | 'cards' | 'cardTransactions'>): void {
+    for (const { identifier, status } of payments) this.payment(identifier, status);
+    for (const { id } of cards) this.card(id);
+    for (const { id } of cardTransactions) this.transaction(id);
+  }
+
+  /** What of it a state does not hold, and what of the state does not fit together. */
+  lostIn(state: Snapshot): string[] {
+    const statuses = new Map(state.payments.map(({ identifier, status }) => [identifier, status]));
+    const transactions = new Set(state.cardTransactions.map(({ id }) => id));
+    const cards = new Set(state.cards.map(({ id }) => id));
+    const payments = [...this.#payments].filter(([identifier, told]) => {
+      const held = statuses.get(identifier);
+      return held === undefined || (told !== 'pending' && held !== told);
+    });
+    return [
+      ...payments.map(([identifier, told]) => `${identifier} was ${told}, is ${statuses.get(identifier)}`),
+      ...[...this.#cards].filter((id) => !cards.has(id)).map((id) => `card ${id} is gone`),
+      ...[...this.#transactions].filter((id) => !transactions.has(id)).map((id) => `${id} is gone`),
+      ...[...this.#refused].filter((id) => statuses.has(id)).map((id) => `${id} was refused, and is there`),
+      ...halves(state),
+    ];
+  }
+}
+
+/** What a change did in part: each of them is whole, or is not there. */
+function halves({ payments, deliveries, merchants, cards, cardTransactions }: Snapshot): string[] {
+  const succeeded = payments.filter(({ status }) => status === 'succeeded');
+  const announced = new Set(deliveries.map(({ paymentId }) => paymentId));
+  const live = succeeded.filter(({ mode, currency }) => mode === 'live' && currency === 'USD');
+  const earned = sum(live, ({ amount, charge }) => cents(amount) - cents(charge));
+  const credited = sum(merchants, ({ balances }) => cents(balances['USD'] ?? '0'));
+  const moved = (cardId: string) =>
+    sum(
+      cardTransactions.filter((transaction) => transaction.cardId === cardId),
+      ({ type, amount, charge }) => (type === '+' ? cents(amount) : -cents(amount)) - cents(charge),
+    );
+  return [
+    ...succeeded.filter(({ id }) => !announced.has(id)).map(({ identifier }) => `${identifier} has no IPN`),
+    ...(earned === credited ? [] : [`live payments of ${earned} cents, but ${credited} were credited`]),
+    ...cards
+      .filter(
+        ({ id, amount, charges, availableBalance }) =>
+          cents(amount) - cents(charges) + moved(id) !== cents(availableBalance),
+      )
+      .map(
+        ({ id, availableBalance }) => `card ${id} has ${availableBalance}, which its movements do not make`,
+      ),
+  ];
+}

@@ -1,0 +1,118 @@
+import { connect, type Socket } from 'node:net';
+
+/** One answer of many on a connection. */
+export interface Answer {
+  status: number;
+  /** Header lines as they came, names in lower case. */
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** What came back for requests that were sent together. */
+export interface Answers {
+  /** In the order of the requests; the last ones may be missing when the connection was closed. */
+  answers: Answer[];
+  /** Neither an answer nor a close in time. */
+  hung: boolean;
+}
+
+/** The bytes of a request. @param headers each a line without its end */
+export function requestBytes(
+  method: string,
+  target: string,
+  headers: readonly string[],
+  body: Buffer | string = '',
+): Buffer {
+  const head = [`${method} ${target} HTTP/1.1`, ...headers].join('\r\n');
+  return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body)]);
+}
+
+/** One connection that is kept alive, on which requests are sent before the answers to those before them came. */
+export class Pipeline {
+  readonly #port: number;
+  #socket: Socket | undefined;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /** @param limitMs real time without all answers that counts as a hang */
+  send(requests: readonly Buffer[], limitMs = 60_000): Promise<Answers> {
+    const socket = this.#open();
+    return new Promise((resolve) => {
+      const answers: Answer[] = [];
+      let rest: Buffer = Buffer.alloc(0);
+      const finish = (hung: boolean) => {
+        clearTimeout(timer);
+        socket.off('data', read).off('close', closed);
+        if (hung || answers.length < requests.length) this.close();
+        resolve({ answers, hung });
+      };
+      const closed = () => finish(false);
+      const read = (chunk: Buffer) => {
+        rest = rest.length ? Buffer.concat([rest, chunk]) : chunk;
+        for (let next = parsed(rest); next; next = parsed(rest)) {
+          if (next.answer.status >= 200) answers.push(next.answer);
+          rest = rest.subarray(next.length);
+        }
+        if (answers.length >= requests.length) finish(false);
+      };
+      const timer = setTimeout(() => finish(true), limitMs);
+      socket.on('data', read).on('close', closed);
+      socket.write(Buffer.concat(requests));
+    });
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
+  }
+
+  #open(): Socket {
+    if (this.#socket && !this.#socket.destroyed && this.#socket.writable) return this.#socket;
+    this.#socket = connect(this.#port, '127.0.0.1');
+    this.#socket.setMaxListeners(0).on('error', () => {});
+    return this.#socket;
+  }
+}
+
+/** The first whole answer of these bytes, and how many of them it takes. */
+function parsed(bytes: Buffer): { answer: Answer; length: number } | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  const status = Number(first.split(' ')[1]);
+  const start = end + 4;
+  const hasNone = status < 200 || status === 204 || status === 304;
+  const found = hasNone
+    ? { body: Buffer.alloc(0), end: start }
+    : headers['transfer-encoding'] === 'chunked'
+      ? dechunked(bytes, start)
+      : sized(bytes, start, Number(headers['content-length'] ?? 0));
+  return found && { answer: { status, headers, body: found.body }, length: found.end };
+}
+
+function sized(bytes: Buffer, start: number, length: number) {
+  const end = start + length;
+  return bytes.length < end ? undefined : { body: bytes.subarray(start, end), end };
+}
+
+function dechunked(bytes: Buffer, start: number) {
+  const chunks: Buffer[] = [];
+  for (let at = start; ; ) {
+    const line = bytes.indexOf('\r\n', at);
+    if (line < 0) return undefined;
+    const size = Number.parseInt(bytes.toString('latin1', at, line), 16);
+    const end = line + 2 + size;
+    if (bytes.length < end + 2) return undefined;
+    if (size === 0) return { body: Buffer.concat(chunks), end: end + 2 };
+    chunks.push(bytes.subarray(line + 2, end));
+    at = end + 2;
+  }
+}

@@ -1,0 +1,180 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GatewayError } from '../../../src/contract/error.ts';
+import { COLLECTION_NAMES } from '../../../src/contract/state.ts';
+import type { Snapshot } from '../../../src/store/snapshot.ts';
+import { Store } from '../../../src/store/store.ts';
+import { temporaryFolder } from '../../helpers/folder.ts';
+import { fullSnapshot, records, wallet } from '../../helpers/records.ts';
+import { type Budget, trial } from '../trial.ts';
+
+type Files = Readonly<Record<'db.json' | 'journal.jsonl', Buffer>>;
+
+/** Places of a file that `npm test` changes. */
+const SHORT_STEPS = 12;
+
+const FILES = ['db.json', 'journal.jsonl'] as const;
+
+/** Files as a kill leaves them, and the state after each line of the journal, the first of which is no change. */
+interface Specimen {
+  files: Files;
+  states: string[];
+}
+
+const textOf = (snapshot: Snapshot) => JSON.stringify(snapshot);
+const openAt = (folder: string) => Store.open({ folder, fsync: false }, async () => records());
+
+function read(folder: string): Files {
+  const [db, journal] = FILES.map((name) => readFileSync(join(folder, name)));
+  return { 'db.json': db ?? Buffer.of(), 'journal.jsonl': journal ?? Buffer.of() };
+}
+
+/** A folder with every kind of record and line in its journal. @param seed tells one from another */
+async function specimen(seed: string, stops = 0): Promise<Specimen> {
+  const folder = await temporaryFolder();
+  for (let stop = 0; stop < stops; stop++) {
+    const store = await openAt(folder);
+    await store.commit(() => ({ change: { wallets: [wallet({ id: `stop-${stop}` })] }, result: null }));
+    await store.close();
+  }
+  const store = await openAt(folder);
+  const states = [textOf(store.snapshot())];
+  const add = async (work: Promise<unknown>) => {
+    await work;
+    states.push(textOf(store.snapshot()));
+  };
+  const full = fullSnapshot();
+  await add(store.replace({ ...full, wallets: [...full.wallets, wallet({ id: seed, holder: 'Zoë 😀' })] }));
+  for (const name of COLLECTION_NAMES)
+    await add(store.commit(() => ({ change: { [name]: full[name] }, result: null })));
+  await add(store.commit(() => ({ change: {}, result: null })));
+  await add(store.commit(() => ({ change: { wallets: [wallet({ id: `${seed}-last` })] }, result: null })));
+  const files = read(folder);
+  await store.close();
+  return { files, states };
+}
+
+/** Tries changed files in a folder of its own. */
+class Bench {
+  readonly #folder: string;
+  readonly #budget: Budget;
+
+  constructor(folder: string, budget: Budget) {
+    this.#folder = folder;
+    this.#budget = budget;
+  }
+
+  /** @param allowed the states that may come of it, beside a refusal */
+  async try(what: string, files: Files, allowed: readonly string[]): Promise<void> {
+    for (const name of FILES) writeFileSync(join(this.#folder, name), files[name]);
+    try {
+      const store = await openAt(this.#folder);
+      const state = textOf(store.snapshot());
+      await store.close();
+      if (!allowed.includes(state)) this.#budget.fail('lost', `${what}: accepted with another meaning`);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'state_damaged' || !error.hint)
+        this.#budget.fail('ended', `${what}: ${error}`);
+      const left = read(this.#folder);
+      if (!FILES.every((name) => left[name].equals(files[name])))
+        this.#budget.fail('lost', `${what}: refused, but not left as it was`);
+    }
+    this.#budget.cases();
+  }
+}
+
+const linesOf = (bytes: Buffer) => {
+  const starts = [0];
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) starts.push(at + 1);
+  return starts.slice(1).map((end, index) => bytes.subarray(starts[index], end));
+};
+
+const spliced = (bytes: Buffer, at: number, removed: number, ...added: number[]) =>
+  Buffer.concat([bytes.subarray(0, at), Buffer.from(added), bytes.subarray(at + removed)]);
+
+/** What may become of one byte. */
+const CHANGES: Record<string, (bytes: Buffer, at: number, budget: Budget) => Buffer> = {
+  'a bit flipped': (bytes, at) => spliced(bytes, at, 1, (bytes[at] ?? 0) ^ 1),
+  'another bit flipped': (bytes, at, budget) =>
+    spliced(bytes, at, 1, (bytes[at] ?? 0) ^ (1 << budget.below(8))),
+  'made a newline': (bytes, at) => spliced(bytes, at, 1, 0x0a),
+  'made a digit': (bytes, at, budget) => spliced(bytes, at, 1, 0x30 + budget.below(10)),
+  removed: (bytes, at) => spliced(bytes, at, 1),
+  doubled: (bytes, at) => spliced(bytes, at, 0, bytes[at] ?? 0),
+};
+
+/** Every byte of a file, changed in each of these ways. */
+async function everyByte(bench: Bench, name: keyof Files, { files, states }: Specimen, budget: Budget) {
+  const bytes = files[name];
+  const step = budget.short ? Math.ceil(bytes.length / SHORT_STEPS) : 1;
+  for (let at = budget.below(step); at < bytes.length; at += step) {
+    for (const [what, change] of Object.entries(CHANGES)) {
+      const changed = change(bytes, at, budget);
+      await bench.try(`byte ${at} of ${name} ${what}`, { ...files, [name]: changed }, states.slice(-1));
+    }
+  }
+}
+
+/** A journal that ends anywhere is the state up to there: nothing says what came behind it. */
+async function everyEnd(bench: Bench, { files, states }: Specimen, budget: Budget): Promise<void> {
+  const journal = files['journal.jsonl'];
+  const step = budget.short ? Math.ceil(journal.length / SHORT_STEPS) : 1;
+  const whole = linesOf(journal).length;
+  for (let end = budget.below(step); end < journal.length; end += step) {
+    const cut = journal.subarray(0, end);
+    // A line that lacks its newline only is whole.
+    const lines = linesOf(Buffer.concat([cut, journal[end] === 10 ? Buffer.from('\n') : Buffer.of()])).length;
+    const state = states[Math.max(0, lines - 1 - (whole - states.length))];
+    await bench.try(`the journal cut at ${end}`, { ...files, 'journal.jsonl': cut }, state ? [state] : []);
+  }
+}
+
+async function everyLine(bench: Bench, { files, states }: Specimen, budget: Budget): Promise<void> {
+  const lines = linesOf(files['journal.jsonl']);
+  const tried = async (what: string, changed: Buffer[]) => {
+    if (Buffer.concat(changed).equals(files['journal.jsonl'])) return;
+    await bench.try(what, { ...files, 'journal.jsonl': Buffer.concat(changed) }, states.slice(-1));
+  };
+  for (const [at, line] of lines.entries()) {
+    // The last one may be missing: nothing says that there was one more.
+    if (at < lines.length - 1) await tried(`line ${at} removed`, lines.toSpliced(at, 1));
+    for (let to = 0; to < lines.length; to++) {
+      if (budget.short && budget.below(30)) continue;
+      await tried(`line ${at} doubled at ${to}`, lines.toSpliced(to, 0, line));
+      await tried(`line ${at} swapped with ${to}`, lines.with(at, lines[to] ?? line).with(to, line));
+    }
+  }
+}
+
+trial(
+  'bytes of the files changed',
+  {
+    promise: 'a changed byte, a lost or moved line, or a file of another time is found at the next start',
+    short: 150,
+    least: 30_000,
+    share: 5,
+  },
+  async (budget) => {
+    const bench = new Bench(await temporaryFolder(), budget);
+    const [kept, other] = [await specimen('kept', 1), await specimen('other', 2)];
+    const last = kept.states.slice(-1);
+    const exchanged: [string, Files][] = [
+      ['the db.json of another emulator', { ...kept.files, 'db.json': other.files['db.json'] }],
+      ['the journal of another emulator', { ...kept.files, 'journal.jsonl': other.files['journal.jsonl'] }],
+      [
+        'db.json and journal in the place of each other',
+        { 'db.json': kept.files['journal.jsonl'], 'journal.jsonl': kept.files['db.json'] },
+      ],
+    ];
+    for (const [what, files] of exchanged) await bench.try(what, files, []);
+    do {
+      await everyByte(bench, 'journal.jsonl', kept, budget);
+      await everyByte(bench, 'db.json', kept, budget);
+      await everyEnd(bench, kept, budget);
+      await everyLine(bench, kept, budget);
+    } while (budget.more());
+    await bench.try('nothing changed', kept.files, last);
+    const [db, journal] = FILES.map((name) => kept.files[name].length);
+    if (!budget.short) budget.note(`every one of ${journal} bytes of a journal, and of ${db} of its db.json`);
+  },
+);

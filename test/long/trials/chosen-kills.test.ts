@@ -1,0 +1,55 @@
+import { BEGINNINGS, type Beginning, reopen, session } from '../disk-session.ts';
+import { type Budget, trial } from '../trial.ts';
+
+/** Sessions at the same time. */
+const LANES = 3;
+
+const HOWS = ['kill', 'half'] as const;
+
+/** Every kind of session, each of which is killed at its first call, at its second, and so on. */
+const KINDS = Object.keys(BEGINNINGS).flatMap((beginning) =>
+  [[], ['--fsync']].flatMap((args) =>
+    // The snapshot between two changes is the same whatever came before it.
+    (beginning === 'a new folder' ? [false, true] : [false]).flatMap((isSlow) =>
+      HOWS.map((how) => ({ beginning: beginning as Beginning, args, isSlow, how, next: 1, isDone: false })),
+    ),
+  ),
+);
+type Kind = (typeof KINDS)[number];
+
+async function killOnce(kind: Kind, at: number, budget: Budget): Promise<void> {
+  const { beginning, args, isSlow, how } = kind;
+  const done = await session(kind, { at, how }, budget);
+  const { finished, struck } = done;
+  const where = `${beginning} ${args} ${isSlow}, ${how} at call ${at}, ${struck}`;
+  if (struck === undefined) kind.isDone = true;
+  else if (finished.signal !== 'SIGKILL') budget.fail('other', `${where}: it ended with ${finished.code}`);
+  if (/^\s+at /m.test(finished.stderr)) budget.fail('ended', `${where}: ${finished.stderr}`);
+  const lost = await reopen(done).catch((error: Error) => [`it does not open: ${error.message}`]);
+  for (const problem of lost) budget.fail('lost', `${where}: ${problem}`);
+}
+
+trial(
+  'kills at each call to the disk',
+  {
+    promise: 'a kill between any two steps of a start, a change, a snapshot and a stop loses nothing',
+    short: 6,
+    least: 500,
+    share: 9,
+  },
+  async (budget) => {
+    const reached = () => KINDS.reduce((total, { next }) => total + next - 1, 0);
+    const lane = async () => {
+      while (budget.more() || (!budget.short && KINDS.some(({ isDone }) => !isDone))) {
+        const open = KINDS.filter(({ isDone }) => !isDone);
+        const kind = open[budget.below(open.length)];
+        if (!kind) return;
+        const at = budget.short ? 1 + budget.below(kind.how === 'half' ? 20 : 40) : kind.next++;
+        await killOnce(kind, at, budget);
+        budget.cases();
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    if (!budget.short) budget.note(`every one of ${reached()} calls in ${KINDS.length} kinds of session`);
+  },
+);

@@ -1,0 +1,69 @@
+import { BEGINNINGS, type Beginning, reopen, type Strike, session } from '../disk-session.ts';
+import { type Budget, trial } from '../trial.ts';
+
+/** Sessions at the same time. */
+const LANES = 3;
+
+const ERRORS = ['ENOSPC', 'EIO', 'EDQUOT', 'EACCES', 'EMFILE'] as const;
+/** Those that may come when half is written. */
+const OF_ROOM = new Set<string>(['ENOSPC', 'EDQUOT']);
+/** Of a whole start and stop: not started because the folder cannot be used, or its state cannot be read. */
+const CODES: readonly (number | null)[] = [0, 5, 6];
+
+/** What was written cannot be taken back either when the disk refuses everything. */
+const TAKEN_BACK = / was refused, and is there$/;
+
+/** For each error, the call that gets it next. */
+const NEXT = new Map<string, number>(ERRORS.map((error) => [error, 1]));
+
+const oneOf = <Item>(items: readonly [Item, ...Item[]], budget: Budget): Item =>
+  items[budget.below(items.length)] ?? items[0];
+
+async function failOnce(strike: Strike, budget: Budget): Promise<boolean> {
+  const [first, ...others] = Object.keys(BEGINNINGS) as [Beginning, ...Beginning[]];
+  const beginning = oneOf([first, ...others], budget);
+  const args = oneOf([[], ['--fsync']], budget);
+  const done = await session({ beginning, args, isSlow: budget.below(4) === 0 }, strike, budget);
+  const { finished, struck } = done;
+  const where = `${beginning} ${args.join(' ')}, ${JSON.stringify(strike)}, ${struck}`;
+  const { code, stderr } = finished;
+  if (/^\s+at /m.test(stderr)) budget.fail('ended', `${where}: a stack: ${stderr}`);
+  if (!CODES.includes(code) || (code !== 0 && !stderr.trim()))
+    budget.fail('ended', `${where}: it ended with ${code ?? finished.signal}: ${stderr}`);
+  const lost = await reopen(done).catch((error: Error) => [`it does not open: ${error.message}`]);
+  for (const problem of lost.filter((text) => !(strike.lasting && TAKEN_BACK.test(text))))
+    budget.fail('lost', `${where}: ${problem} (${stderr})`);
+  return struck !== undefined;
+}
+
+trial(
+  'errors at each call to the disk',
+  {
+    promise: 'what the disk refuses is refused with 507 and words, and nothing that was answered is lost',
+    short: 8,
+    least: 500,
+    share: 10,
+  },
+  async (budget) => {
+    let passes = 0;
+    const lane = async (from: number) => {
+      for (let turn = from; budget.more(); turn++) {
+        const error = ERRORS[turn % ERRORS.length] ?? 'EIO';
+        const next = NEXT.get(error) ?? 1;
+        const at = budget.short ? 1 + budget.below(60) : next;
+        NEXT.set(error, next + 1);
+        const how: Strike['how'] = OF_ROOM.has(error) && budget.below(2) ? 'short' : 'fail';
+        const strike: Strike = { at, how, error, lasting: budget.below(2) === 1, reads: true };
+        const isStruck = await failOnce(strike, budget);
+        if (!isStruck && NEXT.get(error) !== 1) {
+          NEXT.set(error, 1);
+          passes++;
+        }
+        budget.cases();
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, (_, from) => lane(from)));
+    if (!budget.short)
+      budget.note(`each call got each error at least ${Math.floor(passes / ERRORS.length)} times`);
+  },
+);

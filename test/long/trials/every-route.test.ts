@@ -1,0 +1,105 @@
+import { Contract, type Document } from '../../helpers/contract.ts';
+import { type Emulator, startEmulator } from '../emulator.ts';
+import { type FuzzedRequest, type Known, RequestMaker } from '../fuzzed-requests.ts';
+import { type Answer, Pipeline } from '../pipeline.ts';
+import { type Budget, trial } from '../trial.ts';
+
+const CONNECTIONS = 8;
+const PER_PIPELINE = 16;
+/** What it may take after thousands of hostile bodies. */
+const MOST_MEMORY_MIB = 250;
+/** After so many rounds the emulator gets back the state that it began with. */
+const ROUNDS_PER_STATE = 16;
+/** What the document says of single routes: a receiver, or the clock, did not come to an end in time. */
+const DOCUMENTED_5XX = [503, 504, 507];
+
+/** What the emulator has at the moment. */
+async function knownTo({ control, publicKey, secretKey }: Emulator): Promise<Known> {
+  const records = async (path: string) =>
+    (await control<{ data: { id: string; publicKey?: string; secretKey?: string }[] }>(path)).data;
+  const idsOf = async (path: string) => (await records(path)).map(({ id }) => id);
+  const [merchant] = await records('/merchants');
+  return {
+    publicKey: merchant?.publicKey ?? publicKey,
+    secretKey: merchant?.secretKey ?? secretKey,
+    ids: {
+      payments: await idsOf('/payments?limit=50'),
+      ipns: await idsOf('/ipns?limit=50'),
+      cards: await idsOf('/cards?limit=50'),
+      merchants: await idsOf('/merchants'),
+      wallets: await idsOf('/wallets'),
+    },
+  };
+}
+
+function judge(
+  budget: Budget,
+  contract: Contract,
+  { operation, bytes }: FuzzedRequest,
+  answer: Answer,
+): void {
+  const { status, headers, body } = answer;
+  const asked = () => `${operation}: ${JSON.stringify(bytes.toString('latin1').slice(0, 700))}`;
+  if (status >= 500 && !DOCUMENTED_5XX.includes(status)) {
+    budget.fail('5xx', `${status} ${body.toString().slice(0, 200)} to ${asked()}`);
+    return;
+  }
+  if (headers['x-gateway-sim'] !== '1') budget.fail('other', `no X-Gateway-Sim: ${asked()}`);
+  try {
+    const type = headers['content-type'] ?? '';
+    const [problem] = contract.answerProblems(operation, status, type, body.toString());
+    if (problem) budget.fail('other', `${status}: ${problem} to ${asked()}`);
+  } catch (error) {
+    budget.fail('other', `${status}, ${error} to ${asked()}`);
+  }
+}
+
+trial(
+  'every route of the OpenAPI document, with values of every kind',
+  {
+    promise: 'No request makes the emulator fail: what it cannot take it refuses, in its one error shape.',
+    short: 500,
+    least: 30_000,
+    share: 12,
+  },
+  async (budget) => {
+    const sim = await startEmulator(['--quiet', '--ipn-retries', '0']);
+    const document = (await sim.control('/openapi.json')) as Document;
+    const contract = new Contract(sim.url, document);
+    const maker = new RequestMaker(document, budget.below);
+    const pipelines = Array.from({ length: CONNECTIONS }, () => new Pipeline(sim.port));
+    const snapshot = await sim.control<object>('/snapshot');
+
+    const statuses = new Map<number, number>();
+    const exchange = async (pipeline: Pipeline) => {
+      const requests = Array.from({ length: PER_PIPELINE }, () => maker.next());
+      const { answers, hung } = await pipeline.send(requests.map(({ bytes }) => bytes));
+      answers.forEach((answer, index) => {
+        const request = requests[index];
+        if (request) judge(budget, contract, request, answer);
+        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      });
+      const next = requests[answers.length];
+      if (hung) budget.fail('hang', `no answer to ${next?.bytes.toString('latin1').slice(0, 700)}`);
+      budget.cases(answers.length);
+      budget.requests(answers.length);
+    };
+
+    for (let round = 0; budget.more(); round++) {
+      if (round % ROUNDS_PER_STATE === 0) await sim.control('/snapshot', snapshot, 'PUT');
+      if (round % 2 === 0) maker.known = await knownTo(sim);
+      await Promise.all(pipelines.map(exchange));
+      await sim.check(budget, `round ${round}`);
+      if (budget.short && sim.running.child.exitCode !== null) break;
+    }
+    for (const pipeline of pipelines) pipeline.close();
+    const memory = await sim.memory();
+    budget.note(
+      `answers by status: ${[...statuses]
+        .sort()
+        .map((pair) => pair.join(': '))
+        .join(', ')}`,
+    );
+    if (memory > MOST_MEMORY_MIB) budget.fail('other', `${memory.toFixed(0)} MiB at the end`);
+  },
+);

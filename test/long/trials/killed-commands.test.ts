@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { isAlive } from '../../../src/store/process-identity.ts';
+import { BINARY, launch, type Ready, run, runJson, startBinary } from '../../helpers/binary.ts';
+import { temporaryFolder } from '../../helpers/folder.ts';
+import { type Budget, trial } from '../trial.ts';
+
+/** What is asked to end has a second, and what does not is killed. */
+const GONE_MS = 10_000;
+
+/** A command that does not want to end, and says where its emulator is. */
+const STUBBORN = `
+  process.on('SIGTERM', () => {});
+  setInterval(() => {}, 1000);
+  console.log('up', process.pid, process.env.GATEWAY_SIM_URL);`;
+
+/** Resolves with whether it came true in time. */
+async function comesTrue(holds: () => boolean | Promise<boolean>): Promise<boolean> {
+  const until = performance.now() + GONE_MS;
+  while (performance.now() < until) {
+    if (await holds()) return true;
+    await sleep(20);
+  }
+  return false;
+}
+
+function isFree(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const taker = createServer()
+      .once('error', () => resolve(false))
+      .listen(Number(new URL(url).port), '127.0.0.1', () => taker.close(() => resolve(true)));
+  });
+}
+
+/** Kills an exec while it starts, or when its command is up, alone or with all of its process group. */
+async function killExec(cwd: string, budget: Budget): Promise<void> {
+  const isGroup = budget.below(2) === 1;
+  const isUp = budget.below(2) === 1;
+  const child = spawn(
+    process.execPath,
+    [BINARY, 'exec', '--data-dir', 'data', '--', process.execPath, '-e', STUBBORN],
+    { cwd, detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  const { pid = 0, stdout } = child;
+  let said = '';
+  const up = new Promise<void>((resolve) =>
+    stdout.on('data', (chunk: Buffer) => {
+      said += chunk;
+      if (said.includes('\n')) resolve();
+    }),
+  );
+  let isClosed = false;
+  // The command holds this output, too: it ends only with it.
+  child.on('close', () => {
+    isClosed = true;
+  });
+  await (isUp ? up : sleep(budget.below(250)));
+  process.kill(isGroup ? -pid : pid, 'SIGKILL');
+  const isGone = await comesTrue(() => isClosed);
+  const [, command = '', url = ''] = said.trim().split(' ');
+  onTestFinished(() => {
+    if (Number(command) && isAlive(Number(command))) process.kill(Number(command), 'SIGKILL');
+  });
+  const how = `exec killed ${isGroup ? 'with its group' : 'alone'}, ${isUp ? 'at work' : 'at its start'}`;
+  if (!isGone) budget.fail('other', `${how}: its command stays behind`);
+  if (url && !(await isFree(url))) budget.fail('other', `${how}: its port stays taken`);
+}
+
+/** Kills `start --detach` before it has handed over. */
+async function killDetaching(cwd: string, budget: Budget): Promise<void> {
+  const { child, ended } = launch(['start', '--detach', '--port', '0', '--data-dir', 'data'], { cwd });
+  await sleep(budget.below(300));
+  child.kill('SIGKILL');
+  await ended;
+  // One that was handed over stays, and is found; one that nobody knows of ends by itself.
+  const isOver = await comesTrue(async () => {
+    await run(['stop', '--data-dir', 'data'], { cwd });
+    const next = await runJson<Ready | null>(['start', '--detach', '--port', '0', '--data-dir', 'data'], {
+      cwd,
+    });
+    if (next.code !== 0) return false;
+    process.kill(next.body?.pid ?? 0, 'SIGKILL');
+    return true;
+  });
+  if (!isOver) budget.fail('other', 'a start --detach that was killed blocks the next one');
+}
+
+trial(
+  'exec and start --detach killed',
+  {
+    promise: 'exec leaves no command, no port and no lock behind, even when it is killed',
+    short: 2,
+    least: 60,
+    share: 3,
+  },
+  async (budget) => {
+    const lane = async () => {
+      while (budget.more()) {
+        const cwd = await temporaryFolder();
+        await (budget.below(4) ? killExec(cwd, budget) : killDetaching(cwd, budget));
+        await startBinary(['--data-dir', 'data', '--quiet'], { cwd }).then(
+          async ({ child, ended }) => {
+            child.kill('SIGKILL');
+            await ended;
+          },
+          (error: Error) => budget.fail('other', `the next start: ${error.message}`),
+        );
+        await rm(cwd, { recursive: true });
+        budget.cases();
+      }
+    };
+    await Promise.all([lane(), lane()]);
+  },
+);

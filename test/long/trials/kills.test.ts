@@ -1,0 +1,148 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Snapshot } from '../../../src/store/snapshot.ts';
+import { launch, startBinary } from '../../helpers/binary.ts';
+import { temporaryFolder } from '../../helpers/folder.ts';
+import { startReceiver } from '../../helpers/receiver.ts';
+import { Ledger } from '../ledger.ts';
+import { Merchant } from '../merchant.ts';
+import { type Budget, trial } from '../trial.ts';
+
+/** Folders that are worked on at the same time. */
+const LANES = 3;
+/** Kills that a folder sees before the next one, so that journals of many lives meet snapshots. */
+const KILLS = 8;
+/** Who works at the same time on one emulator. */
+const SHOPPERS = 4;
+
+/** Records so large, and so often replaced, that snapshots are written under load; details over their limit pass. */
+const FAT = { args: ['--loose'], details: 'x'.repeat(400_000) };
+const VARIANTS = [
+  { args: [] },
+  { args: ['--fsync'] },
+  FAT,
+  { args: ['--fsync', ...FAT.args], details: FAT.details },
+];
+
+type Emulator = Awaited<ReturnType<typeof startBinary>>;
+
+interface Life {
+  cwd: string;
+  args: readonly string[];
+  details?: string;
+  ledger: Ledger;
+  ipnUrl: string;
+}
+
+/** Undefined when it does not start, which is a failure. */
+async function start({ cwd, args }: Life, budget: Budget): Promise<Emulator | undefined> {
+  return startBinary([...args, '--quiet'], { cwd }).catch((error: Error) => {
+    budget.fail('ended', `no start with ${args.join(' ')}: ${error.message}`);
+    return undefined;
+  });
+}
+
+/** Kills an emulator, which has spoken of no fault of its own until then. */
+async function kill({ child, ended }: Emulator, budget: Budget): Promise<void> {
+  child.kill('SIGKILL');
+  const { stderr } = await ended;
+  if (/^\s+at |failed inside|bug of gateway-sim/m.test(stderr)) budget.fail('ended', stderr.slice(0, 500));
+}
+
+async function check(merchant: Merchant, { ledger }: Life, budget: Budget, when: string): Promise<void> {
+  const state = await merchant.snapshot();
+  const lost = ledger.lostIn(state as Snapshot);
+  for (const problem of lost.slice(0, 5)) budget.fail('lost', `${when}: ${problem}`);
+}
+
+/** Works on an emulator, and kills it. @returns false when it did not start */
+async function live(life: Life, run: number, budget: Budget): Promise<boolean> {
+  const emulator = await start(life, budget);
+  if (!emulator) return false;
+  const merchant = new Merchant(emulator.ready, life.ledger, budget, life.ipnUrl);
+  await check(merchant, life, budget, `kill ${run} with ${life.args.join(' ')}`);
+  let isOver = false;
+  const shoppers = Array.from({ length: SHOPPERS }, (_, shopper) =>
+    merchant.work(`run${run}-${shopper}`, () => isOver, life.details),
+  );
+  await sleep(budget.below(200));
+  if (run % 4 === 1) {
+    // Into the snapshot on stopping.
+    emulator.child.kill('SIGTERM');
+    await sleep(budget.below(40));
+  } else if (run % 4 === 3) {
+    // Into the snapshot that comes a second after the last change.
+    isOver = true;
+    await Promise.all(shoppers);
+    await sleep(980 + budget.below(50));
+  }
+  await kill(emulator, budget);
+  isOver = true;
+  await Promise.all(shoppers);
+  budget.cases();
+  return true;
+}
+
+/** Kills an emulator that has not said yet that it is ready. */
+async function killStart(life: Life, budget: Budget): Promise<void> {
+  const emulator = launch(['start', '--port', '0', '--quiet', ...life.args], { cwd: life.cwd });
+  await sleep(60 + budget.below(100));
+  emulator.child.kill('SIGKILL');
+  await emulator.ended;
+  budget.cases();
+}
+
+/** Every IPN of a payment that was told to have succeeded arrives, and a stop leaves all of it in db.json. */
+async function end(life: Life, arrived: ReadonlySet<string>, budget: Budget): Promise<void> {
+  const emulator = await start(life, budget);
+  if (!emulator) return;
+  const merchant = new Merchant(emulator.ready, life.ledger, budget, life.ipnUrl);
+  await check(merchant, life, budget, 'at the end');
+  await merchant.post('/_sim/clock', { advance: '1h' });
+  const { payments } = (await merchant.snapshot()) as Snapshot;
+  const silent = payments.filter(
+    ({ status, identifier }) => status === 'succeeded' && !arrived.has(identifier),
+  );
+  for (const { identifier } of silent.slice(0, 5)) budget.fail('lost', `the IPN of ${identifier} never came`);
+  emulator.child.kill('SIGTERM');
+  const { code, stderr } = await emulator.ended;
+  if (code !== 0) budget.fail('ended', `a stop ended with ${code}: ${stderr}`);
+  const text = await readFile(join(life.cwd, '.gateway-sim', 'db.json'), 'utf8');
+  const lost = life.ledger.lostIn(JSON.parse(text) as Snapshot);
+  for (const problem of lost.slice(0, 5)) budget.fail('lost', `db.json after a stop: ${problem}`);
+}
+
+trial(
+  'kills at random',
+  {
+    promise:
+      'kill -9 at any moment loses nothing that was answered or shown, and IPNs are sent at least once',
+    short: 6,
+    least: 1_000,
+    share: 13,
+  },
+  async (budget) => {
+    let lives = 0;
+    const lane = async () => {
+      while (budget.more()) {
+        const variant = VARIANTS[lives++ % VARIANTS.length] ?? FAT;
+        const arrived = new Set<string>();
+        const receiver = await startReceiver(({ body }) => {
+          arrived.add(new URLSearchParams(body).get('identifier') ?? '');
+          return {};
+        });
+        const cwd = await temporaryFolder();
+        const life: Life = { cwd, ...variant, ledger: new Ledger(), ipnUrl: `${receiver.url}/ipn` };
+        for (let run = 0; run < KILLS && budget.more(); run++) {
+          if (run % 4 === 2) await killStart(life, budget);
+          if (!(await live(life, run, budget))) break;
+        }
+        await end(life, arrived, budget);
+        await receiver.close();
+        await rm(cwd, { recursive: true });
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+  },
+);

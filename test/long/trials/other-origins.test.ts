@@ -1,0 +1,140 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+import { launchBrowser, openPage } from '../../helpers/browser.ts';
+import { startReceiver } from '../../helpers/receiver.ts';
+import { ORDER } from '../../helpers/sim.ts';
+import { type Emulator, startEmulator } from '../emulator.ts';
+import { pick } from '../hostile-values.ts';
+import { type Budget, trial } from '../trial.ts';
+
+/** A request that an attacker would like to have sent. */
+interface Target {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  body: string;
+}
+
+/** So many ways at least read what is of their own origin: else the trial would see nothing. */
+const READABLE = 10;
+
+/** Answers of the emulator that hold something of it begin or go on with one of these. */
+const REFUSAL = /"code":"(forbidden|method_not_allowed|unauthorized)"/;
+
+const READ = [
+  ...['/_sim/status', '/_sim/merchants', '/_sim/snapshot', '/_sim/payments', '/_sim/requests', '/_sim/inbox'],
+  ...['/_sim/events?since=0&follow=false', '/_sim/openapi.json', '/_sim/clock', '/_sim/faults', '/_sim'],
+  ...['/_sim/ui/keys', '/_sim/ui/payments', '/_sim/ui/logo.svg', '/_sim/ui/reference', '/_sim/wallets'],
+];
+
+const CHANGES: readonly (readonly [Target['method'], string, object])[] = [
+  ['POST', '/_sim/reset', {}],
+  ['POST', '/_sim/shutdown', {}],
+  ['POST', '/_sim/merchants', { name: 'Evil' }],
+  ['POST', '/_sim/clock', { advance: '1000h' }],
+  ['POST', '/_sim/faults', { route: 'initiate', status: 500 }],
+  ['PUT', '/_sim/faults', { faults: [{ route: 'initiate', drop: true }] }],
+  ['DELETE', '/_sim/faults', {}],
+  ['PUT', '/_sim/snapshot', { version: 1 }],
+  ['POST', '/_sim/wallets/wal_rich_usd/fund', { amount: '1' }],
+  ['POST', '/_sim/ipns', { to: 'http://127.0.0.1:9/', amount: '1' }],
+  ['POST', '/_sim/ui/token', {}],
+  ['POST', '/_sim/ui/keys/generate', {}],
+  ['POST', '/_sim/ui/state/reset', {}],
+  ['POST', '/_sim/ui/payments', {}],
+];
+
+/** What must stay as it is, whatever a page of another origin sends. */
+async function stateOf({ control }: Emulator): Promise<string> {
+  const { payments, ...state } = await control<{ payments: { id: string; status: string }[] }>('/snapshot');
+  const statuses = payments.map(({ id, status }) => [id, status]);
+  return JSON.stringify([
+    statuses,
+    state,
+    await control('/faults'),
+    (await control<{ frozen: boolean }>('/clock')).frozen,
+  ]);
+}
+
+async function attack(
+  budget: Budget,
+  page: Page,
+  sim: Emulator,
+  target: Target & { url: string },
+): Promise<void> {
+  const before = await stateOf(sim);
+  const tried = (await page.evaluate(`attackWith(${JSON.stringify(target)})`)) as [string, string][];
+  const shown = `${target.method} ${target.url} from ${page.url()}`;
+  for (const [way, seen] of tried) {
+    if (seen && !REFUSAL.test(seen)) budget.fail('outside', `${way} read of ${shown}: ${seen.slice(0, 200)}`);
+  }
+  await sim.check(budget, shown);
+  if ((await stateOf(sim)) !== before) budget.fail('outside', `something was changed by ${shown}`);
+  budget.cases(tried.length);
+  budget.requests(tried.length);
+}
+
+trial(
+  'a browser on another origin, in every way that a page can send',
+  {
+    promise: 'No page of another origin reads anything of the emulator or changes anything in it.',
+    short: 60,
+    least: 1_000,
+    share: 5,
+  },
+  async (budget) => {
+    const script = await readFile(new URL('../attacks.js', import.meta.url), 'utf8');
+    const html = `<!doctype html><title>evil</title><link rel="icon" href="data:,"><body><script>${script.replaceAll('</script', '<\\/script')}</script>`;
+    const evil = await startReceiver(() => ({ headers: { 'content-type': 'text/html' }, body: html }));
+    const sim = await startEmulator();
+    const form = new URLSearchParams({ public_key: sim.publicKey, ...ORDER });
+    const initiated = await fetch(`${sim.url}/sandbox/payment/initiate`, { method: 'POST', body: form });
+    const { url: checkout = '' } = (await initiated.json()) as { url?: string };
+    const { browser, close } = await launchBrowser(['--host-resolver-rules=MAP *.test 127.0.0.1']);
+    onTestFinished(close);
+    const { page, errors } = await openPage(browser);
+    const rebound = `http://rebound.test:${sim.port}`;
+    // Before the name was bound to another address, the attacker's server answered.
+    await page.route(`${rebound}/page`, (route) => route.fulfill({ contentType: 'text/html', body: html }));
+    const origins = [
+      `http://evil.localhost:${evil.port}`,
+      evil.url,
+      `http://evil.test:${evil.port}`,
+      rebound,
+    ];
+    const settle = ['/email', '/code', '/cancel', '/panel', '/resend', '/back'].map((step) =>
+      checkout.replace('/checkout?', `/checkout${step}?`).replace(sim.url, ''),
+    );
+    const targets: Target[] = [
+      ...READ.map((path) => ({ method: 'GET' as const, path, body: '' })),
+      ...CHANGES.map(([method, path, body]) => ({ method, path, body: JSON.stringify(body) })),
+      { method: 'POST', path: '/_sim/payments/order-1/settle', body: JSON.stringify({ outcome: 'approve' }) },
+      // Whoever has the address of a checkout may open it under any name.
+      ...settle.map((path) => ({
+        method: 'POST' as const,
+        path,
+        body: JSON.stringify({ outcome: 'approve' }),
+      })),
+    ];
+    await page.goto(`${evil.url}/page`);
+    const own = JSON.stringify({ method: 'GET', url: `${evil.url}/own`, body: '' });
+    // On a busy machine few ways come to an end in time: then it is tried again.
+    let readable = 0;
+    for (let attempt = 0; attempt < 10 && readable < READABLE; attempt++) {
+      const tried = (await page.evaluate(`attackWith(${own})`)) as [string, string][];
+      readable = Math.max(readable, tried.filter(([, seen]) => seen).length);
+    }
+    if (readable < READABLE) budget.fail('other', `only ${readable} ways read what they may`);
+    for (let round = 0; budget.more(); round++) {
+      const origin = origins[round % origins.length] ?? evil.url;
+      await page.goto(`${origin}/page`);
+      const next = budget.short ? [pick(targets, budget.below), pick(targets, budget.below)] : targets;
+      for (const target of next) {
+        const isOpen = origin === rebound && !target.path.startsWith('/_sim');
+        const base = origin === rebound ? rebound : sim.url;
+        if (!isOpen) await attack(budget, page, sim, { ...target, url: base + target.path });
+      }
+      errors.length = 0;
+    }
+  },
+);

@@ -1,0 +1,149 @@
+import { connect, type Socket } from 'node:net';
+import { type Broken, brokenRequest, SMUGGLED } from '../broken-http.ts';
+import { type Emulator, startEmulator } from '../emulator.ts';
+import type { Below } from '../hostile-values.ts';
+import { Pipeline, requestBytes } from '../pipeline.ts';
+import { type Budget, trial } from '../trial.ts';
+
+const AT_ONCE = 32;
+const PIPELINED = 256;
+/** A request may take 30 s to arrive, and the server looks every 30 s. */
+const SLOWEST_MS = 75_000;
+/** After so long without a byte the client says that nothing more comes. */
+const QUIET_MS = 300;
+
+/** What came back until the connection closed; `undefined` when it never did. */
+function exchanged(port: number, { bytes, ends }: Broken, below: Below): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let text = '';
+    const all = Buffer.from(bytes, 'latin1');
+    const at = below(3) === 0 ? below(all.length) : all.length;
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true }, () => {
+      socket.write(all.subarray(0, at), () => {
+        if (at < all.length) socket.write(all.subarray(at));
+        if (ends) socket.end();
+      });
+    });
+    const finish = (seen: string | undefined) => {
+      clearTimeout(timer);
+      clearTimeout(quiet);
+      // No port is left behind that would have to rest for a minute.
+      socket.resetAndDestroy();
+      resolve(seen);
+    };
+    const timer = setTimeout(() => finish(undefined), SLOWEST_MS);
+    // A connection may be kept alive, or wait for more: then nothing more comes.
+    const quiet = setTimeout(() => socket.end(), QUIET_MS);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      quiet.refresh();
+    });
+    socket.on('error', () => finish(text)).on('end', () => finish(text));
+  });
+}
+
+function judge(
+  budget: Budget,
+  { what, bytes, isTolerable }: Broken,
+  seen: string | undefined,
+  { secretKey }: Emulator,
+): void {
+  const shown = `${what}: ${JSON.stringify(bytes.slice(0, 300))}`;
+  if (seen === undefined) {
+    budget.fail('hang', shown);
+    return;
+  }
+  const statuses = [...seen.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+  if (statuses.some((status) => status >= 500)) budget.fail('5xx', `${statuses} to ${shown}`);
+  const isTaken = statuses.some((status) => status < 400);
+  if (isTaken && !isTolerable) budget.fail('other', `${statuses} to ${shown}`);
+  if (seen.includes(secretKey)) budget.fail('outside', shown);
+}
+
+/** Connections on which a request is never finished: each must be closed by the emulator. */
+function slowOnes(port: number, count: number): { socket: Socket; closed: Promise<string> }[] {
+  const beginnings = [
+    '',
+    'G',
+    'GET / HTTP/1.1\r\n',
+    'POST /payment/initiate HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\na',
+  ];
+  return Array.from({ length: count }, (_, number) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.write(beginnings[number % beginnings.length] ?? '');
+    let text = '';
+    const closed = new Promise<string>((resolve) => {
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('error', () => {}).on('close', () => resolve(text));
+    });
+    return { socket, closed };
+  });
+}
+
+/** Whole requests before a broken one, all sent at once: each has its answer, and then the connection closes. */
+async function pipelined(budget: Budget, sim: Emulator): Promise<void> {
+  const pipeline = new Pipeline(sim.port);
+  const order = new URLSearchParams({ public_key: sim.publicKey, amount: '1' }).toString();
+  const form = 'Content-Type: application/x-www-form-urlencoded';
+  const post = requestBytes(
+    'POST',
+    '/sandbox/payment/initiate',
+    ['Host: a', form, `Content-Length: ${order.length}`],
+    order,
+  );
+  const get = requestBytes('GET', '/_sim/livez', ['Host: a']);
+  const whole = Array.from({ length: PIPELINED - 1 }, () => (budget.below(4) ? get : post));
+  const broken = Buffer.from(brokenRequest(budget.below).bytes, 'latin1');
+  const { answers, hung } = await pipeline.send([...whole, Buffer.concat([get, broken])], SLOWEST_MS);
+  pipeline.close();
+  const statuses = answers.map(({ status }) => status);
+  const failed = statuses.find((status) => status >= 500);
+  if (failed)
+    budget.fail(
+      '5xx',
+      `${failed} in a pipeline before ${JSON.stringify(broken.toString('latin1').slice(0, 300))}`,
+    );
+  if (answers.length < PIPELINED)
+    budget.fail(hung ? 'hang' : 'lost', `${answers.length} answers to ${PIPELINED} requests`);
+  budget.cases(answers.length);
+  budget.requests(answers.length);
+}
+
+trial(
+  'broken HTTP, byte by byte',
+  {
+    promise:
+      'No bytes end the emulator or keep a connection: what is not HTTP is refused, and nothing is smuggled.',
+    short: 300,
+    least: 20_000,
+    share: 8,
+  },
+  async (budget) => {
+    const sim = await startEmulator();
+    const slow = slowOnes(sim.port, budget.short ? 20 : 200);
+    while (budget.more()) {
+      const broken = Array.from({ length: AT_ONCE }, () => brokenRequest(budget.below));
+      const answers = broken.map(async (one) => {
+        judge(budget, one, await exchanged(sim.port, one, budget.below), sim);
+        budget.cases();
+        budget.requests();
+      });
+      const pipelines = Array.from({ length: budget.short ? 2 : 8 }, () => pipelined(budget, sim));
+      await Promise.all([...answers, ...pipelines]);
+      await sim.check(budget, 'broken HTTP');
+    }
+    const { data } = await sim.control<{ data: { target: string }[] }>(`/requests?path=${SMUGGLED}`);
+    if (data.length) budget.fail('outside', `${data.length} requests were smuggled`);
+    if (!budget.short) {
+      const late = setTimeout(
+        () => budget.fail('hang', 'a request that never ends keeps its connection'),
+        SLOWEST_MS,
+      );
+      await Promise.all(slow.map(({ closed }) => closed));
+      clearTimeout(late);
+    }
+    for (const { socket } of slow) socket.destroy();
+  },
+);

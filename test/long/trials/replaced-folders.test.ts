@@ -1,0 +1,183 @@
+import { cp, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Snapshot } from '../../../src/store/snapshot.ts';
+import { startBinary } from '../../helpers/binary.ts';
+import { temporaryFolder } from '../../helpers/folder.ts';
+import { Ledger } from '../ledger.ts';
+import { Merchant } from '../merchant.ts';
+import { type Budget, type Failure, trial } from '../trial.ts';
+
+type Emulator = Awaited<ReturnType<typeof startBinary>>;
+
+/** What somebody does to the folder of a running emulator. */
+interface Loss {
+  /** @param data the folder, which is a link for some */
+  lose: (data: string) => Promise<void>;
+  isLink?: true;
+  /** Where what was answered before is kept. */
+  kept?: string;
+  /** Whether another emulator may take its place. */
+  isFree: boolean;
+}
+
+const GONE = /was removed, moved or replaced while gateway-sim ran on it/g;
+
+const journal = (data: string) => join(data, 'journal.jsonl');
+
+const LOSSES: Record<string, Loss> = {
+  'the folder is removed': { lose: (data) => rm(data, { recursive: true, maxRetries: 20 }), isFree: true },
+  'the folder is moved': {
+    lose: (data) => rename(data, `${data}-kept`),
+    kept: '.gateway-sim-kept',
+    isFree: true,
+  },
+  'a copy takes its place': {
+    lose: async (data) => {
+      await rename(data, `${data}-kept`);
+      await cp(`${data}-kept`, data, { recursive: true });
+    },
+    kept: '.gateway-sim-kept',
+    isFree: false,
+  },
+  'its link leads elsewhere': {
+    lose: async (data) => {
+      await mkdir(`${data}-other`);
+      await rm(data);
+      await symlink(`${data}-other`, data);
+    },
+    isLink: true,
+    kept: '.gateway-sim-kept',
+    isFree: true,
+  },
+  'the journal is removed': { lose: (data) => rm(journal(data)), isFree: false },
+  'the journal is replaced': {
+    lose: async (data) => {
+      await cp(journal(data), `${journal(data)}-copy`);
+      await rename(`${journal(data)}-copy`, journal(data));
+    },
+    isFree: false,
+  },
+  'the lock is removed': { lose: (data) => rm(join(data, 'lock')), kept: '.gateway-sim', isFree: true },
+};
+
+/** What tells whether somebody has touched the files of a running emulator. */
+const marksOf = async (data: string) => {
+  const files = await Promise.all(
+    ['lock', 'server.json', '.gitignore'].map((name) => readFile(join(data, name), 'utf8').catch(() => name)),
+  );
+  const { ino } = await stat(journal(data));
+  return [...files, ino].join('\n');
+};
+
+/** What is found broken, with what was done to the folder. */
+class Case {
+  readonly cwd: string;
+  readonly args: readonly string[];
+  readonly #what: string;
+  readonly #budget: Budget;
+
+  constructor(what: string, cwd: string, budget: Budget) {
+    this.cwd = cwd;
+    this.args = budget.below(2) ? ['--quiet', '--fsync'] : ['--quiet'];
+    this.#what = what;
+    this.#budget = budget;
+  }
+
+  fail(kind: Failure, text: string): void {
+    this.#budget.fail(kind, `${this.#what}: ${text}`);
+  }
+
+  start(folder = '.gateway-sim'): Promise<Emulator> {
+    return startBinary([...this.args, '--data-dir', folder], { cwd: this.cwd });
+  }
+
+  merchant({ ready }: Emulator, ledger = new Ledger()): Merchant {
+    return new Merchant(ready, ledger, this.#budget);
+  }
+
+  async expectHeld(emulator: Emulator, ledger: Ledger, when: string): Promise<void> {
+    const state = await this.merchant(emulator).snapshot();
+    for (const problem of ledger.lostIn(state as Snapshot).slice(0, 3))
+      this.fail('lost', `${when}: ${problem}`);
+  }
+
+  /** Kills an emulator, and expects the next one to hold what it has answered. */
+  async expectKept(folder: string, ledger: Ledger, when: string, first?: Emulator): Promise<void> {
+    first?.child.kill('SIGKILL');
+    await first?.ended;
+    const next = await this.start(folder);
+    await this.expectHeld(next, ledger, when);
+    next.child.kill('SIGKILL');
+    await next.ended;
+  }
+}
+
+/** Takes the folder away from an emulator at work, which notices before it answers anything more. */
+async function takeAway(tried: Case, first: Emulator, data: string, { lose }: Loss, afterMs: number) {
+  const before = new Ledger();
+  let isOver = false;
+  const merchant = tried.merchant(first, before);
+  const work = Promise.all(['a', 'b', 'c'].map((name) => merchant.work(name, () => isOver)));
+  await sleep(afterMs);
+  await lose(data);
+  const nowhere = new Ledger();
+  const status = await tried.merchant(first, nowhere).initiate('into-nowhere');
+  if (status !== 507) tried.fail('lost', `what is stored nowhere was answered with ${status}`);
+  isOver = true;
+  await work;
+  await tried.expectHeld(first, nowhere, 'what was refused');
+  if (first.stderr().match(GONE)?.length !== 1)
+    tried.fail('other', `said otherwise than once: ${first.stderr()}`);
+  return before;
+}
+
+async function oneCase(what: string, loss: Loss, budget: Budget): Promise<void> {
+  const cwd = await temporaryFolder();
+  const data = join(cwd, '.gateway-sim');
+  if (loss.isLink) {
+    await mkdir(`${data}-kept`);
+    await symlink(`${data}-kept`, data);
+  }
+  const tried = new Case(what, cwd, budget);
+  const first = await tried.start();
+  const before = await takeAway(tried, first, data, loss, budget.below(150));
+  const second = loss.isFree ? await tried.start() : undefined;
+  const ofSecond = new Ledger();
+  if (second) await tried.merchant(second, ofSecond).initiate('of-the-second');
+  const marks = second && (await marksOf(data));
+  await tried.merchant(first).initiate('once-more');
+  first.child.kill(budget.below(2) ? 'SIGTERM' : 'SIGKILL');
+  const { stderr } = await first.ended;
+  if (/^\s+at /m.test(stderr)) tried.fail('ended', stderr);
+  if (second) {
+    if (marks !== (await marksOf(data))) tried.fail('lost', 'the files of another one were touched');
+    await tried.expectHeld(second, ofSecond, 'the second one');
+    await tried.expectKept('.gateway-sim', ofSecond, 'the second one, killed', second);
+  }
+  if (loss.kept) await tried.expectKept(loss.kept, before, 'what was answered before');
+  await rm(cwd, { recursive: true });
+}
+
+trial(
+  'folders that are taken away',
+  {
+    promise:
+      'a folder that was removed, moved or replaced is never written to, and nothing is answered into nowhere',
+    short: 2,
+    least: 100,
+    share: 5,
+  },
+  async (budget) => {
+    const losses = Object.entries(LOSSES);
+    let next = budget.below(losses.length);
+    const lane = async () => {
+      while (budget.more()) {
+        const [what, loss] = losses[next++ % losses.length] ?? [];
+        if (what && loss) await oneCase(what, loss, budget);
+        budget.cases();
+      }
+    };
+    await Promise.all([lane(), lane()]);
+  },
+);

@@ -1,0 +1,126 @@
+import { onTestFinished } from 'vitest';
+import { launchBrowser, openPage } from '../../helpers/browser.ts';
+import { startReceiver } from '../../helpers/receiver.ts';
+import { ORDER } from '../../helpers/sim.ts';
+import { type Emulator, startEmulator } from '../emulator.ts';
+import { EventReader } from '../event-reader.ts';
+import { pick } from '../hostile-values.ts';
+import { Pipeline, requestBytes } from '../pipeline.ts';
+import { type Budget, trial } from '../trial.ts';
+
+const CONNECTIONS = 4;
+const PER_PIPELINE = 100;
+/** One request in so many makes a payment, so that the state grows more slowly than the load. */
+const MAKES_A_PAYMENT = 5;
+/**
+ * An emulator under load stays below 250 MiB without payments. A payment costs 1.5 KB (page "Speed"), and while the
+ * collector lags behind no more than as much again; its request and events are forgotten.
+ */
+const ALONE_MIB = 250;
+const PER_PAYMENT_KIB = 3;
+
+/** What a suite and its dashboards ask for: pages are rare, and cost most. */
+const READS = [
+  ...Array.from({ length: 12 }, () => '/_sim/livez'),
+  ...['/_sim/clock', '/_sim/clock', '/_sim/faults', '/_sim/status', '/_sim/payments?limit=5'],
+  ...['/_sim/ipns?limit=5', '/_sim', '/_sim/ui/payments'],
+];
+
+/** A pipeline of reads and new payments; returns the ids of those that were acknowledged. */
+async function load(budget: Budget, sim: Emulator, pipeline: Pipeline, ipnUrl: string): Promise<string[]> {
+  const body = new URLSearchParams({ ...ORDER, public_key: sim.publicKey, ipn_url: ipnUrl }).toString();
+  const headers = [
+    'Host: 127.0.0.1',
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${body.length}`,
+  ];
+  const post = requestBytes('POST', '/sandbox/payment/initiate', headers, body);
+  const requests = Array.from({ length: PER_PIPELINE }, () =>
+    budget.below(MAKES_A_PAYMENT)
+      ? requestBytes('GET', pick(READS, budget.below), ['Host: 127.0.0.1'])
+      : post,
+  );
+  const { answers, hung } = await pipeline.send(requests);
+  if (hung || answers.length < PER_PIPELINE)
+    budget.fail('hang', `${answers.length} of ${PER_PIPELINE} answers`);
+  const failed = answers.find(({ status }) => status >= 500);
+  if (failed) budget.fail('5xx', `${failed.status}: ${failed.body.toString().slice(0, 300)}`);
+  budget.cases(answers.length);
+  budget.requests(answers.length);
+  return answers.flatMap(({ body }, index) => {
+    const id =
+      requests[index] === post ? /payment_id=(pay_\w+)/.exec(body.toString('latin1'))?.[1] : undefined;
+    return id === undefined ? [] : [id];
+  });
+}
+
+/** What a developer does beside it. Faults are of a status below 500, so that those of the emulator are seen. */
+async function disturb({ control }: Emulator, round: number): Promise<void> {
+  const rules = [
+    { route: 'initiate', status: 429, probability: 0.2 },
+    { route: 'ipn', duplicate: true, probability: 0.2 },
+  ];
+  await control('/faults', { faults: round % 2 ? [] : rules }, 'PUT');
+  await control('/clock', { advance: '30s' });
+  if (round % 10) return;
+  const { id } = await control<{ id: string }>('/merchants', { name: 'Second shop' });
+  await control(`/merchants/${id}/keys`, {});
+}
+
+trial(
+  'a soak with dashboards open, faults on and off, and a clock that moves',
+  {
+    promise:
+      'Under load for as long as you like nothing that was acknowledged is missing, and memory follows what is stored.',
+    short: 800,
+    least: 20_000,
+    share: 10,
+  },
+  async (budget) => {
+    const receiver = await startReceiver([{ body: 'OK' }]);
+    const sim = await startEmulator(['--quiet'], 'folder');
+    const readers = [new EventReader(sim.url), new EventReader(sim.url)];
+    if (!budget.short) {
+      const { browser, close } = await launchBrowser();
+      onTestFinished(close);
+      await (await openPage(browser)).page.goto(sim.dashboardUrl);
+    }
+    const pipelines = Array.from({ length: CONNECTIONS }, () => new Pipeline(sim.port));
+    let payments = 0;
+    let [most, bound] = [0, 0];
+    for (let round = 0; budget.more(); round++) {
+      const made = (
+        await Promise.all(pipelines.map((one) => load(budget, sim, one, `${receiver.url}/ipn`)))
+      ).flat();
+      payments += made.length;
+      const settled = made.slice(0, 5).map((id) =>
+        sim.control<{ payment?: { status: string } }>(`/payments/${id}/settle`, {
+          outcome: 'approve',
+          delivery: 'redirect-then-ipn',
+        }),
+      );
+      for (const { payment } of await Promise.all(settled)) {
+        if (payment?.status !== 'succeeded')
+          budget.fail('lost', `a settlement was answered ${JSON.stringify(payment)}`);
+      }
+      if (round % 5 === 0) await disturb(sim, round);
+      most = Math.max(most, await sim.memory());
+      bound = ALONE_MIB + (payments * PER_PAYMENT_KIB) / 1024;
+      if (most > bound) budget.fail('other', `${most.toFixed(0)} MiB with ${payments} payments`);
+      await sim.check(budget, `round ${round}`);
+    }
+    for (const pipeline of pipelines) pipeline.close();
+    await sim.control('/faults', { faults: [] }, 'PUT');
+    await sim.control('/clock', { advance: '1h' });
+    const { counts } = await sim.control<{ counts: { payments: Record<string, number> } }>('/status');
+    const there = Object.values(counts.payments).reduce((sum, count) => sum + count, 0);
+    if (there !== payments) budget.fail('lost', `${there} of ${payments} payments`);
+    const { data: undelivered } = await sim.control<{ data: unknown[] }>('/ipns?state=failed');
+    if (undelivered.length) budget.fail('lost', `${undelivered.length} IPNs were not delivered`);
+    const response = await fetch(`${sim.url}/_sim/events?since=0&follow=false`);
+    const newest = Number([...(await response.text()).matchAll(/^id: (\d+)$/gm)].at(-1)?.[1]);
+    for (const reader of readers)
+      if (!(await reader.reached(newest))) budget.fail('lost', `event ${newest} is not read`);
+    budget.note(`${payments} payments; at most ${most.toFixed(0)} MiB, of ${bound.toFixed(0)}`);
+  },
+);

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Snapshot } from '../../../src/store/snapshot.ts';
+import { BINARY, type Finished, launch, type Ready, startBinary } from '../../helpers/binary.ts';
+import { temporaryFolder } from '../../helpers/folder.ts';
+import { Ledger } from '../ledger.ts';
+import { Merchant } from '../merchant.ts';
+import { type Budget, trial } from '../trial.ts';
+
+const IN_USE = 5;
+const START = ['start', '--port', '0', '--json', '--quiet'];
+
+function refused({ code, stderr }: Finished, where: string, budget: Budget): void {
+  if (code !== IN_USE || !stderr.includes('in use by another gateway-sim') || /^\s+at /m.test(stderr))
+    budget.fail('other', `${where} ended with ${code}: ${stderr}`);
+}
+
+/** Many starts at once, of which one gets the folder. The folder is kept, so that each round finds a lock that is stale. */
+async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget): Promise<void> {
+  const emulators = Array.from({ length: starts }, () => launch(START, { cwd }));
+  const outcomes = await Promise.all(
+    emulators.map((emulator) =>
+      emulator
+        .until((stdout) => stdout.includes('\n'))
+        .then(
+          () => emulator,
+          () => undefined,
+        ),
+    ),
+  );
+  const winners = outcomes.filter((emulator) => emulator !== undefined);
+  if (winners.length !== 1) budget.fail('lost', `${winners.length} of ${starts} got the folder`);
+  for (const [index, emulator] of emulators.entries())
+    if (!outcomes[index]) refused(await emulator.ended, `one of ${starts} starts`, budget);
+  for (const winner of winners) {
+    const merchant = new Merchant(JSON.parse(winner.stdout()) as Ready, ledger, budget);
+    for (const problem of ledger.lostIn((await merchant.snapshot()) as Snapshot))
+      budget.fail('lost', problem);
+    await merchant.initiate(`of-${winner.pid}`);
+    winner.child.kill(budget.below(4) ? 'SIGKILL' : 'SIGTERM');
+    await winner.ended;
+  }
+  const left = (await readdir(join(cwd, '.gateway-sim'))).filter((name) => name.startsWith('lock.'));
+  if (left.length) budget.fail('other', `left behind: ${left}`);
+}
+
+trial(
+  'many starts for one folder',
+  { promise: 'one emulator only has a data folder', short: 2, least: 60, share: 3 },
+  async (budget) => {
+    while (budget.more()) {
+      const cwd = await temporaryFolder();
+      const ledger = new Ledger();
+      for (let round = 0; round < 6 && budget.more(); round++) {
+        await race(cwd, budget.short ? 3 : 2 + budget.below(6), ledger, budget);
+        budget.cases();
+      }
+      await rm(cwd, { recursive: true });
+    }
+  },
+);
+
+const UNSHARE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const elsewhere = spawnSync('unshare', [...UNSHARE, 'true']);
+
+/** `start` where no process of here is seen; it ends with the one that is returned. */
+async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready: Ready }> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn('unshare', [...UNSHARE, process.execPath, BINARY, ...START], {
+    cwd,
+    env: { PATH, HOME },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, ready: JSON.parse(line.toString()) as Ready };
+}
+
+/** An emulator in another container has the folder; and when it is killed, somebody else may. */
+async function acrossContainers(budget: Budget): Promise<void> {
+  const cwd = await temporaryFolder();
+  const ledger = new Ledger();
+  const { child, ready } = await startElsewhere(cwd);
+  const merchant = new Merchant(ready, ledger, budget);
+  await merchant.initiate('elsewhere');
+  refused(await launch(START, { cwd }).ended, 'a start in another PID namespace', budget);
+  await merchant.initiate('elsewhere-2');
+  const killed = once(child, 'exit');
+  child.kill('SIGKILL');
+  await killed;
+  // The take-over waits six seconds for a sign of life.
+  if (!budget.short) {
+    const next = await startBinary(['--quiet'], { cwd });
+    const state = await new Merchant(next.ready, ledger, budget).snapshot();
+    for (const problem of ledger.lostIn(state as Snapshot)) budget.fail('lost', problem);
+    if (!next.stderr().includes('took over'))
+      budget.fail('other', `it took over in silence: ${next.stderr()}`);
+    next.child.kill('SIGKILL');
+    await next.ended;
+  }
+  await rm(cwd, { recursive: true });
+}
+
+trial(
+  'two emulators in two containers',
+  {
+    promise: 'one emulator only has a data folder, also across containers that share it',
+    short: 1,
+    least: 20,
+    share: 2,
+    ...(elsewhere.status !== 0 && { cannot: 'unshare makes no PID namespace for this user' }),
+  },
+  async (budget) => {
+    const lane = async () => {
+      while (budget.more()) {
+        await acrossContainers(budget);
+        budget.cases();
+      }
+    };
+    await Promise.all(Array.from({ length: budget.short ? 1 : 6 }, lane));
+  },
+);

@@ -1,0 +1,208 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a shop under test knows of the gateway. */
+interface Keys {
+  initiateUrl: string;
+  publicKey: string;
+  secretKey: string;
+}
+
+interface Order {
+  identifier: string;
+  total: string;
+  currency: string;
+  token: string;
+  paid: boolean;
+  status: string;
+  credited: number;
+  charge: string;
+}
+
+type Form = URLSearchParams;
+
+/** What the handler of an IPN does, step by step: a mutant replaces one of them. */
+export interface Handler {
+  /** Whether the fields are there, each once and as plain text. */
+  isWhole(form: Form, raw: string): boolean;
+  secret(keys: Keys): string;
+  isSigned(form: Form, secret: string, request: IncomingMessage): boolean;
+  find(shop: Shop, form: Form, url: URL): Order | undefined;
+  isToken(order: Order, url: URL): boolean;
+  isAmount(order: Order, form: Form): boolean;
+  isSuccess(form: Form): boolean;
+  /** What is done with another status. */
+  onOther(order: Order, form: Form): void;
+  /** Pays the order once. */
+  pay(order: Order, form: Form): void | Promise<void>;
+  onReturn(order: Order | undefined, url: URL): void;
+  /** What is asked for. */
+  initiate(fields: Record<string, string>, keys: Keys): Record<string, string>;
+  headers: Record<string, string>;
+  identifier(count: number): string;
+  get(response: ServerResponse, keys: Keys): void;
+  refuse(response: ServerResponse, form: Form, keys: Keys): void;
+  accept(response: ServerResponse, form: Form): void;
+}
+
+export const sign = (amount: string, identifier: string, secret: string) =>
+  createHmac('sha256', secret)
+    .update(amount + identifier)
+    .digest('hex')
+    .toUpperCase();
+
+const same = (one: string, other: string) => {
+  const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
+  return bytes.length === others.length && timingSafeEqual(bytes, others);
+};
+
+const FIELDS = ['status', 'signature', 'identifier', 'data[amount]', 'data[currency][code]'];
+
+/** A handler that keeps every rule. */
+export const GOOD: Handler = {
+  isWhole: (form) => FIELDS.every((name) => form.getAll(name).length === 1 && form.get(name) !== ''),
+  secret: ({ secretKey }) => secretKey,
+  isSigned: (form, secret) =>
+    same(
+      form.get('signature') ?? '',
+      sign(form.get('data[amount]') ?? '', form.get('identifier') ?? '', secret),
+    ),
+  find: (shop, form) => shop.orders.get(form.get('identifier') ?? ''),
+  isToken: (order, url) => same(url.searchParams.get('token') ?? '', order.token),
+  isAmount: (order, form) =>
+    form.get('data[amount]') === order.total && form.get('data[currency][code]') === order.currency,
+  isSuccess: (form) => form.get('status') === 'success',
+  onOther: () => {},
+  pay: (order, form) => {
+    if (order.paid) return;
+    order.paid = true;
+    order.status = 'paid';
+    order.credited++;
+    order.charge = form.get('data[charge]') ?? '';
+  },
+  onReturn: () => {},
+  initiate: (fields) => fields,
+  headers: {},
+  identifier: () => randomBytes(10).toString('hex'),
+  get: (response) => response.writeHead(405).end('POST only'),
+  refuse: (response) => response.writeHead(400).end('rejected'),
+  accept: (response) => response.writeHead(200).end('OK'),
+};
+
+/** A shop in this process, spoken to over HTTP. */
+export interface Shop extends AsyncDisposable {
+  url: string;
+  ipnUrl: string;
+  orders: Map<string, Order>;
+  mails: string[];
+  /** Places an order, as a customer does. */
+  place: () => Promise<void>;
+  probe: (identifier: string) => string;
+}
+
+const MAX_BODY = 2 ** 21;
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= MAX_BODY) chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Starts a shop. */
+export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Promise<Shop> {
+  const handler = { ...GOOD, ...changed };
+  const shop: Shop = {
+    ...{ url: '', ipnUrl: '', orders: new Map<string, Order>(), mails: [] },
+    place: () => placeOrder(shop, keys, handler),
+    probe: (identifier) => JSON.stringify(publicOrder(shop.orders.get(identifier))),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  const server = createServer((request, response) => {
+    answer(shop, keys, handler, request, response).catch((error: Error) => {
+      if (!response.headersSent) response.writeHead(500);
+      response.end(error.message);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  shop.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  shop.ipnUrl = `${shop.url}/ipn`;
+  return shop;
+}
+
+function publicOrder(order: Order | undefined) {
+  if (!order) return { status: 'unknown' };
+  const { identifier, total, paid, status, credited, charge } = order;
+  return { identifier, total, paid, status, credited, charge };
+}
+
+async function answer(
+  shop: Shop,
+  keys: Keys,
+  handler: Handler,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', shop.url);
+  if (url.pathname === '/paid') {
+    handler.onReturn(shop.orders.get(url.searchParams.get('order') ?? ''), url);
+    response.end('thank you');
+    return;
+  }
+  if (url.pathname === '/order') {
+    await shop.place();
+    response.end('ordered');
+    return;
+  }
+  if (url.pathname.startsWith('/orders/')) {
+    response.end(shop.probe(decodeURIComponent(url.pathname.slice('/orders/'.length))));
+    return;
+  }
+  if (request.method !== 'POST') return handler.get(response, keys);
+  const raw = await bodyOf(request);
+  const form = new URLSearchParams(raw);
+  if (!handler.isWhole(form, raw) || !handler.isSigned(form, handler.secret(keys), request)) {
+    return handler.refuse(response, form, keys);
+  }
+  const order = handler.find(shop, form, url);
+  if (!order || !handler.isToken(order, url)) return handler.refuse(response, form, keys);
+  if (!handler.isSuccess(form)) {
+    handler.onOther(order, form);
+    return handler.accept(response, form);
+  }
+  if (!handler.isAmount(order, form)) return handler.refuse(response, form, keys);
+  await handler.pay(order, form);
+  handler.accept(response, form);
+}
+
+async function placeOrder(shop: Shop, keys: Keys, handler: Handler): Promise<void> {
+  const identifier = handler.identifier(shop.orders.size);
+  const order: Order = {
+    ...{ identifier, total: '49.90', currency: 'USD', token: randomBytes(16).toString('hex') },
+    ...{ paid: false, status: 'pending', credited: 0, charge: '' },
+  };
+  shop.orders.set(identifier, order);
+  const fields = {
+    ...{ public_key: keys.publicKey, identifier, currency: order.currency, amount: order.total },
+    details: 'Two paperbacks',
+    ipn_url: `${shop.ipnUrl}?token=${order.token}`,
+    success_url: `${shop.url}/paid?order=${identifier}`,
+    cancel_url: `${shop.url}/canceled`,
+    site_logo: `${shop.url}/logo.png`,
+    ...{ customer_name: 'Ada', customer_email: 'ada@example.com' },
+  };
+  const body = new URLSearchParams(handler.initiate(fields, keys));
+  const answered = await fetch(keys.initiateUrl, { method: 'POST', body, headers: handler.headers });
+  const { success, message } = (await answered.json()) as { success?: string; message?: string };
+  if (success !== 'ok') throw new Error(message);
+}

@@ -1,0 +1,110 @@
+import { cp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { parseChange } from '../../src/store/snapshot.ts';
+import { Store } from '../../src/store/store.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { changesIn } from '../helpers/journal.ts';
+import { context, pendingPayment, records, state } from '../helpers/records.ts';
+
+async function open(folder: string): Promise<Store> {
+  const store = await Store.open({ folder, fsync: false }, async () => records());
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const template = pendingPayment(state(), {}, context());
+const ids = (store: Store) => [...store.state.payments.values()].map(({ id }) => id);
+const put = (store: Store, id: string, details = '') =>
+  store.commit(() => ({ change: { payments: [{ ...template, id, details }] }, result: null }));
+const remove = (store: Store, ...payments: string[]) =>
+  store.commit(() => ({ change: { removed: { payments } }, result: null }));
+
+/** What a kill leaves: the files as they are now. */
+async function killed(folder: string): Promise<string> {
+  const copy = await temporaryFolder();
+  await cp(folder, copy, { recursive: true });
+  return copy;
+}
+
+it('what was removed stays so after a kill, before and after a snapshot', async () => {
+  const folder = await temporaryFolder();
+  const store = await open(folder);
+  for (const id of ['a', 'b', 'c', 'd']) await put(store, id);
+  await remove(store, 'a', 'c');
+  expect(ids(store)).toEqual(['b', 'd']);
+  const journal = await readFile(join(folder, 'journal.jsonl'), 'utf8');
+  expect(journal).toContain('"removed":{"payments":["a","c"]}');
+
+  const again = await open(await killed(folder));
+  expect(ids(again)).toEqual(['b', 'd']);
+  await remove(again, 'b');
+  await put(again, 'e');
+  await again.close();
+  await store.close();
+  expect(ids(await open(folder))).toEqual(['b', 'd']);
+});
+
+it('a kill between a snapshot and the end of its journal brings nothing back', async () => {
+  const folder = await temporaryFolder();
+  const store = await open(folder);
+  for (const id of ['a', 'b', 'c']) await put(store, id);
+  await remove(store, 'a');
+  const journal = await readFile(join(folder, 'journal.jsonl'));
+  await store.close();
+  // The lines that db.json holds already are read once more.
+  const copy = await killed(folder);
+  const lines = journal.toString().split('\n').slice(1).join('\n');
+  expect(lines).toContain('"removed"');
+  const reread = await open(copy);
+  for (const line of lines.split('\n').filter(Boolean)) {
+    const { line: _, crc32: __, ...change } = JSON.parse(line);
+    reread.state.load(parseChange(change, 'the journal'));
+  }
+  expect(ids(reread)).toEqual(['b', 'c']);
+});
+
+it('a removal that cannot be stored is rolled back, in place', async () => {
+  const folder = await temporaryFolder();
+  let isOurs = true;
+  const store = await Store.open(
+    {
+      folder,
+      fsync: false,
+      assertOurs() {
+        if (!isOurs) throw new Error('gone');
+      },
+    },
+    async () => records(),
+  );
+  for (const id of ['a', 'b', 'c']) await put(store, id);
+  isOurs = false;
+  const more = put(store, 'd').catch(() => {});
+  await expect(remove(store, 'a', 'b')).rejects.toMatchObject({ code: 'storage_failed' });
+  await more;
+  expect(ids(store)).toEqual(['a', 'b', 'c']);
+  isOurs = true;
+  await store.close();
+  expect(ids(await open(folder))).toEqual(['a', 'b', 'c']);
+});
+
+it('removals make the journal worth compacting, however small their lines are', async () => {
+  const folder = await temporaryFolder();
+  const store = await open(folder);
+  const large = 'x'.repeat(100_000);
+  // Together above the least that is worth it; new records alone never are.
+  for (let count = 0; count < 100; count++) await put(store, `pay_${count}`, large);
+  const changes = await changesIn(folder);
+  const many = Array.from({ length: 6_000 }, (_, index) => ({ ...template, id: `small_${index}` }));
+  await store.commit(() => ({ change: { payments: many }, result: null }));
+  await remove(store, ...Array.from({ length: 6_000 }, (_, index) => `small_${index}`));
+  await expect.poll(() => changesIn(folder)).toBeLessThan(changes);
+});
+
+it.each([
+  ['no ids', '{"removed":["a"]}'],
+  ['a collection that is none', '{"removed":{"paymentz":["a"]}}'],
+  ['what is no id', '{"removed":{"payments":[1]}}'],
+])('a journal that removes %s is damaged', (_, change) => {
+  expect(() => parseChange(JSON.parse(change), 'line 2')).toThrow(/line 2/);
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { timestamp } from '../../src/contract/timestamp.ts';
+import type { Retention } from '../../src/domain/retention.ts';
+import type { Delivery, Payment } from '../../src/domain/state.ts';
+import { emptySnapshot } from '../../src/store/snapshot.ts';
+import { Store } from '../../src/store/store.ts';
+import { Retainer } from '../../src/usecases/retention.ts';
+import { dueDelivery, NOW, pendingPayment, records, state } from '../helpers/records.ts';
+
+const template = pendingPayment(state());
+
+function payment(number: number, changes: Partial<Payment> = {}): Payment {
+  const settledAt = timestamp(NOW + number * 1_000);
+  return { ...template, id: `pay_${number}`, status: 'succeeded', settledAt, settledBy: 'auto', ...changes };
+}
+
+function delivery(paymentId: string, isDue: boolean): Delivery {
+  const changes = isDue ? {} : { state: 'delivered' as const, nextAttemptAt: null };
+  return dueDelivery('http://127.0.0.1/', { id: `ipn_of_${paymentId}`, paymentId, ...changes });
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+/** A store that holds this, and what looks after it. `ids`: of the payments that are left. */
+async function retained(
+  retention: Retention,
+  { payments, deliveries = [] }: { payments: Payment[]; deliveries?: Delivery[] },
+) {
+  const store = await Store.inMemory({ ...records(), payments, deliveries });
+  const time = { now: NOW };
+  const underWay = new Set<string>();
+  const retainer = new Retainer({
+    store,
+    retention,
+    clock: { now: () => time.now },
+    courier: { isUnderWay: (id) => underWay.has(id) },
+  });
+  const look = () => retainer.look();
+  const ids = () => [...store.state.payments.values()].map(({ id }) => id);
+  const put = (change: { payments?: Payment[]; deliveries?: Delivery[] }) =>
+    store.commit(() => ({ change, result: null }));
+  return { store, look, ids, put, time, underWay };
+}
+
+describe('what is settled', () => {
+  it('is kept by number: the last ones to be settled, of those found and those that come', async () => {
+    // Found in the order of their initiation, which need not be that of their settling.
+    const { look, ids, put } = await retained(
+      { count: 2 },
+      { payments: [4, 1, 3].map((one) => payment(one)) },
+    );
+    await look();
+    expect(ids()).toEqual(['pay_4', 'pay_3']);
+    await put({ payments: [payment(5), payment(6, { status: 'pending', settledAt: null })] });
+    expect(ids()).toHaveLength(4);
+    await look();
+    expect(ids()).toEqual(['pay_4', 'pay_5', 'pay_6']);
+    await put({ payments: [payment(6)] });
+    await look();
+    expect(ids()).toEqual(['pay_5', 'pay_6']);
+  });
+
+  it("is kept by its age on the emulator's clock", async () => {
+    const { look, ids, time } = await retained(
+      { ageMs: 3_000 },
+      { payments: numbers(5).map((one) => payment(one)) },
+    );
+    await look();
+    expect(ids()).toHaveLength(5);
+    time.now = NOW + 4_000;
+    await look();
+    expect(ids()).toEqual(['pay_2', 'pay_3', 'pay_4']);
+  });
+
+  it('goes by the thousand, in changes of a bounded size', async () => {
+    const { store, look, ids } = await retained(
+      { count: 10 },
+      { payments: numbers(3_010).map((one) => payment(one)) },
+    );
+    const sizes: number[] = [];
+    store.onChange(({ removed }) => sizes.push(removed?.payments?.length ?? 0));
+    await look();
+    expect(ids()).toHaveLength(10);
+    expect(sizes).toEqual([500, 500, 500, 500, 500, 500]);
+  });
+
+  it('stays while an IPN of it is due or under way, and takes no place of a newer one', async () => {
+    const { look, ids, put, underWay } = await retained(
+      { count: 1 },
+      {
+        payments: numbers(4).map((one) => payment(one)),
+        deliveries: [delivery('pay_0', true), delivery('pay_1', false)],
+      },
+    );
+    underWay.add('ipn_of_pay_1');
+    await look();
+    expect(ids()).toEqual(['pay_0', 'pay_1', 'pay_3']);
+    await look();
+    expect(ids()).toEqual(['pay_0', 'pay_1', 'pay_3']);
+    underWay.clear();
+    await look();
+    expect(ids()).toEqual(['pay_0', 'pay_3']);
+    await put({ deliveries: [delivery('pay_0', false)] });
+    await look();
+    expect(ids()).toEqual(['pay_3']);
+  });
+
+  it('stays while the state is being written, and goes afterwards', async () => {
+    const { store, look, ids } = await retained(
+      { count: 1 },
+      { payments: numbers(3).map((one) => payment(one)) },
+    );
+    store.state.payments.freeze();
+    await look();
+    expect(ids()).toHaveLength(3);
+    store.state.payments.thaw();
+    await look();
+    expect(ids()).toEqual(['pay_2']);
+  });
+
+  it('is looked for anew in a state that takes the place of another', async () => {
+    const { store, look, ids } = await retained(
+      { count: 1 },
+      { payments: numbers(3).map((one) => payment(one)) },
+    );
+    const payments = [7, 8, 9].map((one) => payment(one));
+    await store.replace({ ...emptySnapshot(), ...records(), payments });
+    await look();
+    expect(ids()).toEqual(['pay_9']);
+  });
+
+  it('that could not be dropped is dropped later', async () => {
+    const { store, look, ids } = await retained(
+      { count: 1 },
+      { payments: numbers(3).map((one) => payment(one)) },
+    );
+    const { commit } = store;
+    store.commit = () => Promise.reject(new Error('the disk is full'));
+    await look();
+    expect(ids()).toHaveLength(3);
+    store.commit = commit;
+    await look();
+    expect(ids()).toEqual(['pay_2']);
+  });
+});
