@@ -196,12 +196,30 @@ export function assignments(
     placeholder: 'field=value',
     description,
     parse: (written, before = {}) => {
-      const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];
-      if (name?.endsWith('[]') && value !== undefined) {
-        return { ...before, [name]: [before[name] ?? [], value].flat() };
-      }
-      if (name !== undefined && value !== undefined) return { ...before, [name]: value };
-      throw new InvalidArgumentError('Fields are set as name=value, such as data.charge=1.');
+      const [name, value] = assignment(written, 'Fields are set as name=value, such as data.charge=1.');
+      const list = name.endsWith('[]') && [before[name] ?? [], value].flat();
+      return { ...before, [name]: list || value };
     },
   };
+}
+
+/** A name and what it stands for, such as `stock=./stock.sh {identifier}`; repeatable. */
+export function named(
+  placeholder: string,
+  description: string,
+): OptionDeclaration<Readonly<Record<string, string>> | undefined> {
+  return {
+    placeholder: `name=${placeholder}`,
+    description,
+    parse: (written, before = {}) => {
+      const [name, value] = assignment(written, `It is written as name=<${placeholder}>.`);
+      return { ...before, [name]: value };
+    },
+  };
+}
+
+function assignment(written: string, advice: string): [name: string, value: string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(written) ?? [];
+  if (name !== undefined && value !== undefined) return [name, value];
+  throw new InvalidArgumentError(advice);
 }

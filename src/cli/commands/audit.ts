@@ -1,13 +1,4 @@
-import {
-  type ActionsOf,
-  assignments,
-  choice,
-  type Declarations,
-  flag,
-  group,
-  list,
-  text,
-} from '../command.ts';
+import { type ActionsOf, choice, type Declarations, flag, group, list, named, text } from '../command.ts';
 
 const ABOUT = `
 The audit places orders in your shop, attacks its IPN handler and its return page the way real attackers and real
@@ -32,7 +23,8 @@ export const COMMANDS = {
       orderWait: flag('somebody places the orders by hand'),
       orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
       ...PROBE,
-      probe: assignments(
+      probe: named(
+        'command or url',
         "a further effect by name, as in stock='<command or url>': must not change for nothing; repeatable",
       ),
       orderAmount: text('path', 'where the probe says what the order costs, such as .total'),
