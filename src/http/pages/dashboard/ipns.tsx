@@ -3,6 +3,7 @@ import { command } from '../../../contract/hint.ts';
 import { DELIVERY_STATES, TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, State } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
+import { diagnose, standing } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import {
   Code,
@@ -23,6 +24,7 @@ import { Signature } from './signature.tsx';
 import { type Column, column } from './table.tsx';
 import { pretty } from './text.ts';
 import { answerTo } from './timeline.tsx';
+import { VerdictCard } from './verdict.tsx';
 
 export const ipnsPage = listPage<Delivery>({
   place: 'ipns',
@@ -54,9 +56,10 @@ export const ipnsPage = listPage<Delivery>({
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
 export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
   const state = parts.state.current;
+  const { now } = parts.clock.read();
   return [
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} />, { head: true }),
-    column('State', (delivery) => <Status of={delivery.state} />),
+    column('State', (delivery) => <Standing delivery={delivery} state={state} now={now} />),
     column('Attempts', ({ attemptCount }) => attemptCount, { label: 'Attempts' }),
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'long' }),
     column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
@@ -64,6 +67,12 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
       <Form to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} submit="Resend" />
     )),
   ];
+}
+
+/** A delivery that keeps failing is no mere `pending`. */
+function Standing({ delivery, state, now }: { delivery: Delivery; state: State; now: number }) {
+  const retrying = standing(delivery, state.attemptsOf(delivery.id), now);
+  return retrying === undefined ? <Status of={delivery.state} /> : <span class="retrying">{retrying}</span>;
 }
 
 function To({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
@@ -131,6 +140,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
     delivery.id,
     { title: `IPN of ${delivery.identifier}`, status: <Status of={delivery.state} /> },
     <>
+      <VerdictCard of={diagnose(delivery, parts)} resend={recordPath('ipns', id)} />
       <div class="columns uneven">
         <Send delivery={delivery} parts={parts} last={last} />
         <FactsBox id="ipn" label="IPN" rows={facts}>

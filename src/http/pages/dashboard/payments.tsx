@@ -3,6 +3,7 @@ import { PAYMENT_OUTCOMES } from '../../../contract/outcomes.ts';
 import { DELIVERY_ORDERS, MODES, PAYMENT_STATUSES, SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
+import { diagnose } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, FactsBox, FoldedCode, Section, Status, Time, Warnings } from './blocks.tsx';
@@ -14,6 +15,7 @@ import { listPath, type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath }
 import { initiateAgain, SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
+import { VerdictCard } from './verdict.tsx';
 
 export const paymentsPage = listPage<Payment>({
   place: 'payments',
@@ -99,6 +101,7 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
   const isPending = payment.status === 'pending';
+  const last = state.deliveriesOf(id).at(-1);
   const ipns = <Ipns parts={parts} payment={payment} />;
   const facts = [
     ['Charge', shownAmount(parts, payment.charge, payment.currency)],
@@ -115,6 +118,7 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   ] as const;
   const sections = (
     <>
+      {last && <VerdictCard of={diagnose(last, parts)} resend={recordPath('ipns', last.id)} ipn={last.id} />}
       <Warnings of={payment.warnings} />
       {!isPending && ipns}
       <div class="columns uneven" id="payment">

@@ -1,0 +1,192 @@
+import type { Merchant } from '../contract/merchant.ts';
+import { answerProblem, saysRefused } from '../contract/receiver-answer.ts';
+import type { Attempt, Delivery, Payment } from '../domain/state.ts';
+import type { Verdict } from '../wire/dialect.ts';
+import type { AppParts } from './environment.ts';
+
+/** What became of an IPN, what it means and what to do. */
+export interface Diagnosis {
+  /** `right`: all is well; `wrong`: something must be mended; `open`: it is not known yet, or it is your own doing. */
+  tone: 'right' | 'wrong' | 'open';
+  /** A sentence. */
+  cause: string;
+  /** A sentence; null where there is nothing to do. */
+  cure: string | null;
+  /** The line of the merchant's code that mends it, by language. */
+  code: Readonly<Record<string, string>> | null;
+  /** What a page offers as the next step. */
+  action: 'resend' | 'faults' | null;
+}
+
+const VERIFY_LINES = {
+  PHP: "$expected = strtoupper(hash_hmac('sha256', $_POST['data']['amount'] . $_POST['identifier'], $secretKey));",
+  Node: "const expected = createHmac('sha256', secretKey).update(body['data[amount]'] + body.identifier).digest('hex').toUpperCase();",
+  Python:
+    "expected = hmac.new(secret_key.encode(), (form['data[amount]'] + form['identifier']).encode(), 'sha256').hexdigest().upper()",
+};
+
+const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null): Diagnosis => ({
+  ...{ tone, cause, cure, code: null },
+  action: tone === 'wrong' ? 'resend' : null,
+});
+
+/**
+ * What became of a delivery, by its last attempt.
+ *
+ * @param delivery as it is stored
+ */
+export function diagnose(delivery: Delivery, { state, dialect }: AppParts): Diagnosis {
+  const { current } = state;
+  const last = current.attemptsOf(delivery.id).at(-1);
+  if (delivery.state === 'refused' || !last) return notAttempted(delivery);
+  const fault = faultBehind(delivery, last);
+  if (fault !== undefined) return fault;
+  const merchant = current.merchants.get(delivery.merchantId);
+  if (!merchant) return said('open', 'The merchant whose key signed it is gone.');
+  const verdict = dialect.verify(last.requestBody, { secretKey: merchant.secretKey });
+  const payment = delivery.paymentId === null ? undefined : current.payments.get(delivery.paymentId);
+  const forgery = forgeryIn(verdict, delivery, payment);
+  if (forgery !== undefined) return ofForged(forgery, verdict, last);
+  return ofGenuine(last, merchant, dialect, delivery.state);
+}
+
+function notAttempted({ state, note }: Delivery): Diagnosis {
+  if (state !== 'refused') return said('open', 'It has not been attempted yet.');
+  return {
+    ...said('wrong', `It was not let out: ${note ?? 'the egress rules do not allow its address'}.`),
+    cure: 'Restart the emulator with the option that is named, or with --forward-ipn to send all IPNs to your receiver.',
+    action: null,
+  };
+}
+
+const YOUR_RULE = 'That is a fault rule of yours: the receiver is not to blame.';
+
+/** What a fault rule did to the attempt; undefined where none was at work. */
+function faultBehind(delivery: Delivery, { error, requestBody, responseStatus, responseHeaders }: Attempt) {
+  const told = /^fault rule: (.*?)(?: \(gateway-sim .*)?$/s.exec(error ?? '')?.[1];
+  const isOdd = requestBody !== delivery.body && delivery.signedWith !== '';
+  if (told === undefined && !isOdd) return undefined;
+  const answered = responseHeaders.length ? ` The receiver answered ${responseStatus}.` : '';
+  const what = told ?? `the body was changed on the way.${answered}`;
+  const cause = `Fault: ${what.replace(/\.?$/, '.')}`;
+  return { ...said('open', cause, YOUR_RULE), action: 'faults' } satisfies Diagnosis;
+}
+
+/** What is false in an IPN, in a few words; undefined in a genuine one. */
+function forgeryIn(
+  verdict: Verdict,
+  { body, signedWith }: Delivery,
+  payment: Payment | undefined,
+): string | undefined {
+  if (signedWith !== '') return undefined;
+  const changes: string[] = [];
+  const change = (name: string, was: string | undefined, is: string | null) => {
+    if (was !== undefined && is !== null && is !== was) changes.push(`${name} ${was} → ${is}`);
+  };
+  change('amount', payment?.amount, verdict.amount);
+  change('identifier', payment?.identifier, verdict.identifier);
+  change('currency', payment?.currency, currencyIn(body));
+  if (verdict.authentic && verdict.status !== 'success') changes.push(`status ${verdict.status}`);
+  if (!verdict.authentic && !changes.length) changes.push('signature');
+  return changes.join(', ') || undefined;
+}
+
+function currencyIn(body: string): string | null {
+  if (!body.startsWith('{')) return new URLSearchParams(body).get('data[currency][code]');
+  return /"currency":\{"code":"([^"]*)"/.exec(body)?.[1] ?? null;
+}
+
+function ofForged(
+  what: string,
+  verdict: Verdict,
+  { responseStatus: status, responseBody, error }: Attempt,
+): Diagnosis {
+  if (status === null)
+    return said('open', `Nobody knows what the receiver makes of a forged IPN (${what}): ${error}.`);
+  if (error !== null)
+    return said('right', `Your receiver rejected a forged IPN (${what}), as it must: ${status}.`);
+  if (saysRefused(responseBody ?? '')) {
+    const cause = `Your receiver answered ${status} to a forged IPN (${what}), and its body says that it rejected it.`;
+    return said('right', cause, 'Answer 4xx to what you reject: a status says it to everybody.');
+  }
+  const missing = verdict.authentic
+    ? 'It does not compare what the signature does not cover: status and currency.'
+    : 'It does not check the signature.';
+  const cure = verdict.authentic
+    ? 'Take success alone for a payment, and compare amount and currency with those of the order.'
+    : 'Compare the signature with your own, and answer 400 where it differs.';
+  return {
+    ...said('wrong', `Your receiver accepted a forged IPN (${what}). ${missing}`, cure),
+    code: verdict.authentic ? null : VERIFY_LINES,
+    action: 'resend',
+  };
+}
+
+function ofGenuine(
+  last: Attempt,
+  merchant: Merchant,
+  dialect: AppParts['dialect'],
+  state: Delivery['state'],
+): Diagnosis {
+  const { responseStatus: status, responseHeaders: headers, responseBody, error } = last;
+  const body = responseBody ?? '';
+  const problem = answerProblem({ status, headers, body });
+  if (error === null) {
+    return problem
+      ? said('wrong', problem.cause, problem.cure)
+      : said('right', `Your receiver took it: ${status} after ${Math.round(last.durationMs)} ms.`);
+  }
+  const computed = computedByReceiver(body, last.requestBody, merchant, dialect);
+  if (computed !== undefined) return computed;
+  if (problem) return said('wrong', problem.cause, problem.cure);
+  return said('wrong', `${error[0]?.toUpperCase()}${error.slice(1)}.`, cureOf(status, state));
+}
+
+function cureOf(status: number | null, state: Delivery['state']): string {
+  const again = state === 'failed' ? 'then resend it' : 'the emulator tries again by itself';
+  if (status === null) return `Start your receiver at this address; ${again}.`;
+  if (status === 400 || status === 403 || status === 422) {
+    return 'The IPN is genuine: look at how your code computes the signature, and at the order that it looks up.';
+  }
+  return `Answer 2xx when all went well; ${again}.`;
+}
+
+/** Maximum values in an answer that are tried as signatures. */
+const MAX_TRIED = 8;
+
+/** What mistake of the receiver's code made a signature that its answer shows. */
+function computedByReceiver(
+  answer: string,
+  sent: string,
+  { publicKey, secretKey }: Merchant,
+  dialect: AppParts['dialect'],
+): Diagnosis | undefined {
+  const genuine = dialect.verify(sent, { secretKey });
+  const values = answer.match(/\b[0-9a-f]{64}\b|(?<![\w+/])[\w+/-]{43}=/gi) ?? [];
+  for (const value of values.slice(0, MAX_TRIED)) {
+    if (value === genuine.expected || genuine.signature === null) continue;
+    const others = new Map([['the public key', publicKey]]);
+    const verdict = dialect.verify(sent.replace(genuine.signature, encodeURIComponent(value)), {
+      secretKey,
+      others,
+    });
+    const [reason] = verdict.reasons;
+    if (verdict.authentic || reason === undefined || reason.startsWith('the signature matches neither'))
+      continue;
+    const cause = `Your code computed ${value.slice(0, 8)}…: ${reason}.`;
+    const cure = `Sign ${JSON.stringify(genuine.signedText)}, which is data.amount and identifier as they came.`;
+    return { ...said('wrong', cause, cure), code: VERIFY_LINES };
+  }
+  return undefined;
+}
+
+/** A delivery in the cell of a list: how often it went wrong and when it is tried next. */
+export function standing(delivery: Delivery, attempts: readonly Attempt[], now: number): string | undefined {
+  const { state, nextAttemptAt } = delivery;
+  const failures = attempts.filter(({ error }) => error !== null);
+  const last = failures.at(-1);
+  if (state !== 'pending' || !last || nextAttemptAt === null) return undefined;
+  const seconds = Math.max(0, Math.round((Date.parse(nextAttemptAt) - now) / 1_000));
+  const wait = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  return `retrying · ${last.responseStatus ?? 'no answer'} ×${failures.length} · next in ${wait}`;
+}
