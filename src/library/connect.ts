@@ -98,10 +98,7 @@ export function clientOf(
     payments: paymentsOf(server),
     ipns: ipnsOf(server),
     cards: cardsOf(server),
-    wallets: {
-      list: () => server.call('GET /wallets'),
-      fund: (id, amount) => server.call('POST /wallets/:id/fund', { param: { id }, json: { amount } }),
-    },
+    wallets: walletsOf(server),
     merchants: merchantsOf(server, readKeys),
     inbox: inboxOf(server),
     requests: requestsOf(server),
@@ -121,6 +118,13 @@ export function clientOf(
     },
   };
   return client;
+}
+
+function walletsOf(server: ControlServer): GatewaySimClient['wallets'] {
+  return {
+    list: () => server.call('GET /wallets'),
+    fund: (id, amount) => server.call('POST /wallets/:id/fund', { param: { id }, json: { amount } }),
+  };
 }
 
 function merchantsOf(server: ControlServer, readKeys: () => Promise<void>): GatewaySimClient['merchants'] {

@@ -3,7 +3,7 @@ import { Low } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { State, Undo } from '../domain/state.ts';
-import { onFolder, reason, unwritable } from './files.ts';
+import { onFolder, reason, type StoreFiles, unwritable } from './files.ts';
 import { isAlone } from './folder.ts';
 import { assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
@@ -25,20 +25,6 @@ import { WriteQueue } from './write-queue.ts';
 /** A state of at most this many records is written out a second after its last change: people open the file. */
 const SMALL_STATE = 5_000;
 const SNAPSHOT_DELAY_MS = 1_000;
-
-/** Where a store keeps its state. */
-export interface StoreFiles {
-  /** The data folder, which must exist and be locked by the caller. */
-  folder: string;
-  /** Wait for the disk itself, not just for the system. */
-  fsync: boolean;
-  /** Throws when the folder is not the one that was locked any more. Takes microseconds: it is asked before each batch. */
-  assertOurs?: () => void;
-  /** Codes that the options know. Default: those of the state's wallets only. */
-  currencies?: Iterable<string>;
-  /** Gets told, once, when changes can no longer be stored. */
-  warn?: (text: string) => void;
-}
 
 /** What the files are the shadow of. */
 export interface Shadowed {

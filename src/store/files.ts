@@ -112,3 +112,17 @@ export async function syncFolder(path: string): Promise<void> {
   await folder?.sync().catch(() => {});
   await folder?.close();
 }
+
+/** Where a store keeps its state. */
+export interface StoreFiles {
+  /** The data folder, which must exist and be locked by the caller. */
+  folder: string;
+  /** Wait for the disk itself, not just for the system. */
+  fsync: boolean;
+  /** Throws when the folder is not the one that was locked any more. Takes microseconds: it is asked before each batch. */
+  assertOurs?: () => void;
+  /** Codes that the options know. Default: those of the state's wallets only. */
+  currencies?: Iterable<string>;
+  /** Gets told, once, when changes can no longer be stored. */
+  warn?: (text: string) => void;
+}

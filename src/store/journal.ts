@@ -1,7 +1,6 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { StoreFiles } from './disk.ts';
-import { fileId, replaced, replaceFile, syncFolder, unwritable } from './files.ts';
+import { fileId, replaced, replaceFile, type StoreFiles, syncFolder, unwritable } from './files.ts';
 import { type Base, changeLine, firstLine, JournalLines, snapshotLine } from './journal-lines.ts';
 import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 import type { StoredChange } from './snapshot.ts';

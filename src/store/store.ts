@@ -1,7 +1,8 @@
 import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { type Change, type Contents, type Outcome, type Payment, State, type Undo } from '../domain/state.ts';
-import { Disk, type StoreFiles } from './disk.ts';
+import { Disk } from './disk.ts';
+import type { StoreFiles } from './files.ts';
 import { type Snapshot, type StoredChange, snapshotOf, type Written } from './snapshot.ts';
 
 /**

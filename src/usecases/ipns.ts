@@ -49,8 +49,7 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
   /** A delivery after its next attempt, or as it is when time is up. */
   async function afterAttempt({ id, attemptCount }: Delivery, limitMs: number): Promise<Delivery> {
     await courier.attemptAfter(attemptCount, id, limitMs);
-    const delivery = find(id);
-    return delivery;
+    return find(id);
   }
 
   return {
@@ -63,15 +62,12 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
      * Sends a delivery once more, or a new one to another address, and waits for that attempt. Resends of one delivery
      * come one after another: each has an attempt of its own.
      *
-     * @throws GatewayError `not_found`, `invalid_fields`, `egress_refused` by the egress guard, or `timed_out` when it was not attempted in time: it stays due
+     * @throws GatewayError `not_found`, `invalid_fields`, `egress_refused`; `timed_out` where it stays due
      */
     resend: (deliveryId: string, to?: string): Promise<Delivery> =>
       inTurn(deliveryId, async () => {
-        const before = find(deliveryId);
         // An attempt that is on its way now was not asked for by this resend.
-        if (courier.isUnderWay(deliveryId)) {
-          await courier.attemptAfter(before.attemptCount, deliveryId, attemptMs);
-        }
+        if (courier.isUnderWay(deliveryId)) await afterAttempt(find(deliveryId), attemptMs);
         const made = await store.commit((state) => resend(state, deliveryId, to, context()));
         const after = await afterAttempt(made, attemptMs);
         if (wasRefused(after)) throw refusedResend(after);

@@ -1,9 +1,9 @@
 import { curlCommand } from '../../../contract/curl.ts';
 import { command } from '../../../contract/hint.ts';
 import { DELIVERY_STATES, TAMPERINGS } from '../../../contract/vocabulary.ts';
-import type { Attempt, Delivery, State } from '../../../domain/state.ts';
+import type { Attempt, Delivery } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
-import { diagnose, standing } from '../../diagnosis.ts';
+import { diagnose } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import {
   Code,
@@ -17,13 +17,13 @@ import {
   Time,
 } from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';
+import { deliveryColumns } from './delivery-columns.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Signature } from './signature.tsx';
-import { type Column, column } from './table.tsx';
 import { pretty } from './text.ts';
-import { answerTo } from './timeline.tsx';
+import { describeAttempt } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
 
 export const ipnsPage = listPage<Delivery>({
@@ -52,67 +52,6 @@ export const ipnsPage = listPage<Delivery>({
     );
   },
 });
-
-/** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
-export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
-  const state = parts.state.current;
-  const { now } = parts.clock.read();
-  return [
-    column('IPN', (delivery) => <DeliveryLink delivery={delivery} ofOne={ofOne} />, { head: true }),
-    column('State', (delivery) => <Standing delivery={delivery} state={state} now={now} />),
-    column('Attempts', ({ attemptCount }) => attemptCount, { label: 'Attempts' }),
-    column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'long' }),
-    column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
-    column('Action', ({ id }) => (
-      <Form to={`${recordPath('ipns', id)}/resend`} hidden={{ from }} submit="Resend" />
-    )),
-  ];
-}
-
-/** A delivery that keeps failing is no mere `pending`. */
-function Standing({ delivery, state, now }: { delivery: Delivery; state: State; now: number }) {
-  const retrying = standing(delivery, state.attemptsOf(delivery.id), now);
-  return retrying === undefined ? <Status of={delivery.state} /> : <span class="retrying">{retrying}</span>;
-}
-
-function To({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
-  const forwardedTo = parts.ipns.forwardedTo(delivery);
-  if (forwardedTo === null) return <code>{delivery.url}</code>;
-  return (
-    <>
-      <span class="soft">forwarded to</span> <code>{forwardedTo}</code>
-    </>
-  );
-}
-
-function DeliveryLink({ delivery, ofOne }: { delivery: Delivery; ofOne: boolean }) {
-  const { id, identifier, status } = delivery;
-  return (
-    <>
-      <a href={recordPath('ipns', id)}>{ofOne ? id : identifier}</a>
-      {!ofOne && <span class="soft below">{id}</span>}
-      {status !== 'success' && <span class="soft below">carries {status}</span>}
-    </>
-  );
-}
-
-function Last({ delivery, state }: { delivery: Delivery; state: State }) {
-  const last = state.attemptsOf(delivery.id).at(-1);
-  return (
-    <>
-      {last ? describeAttempt(last) : (delivery.note ?? 'not attempted yet')}
-      {delivery.nextAttemptAt !== null && (
-        <span class="soft below">
-          next at <Time at={delivery.nextAttemptAt} zone />
-        </span>
-      )}
-    </>
-  );
-}
-
-function describeAttempt(attempt: Attempt): string {
-  return `${answerTo(attempt)} (${Math.round(attempt.durationMs)}\u00a0ms)`;
-}
 
 /** Maximum attempts shown; each may have 64 KiB of response. */
 const SHOWN = 10;

@@ -8,8 +8,8 @@ import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, FactsBox, FoldedCode, Section, Status, Time, Warnings } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
+import { deliveryColumns } from './delivery-columns.tsx';
 import { Field, Form, Submit } from './forms.tsx';
-import { deliveryColumns } from './ipns.tsx';
 import { listPage } from './list-page.tsx';
 import { listPath, type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
 import { initiateAgain, SampleInitiate } from './samples.tsx';
@@ -103,19 +103,6 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const isPending = payment.status === 'pending';
   const last = state.deliveriesOf(id).at(-1);
   const ipns = <Ipns parts={parts} payment={payment} />;
-  const facts = [
-    ['Charge', shownAmount(parts, payment.charge, payment.currency)],
-    ['Mode', payment.mode],
-    ['Payment', <code>{payment.id}</code>],
-    ['Transaction', <code>{payment.trx}</code>],
-    ['Merchant', merchant.name],
-    ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
-    ['Details', payment.details],
-    ['IPN to', <code>{payment.ipnUrl}</code>],
-    ['On success', <code>{payment.successUrl}</code>],
-    ['On cancel', <code>{payment.cancelUrl}</code>],
-    ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
-  ] as const;
   const sections = (
     <>
       {last && <VerdictCard of={diagnose(last, parts)} resend={recordPath('ipns', last.id)} ipn={last.id} />}
@@ -139,7 +126,7 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
             <p class="soft">That of an IPN is on the IPN's page.</p>
           </Section>
         </div>
-        <FactsBox id="facts" label="Payment" rows={facts} />
+        <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
       </div>
       {isPending && ipns}
     </>
@@ -148,6 +135,22 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const heading = { title: payment.identifier, sum, status: <Status of={payment.status} /> };
   return recordPage('payments', payment.id, heading, sections);
 };
+
+function factsOf(parts: AppParts, payment: Payment, merchant: string) {
+  return [
+    ['Charge', shownAmount(parts, payment.charge, payment.currency)],
+    ['Mode', payment.mode],
+    ['Payment', <code>{payment.id}</code>],
+    ['Transaction', <code>{payment.trx}</code>],
+    ['Merchant', merchant],
+    ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
+    ['Details', payment.details],
+    ['IPN to', <code>{payment.ipnUrl}</code>],
+    ['On success', <code>{payment.successUrl}</code>],
+    ['On cancel', <code>{payment.cancelUrl}</code>],
+    ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
+  ] as const;
+}
 
 function Ipns({ parts, payment }: { parts: AppParts; payment: Payment }) {
   const rows = parts.state.current.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);

@@ -40,6 +40,10 @@ export function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'res
   return error ?? `answered ${responseStatus}`;
 }
 
+export function describeAttempt(attempt: Attempt): string {
+  return `${answerTo(attempt)} (${Math.round(attempt.durationMs)}\u00a0ms)`;
+}
+
 function Step({ entries, isAlone }: { entries: Entries; isAlone: boolean }) {
   const [{ at, event, detail, deliveryId, attempt }] = entries;
   const last = entries.at(-1)?.attempt;
