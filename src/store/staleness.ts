@@ -27,13 +27,14 @@ export class Staleness {
 
   /** Applies a change. @param bytes of its line */
   measure<Result>(change: StoredChange, bytes: number, apply: () => Result): Result {
-    const before = this.#shadowed.state.size;
+    const names = COLLECTION_NAMES.filter((name) => change[name]);
+    const held = () => names.reduce((sum, name) => sum + this.#shadowed.state[name].size, 0);
+    const before = held();
     const result = apply();
     if (change.reset) this.#outdated = this.#file.size + this.#journalBytes;
     else {
-      let records = 0;
-      for (const name of COLLECTION_NAMES) records += change[name]?.length ?? 0;
-      const replaced = records - (this.#shadowed.state.size - before);
+      const records = names.reduce((sum, name) => sum + (change[name]?.length ?? 0), 0);
+      const replaced = records - (held() - before);
       if (replaced) this.#outdated += (bytes * replaced) / records;
     }
     this.#journalBytes += bytes;

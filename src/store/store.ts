@@ -100,7 +100,8 @@ export class Store {
     });
   }
 
-  async #store(change: Change, stored: StoredChange, apply: () => Undo): Promise<void> {
+  /** Returns what must be waited for, if anything. */
+  #store(change: Change, stored: StoredChange, apply: () => Undo): Promise<void> | undefined {
     if (this.#closed)
       throw new GatewayError('storage_failed', 'the emulator is stopping and takes no more changes');
     const emit = () => {
@@ -109,6 +110,7 @@ export class Store {
     if (this.#disk) return this.#disk.write(stored, apply, emit);
     apply();
     emit();
+    return undefined;
   }
 
   /**
