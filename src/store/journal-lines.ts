@@ -32,14 +32,8 @@ const SEAL_BYTES = 20;
 const CLOSING_BRACE = 0x7d;
 const SEAL = /,"crc32":"[0-9a-f]{8}"\}/;
 
-function seal(content: string | Buffer): string {
+function seal(content: Buffer): string {
   return `,"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}`;
-}
-
-/** An object as a line: its text, with the checksum as its last field. */
-function sealed(json: string): string {
-  const content = json.slice(0, -1);
-  return `${content}${seal(content)}\n`;
 }
 
 function isSealed(line: Buffer): boolean {
@@ -47,18 +41,55 @@ function isSealed(line: Buffer): boolean {
   return line.toString('latin1', content.length) === seal(content);
 }
 
+/** Usual batches fit into it. What was made larger for another one does not stay. */
+const BATCH_BYTES = 2 ** 16;
+
+/** Lines as they go to the file, all in one buffer, which is used again and again. */
+export class SealedLines {
+  #buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
+  #used = 0;
+  #count = 0;
+
+  /** @param json of an object; its checksum becomes its last field */
+  add(json: string): void {
+    if (json.length * 3 + SEAL_BYTES >= this.#buffer.length - this.#used) {
+      this.#makeRoom(Buffer.byteLength(json) + SEAL_BYTES + 1);
+    }
+    const end = this.#used + this.#buffer.write(json, this.#used) - 1;
+    this.#used = end + this.#buffer.write(`${seal(this.#buffer.subarray(this.#used, end))}\n`, end, 'latin1');
+    this.#count++;
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#buffer.length - this.#used >= bytes) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#buffer.length, this.#used + bytes));
+    this.#buffer.copy(larger, 0, 0, this.#used);
+    this.#buffer = larger;
+  }
+
+  /** Takes them out. The bytes are valid until the next `add`. */
+  take(): { bytes: Buffer; count: number } {
+    const taken = { bytes: this.#buffer.subarray(0, this.#used), count: this.#count };
+    if (this.#buffer.length > BATCH_BYTES) this.#buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
+    this.#used = 0;
+    this.#count = 0;
+    return taken;
+  }
+}
+
+/** The first line of a journal, as JSON. */
 export function firstLine(base: Base): string {
-  return sealed(JSON.stringify({ journal: FORMAT, ...base }));
+  return JSON.stringify({ journal: FORMAT, ...base });
 }
 
 /** @param change what `changeText` gave */
 export function changeLine(number: number, change: string): string {
-  return sealed(change === '{}' ? `{"line":${number}}` : `{"line":${number},${change.slice(1)}`);
+  return change === '{}' ? `{"line":${number}}` : `{"line":${number},${change.slice(1)}`;
 }
 
 /** Says that a db.json is about to take the place of the one that the first line names. */
 export function snapshotLine(number: number, base: Base): string {
-  return sealed(JSON.stringify({ line: number, snapshot: base }));
+  return JSON.stringify({ line: number, snapshot: base });
 }
 
 /** Reads the lines of a journal, one after the other. */
