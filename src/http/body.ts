@@ -36,6 +36,13 @@ async function readBody(c: AppContext, limit: number): Promise<Buffer> {
  */
 export async function readIncoming(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const declared = Number(incoming.headers['content-length']);
+  // A small body nearly always comes in one piece with its headers: it is here as soon as that is parsed, and need not
+  // be listened for.
+  await undefined;
+  if (incoming.readableLength === declared) {
+    const body: Buffer | null = incoming.read();
+    if (body) return body;
+  }
   if (declared > MAX_BODY_BYTES) return readInPlace(incoming, declared);
   const chunks: Buffer[] = [];
   let size = 0;

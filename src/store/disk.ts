@@ -168,14 +168,16 @@ export class Disk {
 
   #planSnapshot(): void {
     if (this.#closed || !this.#journal.end.changes || this.#snapshotting) return;
-    clearTimeout(this.#timer);
-    if (this.#staleness.isLarge) {
-      // At once: a timer that every batch sets anew would never fire under load.
-      this.#trySnapshot();
-    } else if (this.#shadowed.state.size <= SMALL_STATE) {
-      this.#timer = setTimeout(() => this.#trySnapshot(), SNAPSHOT_DELAY_MS);
-      this.#timer.unref();
+    const { isLarge } = this.#staleness;
+    if (!isLarge && this.#shadowed.state.size <= SMALL_STATE) {
+      if (this.#timer) this.#timer.refresh();
+      else this.#timer = setTimeout(() => this.#trySnapshot(), SNAPSHOT_DELAY_MS).unref();
+      return;
     }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // At once: a timer that every batch sets anew would never fire under load.
+    if (isLarge) this.#trySnapshot();
   }
 
   #trySnapshot(): void {

@@ -32,33 +32,83 @@ const SEAL_BYTES = 20;
 const CLOSING_BRACE = 0x7d;
 const SEAL = /,"crc32":"[0-9a-f]{8}"\}/;
 
-function seal(content: string | Buffer): string {
+function seal(content: Buffer): string {
   return `,"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}`;
 }
 
-/** An object as a line: its text, with the checksum as its last field. */
-function sealed(json: string): string {
-  const content = json.slice(0, -1);
-  return `${content}${seal(content)}\n`;
-}
+const UNSIGNED = Buffer.from(',"crc32":"________"}');
+const [BLANK] = Buffer.from('_');
+const HEX_DIGITS = Buffer.from('0123456789abcdef');
 
+/** Whether it ends with the seal of what stands before, in half the time that comparing texts would take. */
 function isSealed(line: Buffer): boolean {
-  const content = line.subarray(0, -SEAL_BYTES);
-  return line.toString('latin1', content.length) === seal(content);
+  const end = line.length - SEAL_BYTES;
+  if (end < 0) return false;
+  let checksum = crc32(line.subarray(0, end));
+  for (let at = SEAL_BYTES - 1; at >= 0; at--) {
+    const isDigit = UNSIGNED[at] === BLANK;
+    if (line[end + at] !== (isDigit ? HEX_DIGITS[checksum & 15] : UNSIGNED[at])) return false;
+    if (isDigit) checksum >>>= 4;
+  }
+  return true;
 }
 
-export function firstLine(base: Base): string {
-  return sealed(JSON.stringify({ journal: FORMAT, ...base }));
-}
+/** Usual batches fit into it. What was made larger for another one does not stay. */
+const BATCH_BYTES = 2 ** 16;
 
-/** @param change what `changeText` gave */
-export function changeLine(number: number, change: string): string {
-  return sealed(change === '{}' ? `{"line":${number}}` : `{"line":${number},${change.slice(1)}`);
-}
+/** Lines as they go to the file, all in one buffer, which is used again and again. */
+export class SealedLines {
+  #buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
+  #used = 0;
+  #count = 0;
 
-/** Says that a db.json is about to take the place of the one that the first line names. */
-export function snapshotLine(number: number, base: Base): string {
-  return sealed(JSON.stringify({ line: number, snapshot: base }));
+  /**
+   * @param beginning of an object's JSON
+   * @param rest of it: joining the two would copy it once more. The checksum becomes the last field
+   */
+  #add(beginning: string, rest: string): void {
+    const most = 3 * (beginning.length + rest.length) + SEAL_BYTES;
+    if (most >= this.#buffer.length - this.#used) {
+      this.#makeRoom(Buffer.byteLength(beginning) + Buffer.byteLength(rest) + SEAL_BYTES + 1);
+    }
+    const buffer = this.#buffer;
+    const restAt = this.#used + buffer.write(beginning, this.#used);
+    const end = restAt + buffer.write(rest, restAt) - 1;
+    this.#used = end + buffer.write(`${seal(buffer.subarray(this.#used, end))}\n`, end, 'latin1');
+    this.#count++;
+  }
+
+  /** The first line of a journal. */
+  addFirst(base: Base): void {
+    this.#add('', JSON.stringify({ journal: FORMAT, ...base }));
+  }
+
+  /** @param change what `changeText` gave */
+  addChange(number: number, change: string): void {
+    if (change === '{}') this.#add(`{"line":${number}`, '}');
+    else this.#add(`{"line":${number},`, change.slice(1));
+  }
+
+  /** Says that a db.json is about to take the place of the one that the first line names. */
+  addSnapshot(number: number, base: Base): void {
+    this.#add('', JSON.stringify({ line: number, snapshot: base }));
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#buffer.length - this.#used >= bytes) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#buffer.length, this.#used + bytes));
+    this.#buffer.copy(larger, 0, 0, this.#used);
+    this.#buffer = larger;
+  }
+
+  /** Takes them out. The bytes are valid until the next `add`. */
+  take(): { bytes: Buffer; count: number } {
+    const taken = { bytes: this.#buffer.subarray(0, this.#used), count: this.#count };
+    if (this.#buffer.length > BATCH_BYTES) this.#buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
+    this.#used = 0;
+    this.#count = 0;
+    return taken;
+  }
 }
 
 /** Reads the lines of a journal, one after the other. */

@@ -1,7 +1,7 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileId, replaced, replaceFile, type StoreFiles, syncFolder, unwritable } from './files.ts';
-import { type Base, changeLine, firstLine, JournalLines, snapshotLine } from './journal-lines.ts';
+import { type Base, JournalLines, SealedLines } from './journal-lines.ts';
 import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 import type { StoredChange } from './snapshot.ts';
 
@@ -31,6 +31,9 @@ export function readJournal(
   });
 }
 
+/** That it was removed, moved or replaced is noticed after at most this long under load (chosen). */
+const CHECK_MS = 10;
+
 /** Where a journal ends. */
 interface End {
   bytes: number;
@@ -49,6 +52,9 @@ export class Journal {
   #id: string | undefined;
   #end: End;
   #broken = false;
+  readonly #lines = new SealedLines();
+  /** When it was last made sure that the files are ours, in milliseconds of real time. */
+  #checkedAt = Number.NEGATIVE_INFINITY;
   /** How often its end was cut off. */
   #cuts = 0;
 
@@ -89,6 +95,7 @@ export class Journal {
   assertOurs(): void {
     this.#assertFolder();
     if (fileId(this.#path) !== this.#id) throw replaced(this.#path);
+    this.#checkedAt = performance.now();
   }
 
   /** As of this moment. */
@@ -102,8 +109,12 @@ export class Journal {
    * @throws the file system's error, after cutting off what was written in part
    */
   append(changes: readonly string[]): void {
-    const { last } = this.#end;
-    this.#write(changes.map((change, index) => changeLine(last + index + 1, change)));
+    let { last } = this.#end;
+    for (const change of changes) this.#lines.addChange(++last, change);
+    // A single change is never stored without a look at the files. Where changes come many at a time, looking at them
+    // costs as much as storing a whole batch.
+    const isChecked = changes.length > 1 && performance.now() - this.#checkedAt < CHECK_MS;
+    this.#write(isChecked);
     this.#end.changes += changes.length;
   }
 
@@ -123,7 +134,8 @@ export class Journal {
 
   /** Says that a db.json is about to be replaced. No batch may be waiting for its sync, which could take this back. */
   announce(base: Base): void {
-    this.#write([snapshotLine(this.#end.last + 1, base)]);
+    this.#lines.addSnapshot(this.#end.last + 1, base);
+    this.#write();
   }
 
   /** Resolves when the disk has every line of now. */
@@ -131,26 +143,22 @@ export class Journal {
     return this.#file.datasync();
   }
 
-  #write(lines: readonly string[]): void {
+  /** Writes the lines that were added. */
+  #write(isChecked = false): void {
+    const { bytes, count } = this.#lines.take();
     if (this.#broken)
       throw new Error('the journal has a torn line that could not be cut off: restart gateway-sim');
-    this.assertOurs();
-    const text = lines.join('');
-    const length = Buffer.byteLength(text);
+    if (!isChecked) this.assertOurs();
     try {
       // Into the system's cache, which takes microseconds: a trip through the thread pool would cost every request
       // that waits for this batch more than the write itself.
-      let written = writeSync(this.#file.fd, text);
-      if (written < length) {
-        const batch = Buffer.from(text);
-        while (written < length) written += writeSync(this.#file.fd, batch, written);
-      }
+      for (let written = 0; written < bytes.length; ) written += writeSync(this.#file.fd, bytes, written);
     } catch (error) {
       this.#cut(this.#end);
       throw error;
     }
-    this.#end.bytes += length;
-    this.#end.last += lines.length;
+    this.#end.bytes += bytes.length;
+    this.#end.last += count;
   }
 
   /** A half-written line would swallow the next one. */
@@ -185,7 +193,9 @@ export class Journal {
       copied = bytes;
       if (this.#cuts !== cuts) throw new Error('lines were rolled back while they were copied');
     };
-    const first = firstLine(base);
+    const lines = new SealedLines();
+    lines.addFirst(base);
+    const first = lines.take().bytes;
     const old = this.#file;
     try {
       await replaceFile(
@@ -208,7 +218,7 @@ export class Journal {
             this.#file = file;
             this.#id = fileId(this.#path);
             this.#end = {
-              bytes: Buffer.byteLength(first) + this.#end.bytes - since.bytes,
+              bytes: first.length + this.#end.bytes - since.bytes,
               last: this.#end.last,
               changes: this.#end.changes - since.changes,
             };

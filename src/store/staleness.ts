@@ -28,17 +28,19 @@ export class Staleness {
 
   /** Applies a change. @param bytes of its line */
   measure<Result>(change: StoredChange, bytes: number, apply: () => Result): Result {
-    const before = this.#shadowed.state.size;
+    const names = COLLECTION_NAMES.filter((name) => change[name]);
+    const held = () => names.reduce((sum, name) => sum + this.#shadowed.state[name].size, 0);
+    const before = held();
     const total = this.#file.size + this.#journalBytes;
+    const size = change.removed ? this.#shadowed.state.size : 0;
     const result = apply();
-    const after = this.#shadowed.state.size;
     if (change.reset) this.#outdated = total;
     // The line itself holds nothing then that is of use.
-    else if (change.removed) this.#outdated += bytes + (total * (before - after)) / Math.max(before, 1);
+    else if (change.removed)
+      this.#outdated += bytes + (total * (size - this.#shadowed.state.size)) / Math.max(size, 1);
     else {
-      let records = 0;
-      for (const name of COLLECTION_NAMES) records += change[name]?.length ?? 0;
-      const replaced = records - (after - before);
+      const records = names.reduce((sum, name) => sum + (change[name]?.length ?? 0), 0);
+      const replaced = records - (held() - before);
       if (replaced) this.#outdated += (bytes * replaced) / records;
     }
     this.#journalBytes += bytes;

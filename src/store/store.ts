@@ -107,13 +107,14 @@ export class Store {
     await this.#store(change, { reset: true, ...change }, apply, [], written);
   }
 
-  async #store(
+  /** Returns what must be waited for, if anything. */
+  #store(
     change: Change,
     stored: StoredChange,
     apply: () => Undo,
     before: readonly (Payment | undefined)[] = [],
     written?: Written,
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     if (this.#closed)
       throw new GatewayError('storage_failed', 'the emulator is stopping and takes no more changes');
     const emit = () => {
@@ -122,6 +123,7 @@ export class Store {
     if (this.#disk) return this.#disk.write(stored, apply, emit, written);
     apply();
     emit();
+    return undefined;
   }
 
   /**

@@ -118,6 +118,7 @@ function remember<Item>(list: Item[], item: Item): void {
 
 /** Whether two requests had the same headers, in the same order. */
 function areEqual(one: Headers, other: Headers): boolean {
+  if (one === other) return true;
   const names = Object.keys(one);
   const others = Object.keys(other);
   return (

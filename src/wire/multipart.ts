@@ -1,15 +1,11 @@
 import { GatewayError } from '../contract/error.ts';
 import { MAX_FIELDS, tooManyFields } from './field-limit.ts';
+import { RecentPieces, withoutRest } from './recent.ts';
 
 /*
  * Our own, although there are libraries: they read streams of files, and cost three times as much as all the rest of
  * an initiate. Here the body is small and whole, and only its text fields matter.
  */
-
-/** A part of a text that does not keep the whole of it in memory, as a mere slice would. */
-export function withoutRest(slice: string): string {
-  return ` ${slice}`.slice(1);
-}
 
 /**
  * The text fields of a multipart/form-data body, in order; files are passed over.
@@ -25,7 +21,8 @@ export function parseMultipart(body: Buffer, contentType: string): Fields {
   return parsePlain(body, boundary) ?? parseAny(body, boundary);
 }
 
-type Fields = [name: string, value: string][];
+type Field = readonly [name: string, value: string];
+type Fields = Field[];
 
 /** A part with a text field, with no more said of it than its name. */
 const PLAIN_PART = /^\r\nContent-Disposition: form-data; name="(\w+)"\r\n\r\n([\s\S]*)\r\n$/;
@@ -38,13 +35,18 @@ export function parsePlain(body: Buffer, boundary: string): Fields | undefined {
   const [preamble, ...parts] = body.toString('latin1').split(`--${boundary}`, MAX_FIELDS + 3);
   if (preamble !== '' || !parts.pop()?.startsWith('--') || parts.length > MAX_FIELDS) return undefined;
   const fields: Fields = [];
-  for (const part of parts) {
-    const [, name, value] = PLAIN_PART.exec(part) ?? [];
-    if (name === undefined || value === undefined) return undefined;
-    fields.push([name, decoded(value)]);
+  for (const [index, part] of parts.entries()) {
+    const field = PLAIN_FIELDS.read(index, part);
+    if (!field) return undefined;
+    fields.push(field);
   }
   return fields;
 }
+
+const PLAIN_FIELDS = new RecentPieces((part): Field | undefined => {
+  const [, name, value] = PLAIN_PART.exec(part) ?? [];
+  return name === undefined || value === undefined ? undefined : [withoutRest(name), decoded(value)];
+});
 
 /** The text fields of any body. */
 export function parseAny(body: Buffer, boundary: string): Fields {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Diagnosis, diagnose, standing } from '../../src/http/diagnosis.ts';
 import { requireTamperings } from '../../src/contract/tampering.ts';
+import { type Diagnosis, diagnose, standing } from '../../src/http/diagnosis.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 

@@ -53,6 +53,23 @@ describe('a form', () => {
     );
   });
 
+  it('is read for itself, however much of it stood in those before', () => {
+    const pair = fc.oneof(
+      fc.constantFrom('', '=', 'a', 'a=', 'a=1', 'a=1+', 'a=%31', 'b=1', 'b=%C3%A9', 'b=é', '%61=2', '?a=1'),
+      fc.constant(`c=${'%20'.repeat(500)}`),
+    );
+    const form = fc.array(pair, { maxLength: 40 }).map((pairs) => pairs.join('&'));
+    fc.assert(
+      fc.property(fc.array(form, { minLength: 2, maxLength: 6 }), (forms) => {
+        for (const text of forms) {
+          const expected = [...new Map(new URLSearchParams(text))];
+          expect(Object.entries(read(text).fields).sort()).toEqual(expected.sort());
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('has no field that was not sent', () => {
     const { fields } = read('a=1');
     for (const name of ['constructor', 'toString', '__proto__', 'b']) expect(fields[name]).toBeUndefined();
