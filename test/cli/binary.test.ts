@@ -50,6 +50,8 @@ const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = 
   ['init', 0, /wrote gateway-sim\.config\.json/],
   ['openapi', 0, /"openapi"/],
   ['completion bash', 0, /complete -F/],
+  ['audit --list', 0, /sandbox-for-live/],
+  ['reconcile', 2, /--probe-cmd or --probe-url/],
 ];
 
 const ELSEWHERE = ['start', 'exec', 'stop'];
