@@ -1,4 +1,5 @@
 import type { ChalkInstance } from 'chalk';
+import { isTold } from '../contract/audit.ts';
 import type { RecordedRequest, SimEvent } from '../contract/event.ts';
 import type { Output } from './output.ts';
 
@@ -54,6 +55,13 @@ function linesOf(activity: SimEvent, colour: ChalkInstance): string[] {
       return [
         `${clockTime(createdAt)}       card ${cardId}  ${type}${amount} ${currency}  ${details}`.trimEnd(),
       ];
+    }
+    case 'audit': {
+      const { state, done, of, latest } = activity.audit;
+      // The hundred that pass would bury what does not.
+      if (latest && !isTold(latest.verdict)) return [];
+      const what = latest ? `${colour.red(latest.verdict)} ${latest.name}` : state;
+      return [`${clockTime(activity.at)}       audit ${done} of ${of}  ${what}`];
     }
     case 'notice':
       return [`${clockTime(activity.at)}  ${colour.yellow('!')}    ${activity.text}`];

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { AuditProgress } from './audit-report.ts';
 import { CardTransaction } from './card.ts';
 import { Delivery } from './delivery.ts';
 import { count, field, named, nullableText, query, record, shapeOf, text, time, wholeList } from './field.ts';
@@ -56,6 +57,7 @@ const EVENTS = {
   delivery: { delivery: field(Delivery, 'An IPN that was made or attempted.') },
   message: { message: field(InboxMessage, 'A verification code.') },
   cardTransaction: { cardTransaction: field(CardTransaction, 'A movement of money on a card.') },
+  audit: { at: time('When.'), audit: field(AuditProgress, 'A step of an audit by the emulator itself.') },
   notice: { at: time('When.'), text: field(text, 'Something about the emulator itself, in words.') },
 } as const;
 
@@ -79,6 +81,7 @@ export const SimEvent = named(
     one('delivery'),
     one('message'),
     one('cardTransaction'),
+    one('audit'),
     one('notice'),
   ]),
 );

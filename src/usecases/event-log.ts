@@ -1,3 +1,4 @@
+import type { AuditProgress } from '../contract/audit-report.ts';
 import type { CardTransaction } from '../contract/card.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import { timestamp } from '../contract/timestamp.ts';
@@ -12,6 +13,7 @@ type Happening =
   | { type: 'delivery'; delivery: Delivery; attempt: Attempt | null }
   | { type: 'message'; message: Message }
   | { type: 'cardTransaction'; cardTransaction: CardTransaction }
+  | { type: 'audit'; at: string; audit: AuditProgress }
   /** Something about the emulator itself: its clock was moved, a fault was set. */
   | { type: 'notice'; at: string; text: string };
 
@@ -65,6 +67,11 @@ export class EventLog {
 
   notice(text: string, at = timestamp(this.#clock.now())): void {
     this.#emit({ seq: this.#next(), type: 'notice', at, text });
+  }
+
+  /** Reports a step of an audit. */
+  audit(audit: AuditProgress): void {
+    this.#emit({ seq: this.#next(), type: 'audit', at: timestamp(this.#clock.now()), audit });
   }
 
   /** Forgets everything but the numbers, and reports why. */

@@ -83,6 +83,7 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
     case 'message':
       return { seq, type: 'message', message: inboxMessage(event.message) };
     case 'cardTransaction':
+    case 'audit':
     case 'notice':
       return event;
   }

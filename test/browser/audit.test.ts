@@ -1,0 +1,81 @@
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startAuditable } from '../helpers/auditable.ts';
+import { violationsOf } from '../helpers/axe.ts';
+import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+
+const PICTURES = fileURLToPath(new URL('../.artifacts/', import.meta.url));
+const TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+const HIDING =
+  '[...document.querySelectorAll(".scroll")].filter((at) => at.scrollWidth > at.clientWidth).map((at) => at.id)';
+
+let chromium: TestBrowser;
+beforeAll(async () => {
+  await mkdir(PICTURES, { recursive: true });
+  chromium = await launchBrowser();
+});
+afterAll(() => chromium.close());
+
+test('a shop is audited from its page, which grows under the eyes, fits and is accessible', async () => {
+  const { sim, shop, asked } = await startAuditable({}, { isAmount: () => true });
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const { place } = shop;
+  // Two orders go through; the others wait until the page was looked at.
+  shop.place = async () => {
+    if (shop.orders.size >= 2) await gate;
+    await place();
+  };
+  const { page, errors } = await openPage(chromium.browser);
+  await page.goto(`${sim.url}/_sim`);
+  await page.getByRole('link', { name: 'Audit', exact: true }).click();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByLabel('Address of the IPN handler').fill(asked.ipnUrl);
+  await page.getByLabel('Address that places an order').fill(asked.orderUrl);
+  await page.getByLabel('Address that tells about an order').fill(asked.probeUrl);
+  await page.getByLabel('It is paid when').fill(asked.paidWhen);
+  await page.getByLabel('Only').fill('amount, merchant, A, L');
+  await page.getByRole('button', { name: 'Run the audit' }).click();
+  await page.getByRole('progressbar', { name: 'Cases that are done' }).waitFor();
+  await page.evaluate('window.isTheSamePage = true');
+  await page.locator('#control-cases').getByText('pass', { exact: true }).waitFor();
+  expect(await page.getByRole('button', { name: 'Run the audit' }).count()).toBe(0);
+  expect(await violationsOf(page)).toEqual([]);
+  open();
+  const told = page.locator('#case-amount-too-low');
+  await told.getByText('and the order is paid').waitFor();
+  await page.getByRole('heading', { name: 'Finished: audit of' }).waitFor();
+  expect(await page.evaluate('window.isTheSamePage')).toBe(true);
+  expect(await told.getByText('PHP:').isVisible()).toBe(true);
+  expect(await page.getByText('This audit left').textContent()).toMatch(/left \d+ orders in the shop’s/);
+  for (const [colorScheme, width] of [
+    ['light', 1440],
+    ['dark', 1280],
+    ['light', 600],
+    ['dark', 360],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    await page.screenshot({ path: `${PICTURES}audit-${width}-${colorScheme}.png`, fullPage: true });
+    const found = [await violationsOf(page), await page.evaluate(TOO_WIDE), await page.evaluate(HIDING)];
+    expect([width, ...found]).toEqual([width, [], false, []]);
+  }
+  expect(errors).toEqual([]);
+});
+
+test('without JavaScript the page is whole, and shows on the next look what has come of it', async () => {
+  const { sim, asked } = await startAuditable({}, { isSigned: () => true });
+  const { page, errors } = await openPage(chromium.browser, { javaScriptEnabled: false });
+  await page.goto(`${sim.url}/_sim/ui/audit`);
+  await page.getByLabel('Address of the IPN handler').fill(asked.ipnUrl);
+  await page.getByLabel('Only').fill('signature-garbage');
+  await page.getByRole('button', { name: 'Run the audit' }).click();
+  await expect.poll(() => sim.server.parts.audits.last?.state).toBe('finished');
+  await page.reload();
+  await page.locator('#progress', { hasText: '2 of 2 cases, ended at' }).waitFor();
+  await page.locator('#sender-cases').getByText('signature-garbage').waitFor();
+  expect(errors).toEqual([]);
+});
