@@ -181,7 +181,14 @@ function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, n
 }
 
 const COLUMNS: readonly Column<AuditedCase>[] = [
-  column('Case', ({ name, class: kind }) => [name, <span class="soft"> {kind}</span>], { head: true }),
+  column(
+    'Case',
+    ({ name, class: kind, verdict }) => [
+      isTold(verdict) ? <a href={`#case-${name}`}>{name}</a> : name,
+      <span class="soft"> {kind}</span>,
+    ],
+    { head: true },
+  ),
   column('Verdict', ({ verdict }) => <Status of={verdict} />),
   column('About', ({ verdict, about, why }) => (isTold(verdict) || verdict === 'pass' ? about : why), {
     kind: 'long',
