@@ -66,6 +66,24 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
   expect(errors).toEqual([]);
 });
 
+test('the page follows where no payment changes', async () => {
+  const { sim, asked } = await startAuditable();
+  const { page, errors } = await openPage(chromium.browser);
+  await page.goto(`${sim.url}/_sim/ui/audit`);
+  await page.locator('#live.on').waitFor();
+  const started = await fetch(`${sim.url}/_sim/audit`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ipnUrl: asked.ipnUrl, orderUrl: 'http://127.0.0.1:9/order', only: ['A'] }),
+  });
+  expect(started.status).toBe(202);
+  await page.getByRole('heading', { name: 'Finished: audit of' }).waitFor();
+  await page.locator('#control-cases').getByText('no order could be placed').waitFor();
+  await page.locator('#news', { hasText: /Audit finished: \d+ of \d+/ }).waitFor({ state: 'attached' });
+  expect(sim.server.parts.state.current.payments.size).toBe(0);
+  expect(errors).toEqual([]);
+});
+
 test('without JavaScript the page is whole, and shows on the next look what has come of it', async () => {
   const { sim, asked } = await startAuditable({}, { isSigned: () => true });
   const { page, errors } = await openPage(chromium.browser, { javaScriptEnabled: false });
