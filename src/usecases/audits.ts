@@ -63,13 +63,19 @@ export class Audits {
   }
 
   async #run(request: AuditRequest, onBegin: (run: AuditRun) => void): Promise<void> {
-    const report = await this.#parts.audit({
-      ...request,
-      signal: this.#parts.stopped,
-      onBegin: (of) => onBegin(this.#begin(request, of)),
-      onCase: (audited) => this.#add(audited),
-    });
-    this.#end({ ...report, state: 'finished' });
+    // Cases that were under way when one of them broke the run end after it.
+    let isOver = false;
+    try {
+      const report = await this.#parts.audit({
+        ...request,
+        signal: this.#parts.stopped,
+        onBegin: (of) => onBegin(this.#begin(request, of)),
+        onCase: (audited) => !isOver && this.#add(audited),
+      });
+      this.#end({ ...report, state: 'finished' });
+    } finally {
+      isOver = true;
+    }
   }
 
   #begin(options: AuditRequest, of: number): AuditRun {
