@@ -33,17 +33,19 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
   await page.goto(`${sim.url}/_sim`);
   await page.getByRole('link', { name: 'Audit', exact: true }).click();
   expect(await violationsOf(page)).toEqual([]);
-  await page.getByLabel('Address of the IPN handler').fill(asked.ipnUrl);
-  await page.getByLabel('Address that places an order').fill(asked.orderUrl);
-  await page.getByLabel('Address that tells about an order').fill(asked.probeUrl);
-  await page.getByLabel('It is paid when').fill(asked.paidWhen);
-  await page.getByLabel('Only').fill('amount, merchant, A, L');
+  await page.screenshot({ path: `${PICTURES}audit-form.png` });
+  await page.getByLabel('IPN handler').fill(asked.ipnUrl);
+  await page.getByLabel('Order address').fill(asked.orderUrl);
+  await page.getByLabel('Probe address').fill(asked.probeUrl);
+  await page.getByLabel('Paid when').fill(asked.paidWhen);
+  await page.getByLabel('Only cases').fill('amount, merchant, A, L');
   await page.getByRole('button', { name: 'Run the audit' }).click();
   await page.getByRole('progressbar', { name: 'Cases that are done' }).waitFor();
   await page.evaluate('window.isTheSamePage = true');
   await page.locator('#control-cases').getByText('pass', { exact: true }).waitFor();
   expect(await page.getByRole('button', { name: 'Run the audit' }).count()).toBe(0);
   expect(await violationsOf(page)).toEqual([]);
+  await page.screenshot({ path: `${PICTURES}audit-running.png` });
   open();
   const told = page.locator('#case-amount-too-low');
   await told.getByText('and the order is paid').waitFor();
@@ -60,6 +62,7 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     await page.screenshot({ path: `${PICTURES}audit-${width}-${colorScheme}.png`, fullPage: true });
+    if (width === 1440) await page.screenshot({ path: `${PICTURES}audit-top.png` });
     const found = [await violationsOf(page), await page.evaluate(TOO_WIDE), await page.evaluate(HIDING)];
     expect([width, ...found]).toEqual([width, [], false, []]);
   }
@@ -88,8 +91,8 @@ test('without JavaScript the page is whole, and shows on the next look what has 
   const { sim, asked } = await startAuditable({}, { isSigned: () => true });
   const { page, errors } = await openPage(chromium.browser, { javaScriptEnabled: false });
   await page.goto(`${sim.url}/_sim/ui/audit`);
-  await page.getByLabel('Address of the IPN handler').fill(asked.ipnUrl);
-  await page.getByLabel('Only').fill('signature-garbage');
+  await page.getByLabel('IPN handler').fill(asked.ipnUrl);
+  await page.getByLabel('Only cases').fill('signature-garbage');
   await page.getByRole('button', { name: 'Run the audit' }).click();
   await expect.poll(() => sim.server.parts.audits.last?.state).toBe('finished');
   await page.reload();

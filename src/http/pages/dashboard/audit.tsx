@@ -1,4 +1,4 @@
-import { useContext } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import {
   AUDIT_CLASSES,
   AUDIT_GROUPS,
@@ -30,8 +30,8 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
     <>
       <h1>Audit</h1>
       <p class="soft">
-        Is your payment code safe? Orders are placed in your shop, its IPN handler is attacked the way it
-        happens, and then it is looked at what the shop did.
+        Is your payment code safe? Places orders in your shop, attacks its IPN handler as real attackers and
+        real gateways do, and looks at what the shop did.
       </p>
       {run && <Run {...run} />}
       {run?.state !== 'running' && <Asking last={run?.options} />}
@@ -67,55 +67,45 @@ function AuditForm({ last }: { last?: AuditRequest }) {
   return (
     <>
       <Form to={PLACES.audit.path} label="Audit" submit="Run the audit" look="primary">
-        <Text
-          name="ipnUrl"
-          label="Address of the IPN handler"
-          value={ipnUrl}
-          example={`${EXAMPLE}/ipn`}
-          required
-        />
-        <Text
-          name="orderUrl"
-          label="Address that places an order (empty: orders are invented)"
-          value={orderUrl}
-          example={`${EXAMPLE}/test/order`}
-        />
-        <Field
-          name="orderMethod"
-          label="Requested by"
-          value={orderMethod ?? 'POST'}
-          options={['POST', 'GET']}
-        />
-        <Text
-          name="probeUrl"
-          label="Address that tells about an order (empty: nothing can be proven)"
-          value={probeUrl}
-          example={`${EXAMPLE}/orders/{identifier}`}
-        />
-        <Text
-          name="paidWhen"
-          label="It is paid when"
-          value={paidWhen}
-          example=".status=paid or /paid/"
-          short
-        />
-        <Text name="orderAmount" label="What it costs is at" value={orderAmount} example=".total" short />
-        <Text
-          name="only"
-          label="Only (cases, groups, classes)"
-          value={names(only)}
-          example="sender, D"
-          short
-        />
-        <Text name="skip" label="Not" value={names(skip)} example="robustness" short />
+        <Row>
+          <Text name="ipnUrl" label="IPN handler" value={ipnUrl} example={`${EXAMPLE}/ipn`} required />
+        </Row>
+        <Row>
+          <Text
+            name="orderUrl"
+            label="Order address: places an order (empty: orders are invented)"
+            value={orderUrl}
+            example={`${EXAMPLE}/test/order`}
+          />
+          <Field name="orderMethod" label="Method" value={orderMethod ?? 'POST'} options={['POST', 'GET']} />
+        </Row>
+        <Row>
+          <Text
+            name="probeUrl"
+            label="Probe address: tells about an order (empty: nothing can be proven)"
+            value={probeUrl}
+            example={`${EXAMPLE}/orders/{identifier}`}
+          />
+          <Text name="paidWhen" label="Paid when" value={paidWhen} example=".status=paid or /paid/" short />
+          <Text name="orderAmount" label="Amount at" value={orderAmount} example=".total" short />
+        </Row>
+        <Row>
+          <Text name="only" label="Only cases, groups or classes" value={names(only)} example="sender, D" />
+          <Text name="skip" label="Skip" value={names(skip)} example="robustness" />
+        </Row>
       </Form>
       <p class="soft">
-        It settles only payments that it made itself, and leaves its orders in the shop’s database. A page
-        runs no command on this machine; where orders are placed and looked at by commands:
+        Only payments of the audit are settled; its orders stay in the shop’s database. This page takes
+        addresses only. To place and look up orders by commands:
       </p>
       <CommandCode id="commands" run={WITH_COMMANDS} does="audits by commands" />
     </>
   );
+}
+
+/** Fields that belong together. */
+function Row({ children }: { children: Child }) {
+  return <div class="form">{children}</div>;
 }
 
 /** A field that is empty unless the last audit had something there. */
