@@ -67,6 +67,11 @@ describe('an audit by the page', () => {
     expect(html).toMatch(/<details id="case-amount-too-low" class="told" open/);
     // What was asked for stands there to be asked again.
     expect(html).toContain('value="amount-too-low, amount-too-high"');
+    expect(html).toContain('<details id="again"><summary>');
+    const refused = await (await post({ ...asked, only: 'nothing-there' })).text();
+    expect(text(refused)).toContain('there is no case, group or class');
+    expect(refused).toContain('<details id="again" open');
+    expect(text(refused)).toContain('2 of 2 cases, ended at');
   });
 
   it('shows how far it is, refuses another meanwhile, and takes one after it', async () => {
