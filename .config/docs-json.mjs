@@ -43,6 +43,8 @@ export const JSON_OF_COMMANDS = {
   'clock advance': '[Clock](#clock)',
   'clock freeze': '[Clock](#clock)',
   'clock resume': '[Clock](#clock)',
+  audit: '[AuditReport](#auditreport); with `--list` `cases`, a list of [AuditCaseInfo](#auditcaseinfo)',
+  reconcile: '`data` (each `identifier`, `problem`, `detail`)',
   status: '[Status](#status)',
   stop: '`stopped`, `url`, `pid`',
   wait: '`ready`, `url`',

@@ -41,10 +41,10 @@ function emit(outDir) {
 }
 
 const RECORD_IMPORT =
-  /import type \{([^}]*)\} from '\.\.?\/(?:contract\/(?!audit|error|hint)[\w-]+|options[\w/-]*)\.ts';/g;
+  /(im|ex)port type \{([^}]*)\} from '\.\.?\/(?:contract\/(?!(?:audit|error|hint)\.)[\w-]+|audit-report|options[\w/-]*)\.ts';/g;
 
 function importedRecords(text) {
-  return [...text.matchAll(RECORD_IMPORT)].flatMap(([, names]) =>
+  return [...text.matchAll(RECORD_IMPORT)].flatMap(([, , names]) =>
     names.split(',').map((name) => name.trim()),
   );
 }
@@ -53,7 +53,7 @@ function write(name, text, kind) {
   const file = join('dist', `${name}.d.${kind}`);
   const extension = kind === 'ts' ? 'js' : 'cjs';
   const flat = text
-    .replace(RECORD_IMPORT, `import type {$1} from './${RECORDS}.ts';`)
+    .replace(RECORD_IMPORT, `$1port type {$2} from './${RECORDS}.ts';`)
     .replace(/(from '\.\.?\/)(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './$2.${extension}'`);
   // TypeScript 7 loads no types of Node unasked, and AsyncDisposable is in none of its own defaults.
   const needs = /\bAsyncDisposable\b/.test(text) ? '/// <reference lib="esnext.disposable" />\n' : '';
@@ -67,6 +67,7 @@ async function contract(scratch) {
   await build({
     stdin: {
       contents: `
+        import './src/contract/audit-report.ts';
         import './src/contract/emulator.ts';
         import './src/contract/event.ts';
         import './src/contract/state.ts';
@@ -104,12 +105,15 @@ function recordsText({ vocabulary, outcomes, componentSchemas, querySchemas, lib
       ? `export type ${name} = ${values.map(literal).join(' | ')};`
       : name === 'StateSnapshot'
         ? SNAPSHOT
-        : declaration(name, schemas[name], { sets, need, isOptions: name === 'StartOptions' });
+        : declaration(name, schemas[name], { sets, need, isOptions: OPTIONS.includes(name) });
     written.set(name, text);
   };
   for (const name of wanted) need(name);
   return `${[...written.values()].join('\n\n')}\n`;
 }
+
+/** What callers hand in. */
+const OPTIONS = ['StartOptions', 'AuditRequest'];
 
 /** The types of the closed sets, by the name of their values. */
 const SET_NAMES = {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { isLoopback, urlOf } from './contract/address.ts';
+import type { AuditOptions } from './contract/audit.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
@@ -29,6 +30,7 @@ import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
+import { Audits } from './usecases/audits.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
@@ -183,7 +185,12 @@ async function serve(
   const { options, surroundings, clock, listening, controlToken } = plan;
   const { sharesProcess = false, report } = surroundings;
   const dataDir = folder?.path ?? null;
-  const parts: AppParts = { ...useCases, runtime: runtimeOf(plan, dataDir, shutdown), dialect };
+  const audits = new Audits({
+    ...{ clock, events: useCases.events, report, stopped: shutdown.stopping.signal },
+    unreachable: (url) => plan.egress.unreachable(url),
+    audit: (options) => auditShop(parts, options),
+  });
+  const parts: AppParts = { ...useCases, audits, runtime: runtimeOf(plan, dataDir, shutdown), dialect };
   // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
   mask('', parts);
   const load = async () => {
@@ -220,6 +227,18 @@ async function serve(
     /** Answers what is under way, stores everything, lets go of port and folder. */
     stop: shutdown.stop,
   };
+}
+
+/** Loaded only when somebody asks for it: a start has no time for it. */
+async function auditShop(parts: AppParts, options: AuditOptions) {
+  const { runtime } = parts;
+  const [{ audit }, { auditGateway }, tools] = await Promise.all([
+    import('./audit/audit.ts'),
+    import('./http/audit-gateway.ts'),
+    dialect.merchant.ipn(),
+  ]);
+  const { allowIpnHost: allowIpnHosts } = runtime.options;
+  return audit(auditGateway(parts), tools, { ...options, allowIpnHosts });
 }
 
 function runtimeOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutdown): ServerRuntime {

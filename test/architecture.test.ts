@@ -49,7 +49,7 @@ const DOORS: Record<string, Doors> = {
   },
   http: {
     rooms: ['contract', 'options', 'usecases', 'wire/body.ts', 'system'],
-    types: ['domain', 'wire'],
+    types: ['domain', 'wire', 'audit'],
     packages: ['*'],
     node: ['*'],
   },
@@ -65,6 +65,7 @@ const DOORS: Record<string, Doors> = {
       'interpret-options',
       'usecases',
       'http',
+      'audit',
     ],
     packages: ['*'],
     node: ['*'],

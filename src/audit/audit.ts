@@ -2,12 +2,13 @@ import { requireAddress } from '../contract/address.ts';
 import {
   AUDIT_CLASSES,
   AUDIT_GROUPS,
-  AUDIT_VERDICTS,
   type AuditCaseInfo,
   type AuditedCase,
   type AuditOptions,
   type AuditReport,
   type AuditVerdict,
+  auditSummary,
+  isTold,
 } from '../contract/audit.ts';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
@@ -22,8 +23,8 @@ import type { AuditGateway } from './gateway.ts';
 import { mendText } from './mends.ts';
 import { requireConsistent, usage } from './options.ts';
 import { Orders, type PlaceOrder } from './orders.ts';
-import { isAboutOneOrder, type Probe, probeOf, readCondition } from './probe.ts';
-import { runShell } from './shell.ts';
+import { isAboutOneOrder, probesOf } from './probe.ts';
+import { ofTheUser, runShell } from './shell.ts';
 import { Shop } from './shop.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -63,16 +64,17 @@ export async function audit(
   await orders.begin();
   const shop = new Shop({
     ...{ gateway, tools, orders, ipnUrl, notices, attackerUrl: attacker.url },
-    ...probesOf(gateway, options),
+    ...probesOf(options, gateway.env),
     client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS),
     refusal: (url) => egress.unreachable(url),
     hasOrders: hasOrders(options),
     orderAmount: options.orderAmount,
   });
+  options.onBegin?.(chosen.length);
   const cases = await runCases(shop, chosen, options);
   await cancelLeftOver(gateway, orders);
   for (const notice of notices) options.onNotice?.(notice);
-  return { cases, summary: summaryOf(cases), orders: orders.made.length, notices: [...notices] };
+  return { cases, summary: auditSummary(cases), orders: orders.made.length, notices: [...notices] };
 }
 
 const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>
@@ -135,39 +137,11 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
   return () => gateway.payments.create({ ipnUrl });
 }
 
-function probesOf(gateway: AuditGateway, options: AuditOptions) {
-  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {} } = options;
-  const read = (given: string | ((identifier: string) => unknown)): Probe =>
-    typeof given === 'string'
-      ? probeOf(given, gateway.env)
-      : async (identifier) => textOf(await ofTheUser('the probe', () => given(identifier)));
-  const asked = probe ?? probeUrl ?? probeCmd;
-  return {
-    probe: asked === undefined ? undefined : read(asked),
-    isPaid: readCondition(paidWhen),
-    effects: new Map(Object.entries(probes).map(([name, one]) => [name, read(one)])),
-  };
-}
-
-/** What a function of the user returns. @throws GatewayError `check_failed` when it throws */
-async function ofTheUser(what: string, run: () => unknown): Promise<unknown> {
-  try {
-    return await run();
-  } catch (error) {
-    const { message = String(error) } = error as Partial<Error>;
-    throw new GatewayError('check_failed', `${what} failed: ${message}`, { cause: error });
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-}
-
 /** The control first; what can run side by side; what must be alone; and at last what looks back at all of it. */
 async function runCases(
   shop: Shop,
   chosen: readonly AuditCase[],
-  { onCase, probes = {} }: AuditOptions,
+  { onCase, probes = {}, signal }: AuditOptions,
 ): Promise<AuditedCase[]> {
   const done = new Map<AuditCase, AuditedCase>();
   const record = (one: AuditCase, finding: Finding) => {
@@ -175,8 +149,12 @@ async function runCases(
     done.set(one, audited);
     onCase?.(audited, done.size, chosen.length);
   };
-  const run = async (one: AuditCase) => record(one, await one.run(shop).catch(failedProbe));
+  const run = async (one: AuditCase) => {
+    signal?.throwIfAborted();
+    record(one, await one.run(shop).catch(failedProbe));
+  };
   await run(CONTROL);
+  signal?.throwIfAborted();
   const others = chosen.filter((one) => one !== CONTROL);
   const control = done.get(CONTROL);
   if (control?.verdict === 'fail') {
@@ -225,20 +203,12 @@ const WHY: Readonly<Record<AuditVerdict, (one: AuditCase) => string>> = {
 };
 
 function auditedCase(one: AuditCase, { verdict, sent, observed, why, curl }: Finding): AuditedCase {
-  const isBad = verdict === 'fail' || verdict === 'exposed';
   return {
     ...{ name: one.name, group: one.group, class: one.class, about: one.about, verdict, sent, observed },
     why: why ?? WHY[verdict](one),
-    mend: isBad ? mendText(one.mend) : null,
+    mend: isTold(verdict) ? mendText(one.mend) : null,
     curl,
   };
-}
-
-function summaryOf(cases: readonly AuditedCase[]): AuditReport['summary'] {
-  const counts = namesOf(AUDIT_VERDICTS).map(
-    (verdict) => [verdict, cases.filter((one) => one.verdict === verdict).length] as const,
-  );
-  return Object.fromEntries(counts) as AuditReport['summary'];
 }
 
 /** No order of the audit stays pending: somebody may settle it later, and the shop would get goods out of nowhere. */

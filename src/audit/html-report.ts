@@ -4,6 +4,7 @@ import {
   AUDIT_VERDICTS,
   type AuditedCase,
   type AuditReport,
+  isTold,
 } from '../contract/audit.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -65,6 +66,6 @@ function caseHtml(one: AuditedCase): string {
       ? ''
       : `<dt>${term}</dt><dd>${term === 'Why' ? escaped(text) : `<pre>${escaped(text)}</pre>`}</dd>`,
   );
-  const open = verdict === 'fail' || verdict === 'exposed' ? ' open' : '';
+  const open = isTold(verdict) ? ' open' : '';
   return `<details${open}><summary>${head}</summary><dl>${shown.join('')}</dl></details>`;
 }

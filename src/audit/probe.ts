@@ -1,6 +1,8 @@
+import { requireAddress } from '../contract/address.ts';
+import type { AuditOptions } from '../contract/audit.ts';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
-import { runShell } from './shell.ts';
+import { ofTheUser, runShell } from './shell.ts';
 
 /** Looks at something in the shop: what a command prints, what an address answers, what a function returns. */
 export type Probe = (identifier: string) => Promise<string>;
@@ -48,6 +50,37 @@ export function urlProbe(url: string): Probe {
 /** A probe as it is given on the command line: an address, or a command. */
 export function probeOf(given: string, environment: Readonly<Record<string, string>>): Probe {
   return /^https?:\/\//i.test(given) ? urlProbe(given) : commandProbe(given, environment);
+}
+
+/**
+ * The probes that the options name.
+ *
+ * @param environment variables that their commands see
+ * @throws GatewayError `usage`, `invalid_fields`
+ */
+export function probesOf(options: AuditOptions, environment: Readonly<Record<string, string>>) {
+  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {} } = options;
+  const functionProbe =
+    (look: (identifier: string) => unknown): Probe =>
+    async (identifier) =>
+      textOf(await ofTheUser('the probe', () => look(identifier)));
+  const orderProbe = (): Probe | undefined => {
+    if (probe) return functionProbe(probe);
+    // An address is never read as a command, whatever is in it.
+    if (probeUrl !== undefined) return urlProbe(requireAddress(probeUrl));
+    return probeCmd === undefined ? undefined : commandProbe(probeCmd, environment);
+  };
+  const effect = (given: string | ((identifier: string) => unknown)) =>
+    typeof given === 'string' ? probeOf(given, environment) : functionProbe(given);
+  return {
+    probe: orderProbe(),
+    isPaid: readCondition(paidWhen),
+    effects: new Map(Object.entries(probes).map(([name, one]) => [name, effect(one)])),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
 /**

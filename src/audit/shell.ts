@@ -55,3 +55,13 @@ function endGroup(pid: number | undefined, ownGroup: boolean): void {
     if ((error as NodeJS.ErrnoException).code !== ESRCH) throw error;
   }
 }
+
+/** What a function of the user returns. @throws GatewayError `check_failed` when it throws */
+export async function ofTheUser(what: string, run: () => unknown): Promise<unknown> {
+  try {
+    return await run();
+  } catch (error) {
+    const { message = String(error) } = error as Partial<Error>;
+    throw new GatewayError('check_failed', `${what} failed: ${message}`, { cause: error });
+  }
+}

@@ -5,6 +5,7 @@ import {
   type AuditedCase,
   type AuditReport,
   type AuditVerdict,
+  isTold,
 } from '../contract/audit.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 
@@ -42,7 +43,8 @@ function groupText(
   const passed = cases.filter(({ verdict }) => verdict === 'pass').length;
   const title = colour.bold(`${group}: ${AUDIT_GROUPS[group]}`);
   const rest = cases.filter(({ verdict }) => verdict !== 'pass');
-  const [told, quiet] = [rest.filter(isTold), rest.filter((one) => !isTold(one))];
+  const told = rest.filter(({ verdict }) => isTold(verdict));
+  const quiet = rest.filter(({ verdict }) => !isTold(verdict));
   return [
     `${title} (${passed} of ${cases.length} passed)`,
     ...told.map((one) => caseText(one, colour)),
@@ -50,8 +52,6 @@ function groupText(
     ...quietText(quiet, colour),
   ].join('\n');
 }
-
-const isTold = ({ verdict }: AuditedCase) => verdict === 'fail' || verdict === 'exposed';
 
 function caseText({ name, verdict, about, observed, why, curl }: AuditedCase, colour: ChalkInstance): string {
   return [

@@ -1,4 +1,5 @@
 import type { ChalkInstance } from 'chalk';
+import { isTold } from '../contract/audit.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import type { RecordedRequest, SimEvent } from '../contract/event.ts';
@@ -53,6 +54,13 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
     case 'cardTransaction': {
       const { cardId, type, amount, currency, details } = event.cardTransaction;
       return [`     card ${cardId}  ${type}${amount} ${currency}  ${details}`.trimEnd()];
+    }
+    case 'audit': {
+      const { state, done, of, latest } = event.audit;
+      // The hundred that pass would bury what does not.
+      if (latest && !isTold(latest.verdict)) return [];
+      const what = latest ? `${colour.red(latest.verdict)} ${latest.name}` : state;
+      return [`     audit ${done} of ${of}  ${what}`];
     }
     case 'notice':
       return [`${colour.yellow('!')}    ${event.text}`];

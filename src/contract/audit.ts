@@ -1,5 +1,10 @@
+import type { AuditCaseInfo, AuditedCase, AuditReport, AuditRequest, AuditSummary } from './audit-report.ts';
+
+export type { AuditCaseInfo, AuditedCase, AuditReport };
+
 /*
- * The words of an audit and the shape of its report (chosen). No schema: commands load this for free.
+ * The words of an audit, and what only code can say of it (chosen). No schema: commands load this for free. The shape
+ * of what goes in and out as JSON is in audit-report.ts.
  */
 
 /** What a case came to. */
@@ -11,6 +16,11 @@ export const AUDIT_VERDICTS = {
   skipped: 'not tried',
 } as const;
 export type AuditVerdict = keyof typeof AUDIT_VERDICTS;
+
+/** Whether a verdict is told with all that led to it. */
+export function isTold(verdict: AuditVerdict): boolean {
+  return verdict === 'fail' || verdict === 'exposed';
+}
 
 /** What must be authentic and intact. */
 export const AUDIT_GROUPS = {
@@ -50,73 +60,31 @@ export const AUDIT_CLASSES = {
 } as const;
 export type AuditClass = keyof typeof AUDIT_CLASSES;
 
-/** What a case is, before it is run. */
-export interface AuditCaseInfo {
-  /** Stable, in kebab-case. */
-  name: string;
-  group: AuditGroup;
-  class: AuditClass;
-  /** What it stands for, in a sentence. */
-  about: string;
+/** How many cases came to what. */
+export function auditSummary(cases: readonly Pick<AuditedCase, 'verdict'>[]): AuditSummary {
+  const summary: AuditSummary = { pass: 0, fail: 0, exposed: 0, unproven: 0, skipped: 0 };
+  for (const { verdict } of cases) summary[verdict]++;
+  return summary;
 }
 
-/** What a case came to. */
-export interface AuditedCase extends AuditCaseInfo {
-  verdict: AuditVerdict;
-  /** What was sent; null for what was not. */
-  sent: string | null;
-  /** What the shop did; null where nothing was sent. */
-  observed: string | null;
-  /** Why the verdict is what it is; of a `fail`, what it means in money. */
-  why: string;
-  /** How to mend it, with the lines for PHP, Node and Python; null where there is nothing to mend. */
-  mend: string | null;
-  /** A command that sends the same again; null where one request does not show it. */
-  curl: string | null;
-}
-
-export interface AuditReport {
-  /** In the order of the list of cases. */
-  cases: AuditedCase[];
-  summary: Record<AuditVerdict, number>;
-  /** How many orders it left in the shop. */
-  orders: number;
-  /** What the user should know about the run: a probe that changes by itself, two orders from one command. */
-  notices: string[];
-}
-
-/** How a shop is audited. */
-export interface AuditOptions {
-  /** The IPN handler of the shop, as somebody knows it who has seen no order. */
-  ipnUrl: string;
-  /** Makes the shop place an order: a command, an address that is posted to, or a function. Default: orders are invented. */
+/** How a shop is audited: beside what anybody may ask for, what only its user may, since it runs commands and code. */
+export interface AuditOptions extends AuditRequest {
+  /** Makes the shop place an order, instead of `orderUrl`: a command, or a function. */
   orderCmd?: string | undefined;
-  orderUrl?: string | undefined;
   order?: (() => unknown) | undefined;
-  /** How `orderUrl` is requested; default: POST. */
-  orderMethod?: 'GET' | 'POST' | undefined;
-  /** Somebody places the orders by hand. */
+  /** Somebody places the orders by hand; then there are 3 unless `orders` says otherwise. */
   orderWait?: boolean | undefined;
-  /** Maximum number of orders; default: 150, with `orderWait` 3. */
-  orders?: number | undefined;
-  /** Tells about an order: a command, an address, or a function. `{identifier}` stands for the order's identifier. */
+  /** Tells about an order, instead of `probeUrl`: a command in which `{identifier}` stands for it, or a function. */
   probeCmd?: string | undefined;
-  probeUrl?: string | undefined;
   probe?: ((identifier: string) => unknown) | undefined;
-  /** When the order counts as paid: `.path=value` on JSON, or a regular expression. */
-  paidWhen?: string | undefined;
   /** Further probes by name, which must not change when nothing may happen: commands or addresses. */
   probes?: Readonly<Record<string, string | ((identifier: string) => unknown)>> | undefined;
-  /** Where the probe says what the order costs, such as `.total`. */
-  orderAmount?: string | undefined;
-  /** Only cases, groups or classes of these names. */
-  only?: readonly string[] | undefined;
-  /** No cases, groups or classes of these names. */
-  skip?: readonly string[] | undefined;
   /** Public hosts that may be sent to. */
   allowIpnHosts?: readonly string[] | undefined;
-  /** For the shop to answer, in milliseconds; default: 10,000. */
-  timeoutMs?: number | undefined;
+  /** Ends the audit before its next case. */
+  signal?: AbortSignal | undefined;
+  /** Is called before anything is sent, when all options are found to be right. */
+  onBegin?: ((cases: number) => void) | undefined;
   /** Is called for every case as soon as it is done. */
   onCase?: ((audited: AuditedCase, done: number, of: number) => void) | undefined;
   /** Is called with what the user should know or do now. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { AuditProgress } from './audit-report.ts';
 import { CardTransaction } from './card.ts';
 import { Delivery } from './delivery.ts';
 import { count, field, named, nullableText, query, record, shapeOf, text, time, wholeList } from './field.ts';
@@ -68,6 +69,7 @@ const EVENTS = {
   },
   message: { message: field(InboxMessage, 'A verification code.') },
   cardTransaction: { cardTransaction: field(CardTransaction, 'A movement of money on a card.') },
+  audit: { audit: field(AuditProgress, 'A step of an audit by the emulator itself.') },
   notice: { text: field(text, 'Something about the emulator itself, in words.') },
 } as const;
 
@@ -92,6 +94,7 @@ export const SimEvent = named(
     one('delivery'),
     one('message'),
     one('cardTransaction'),
+    one('audit'),
     one('notice'),
   ]),
 );

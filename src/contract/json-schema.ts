@@ -66,6 +66,8 @@ function bare({ $schema: _, $id: __, ...schema }: Record<string, unknown>): Json
 function tidy(io: Message['io']) {
   return ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
     delete jsonSchema['propertyNames'];
+    // Of a list that callers may freeze; in a document it would mean that it is not to be sent.
+    delete jsonSchema['readOnly'];
     if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
     if (io === 'output' && jsonSchema['additionalProperties'] === false)
       delete jsonSchema['additionalProperties'];

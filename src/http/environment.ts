@@ -4,6 +4,7 @@ import type { RecordedRequest } from '../contract/event.ts';
 import type { HintStyle } from '../contract/hint.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ResolvedOptions } from '../options/table.ts';
+import type { Audits } from '../usecases/audits.ts';
 import type { UseCases } from '../usecases/use-cases.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
@@ -30,6 +31,7 @@ export interface ServerRuntime {
 export interface AppParts extends UseCases {
   runtime: ServerRuntime;
   dialect: Dialect;
+  audits: Audits;
 }
 
 /**

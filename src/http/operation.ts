@@ -18,6 +18,7 @@ export const TAGS = {
   'Control: what happened': 'Requests, verification codes, and a stream of everything.',
   'Control: faults': 'What goes wrong on purpose.',
   'Control: clock': 'The emulator’s time.',
+  'Control: audit': 'Whether a shop’s payment code is safe.',
   'Control: state': 'Back to the start, out, and in.',
   'Control: emulator': 'How it is doing; stop it.',
   Dashboard: 'Pages for people. Their own forms are no interface and not listed.',

@@ -1,4 +1,4 @@
-import { CARD_DEFAULTS, PAYMENT_DEFAULTS } from '../contract/defaults.ts';
+import { CARD_DEFAULTS, given, withPaymentDefaults } from '../contract/defaults.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { ListedMerchant } from '../contract/merchant.ts';
@@ -47,16 +47,9 @@ export async function findMerchant(
  * @throws GatewayError `invalid_fields` with every problem, `timed_out` when there is no whole answer
  */
 export async function initiatePayment(server: ControlServer, mode: Mode, values: InitiateValues) {
-  const { url: publicUrl } = await server.call('GET /status');
-  const call = dialect.initiate(mode, {
-    ...PAYMENT_DEFAULTS,
-    publicKey: values.publicKey ?? (await requireMerchant(server)).publicKey,
-    identifier: `sim-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 6)}`,
-    successUrl: `${publicUrl}/_sim/ui/paid`,
-    cancelUrl: `${publicUrl}/_sim/ui/canceled`,
-    siteLogo: `${publicUrl}/_sim/ui/logo.svg`,
-    ...given(values),
-  });
+  const { url: baseUrl } = await server.call('GET /status');
+  const publicKey = values.publicKey ?? (await requireMerchant(server)).publicKey;
+  const call = dialect.initiate(mode, withPaymentDefaults(values, { baseUrl, publicKey }));
   const address = `${server.url}${call.path}`;
   const body = await request(address, {
     method: call.method,
@@ -141,10 +134,4 @@ export function readCard(server: ControlServer, id: string) {
 export async function createCard(server: ControlServer, values: CardValues, named?: string) {
   const { secretKey } = await requireMerchant(server, named);
   return callCards(server, secretKey, dialect.createCard({ ...CARD_DEFAULTS, ...given(values) }));
-}
-
-function given(values: object) {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined && value !== null),
-  );
 }

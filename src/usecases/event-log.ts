@@ -1,3 +1,4 @@
+import type { AuditProgress } from '../contract/audit-report.ts';
 import type { CardTransaction } from '../contract/card.ts';
 import type { AttemptUnderWay } from '../contract/delivery.ts';
 import type { RecordedRequest } from '../contract/event.ts';
@@ -15,6 +16,7 @@ type Happening =
   | { type: 'delivery'; delivery: Delivery; step: DeliveryStep; underWay: AttemptUnderWay | null }
   | { type: 'message'; message: Message }
   | { type: 'cardTransaction'; cardTransaction: CardTransaction }
+  | { type: 'audit'; at: string; audit: AuditProgress }
   /** Something about the emulator itself: its clock was moved, a fault was set. */
   | { type: 'notice'; text: string };
 
@@ -73,6 +75,11 @@ export class EventLog {
 
   notice(text: string): void {
     this.#emit({ type: 'notice', text });
+  }
+
+  /** Reports a step of an audit. */
+  audit(audit: AuditProgress): void {
+    this.#emit({ type: 'audit', audit });
   }
 
   /** Forgets everything but the numbers, and reports why. */

@@ -174,6 +174,7 @@ describe('what cannot be audited', () => {
     [undefined, { orderCmd: 'true' }, 'usage', 'one place'],
     [undefined, { orders: 0 }, 'usage', '1 to 10,000'],
     [undefined, { probe: undefined, probeCmd: 'cat orders' }, 'usage', '{identifier}'],
+    [undefined, { probe: undefined, probeUrl: 'cat-orders/{identifier}' }, 'invalid_fields', 'absolute'],
   ] as const)('is refused: %s %j', async (ipnUrl, options, code, said) => {
     const { audit } = await prepared();
     await expect(audit({ ...(ipnUrl && { ipnUrl }), ...options })).rejects.toMatchObject({

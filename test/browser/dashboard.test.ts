@@ -15,6 +15,7 @@ const PLACES = {
   Cards: '/_sim/ui/cards',
   'Api Key': '/_sim/ui/keys',
   Requests: '/_sim/ui/requests',
+  Audit: '/_sim/ui/audit',
   Inbox: '/_sim/ui/inbox',
   Faults: '/_sim/ui/faults',
   Clock: '/_sim/ui/clock',

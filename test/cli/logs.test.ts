@@ -103,6 +103,23 @@ describe('inbox and logs', () => {
     expect(times).toEqual(times.toSorted());
   });
 
+  it('tell of an audit its beginning, its end, and what did not go well', async () => {
+    const cwd = await temporaryFolder();
+    const { url } = await startIn(cwd);
+    await fetch(`${url}/_sim/audit`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ipnUrl: 'http://127.0.0.1:9/ipn', only: ['signature-missing'] }),
+    });
+    const shown = async () => (await run(['logs'], { cwd })).stdout;
+    await expect.poll(shown, { timeout: 15_000 }).toContain('finished');
+    expect((await shown()).match(/audit \d of .*/g)).toEqual([
+      'audit 0 of 2  running',
+      'audit 1 of 2  fail control',
+      'audit 2 of 2  finished',
+    ]);
+  });
+
   it('logs --follow goes on until the server stops, and ends with 0', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);

@@ -68,6 +68,8 @@ test('every command prints what the page says', async () => {
   await ask('cards charge', id, '--amount', '5');
   await ask('cards fund', id, '--amount', '5');
   for (const name of ['cards block', 'cards activate', 'cards cancel']) await ask(name, id);
+  await ask('reconcile', '--probe-cmd', 'echo {identifier} paid', '--paid-when', 'paid');
+  await ask('audit', `${receiver.url}/ipn`, '--only', 'signature-missing');
   await ask('state export', 'state.json');
   await ask('state import', 'state.json', '--yes');
   await ask('state reset', '--yes');

@@ -37,6 +37,7 @@ const PAGES = [
   '/ui/cards',
   '/ui/keys',
   '/ui/requests',
+  '/ui/audit',
   '/ui/inbox',
   '/ui/faults',
   '/ui/clock',
@@ -80,7 +81,7 @@ describe('every page of the dashboard', () => {
       const html = await (await get(`/_sim${path}`)).text();
       shown.push(...(html.match(/(\S+ )?gateway-sim [a-z][\w ]+--\w+/g) ?? []));
     }
-    expect(shown).toHaveLength(5);
+    expect(shown).toHaveLength(6);
     for (const command of shown) expect(command).toMatch(/>npx gateway-sim /);
   });
 

@@ -197,6 +197,7 @@ async function useSimulator({ initiate, call, contract }: Run): Promise<void> {
     expect([line, contract.problems(activity, 'components', 'schemas', 'SimEvent')]).toEqual([line, []]);
   }
   expect([...kinds].sort()).toEqual([
+    'audit',
     'cardTransaction',
     'delivery',
     'message',
@@ -211,6 +212,17 @@ async function useSimulator({ initiate, call, contract }: Run): Promise<void> {
   await initiate('sandbox');
   await call('POST /_sim/reset');
   await call('GET /_sim/status', { status: 403, headers: { Origin: 'https://elsewhere.example' } });
+}
+
+async function useAudit({ sim, call }: Run): Promise<void> {
+  await call('GET /_sim/audit', { status: 404 });
+  await call('POST /_sim/audit', { status: 422, json: { ipnUrl: 'http://127.0.0.1:9/ipn', orderCmd: 'id' } });
+  await call('POST /_sim/audit', { status: 403, json: { ipnUrl: 'http://203.0.113.9/ipn' } });
+  const json = { ipnUrl: 'http://127.0.0.1:9/ipn', only: ['A'] };
+  await call('POST /_sim/audit', { status: 202, json });
+  await call('POST /_sim/audit', { status: 409, json });
+  await expect.poll(() => sim.server.parts.audits.last?.state, { timeout: 15_000 }).toBe('finished');
+  await call('GET /_sim/audit');
 }
 
 async function useInitiate({ sim, call }: Run): Promise<void> {
@@ -266,6 +278,7 @@ describe('what an emulator answers', () => {
     await useCheckout(one, 'live');
     await useCards(one);
     await usePayments(one);
+    await useAudit(one);
     await useSimulator(one);
     await useOthers(seen);
     await one.call('POST /_sim/shutdown');

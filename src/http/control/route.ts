@@ -44,7 +44,7 @@ export interface About<Query, Body, Answer>
   optionalBody?: true;
   /** Its messages; null for what is no JSON message of ours. */
   answer: Answer;
-  status?: 200 | 201;
+  status?: 200 | 201 | 202;
   type?: string;
   /** Statuses of errors beside those that follow from path, query and body. */
   errors?: readonly number[];

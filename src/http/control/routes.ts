@@ -1,4 +1,5 @@
 import type { AppParts } from '../environment.ts';
+import { auditRoutes } from './audit.ts';
 import { cardRoutes } from './cards.ts';
 import { clockRoutes } from './clock.ts';
 import { emulatorRoutes } from './emulator.ts';
@@ -20,6 +21,7 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
     'Control: what happened': eventRoutes(parts),
     'Control: faults': faultRoutes(parts),
     'Control: clock': clockRoutes(parts),
+    'Control: audit': auditRoutes(parts),
     'Control: state': stateRoutes(parts),
     'Control: emulator': emulatorRoutes(parts, document),
   };

@@ -88,6 +88,7 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
     case 'message':
       return { seq, at, type: 'message', message: inboxMessage(event.message) };
     case 'cardTransaction':
+    case 'audit':
     case 'notice':
       return event;
   }

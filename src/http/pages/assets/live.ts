@@ -147,12 +147,17 @@ function report(): void {
 }
 
 type EventRecord = { identifier: string; status?: string; state?: string };
-type EventData = { payment?: EventRecord; delivery?: EventRecord; message?: EventRecord; text?: string };
+type AuditProgress = { state: string; done: number; of: number };
+type EventData = Partial<Record<'payment' | 'delivery' | 'message', EventRecord>> & {
+  audit?: AuditProgress;
+  text?: string;
+};
 
-function describeEvent(type: string, { payment, delivery, message, text }: EventData): string {
+function describeEvent(type: string, { payment, delivery, message, audit, text }: EventData): string {
   if (type === 'payment') return `Payment ${payment?.identifier} ${payment?.status}`;
   if (type === 'delivery') return `IPN of ${delivery?.identifier} ${delivery?.state}`;
   if (type === 'message') return `Code for ${message?.identifier}`;
+  if (audit) return `Audit ${audit.state}: ${audit.done} of ${audit.of}`;
   return text ?? 'Card transaction';
 }
 
@@ -172,7 +177,7 @@ function connect(): void {
     setTimeout(connect, RETRY_MS);
     refreshSoon();
   };
-  for (const type of ['request', 'payment', 'delivery', 'message', 'cardTransaction', 'notice'])
+  for (const type of ['request', 'payment', 'delivery', 'message', 'cardTransaction', 'audit', 'notice'])
     source.addEventListener(type, onEvent);
 }
 

@@ -1,3 +1,4 @@
+import { AuditRequest } from '../../../contract/audit-report.ts';
 import { ClockInput } from '../../../contract/clock.ts';
 import { FaultRule } from '../../../contract/fault.ts';
 import { parseInput } from '../../../contract/input.ts';
@@ -23,7 +24,7 @@ export const withId = (path: string, id: string) => path.split(':id').join(id);
 const PAYMENT = recordPath('payments', ':id');
 const IPN = recordPath('ipns', ':id');
 const CARD = recordPath('cards', ':id');
-const { cards, keys, faults, clock } = PLACES;
+const { cards, keys, audit, faults, clock } = PLACES;
 
 /** The forms by the path that they post to. */
 export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
@@ -61,6 +62,12 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [`${UI}/merchants`]: on(keys.path, async ({ merchants }, { name = '' }) => {
     await merchants.add(name);
   }),
+  [audit.path]: on(audit.path, async ({ audits }, { ipnUrl = '', only, skip, ...fields }) => {
+    const texts = Object.entries(fields).map(([name, value]) => [name, value?.trim() || undefined]);
+    const names = { only: namesIn(only), skip: namesIn(skip) };
+    const request = { ...Object.fromEntries(texts), ipnUrl: ipnUrl.trim(), ...names };
+    await audits.start(parseInput(AuditRequest, request));
+  }),
   [faults.path]: on(faults.path, async ({ faults }, fields) => {
     const { route, effect = '', status, latency = '', times, identifier } = fields;
     const effects: Record<string, unknown> = { status: Number(status), latency };
@@ -90,6 +97,12 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
 /** Forms of one page that differ by a name, which ends their path. */
 function byName<Name extends string>(page: string, names: readonly Name[], act: (name: Name) => FormAction) {
   return Object.fromEntries(names.map((name) => [`${page}/${name}`, on(page, act(name))]));
+}
+
+/** Names as people write them one after another; undefined where there is none. */
+function namesIn(text = ''): string[] | undefined {
+  const names = text.split(/[\s,]+/).filter(Boolean);
+  return names.length ? names : undefined;
 }
 
 /** A duration as it is written, which takes nine digits: to the millisecond, or the second above. */

@@ -15,6 +15,7 @@ export const PLACES = {
   cards: { name: 'Cards', path: `${UI}/cards` },
   keys: { name: 'Api Key', path: `${UI}/keys` },
   requests: { name: 'Requests', path: `${UI}/requests` },
+  audit: { name: 'Audit', path: `${UI}/audit` },
   inbox: { name: 'Inbox', path: `${UI}/inbox` },
   faults: { name: 'Faults', path: `${UI}/faults` },
   clock: { name: 'Clock', path: `${UI}/clock` },

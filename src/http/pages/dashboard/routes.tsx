@@ -11,6 +11,7 @@ import LIVE_SCRIPT from '../assets/live.ts?text';
 import { page } from '../open-pages.tsx';
 import type { CurlFacts } from '../reference-operation.tsx';
 import { FORMS, withId } from './actions.ts';
+import { auditPage } from './audit.tsx';
 import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
 import { faultsPage } from './faults.tsx';
@@ -31,6 +32,7 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.cards.path]: cardsPage,
   [PLACES.keys.path]: keysPage,
   [PLACES.requests.path]: requestsPage,
+  [PLACES.audit.path]: auditPage,
   [PLACES.inbox.path]: inboxPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,

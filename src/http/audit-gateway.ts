@@ -1,0 +1,52 @@
+import type { AuditGateway } from '../audit/gateway.ts';
+import { withPaymentDefaults } from '../contract/defaults.ts';
+import type { SettleInput } from '../contract/payment.ts';
+import { listPage } from './control/list.ts';
+import { maskedRequest, paymentView, settledView } from './control/views.ts';
+import type { AppParts } from './environment.ts';
+
+/** This emulator as an audit needs it, without any request to itself. */
+export function auditGateway(parts: AppParts): AuditGateway {
+  const { dialect, events, merchants, payments, runtime, state } = parts;
+  const settle = async (id: string, how: SettleInput) => {
+    const { by = 'control', ...rest } = how;
+    return settledView(await payments.settle(id, { ...rest, by }), parts);
+  };
+  return {
+    get url() {
+      return runtime.baseUrl();
+    },
+    get publicKey() {
+      return merchants.default.publicKey;
+    },
+    get secretKey() {
+      return merchants.default.secretKey;
+    },
+    // Who asks by a page or over the network has no command that could see them.
+    env: {},
+    payments: {
+      list: async ({ limit, cursor }) =>
+        listPage(
+          state.current.payments,
+          { limit, cursor: cursor === undefined ? undefined : Number(cursor) },
+          {},
+          (payment) => paymentView(payment, parts),
+        ),
+      create: async ({ mode = 'sandbox', ...values }) => {
+        const { publicKey } = merchants.default;
+        const asked = withPaymentDefaults(values, { baseUrl: runtime.baseUrl(), publicKey });
+        const { form = {} } = dialect.merchant.initiate(mode, asked);
+        const command = dialect.readInitiate({ fields: form, text: '' }, runtime.settings.loose);
+        return paymentView(await payments.initiate(command, mode), parts);
+      },
+      approve: (id, how) => settle(id, { ...how, outcome: 'approve' }),
+      cancel: (id, how) => settle(id, { ...how, outcome: 'cancel' }),
+    },
+    requests: {
+      list: async ({ payment }) => {
+        const own = events.exchanges().filter(({ paymentId }) => paymentId === payment);
+        return { data: own.map((request) => maskedRequest(request, parts)) };
+      },
+    },
+  };
+}

@@ -1,0 +1,237 @@
+import { type Child, useContext } from 'hono/jsx';
+import {
+  AUDIT_CLASSES,
+  AUDIT_GROUPS,
+  AUDIT_VERDICTS,
+  type AuditGroup,
+  isTold,
+} from '../../../contract/audit.ts';
+import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audit-report.ts';
+import { quoted } from '../../../contract/curl.ts';
+import { command } from '../../../contract/hint.ts';
+import { namesOf } from '../../../contract/vocabulary.ts';
+import STYLES from '../assets/audit.css?text';
+import { Code, CommandCode, Facts, Section, Status, Time, Warnings } from './blocks.tsx';
+import { Field, Form } from './forms.tsx';
+import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
+import { type Column, column, Table } from './table.tsx';
+import { capitalized } from './text.ts';
+
+const EXAMPLE = 'http://localhost:3000';
+const WITH_COMMANDS = command(
+  'audit',
+  ...['--order-cmd', quoted('npm run place-order'), '--probe-cmd', quoted('./order-status {identifier}')],
+  ...['--paid-when', '/paid/', `${EXAMPLE}/ipn`],
+);
+
+export const auditPage: PageRenderer = ({ parts: { audits } }) => {
+  const run = audits.last;
+  const content = (
+    <>
+      <h1>Audit</h1>
+      <p class="soft">
+        Is your payment code safe? Places orders in your shop, attacks its IPN handler as real attackers and
+        real gateways do, and looks at what the shop did.
+      </p>
+      {run && <Run {...run} />}
+      {run?.state !== 'running' && <Asking last={run?.options} />}
+      {run && namesOf(AUDIT_GROUPS).map((group) => <Group group={group} run={run} />)}
+    </>
+  );
+  return { ...pageAt('audit', content), styles: STYLES };
+};
+
+/** What is asked for; folded away under a report, unless it was refused. */
+function Asking({ last }: { last: AuditRequest | undefined }) {
+  const { posted } = useContext(PageContext);
+  if (!last) {
+    return (
+      <Section id="ask" title="Audit a shop">
+        <AuditForm />
+      </Section>
+    );
+  }
+  return (
+    <section class="box" id="ask" aria-label="Audit again">
+      <details id="again" open={posted !== undefined}>
+        <summary>Audit again</summary>
+        <AuditForm last={last} />
+      </details>
+    </section>
+  );
+}
+
+function AuditForm({ last }: { last?: AuditRequest }) {
+  const { ipnUrl, orderUrl, orderMethod, probeUrl, paidWhen, orderAmount, only, skip } = last ?? {};
+  const names = (list?: readonly string[]) => list?.join(', ') ?? '';
+  return (
+    <>
+      <Form to={PLACES.audit.path} label="Audit" submit="Run the audit" look="primary">
+        <Row>
+          <Text name="ipnUrl" label="IPN handler" value={ipnUrl} example={`${EXAMPLE}/ipn`} required />
+        </Row>
+        <Row>
+          <Text
+            name="orderUrl"
+            label="Order address: places an order (empty: orders are invented)"
+            value={orderUrl}
+            example={`${EXAMPLE}/test/order`}
+          />
+          <Field name="orderMethod" label="Method" value={orderMethod ?? 'POST'} options={['POST', 'GET']} />
+        </Row>
+        <Row>
+          <Text
+            name="probeUrl"
+            label="Probe address: tells about an order (empty: nothing can be proven)"
+            value={probeUrl}
+            example={`${EXAMPLE}/orders/{identifier}`}
+          />
+          <Text name="paidWhen" label="Paid when" value={paidWhen} example=".status=paid or /paid/" short />
+          <Text name="orderAmount" label="Amount at" value={orderAmount} example=".total" short />
+        </Row>
+        <Row>
+          <Text name="only" label="Only cases, groups or classes" value={names(only)} example="sender, D" />
+          <Text name="skip" label="Skip" value={names(skip)} example="robustness" />
+        </Row>
+      </Form>
+      <p class="soft">
+        Only payments of the audit are settled; its orders stay in the shop’s database. This page takes
+        addresses only. To place and look up orders by commands:
+      </p>
+      <CommandCode id="commands" run={WITH_COMMANDS} does="audits by commands" />
+    </>
+  );
+}
+
+/** Fields that belong together. */
+function Row({ children }: { children: Child }) {
+  return <div class="form">{children}</div>;
+}
+
+/** A field that is empty unless the last audit had something there. */
+function Text(props: {
+  name: string;
+  label: string;
+  value: string | undefined;
+  example: string;
+  required?: boolean;
+  short?: boolean;
+}) {
+  const { name, label, value = '', example, required, short } = props;
+  return (
+    <Field {...{ name, label, value, wide: !short, placeholder: example }} {...(required && { required })} />
+  );
+}
+
+/** How far it is, or what it came to. */
+function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, notices, error }: AuditRun) {
+  const done = cases.length;
+  return (
+    <section class="box" id="run" aria-labelledby="run-name">
+      <h2 id="run-name">
+        {capitalized(state)}: audit of <code>{options.ipnUrl}</code>
+      </h2>
+      {state === 'running' ? (
+        <>
+          <progress max={of} value={done} aria-label="Cases that are done" />
+          <p id="progress">
+            <strong>
+              {done} of {of}
+            </strong>{' '}
+            cases, since <Time at={startedAt} zone />. There is one audit at a time.
+          </p>
+        </>
+      ) : (
+        <p id="progress">
+          <strong>
+            {done} of {of}
+          </strong>{' '}
+          cases, ended at <Time at={endedAt ?? startedAt} zone />.
+        </p>
+      )}
+      {error !== null && <p class="wrong">{capitalized(error)}.</p>}
+      <Warnings of={notices} />
+      <ul class="verdicts">
+        {namesOf(AUDIT_VERDICTS)
+          .filter((verdict) => summary[verdict] > 0)
+          .map((verdict) => (
+            <li data-key={verdict}>
+              <span class="number">{summary[verdict]}</span> <Status of={verdict} />{' '}
+              <span class="soft">{AUDIT_VERDICTS[verdict]}</span>
+            </li>
+          ))}
+      </ul>
+      {orders !== null && (
+        <p class="soft">
+          This audit left {orders} {orders === 1 ? 'order' : 'orders'} in the shop’s database.
+        </p>
+      )}
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<AuditedCase>[] = [
+  column(
+    'Case',
+    ({ name, class: kind, verdict }) => [
+      isTold(verdict) ? <a href={`#case-${name}`}>{name}</a> : name,
+      <span class="soft"> {kind}</span>,
+    ],
+    { head: true },
+  ),
+  column('Verdict', ({ verdict }) => <Status of={verdict} />),
+  column('About', ({ verdict, about, why }) => (isTold(verdict) || verdict === 'pass' ? about : why), {
+    kind: 'long',
+  }),
+];
+
+/** What is done of a group. */
+function Group({ group, run }: { group: AuditGroup; run: AuditRun }) {
+  const cases = run.cases.filter((one) => one.group === group);
+  if (cases.length === 0) return null;
+  const told = cases.filter(({ verdict }) => isTold(verdict));
+  const passed = cases.filter(({ verdict }) => verdict === 'pass').length;
+  return (
+    <Section id={group} title={`${capitalized(group)}: ${AUDIT_GROUPS[group]}`}>
+      <p class="soft">
+        {passed} of {cases.length} passed
+      </p>
+      <Table
+        id={`${group}-cases`}
+        label={`Cases: ${group}`}
+        columns={COLUMNS}
+        rows={cases}
+        keyOf={({ name }) => ({ 'data-key': name })}
+      />
+      {told.map((one) => (
+        <Told one={one} first={told.find(({ mend }) => mend === one.mend) ?? one} />
+      ))}
+    </Section>
+  );
+}
+
+/** All that is to be said of a case that did not go well; what mends several stands at the first of them. */
+function Told({ one, first }: { one: AuditedCase; first: AuditedCase }) {
+  const { name, verdict, about, class: kind, sent, observed, why, mend, curl } = one;
+  const facts = [
+    ['Class', `${kind}: ${AUDIT_CLASSES[kind]}`],
+    ['Sent', sent && <Code text={sent} what={`What was sent: ${name}`} wraps />],
+    ['The shop', observed],
+    ['Why', why],
+    ['How to mend it', mend && <Mend name={name} text={mend} at={first.name} />],
+    ['Send it again', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
+  ] as const;
+  return (
+    <details id={`case-${name}`} class="told" open>
+      <summary>
+        <Status of={verdict} /> <strong>{name}</strong>: {about}
+      </summary>
+      <Facts rows={facts} />
+    </details>
+  );
+}
+
+function Mend({ name, text, at }: { name: string; text: string; at: string }) {
+  if (at !== name) return <a href={`#case-${at}`}>As {at}</a>;
+  return <Code id={`mend-${name}`} text={text} what={`How to mend ${name}`} />;
+}

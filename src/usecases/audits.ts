@@ -1,0 +1,123 @@
+import { type AuditOptions, auditSummary } from '../contract/audit.ts';
+import type { AuditedCase, AuditReport, AuditRequest, AuditRun } from '../contract/audit-report.ts';
+import { GatewayError } from '../contract/error.ts';
+import { timestamp } from '../contract/timestamp.ts';
+import type { Clock } from '../system/clock.ts';
+import type { EventLog } from './event-log.ts';
+
+interface AuditParts {
+  clock: Clock;
+  events: EventLog;
+  /** Why the egress rules do not allow an address, or null. No name is resolved. */
+  unreachable: (url: string) => string | null;
+  /** Aborted when the server begins to stop: an audit ends then. */
+  stopped: AbortSignal;
+  /** Carries an audit out; loaded only when there is one. */
+  audit: (options: AuditOptions) => Promise<AuditReport>;
+  /** Gets every fault of ours. */
+  report: (error: unknown) => void;
+}
+
+/** Audits by the emulator itself, one at a time. Only the last one is kept, in memory. */
+export class Audits {
+  readonly #parts: AuditParts;
+  #last: AuditRun | undefined;
+  #isBusy = false;
+
+  constructor(parts: AuditParts) {
+    this.#parts = parts;
+  }
+
+  /** The one that runs, or ran last; undefined when there was none. */
+  get last(): AuditRun | undefined {
+    return this.#last;
+  }
+
+  /**
+   * Starts an audit. Resolves as soon as nothing is wrong with what it is asked for, and goes on by itself.
+   *
+   * @throws GatewayError `wrong_state` while one runs, `forbidden` for an address that the egress rules do not allow,
+   *   `usage` or `invalid_fields`
+   */
+  async start(request: AuditRequest): Promise<AuditRun> {
+    if (this.#isBusy) {
+      throw new GatewayError('wrong_state', 'an audit is running: there is one at a time');
+    }
+    for (const name of ['ipnUrl', 'orderUrl', 'probeUrl'] as const) this.#requireReachable(name, request);
+    this.#isBusy = true;
+    return new Promise<AuditRun>((resolve, reject) => {
+      this.#run(request, resolve)
+        .catch((error: unknown) => {
+          reject(error);
+          this.#fail(error);
+        })
+        .finally(() => {
+          this.#isBusy = false;
+        });
+    });
+  }
+
+  #requireReachable(name: 'ipnUrl' | 'orderUrl' | 'probeUrl', { [name]: url }: AuditRequest): void {
+    const problem = url === undefined ? null : this.#parts.unreachable(url);
+    if (problem !== null) throw new GatewayError('forbidden', `${name} may not be reached: ${problem}`);
+  }
+
+  async #run(request: AuditRequest, onBegin: (run: AuditRun) => void): Promise<void> {
+    // Cases that were under way when one of them broke the run end after it.
+    let isOver = false;
+    try {
+      const report = await this.#parts.audit({
+        ...request,
+        signal: this.#parts.stopped,
+        onBegin: (of) => onBegin(this.#begin(request, of)),
+        onCase: (audited) => !isOver && this.#add(audited),
+      });
+      this.#end({ ...report, state: 'finished' });
+    } finally {
+      isOver = true;
+    }
+  }
+
+  #begin(options: AuditRequest, of: number): AuditRun {
+    const run: AuditRun = {
+      ...{ state: 'running', startedAt: this.#now(), endedAt: null, options, of },
+      ...{ cases: [], summary: auditSummary([]), orders: null, notices: [], error: null },
+    };
+    this.#last = run;
+    this.#tell();
+    return run;
+  }
+
+  #add(audited: AuditedCase): void {
+    if (!this.#last) return;
+    const cases = [...this.#last.cases, audited];
+    this.#last = { ...this.#last, cases, summary: auditSummary(cases) };
+    this.#tell(audited);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#last?.state !== 'running') return;
+    const isKnown = error instanceof GatewayError;
+    if (!isKnown && !this.#parts.stopped.aborted) this.#parts.report(error);
+    this.#end({ state: 'failed', error: isKnown ? error.message : 'it failed inside: the log says more' });
+  }
+
+  #end(changes: Partial<AuditRun>): void {
+    if (!this.#last) return;
+    this.#last = { ...this.#last, ...changes, endedAt: this.#now() };
+    this.#tell();
+  }
+
+  #tell(latest?: AuditedCase): void {
+    if (!this.#last) return;
+    const { state, cases, of } = this.#last;
+    this.#parts.events.audit({
+      ...{ state, done: cases.length, of },
+      latest: latest ? { name: latest.name, verdict: latest.verdict } : null,
+    });
+  }
+
+  #now(): string {
+    return timestamp(this.#parts.clock.now());
+  }
+}

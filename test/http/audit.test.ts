@@ -1,0 +1,222 @@
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import type { AuditRequest, AuditRun } from '../../src/contract/audit-report.ts';
+import type { StartOptions } from '../../src/options/table.ts';
+import { startAuditable } from '../helpers/auditable.ts';
+import { startSim } from '../helpers/sim.ts';
+
+const FORM = '/_sim/ui/audit';
+
+async function prepared(changed: Parameters<typeof startAuditable>[1] = {}, options: StartOptions = {}) {
+  const { sim, shop, asked } = await startAuditable(options, changed);
+  const post = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    fetch(sim.url + FORM, {
+      ...{ method: 'POST', body: new URLSearchParams(fields), headers, redirect: 'manual' },
+    });
+  const start = (json: object) =>
+    fetch(`${sim.url}/_sim/audit`, {
+      ...{ method: 'POST', body: JSON.stringify(json), headers: { 'content-type': 'application/json' } },
+    });
+  const page = async () => (await fetch(sim.url + FORM)).text();
+  const state = () => sim.control<AuditRun>('/audit');
+  const ended = async () => {
+    await expect.poll(async () => (await state()).state, { timeout: 15_000 }).not.toBe('running');
+    return state();
+  };
+  return { sim, shop, asked, post, start, page, state, ended };
+}
+
+/** Orders of the shop wait until they are let through. */
+function held(shop: { place: () => Promise<void> }): () => void {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const { place } = shop;
+  shop.place = async () => {
+    await gate;
+    await place();
+  };
+  onTestFinished(() => open());
+  return open;
+}
+
+const text = (html: string) =>
+  html
+    .slice(html.indexOf('<main'))
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+describe('an audit by the page', () => {
+  it('runs, and shows what was done to whom, what it means, and how to mend it', async () => {
+    const { post, page, asked, ended } = await prepared({ isAmount: () => true });
+    const before = text(await page());
+    expect(before).toContain('Run the audit');
+    expect(before).toContain('npx gateway-sim audit --order-cmd');
+    const answer = await post({ ...asked, only: 'amount-too-low, amount-too-high', skip: 'amount-too-high' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, FORM]);
+    const run = await ended();
+    expect(run).toMatchObject({ state: 'finished', of: 2, orders: 2, error: null });
+    expect(run.summary).toMatchObject({ pass: 1, fail: 1 });
+    const html = await page();
+    const shown = text(html);
+    expect(shown).toContain('2 of 2 cases, ended at');
+    expect(shown).toContain('This audit left 2 orders in the shop’s database.');
+    expect(shown).toMatch(/Sent .*data\[amount\]=0\.49.* The shop answered 200: OK, and the order is paid/);
+    expect(shown).toMatch(/How to mend it .*PHP: .*Node: .*Python: .* Copy/);
+    expect(shown).toMatch(/Send it again curl .* Copy curl: amount-too-low/);
+    expect(html).toMatch(/<details id="case-amount-too-low" class="told" open/);
+    // What was asked for stands there to be asked again.
+    expect(html).toContain('value="amount-too-low, amount-too-high"');
+    expect(html).toContain('<details id="again"><summary>');
+    const refused = await (await post({ ...asked, only: 'nothing-there' })).text();
+    expect(text(refused)).toContain('there is no case, group or class');
+    expect(refused).toContain('<details id="again" open');
+    expect(text(refused)).toContain('2 of 2 cases, ended at');
+  });
+
+  it('shows how far it is, refuses another meanwhile, and takes one after it', async () => {
+    const { shop, post, start, page, asked, state, ended } = await prepared();
+    const open = held(shop);
+    expect((await post({ ...asked, only: 'A' })).status).toBe(303);
+    expect(await state()).toMatchObject({ state: 'running', endedAt: null, orders: null, cases: [] });
+    expect(text(await page())).toMatch(/Running: audit of .* 0 of \d+ cases, since .* one audit at a time/);
+    const refused = await post({ ...asked, only: 'B' });
+    expect(refused.status).toBe(409);
+    expect(text(await refused.text())).toContain('an audit is running: there is one at a time');
+    expect((await start({ ipnUrl: shop.ipnUrl })).status).toBe(409);
+    open();
+    expect(await ended()).toMatchObject({ state: 'finished', options: { only: ['A'] } });
+    expect((await post({ ...asked, only: 'B' })).status).toBe(303);
+    expect((await ended()).options).toMatchObject({ only: ['B'] });
+  });
+
+  it.each([
+    ['ipnUrl', { ipnUrl: 'nowhere' }, 422, 'must be an absolute http or https address'],
+    ['probeUrl', { probeUrl: 'touch /tmp/{identifier}' }, 422, 'may not hold spaces'],
+    ['probeUrl', { probeUrl: 'id{identifier}' }, 422, 'must be an absolute http or https address'],
+    ['the probe', { probeUrl: 'http://localhost:3000/orders' }, 422, '{identifier}'],
+    ['the condition', { paidWhen: '' }, 422, 'when the order is paid'],
+    ['a name', { only: 'signature-mising' }, 422, 'did you mean signature-missing?'],
+    ['ipnUrl', { ipnUrl: 'https://shop.example/ipn' }, 403, '--allow-ipn-host shop.example'],
+    [
+      'orderUrl',
+      { orderUrl: 'http://169.254.169.254/' },
+      403,
+      'orderUrl may not be reached: 169.254.169.254',
+    ],
+    ['probeUrl', { probeUrl: 'http://8.8.8.8/{identifier}' }, 403, 'neither a loopback'],
+    ['a command', { probeCmd: 'id {identifier}' }, 422, 'unknown field probeCmd'],
+    ['a command', { orderCmd: 'id' }, 422, 'unknown field orderCmd'],
+  ])('refuses %s %j over its form, which keeps what was typed', async (_, wrong, status, said) => {
+    const { post, page, asked, state } = await prepared();
+    const answer = await post({ ...asked, orderAmount: '.of-the-order', ...wrong });
+    const html = await answer.text();
+    expect(answer.status).toBe(status);
+    expect(html).toContain('role="alert"');
+    expect(text(html)).toContain(said);
+    expect(html).toContain('value=".of-the-order"');
+    expect(await state()).toMatchObject({ code: 'not_found' });
+    expect(text(await page())).not.toContain('of cases');
+  });
+
+  it('is not started from another site', async () => {
+    const { post, start, asked, state } = await prepared();
+    expect((await post(asked, { Origin: 'https://elsewhere.example' })).status).toBe(403);
+    expect((await start({})).status).toBe(422);
+    expect(await state()).toMatchObject({ code: 'not_found' });
+  });
+
+  it('never holds the emulator itself for a shop, nor sends past its own egress rules', async () => {
+    const { sim, post, asked } = await prepared();
+    const answer = await post({ ...asked, ipnUrl: `${sim.url}/ipn` });
+    expect([answer.status, text(await answer.text())]).toEqual([
+      403,
+      expect.stringContaining('is the emulator itself'),
+    ]);
+  });
+
+  it('shows no secret, whatever the shop says', async () => {
+    const { sim, post, page, asked, ended } = await prepared({
+      refuse: (response, _, { secretKey }) => response.writeHead(400).end(`not signed with ${secretKey}`),
+    });
+    await post({ ...asked, only: 'signature-garbage, L' });
+    const run = await ended();
+    expect(run.summary.fail).toBeGreaterThan(0);
+    expect(JSON.stringify(run)).toContain('not signed with');
+    expect(JSON.stringify(run)).not.toContain(sim.secretKey);
+    expect(await page()).not.toContain(sim.secretKey);
+  });
+
+  it('shows what a shop says as text', async () => {
+    const { post, page, asked, ended } = await prepared({
+      ...{ isSigned: () => true },
+      accept: (response) => response.end('<img src=x onerror=alert(1)>'),
+    });
+    await post({ ...asked, only: 'signature-garbage' });
+    expect((await ended()).summary.fail).toBe(1);
+    expect(await page()).not.toContain('<img');
+  });
+});
+
+describe('an audit over the control API', () => {
+  test('is as the library makes it: the same cases, and orders invented where there are none', async () => {
+    const { shop, start, ended } = await prepared({ isSigned: () => true });
+    const answer = await start({ ipnUrl: shop.ipnUrl, only: ['signature-missing', 'M'] });
+    expect([answer.status, await answer.json()]).toMatchObject([202, { state: 'running', cases: [] }]);
+    const { cases } = await ended();
+    expect(cases[0]).toMatchObject({ name: 'control', verdict: 'unproven' });
+    expect(cases[0]?.why).toContain('the order was invented');
+    expect(shop.orders.size).toBe(0);
+  });
+
+  test('tells each of its steps as an event', async () => {
+    const { sim, shop, asked, start, ended } = await prepared();
+    const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
+    const request: AuditRequest = { ipnUrl, orderUrl, probeUrl, paidWhen, only: ['splice'] };
+    await start(request);
+    const { of } = await ended();
+    const steps = sim.server.parts.events
+      .since(0)
+      .flatMap((event) => (event.type === 'audit' ? [event.audit] : []));
+    expect(steps.map(({ done }) => done)).toEqual([
+      0,
+      ...Array.from({ length: of }, (_, index) => index + 1),
+      of,
+    ]);
+    expect(steps.at(0)).toMatchObject({ state: 'running', latest: null });
+    expect(steps.at(1)?.latest).toEqual({ name: 'control', verdict: 'pass' });
+    expect(steps.at(-1)).toMatchObject({ state: 'finished', latest: null });
+    expect(shop.orders.size).toBeGreaterThan(0);
+  });
+
+  test('leaves every payment that it made settled, and marked as its own', async () => {
+    const { sim, asked, start, ended } = await prepared();
+    const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
+    await start({ ipnUrl, orderUrl, probeUrl, paidWhen, only: ['A'] });
+    const { orders } = await ended();
+    const { data } = await sim.control<{ data: { settledBy: string }[] }>('/payments?limit=500');
+    expect(data.length).toBeGreaterThanOrEqual(orders ?? 0);
+    expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
+  });
+
+  test('ends with its emulator', async () => {
+    const { sim, shop, asked, start } = await prepared();
+    const open = held(shop);
+    const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
+    await start({ ipnUrl, orderUrl, probeUrl, paidWhen, only: ['A'] });
+    const { audits } = sim.server.parts;
+    await sim.server.stop();
+    open();
+    await expect.poll(() => audits.last?.state, { timeout: 18_000 }).toBe('failed');
+    expect(audits.last?.cases.length).toBeLessThanOrEqual(1);
+  });
+});
+
+test('there is none before somebody asks', async () => {
+  const sim = await startSim();
+  const answer = await fetch(`${sim.url}/_sim/audit`);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    404,
+    { message: 'no audit was started since this emulator was' },
+  ]);
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { AuditedCase, AuditOptions, AuditReport } from '../../src/contract/audit.ts';
+import { auditSummary } from '../../src/contract/audit.ts';
+import { GatewayError } from '../../src/contract/error.ts';
+import { Clock } from '../../src/system/clock.ts';
+import { Audits } from '../../src/usecases/audits.ts';
+import { startSim } from '../helpers/sim.ts';
+
+const REQUEST = { ipnUrl: 'http://localhost:3000/ipn' };
+
+const CASE: AuditedCase = {
+  ...{ name: 'control', group: 'control', class: 'control', about: 'A correct IPN.', verdict: 'pass' },
+  ...{ sent: null, observed: null, why: 'It was taken.', mend: null, curl: null },
+};
+
+/** Audits by a runner that does what the test says. */
+async function auditsBy(audit: (options: AuditOptions) => Promise<AuditReport>) {
+  const { server } = await startSim();
+  const reported: unknown[] = [];
+  const stopping = new AbortController();
+  const audits = new Audits({
+    ...{ clock: new Clock(), events: server.parts.events, audit, stopped: stopping.signal },
+    unreachable: () => null,
+    report: (error) => reported.push(error),
+  });
+  const ended = async () => {
+    await expect.poll(() => audits.last?.state).not.toBe('running');
+    return audits.last;
+  };
+  return { audits, reported, stopping, ended };
+}
+
+const reportOf = (cases: AuditedCase[]): AuditReport => ({
+  ...{ cases, summary: auditSummary(cases), orders: 1, notices: ['the probe changes by itself'] },
+});
+
+describe('audits', () => {
+  it('keep what was done when one breaks, report a fault of ours, and take the next one', async () => {
+    const late: (() => void)[] = [];
+    let count = 0;
+    const { audits, reported, ended } = await auditsBy(async ({ onBegin, onCase }) => {
+      onBegin?.(2);
+      onCase?.(CASE, 1, 2);
+      if (count++ > 0) return reportOf([CASE, CASE]);
+      late.push(() => onCase?.({ ...CASE, name: 'late' }, 2, 2));
+      throw new Error('the details');
+    });
+    await audits.start(REQUEST);
+    expect(await ended()).toMatchObject({
+      ...{
+        state: 'failed',
+        error: 'it failed inside: the log says more',
+        of: 2,
+        cases: [CASE],
+        orders: null,
+      },
+      endedAt: expect.any(String) as string,
+    });
+    expect(reported).toEqual([new Error('the details')]);
+    await audits.start(REQUEST);
+    for (const run of late) run();
+    expect(await ended()).toMatchObject({ state: 'finished', cases: [CASE, CASE], orders: 1, error: null });
+    expect(audits.last?.notices).toEqual(['the probe changes by itself']);
+  });
+
+  it('say why one that was begun came to an end', async () => {
+    const { audits, reported, ended } = await auditsBy(async ({ onBegin }) => {
+      onBegin?.(1);
+      throw new GatewayError('storage_failed', 'the disk is full');
+    });
+    await audits.start(REQUEST);
+    expect(await ended()).toMatchObject({ state: 'failed', error: 'the disk is full' });
+    expect(reported).toEqual([]);
+  });
+
+  it('keep the last one when the next cannot begin', async () => {
+    let isRefused = false;
+    const { audits, reported, ended } = await auditsBy(async ({ onBegin }) => {
+      if (isRefused) throw new GatewayError('usage', 'there is no such case');
+      onBegin?.(1);
+      return reportOf([CASE]);
+    });
+    await audits.start(REQUEST);
+    const first = await ended();
+    isRefused = true;
+    await expect(audits.start(REQUEST)).rejects.toMatchObject({ code: 'usage' });
+    expect(audits.last).toBe(first);
+    isRefused = false;
+    await audits.start(REQUEST);
+    expect(await ended()).toMatchObject({ state: 'finished' });
+    expect(reported).toEqual([]);
+  });
+
+  it('are no fault of ours when the emulator stops under them', async () => {
+    const { audits, reported, stopping, ended } = await auditsBy(async ({ onBegin, signal }) => {
+      onBegin?.(1);
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      signal?.throwIfAborted();
+      return reportOf([]);
+    });
+    await audits.start(REQUEST);
+    stopping.abort();
+    expect(await ended()).toMatchObject({ state: 'failed' });
+    expect(reported).toEqual([]);
+  });
+});
