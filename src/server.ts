@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { isLoopback, urlOf } from './contract/address.ts';
-import type { AuditOptions } from './contract/audit.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
@@ -188,9 +187,11 @@ async function serve(
   const audits = new Audits({
     ...{ clock, events: useCases.events, report, stopped: shutdown.stopping.signal },
     unreachable: (url) => plan.egress.unreachable(url),
-    audit: (options) => auditShop(parts, options),
+    // A start has no time for what few ask for.
+    audit: async (options) => (await import('./http/audit-gateway.ts')).auditShop(parts, options),
   });
-  const parts: AppParts = { ...useCases, audits, runtime: runtimeOf(plan, dataDir, shutdown), dialect };
+  const runtime = runtimeOf(plan, dataDir, shutdown);
+  const parts: AppParts = { ...useCases, audits, runtime, dialect };
   // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
   mask('', parts);
   const load = async () => {
@@ -205,10 +206,7 @@ async function serve(
   });
   const port = portOf(servers[0]);
   listening.port = port;
-  courier.start();
-  startAutoSettling(store, clock, useCases.payments);
-  const { keep: retention } = plan.settings;
-  if (retention) shutdown.add(startRetaining({ store, clock, courier, retention }));
+  startWork(plan, store, { courier, useCases }, shutdown);
   const url = urlOf(options.host, port);
   await folder?.announce({ url, pid: process.pid, controlToken });
   const { publicKey, secretKey } = defaultMerchant(store.state);
@@ -229,16 +227,17 @@ async function serve(
   };
 }
 
-/** Loaded only when somebody asks for it: a start has no time for it. */
-async function auditShop(parts: AppParts, options: AuditOptions) {
-  const { runtime } = parts;
-  const [{ audit }, { auditGateway }, tools] = await Promise.all([
-    import('./audit/audit.ts'),
-    import('./http/audit-gateway.ts'),
-    dialect.merchant.ipn(),
-  ]);
-  const { allowIpnHost: allowIpnHosts } = runtime.options;
-  return audit(auditGateway(parts), tools, { ...options, allowIpnHosts });
+/** What is done by the clock. */
+function startWork(
+  { clock, settings }: Plan,
+  store: Store,
+  { courier, useCases }: Engine,
+  shutdown: Shutdown,
+) {
+  courier.start();
+  startAutoSettling(store, clock, useCases.payments);
+  const { keep: retention } = settings;
+  if (retention) shutdown.add(startRetaining({ store, clock, courier, retention }));
 }
 
 function runtimeOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutdown): ServerRuntime {

@@ -48,8 +48,8 @@ const DOORS: Record<string, Doors> = {
     types: ['delivery', 'system'],
   },
   http: {
-    rooms: ['contract', 'options', 'usecases', 'wire/body.ts', 'system'],
-    types: ['domain', 'wire', 'audit'],
+    rooms: ['contract', 'options', 'usecases', 'wire/body.ts', 'system', 'audit'],
+    types: ['domain', 'wire'],
     packages: ['*'],
     node: ['*'],
   },

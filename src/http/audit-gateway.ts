@@ -1,4 +1,6 @@
 import type { AuditGateway } from '../audit/gateway.ts';
+import type { AuditOptions } from '../contract/audit.ts';
+import type { AuditReport } from '../contract/audit-report.ts';
 import { withPaymentDefaults } from '../contract/defaults.ts';
 import type { SettleInput } from '../contract/payment.ts';
 import { listPage } from './control/list.ts';
@@ -49,4 +51,11 @@ export function auditGateway(parts: AppParts): AuditGateway {
       },
     },
   };
+}
+
+/** Audits a shop with the emulator's own egress rules. The audit itself is loaded only then. */
+export async function auditShop(parts: AppParts, options: AuditOptions): Promise<AuditReport> {
+  const { dialect, runtime } = parts;
+  const [{ audit }, tools] = await Promise.all([import('../audit/audit.ts'), dialect.merchant.ipn()]);
+  return audit(auditGateway(parts), tools, { ...options, allowIpnHosts: runtime.options.allowIpnHost });
 }

@@ -193,9 +193,7 @@ export class Journal {
       copied = bytes;
       if (this.#cuts !== cuts) throw new Error('lines were rolled back while they were copied');
     };
-    const lines = new SealedLines();
-    lines.addFirst(base);
-    const first = lines.take().bytes;
+    const first = firstLine(base);
     const old = this.#file;
     try {
       await replaceFile(
@@ -234,4 +232,11 @@ export class Journal {
   async close(): Promise<void> {
     await this.#file.close();
   }
+}
+
+/** The line by which a journal names the snapshot that it goes with. */
+function firstLine(base: Base): Buffer {
+  const lines = new SealedLines();
+  lines.addFirst(base);
+  return lines.take().bytes;
 }

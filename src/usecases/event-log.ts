@@ -16,7 +16,7 @@ type Happening =
   | { type: 'delivery'; delivery: Delivery; step: DeliveryStep; underWay: AttemptUnderWay | null }
   | { type: 'message'; message: Message }
   | { type: 'cardTransaction'; cardTransaction: CardTransaction }
-  | { type: 'audit'; at: string; audit: AuditProgress }
+  | { type: 'audit'; audit: AuditProgress }
   /** Something about the emulator itself: its clock was moved, a fault was set. */
   | { type: 'notice'; text: string };
 
