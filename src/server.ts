@@ -93,15 +93,13 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const allowedHosts = [...options.allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
   const egress = new Egress(allowedHosts, () => listening.port);
   const settings = settingsOf(options, terms, egress, label);
+  const currencies = [...settings.currencies.keys()];
   return {
-    ...{ options, surroundings, style, label, listening, egress },
+    ...{ options, surroundings, style, label, listening, egress, settings, currencies },
     clock: new Clock(),
-    settings,
     preparation: { ...options, wallets: terms.wallets },
     firstFaults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
-    initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures'), [
-      ...settings.currencies.keys(),
-    ]),
+    initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures'), currencies),
     random: systemRandom(),
     controlToken: options.controlToken ?? (isLoopback(host) ? null : randomBytes(18).toString('base64url')),
   };
@@ -110,9 +108,8 @@ type Plan = ReturnType<typeof planOf>;
 
 /** Takes the folder and reads the state. */
 async function openState(plan: Plan, shutdown: Shutdown) {
-  const { options, surroundings, label, initial, controlToken } = plan;
+  const { options, surroundings, label, initial, controlToken, currencies } = plan;
   const { warn } = surroundings;
-  const currencies = [...plan.settings.currencies.keys()];
   const folder = options.inMemory ? null : await DataFolder.take(options.dataDir);
   shutdown.add(() => folder?.release());
   const store = folder
@@ -200,10 +197,6 @@ async function serve(
   };
   const servers = await listen(options, load, dialect, initiateLane(parts, report));
   shutdown.add(() => Promise.all(servers.map(close)));
-  shutdown.add(() => {
-    clock.stop();
-    courier.stop();
-  });
   const port = portOf(servers[0]);
   listening.port = port;
   startWork(plan, store, { courier, useCases }, shutdown);
@@ -227,17 +220,19 @@ async function serve(
   };
 }
 
-/** What is done by the clock. */
 function startWork(
   { clock, settings }: Plan,
   store: Store,
   { courier, useCases }: Engine,
   shutdown: Shutdown,
 ) {
+  shutdown.add(() => {
+    clock.stop();
+    courier.stop();
+  });
   courier.start();
   startAutoSettling(store, clock, useCases.payments);
-  const { keep: retention } = settings;
-  if (retention) shutdown.add(startRetaining({ store, clock, courier, retention }));
+  if (settings.keep) shutdown.add(startRetaining({ store, clock, courier, retention: settings.keep }));
 }
 
 function runtimeOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutdown): ServerRuntime {
