@@ -16,15 +16,12 @@ import type { Outcome, Payment, State } from './state.ts';
 export interface InitiateCommand {
   publicKey: string;
   asked: AskedPayment;
-  /** What its reader noticed. */
-  notes: readonly InitiateNote[];
-}
-
-/** What is allowed in a request but probably a mistake. */
-export interface InitiateNote {
-  text: string;
-  /** Holds only if a merchant's secret key is in this text. */
-  ifSecretKeyIn?: string;
+  /**
+   * What is allowed in the request but probably a mistake.
+   *
+   * @param holdsSecretKey whether a merchant's secret key is in a text
+   */
+  notes: (holdsSecretKey: (text: string) => boolean) => readonly string[];
 }
 
 /**
@@ -102,17 +99,16 @@ function requireCurrency(given: string, settings: Settings): string {
 /** What is allowed but probably a mistake. Never changes the answer; shown where the developer looks. */
 function warningsOf(state: State, { asked, notes }: InitiateCommand, settings: Settings): string[] {
   const { identifier, ipnUrl, successUrl, cancelUrl } = asked;
+  const warnings: string[] = [];
+  if (state.payments.newestOf(identifier)) {
+    const text = `identifier "${identifier}" was used before: this is a new payment with the same identifier`;
+    warnings.push(text);
+  }
   const unreachable = settings.unreachable(ipnUrl);
-  return [
-    state.payments.newestOf(identifier) &&
-      `identifier "${identifier}" was used before: this is a new payment with the same identifier`,
-    unreachable && `ipn_url cannot be reached from here: ${unreachable}`,
-    host(successUrl) !== host(cancelUrl) && 'success_url and cancel_url are on different hosts',
-    ...notes.map(
-      ({ text, ifSecretKeyIn }) =>
-        (ifSecretKeyIn === undefined || holdsSecretKey(state, ifSecretKeyIn)) && text,
-    ),
-  ].filter((warning) => typeof warning === 'string');
+  if (unreachable) warnings.push(`ipn_url cannot be reached from here: ${unreachable}`);
+  if (host(successUrl) !== host(cancelUrl))
+    warnings.push('success_url and cancel_url are on different hosts');
+  return [...warnings, ...notes((text) => holdsSecretKey(state, text))];
 }
 
 function host(url: string): string {

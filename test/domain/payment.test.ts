@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { characters, isEmail, urlProblem } from '../../src/contract/address.ts';
 import { GatewayError } from '../../src/contract/error.ts';
+import { holdsSecretKey } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate, requirePayment, unique, withEvent } from '../../src/domain/payment.ts';
 import { State } from '../../src/domain/state.ts';
@@ -530,6 +531,24 @@ describe('warnings', () => {
       expect.stringContaining('field "secret_key" is not part of the interface'),
       'the secret key was sent in secret_key',
     ]);
+  });
+
+  it('name every field that holds the secret key, wherever else there are percent signs', () => {
+    const held = state();
+    const piece = fc.constantFrom(SECRET_KEY, SECRET_KEY.replace('_', '%5f'), '%', '%zz', 'x', '\n');
+    const text = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(''));
+    const value = fc.oneof(text, fc.constantFrom(1, null, [SECRET_KEY], { toString: 1 }));
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), value), (unknown) => {
+        const warnings = initiated(held, posted(unknown)).result.warnings;
+        const named = warnings.filter((warning) => warning.startsWith('the secret key was sent in '));
+        const holding = Object.keys(unknown).filter((name) => {
+          const sent = unknown[name];
+          return typeof sent === 'string' && holdsSecretKey(held, sent);
+        });
+        expect(named).toEqual(holding.map((name) => `the secret key was sent in ${name}`));
+      }),
+    );
   });
 
   it('tell that the IPN will not be let out, in the words of the egress guard', () => {
