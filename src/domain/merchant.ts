@@ -36,11 +36,11 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
   });
 }
 
-/** Whether any merchant's secret key is in a text, which may be a part of an address. */
-export function holdsSecretKey(state: State, text: string): boolean {
-  const isIn = (written: string) =>
-    state.merchants.find(({ secretKey }) => written.includes(secretKey)) !== undefined;
-  return isIn(text) || (text.includes('%') && isIn(percentDecoded(text)));
+/** Tells whether any merchant's secret key is in a text, which may be a part of an address. */
+export function secretKeyFinder(state: State): (text: string) => boolean {
+  const keys = Array.from(state.merchants.values(), ({ secretKey }) => secretKey);
+  const isIn = (written: string) => keys.some((key) => written.includes(key));
+  return (text) => isIn(text) || (text.includes('%') && isIn(percentDecoded(text)));
 }
 
 function percentDecoded(text: string): string {

@@ -7,7 +7,7 @@ import type { AskedPayment, PaymentEvent } from '../contract/payment.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';
-import { findByKey, holdsSecretKey } from './merchant.ts';
+import { findByKey, secretKeyFinder } from './merchant.ts';
 import { chargeOn } from './money.ts';
 import type { Context, Settings } from './settings.ts';
 import type { Outcome, Payment, State } from './state.ts';
@@ -108,7 +108,7 @@ function warningsOf(state: State, { asked, notes }: InitiateCommand, settings: S
   if (unreachable) warnings.push(`ipn_url cannot be reached from here: ${unreachable}`);
   if (host(successUrl) !== host(cancelUrl))
     warnings.push('success_url and cancel_url are on different hosts');
-  return [...warnings, ...notes((text) => holdsSecretKey(state, text))];
+  return [...warnings, ...notes(secretKeyFinder(state))];
 }
 
 function host(url: string): string {

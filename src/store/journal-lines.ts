@@ -36,9 +36,21 @@ function seal(content: Buffer): string {
   return `,"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}`;
 }
 
+const UNSIGNED = Buffer.from(',"crc32":"________"}');
+const [BLANK] = Buffer.from('_');
+const HEX_DIGITS = Buffer.from('0123456789abcdef');
+
+/** Whether it ends with the seal of what stands before, in half the time that comparing texts would take. */
 function isSealed(line: Buffer): boolean {
-  const content = line.subarray(0, -SEAL_BYTES);
-  return line.toString('latin1', content.length) === seal(content);
+  const end = line.length - SEAL_BYTES;
+  if (end < 0) return false;
+  let checksum = crc32(line.subarray(0, end));
+  for (let at = SEAL_BYTES - 1; at >= 0; at--) {
+    const isDigit = UNSIGNED[at] === BLANK;
+    if (line[end + at] !== (isDigit ? HEX_DIGITS[checksum & 15] : UNSIGNED[at])) return false;
+    if (isDigit) checksum >>>= 4;
+  }
+  return true;
 }
 
 /** Usual batches fit into it. What was made larger for another one does not stay. */
@@ -50,14 +62,36 @@ export class SealedLines {
   #used = 0;
   #count = 0;
 
-  /** @param json of an object; its checksum becomes its last field */
-  add(json: string): void {
-    if (json.length * 3 + SEAL_BYTES >= this.#buffer.length - this.#used) {
-      this.#makeRoom(Buffer.byteLength(json) + SEAL_BYTES + 1);
+  /**
+   * @param beginning of an object's JSON
+   * @param rest of it: joining the two would copy it once more. The checksum becomes the last field
+   */
+  #add(beginning: string, rest: string): void {
+    const most = 3 * (beginning.length + rest.length) + SEAL_BYTES;
+    if (most >= this.#buffer.length - this.#used) {
+      this.#makeRoom(Buffer.byteLength(beginning) + Buffer.byteLength(rest) + SEAL_BYTES + 1);
     }
-    const end = this.#used + this.#buffer.write(json, this.#used) - 1;
-    this.#used = end + this.#buffer.write(`${seal(this.#buffer.subarray(this.#used, end))}\n`, end, 'latin1');
+    const buffer = this.#buffer;
+    const restAt = this.#used + buffer.write(beginning, this.#used);
+    const end = restAt + buffer.write(rest, restAt) - 1;
+    this.#used = end + buffer.write(`${seal(buffer.subarray(this.#used, end))}\n`, end, 'latin1');
     this.#count++;
+  }
+
+  /** The first line of a journal. */
+  addFirst(base: Base): void {
+    this.#add('', JSON.stringify({ journal: FORMAT, ...base }));
+  }
+
+  /** @param change what `changeText` gave */
+  addChange(number: number, change: string): void {
+    if (change === '{}') this.#add(`{"line":${number}`, '}');
+    else this.#add(`{"line":${number},`, change.slice(1));
+  }
+
+  /** Says that a db.json is about to take the place of the one that the first line names. */
+  addSnapshot(number: number, base: Base): void {
+    this.#add('', JSON.stringify({ line: number, snapshot: base }));
   }
 
   #makeRoom(bytes: number): void {
@@ -75,21 +109,6 @@ export class SealedLines {
     this.#count = 0;
     return taken;
   }
-}
-
-/** The first line of a journal, as JSON. */
-export function firstLine(base: Base): string {
-  return JSON.stringify({ journal: FORMAT, ...base });
-}
-
-/** @param change what `changeText` gave */
-export function changeLine(number: number, change: string): string {
-  return change === '{}' ? `{"line":${number}}` : `{"line":${number},${change.slice(1)}`;
-}
-
-/** Says that a db.json is about to take the place of the one that the first line names. */
-export function snapshotLine(number: number, base: Base): string {
-  return JSON.stringify({ line: number, snapshot: base });
 }
 
 /** Reads the lines of a journal, one after the other. */

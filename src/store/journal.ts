@@ -2,14 +2,7 @@ import { ftruncateSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { StoreFiles } from './disk.ts';
 import { fileId, replaced, replaceFile, syncFolder, unwritable } from './files.ts';
-import {
-  type Base,
-  changeLine,
-  firstLine,
-  JournalLines,
-  SealedLines,
-  snapshotLine,
-} from './journal-lines.ts';
+import { type Base, JournalLines, SealedLines } from './journal-lines.ts';
 import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 import type { StoredChange } from './snapshot.ts';
 
@@ -118,7 +111,7 @@ export class Journal {
    */
   append(changes: readonly string[]): void {
     let { last } = this.#end;
-    for (const change of changes) this.#lines.add(changeLine(++last, change));
+    for (const change of changes) this.#lines.addChange(++last, change);
     // A single change is never stored without a look at the files. Where changes come many at a time, looking at them
     // costs as much as storing a whole batch.
     const isChecked = changes.length > 1 && performance.now() - this.#checkedAt < CHECK_MS;
@@ -142,7 +135,7 @@ export class Journal {
 
   /** Says that a db.json is about to be replaced. No batch may be waiting for its sync, which could take this back. */
   announce(base: Base): void {
-    this.#lines.add(snapshotLine(this.#end.last + 1, base));
+    this.#lines.addSnapshot(this.#end.last + 1, base);
     this.#write();
   }
 
@@ -202,7 +195,7 @@ export class Journal {
       if (this.#cuts !== cuts) throw new Error('lines were rolled back while they were copied');
     };
     const lines = new SealedLines();
-    lines.add(firstLine(base));
+    lines.addFirst(base);
     const first = lines.take().bytes;
     const old = this.#file;
     try {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { characters, isEmail, urlProblem } from '../../src/contract/address.ts';
 import { GatewayError } from '../../src/contract/error.ts';
-import { holdsSecretKey } from '../../src/domain/merchant.ts';
+import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate, requirePayment, unique, withEvent } from '../../src/domain/payment.ts';
 import { State } from '../../src/domain/state.ts';
@@ -544,7 +544,7 @@ describe('warnings', () => {
         const named = warnings.filter((warning) => warning.startsWith('the secret key was sent in '));
         const holding = Object.keys(unknown).filter((name) => {
           const sent = unknown[name];
-          return typeof sent === 'string' && holdsSecretKey(held, sent);
+          return typeof sent === 'string' && secretKeyFinder(held)(sent);
         });
         expect(named).toEqual(holding.map((name) => `the secret key was sent in ${name}`));
       }),
