@@ -30,7 +30,7 @@ export interface StoreFiles {
   folder: string;
   /** Wait for the disk itself, not just for the system. */
   fsync: boolean;
-  /** Throws when the folder is not the one that was locked any more. Takes microseconds: it is asked before each batch. */
+  /** Throws when the folder is not the one that was locked any more. Takes microseconds: it is asked before nearly every batch. */
   assertOurs?: () => void;
   /** Gets told, once, when changes can no longer be stored. */
   warn?: (text: string) => void;

@@ -239,6 +239,48 @@ describe('the files of a store', () => {
     ]);
   });
 
+  it('take no single change once they are lost, and soon after none of many at a time', async () => {
+    let areLost = false;
+    const assertOurs = () => {
+      if (areLost) throw new GatewayError('storage_failed', 'the files are lost');
+    };
+    const files = { folder: await temporaryFolder(), fsync: false, assertOurs };
+    const store = await Store.open(files, async () => records());
+    onTestFinished(() => {
+      areLost = false;
+      return store.close();
+    });
+    const many = () => Promise.all(['a', 'b', 'c'].map((id) => store.commit(put(id))));
+    await many();
+    areLost = true;
+    await expect(store.commit(put('alone'))).rejects.toThrow('lost');
+    areLost = false;
+    await many();
+    areLost = true;
+    await vi.waitFor(() => expect(many()).rejects.toThrow('lost'));
+    expect(ids(store.state)).toEqual([...INITIAL, 'a', 'b', 'c']);
+  });
+
+  it('hold lines of any length, one after the other', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    const wallets = ['x'.repeat(20_000), '€'.repeat(30_000), 'é', '😀'.repeat(100_000), ''].map(
+      (holder, index) => wallet({ id: `w${index}`, holder }),
+    );
+    for (const many of [wallets, wallets.toReversed()]) {
+      await Promise.all(
+        many.map((one) => store.commit(() => ({ change: { wallets: [one] }, result: one.id }))),
+      );
+    }
+    expect(await changesIn(folder)).toBe(10);
+    const copy = await temporaryFolder();
+    await cp(folder, copy, { recursive: true });
+    const reopened = await openAt(copy);
+    onTestFinished(() => reopened.close());
+    expect(JSON.stringify(reopened.snapshot()) === JSON.stringify(store.snapshot())).toBe(true);
+  });
+
   it('are readable by their owner only', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
