@@ -37,8 +37,8 @@ export function parsePlain(body: Buffer, boundary: string): Fields | undefined {
   const [preamble, ...parts] = body.toString('latin1').split(`--${boundary}`, MAX_PARTS + 3);
   if (preamble !== '' || !parts.pop()?.startsWith('--') || parts.length > MAX_PARTS) return undefined;
   const fields: Fields = [];
-  for (const [index, part] of parts.entries()) {
-    const field = PLAIN_FIELDS.read(index, part);
+  for (const part of parts) {
+    const field = PLAIN_FIELDS.read(fields.length, part);
     if (!field) return undefined;
     fields.push(field);
   }
