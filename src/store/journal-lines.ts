@@ -24,7 +24,7 @@ const Base = z.strictObject({
 export type Base = z.output<typeof Base>;
 
 const FirstLine = z.extend(Base, { journal: z.literal(FORMAT) });
-const Announced = z.strictObject({ snapshot: Base });
+const Announced = z.strictObject({ line: z.int(), snapshot: Base });
 
 const BEGINNING = '{"journal":';
 /** `,"crc32":"0123abcd"}` */
@@ -185,12 +185,12 @@ export class JournalLines {
   #numbered(line: Buffer): void {
     const json = this.#open(line);
     if (!isRecord(json)) throw damaged(`${this.#source} is damaged: not a change`);
-    const { line: number, ...change } = json;
+    const { line: number, snapshot } = json;
     if (number !== ++this.last) {
       throw damaged(`${this.#source} is damaged: number ${this.last} is missing, it has number ${number}`);
     }
-    if ('snapshot' in change) this.#known.push(this.#parse(Announced, change).snapshot);
-    else this.#change(change, line);
+    if (snapshot === undefined) this.#change(json, line, 'line');
+    else this.#known.push(this.#parse(Announced, json).snapshot);
   }
 
   #parse<Schema extends z.ZodMiniType>(schema: Schema, json: unknown): z.output<Schema> {
@@ -199,8 +199,8 @@ export class JournalLines {
     throw damaged(`${this.#source} is not one that this gateway-sim can read`);
   }
 
-  #change(json: unknown, line: Buffer): void {
+  #change(json: unknown, line: Buffer, extra?: string): void {
     this.changes++;
-    this.#take(parseChange(json, this.#source), line.length + 1);
+    this.#take(parseChange(json, this.#source, extra), line.length + 1);
   }
 }

@@ -86,8 +86,8 @@ export function parseSnapshot(json: unknown, source: string): Snapshot {
 }
 
 /** A key that is passed over in silence may be one that a changed byte made of another. */
-function requireKnownKeys(given: object, known: ReadonlySet<string>, source: string): void {
-  const unknown = Object.keys(given).find((key) => !known.has(key));
+function requireKnownKeys(given: object, known: ReadonlySet<string>, source: string, extra?: string): void {
+  const unknown = Object.keys(given).find((key) => !known.has(key) && key !== extra);
   if (unknown === undefined) return;
   const meant = nearestName(unknown, known);
   const help = meant ? `did you mean ${meant}?` : `known: ${[...known].join(', ')}`;
@@ -136,11 +136,15 @@ export function changeText(change: StoredChange, written?: Written): string {
 const CHANGE_KEYS = new Set(['reset', 'removed', ...SNAPSHOT_KEYS]);
 const COLLECTION_KEYS: ReadonlySet<string> = new Set(COLLECTION_NAMES);
 
-/** Makes sure that parsed JSON is a change, with the same checks as a snapshot. */
-export function parseChange(json: unknown, source: string): StoredChange {
+/**
+ * Makes sure that parsed JSON is a change, with the same checks as a snapshot.
+ *
+ * @param extra a key that it has beside those of a change
+ */
+export function parseChange(json: unknown, source: string, extra?: string): StoredChange {
   if (!isRecord(json)) throw damaged(`${source} is damaged: not a change`);
   const given = migrate(json, 'version' in json ? json['version'] : 1, source);
-  requireKnownKeys(given, CHANGE_KEYS, source);
+  requireKnownKeys(given, CHANGE_KEYS, source, extra);
   const change: Record<string, unknown> = {};
   if ('reset' in given) {
     if (given['reset'] !== true) throw damaged(`${source} is damaged: reset is not true`);

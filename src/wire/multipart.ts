@@ -35,8 +35,8 @@ export function parsePlain(body: Buffer, boundary: string): Fields | undefined {
   const [preamble, ...parts] = body.toString('latin1').split(`--${boundary}`, MAX_FIELDS + 3);
   if (preamble !== '' || !parts.pop()?.startsWith('--') || parts.length > MAX_FIELDS) return undefined;
   const fields: Fields = [];
-  for (const [index, part] of parts.entries()) {
-    const field = PLAIN_FIELDS.read(index, part);
+  for (const part of parts) {
+    const field = PLAIN_FIELDS.read(fields.length, part);
     if (!field) return undefined;
     fields.push(field);
   }
