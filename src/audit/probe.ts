@@ -24,18 +24,23 @@ export function isAboutOneOrder(probe: string): boolean {
 }
 
 /** @param environment variables that its command sees */
-export function commandProbe(line: string, environment: Readonly<Record<string, string>>): Probe {
+export function commandProbe(
+  line: string,
+  environment: Readonly<Record<string, string>>,
+  limitMs?: number,
+): Probe {
   return (identifier) =>
     runShell(
       line.replace(PLACEHOLDER, () => quoted(identifier)),
       environment,
+      limitMs,
     );
 }
 
-export function urlProbe(url: string): Probe {
+export function urlProbe(url: string, limitMs = LIMIT_MS): Probe {
   return async (identifier) => {
     const address = url.replace(PLACEHOLDER, () => encodeURIComponent(identifier));
-    const response = await fetch(address, { signal: AbortSignal.timeout(LIMIT_MS) }).catch((error: Error) => {
+    const response = await fetch(address, { signal: AbortSignal.timeout(limitMs) }).catch((error: Error) => {
       const { message } = (error.cause as Error | undefined) ?? error;
       throw new GatewayError('check_failed', `the probe ${address} did not answer: ${message}`);
     });
@@ -46,8 +51,12 @@ export function urlProbe(url: string): Probe {
 }
 
 /** A probe as it is given on the command line: an address, or a command. */
-export function probeOf(given: string, environment: Readonly<Record<string, string>>): Probe {
-  return /^https?:\/\//i.test(given) ? urlProbe(given) : commandProbe(given, environment);
+export function probeOf(
+  given: string,
+  environment: Readonly<Record<string, string>>,
+  limitMs?: number,
+): Probe {
+  return /^https?:\/\//i.test(given) ? urlProbe(given, limitMs) : commandProbe(given, environment, limitMs);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import type { AuditClient, Observation, Shot } from './client.ts';
+import { type AuditClient, type Observation, type Shot, shotText } from './client.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
 import type { Orders } from './orders.ts';
@@ -43,14 +43,13 @@ export interface Calibration {
 /** A handler that answers first and works later gets this long at most. */
 const LONGEST_WAIT_MS = 5_000;
 const POLL_MS = 15;
+/** Without any change for this long a payment has had all its effects; what a queue does takes longer. */
+const QUIET_MS = 500;
+const QUIET_WITH_EFFECTS_MS = 1_000;
+/** For all connections of a shop that ended to break. */
+const BREAK_MS = 50;
 const SHORTEST_GRACE_MS = 60;
 const SHORTEST_PATIENCE_MS = 700;
-
-/** An order under test, pending until somebody pays. */
-export interface Order {
-  payment: Payment;
-  before: Look;
-}
 
 /** The shop under test: places orders, sends requests, looks at what it did. */
 export class Shop {
@@ -59,6 +58,8 @@ export class Shop {
   readonly seen: { shot: Shot; observation: Observation }[] = [];
   /** Whether what the probe says of an order changes without any doing. */
   changesByItself = false;
+  /** Further probes that do. */
+  readonly restless = new Set<string>();
   calibration: Calibration = { lagMs: 0, answerMs: 0, changes: new Map(), amount: '' };
 
   constructor(parts: ShopParts) {
@@ -82,6 +83,7 @@ export class Shop {
   async send(shot: Shot): Promise<Observation> {
     const observation = await this.parts.client.send(shot);
     this.seen.push({ shot, observation });
+    if (observation.status === null) await this.#requireAlive();
     return observation;
   }
 
@@ -91,7 +93,28 @@ export class Shop {
       const observation = observations[index];
       if (observation) this.seen.push({ shot, observation });
     }
+    if (observations.every(({ status }) => status === null)) await this.#requireAlive();
     return observations;
+  }
+
+  /** @throws GatewayError `check_failed` when a request has ended the shop */
+  async #requireAlive(): Promise<void> {
+    const ended = await this.outage();
+    if (ended !== undefined) throw new GatewayError('check_failed', ended.text);
+  }
+
+  /** Whether the shop has ended since the control, and which requests probably did it. */
+  async outage(): Promise<{ text: string; suspects: Shot[] } | undefined> {
+    const { client, ipnUrl } = this.parts;
+    if (!(await client.isDown(ipnUrl))) return undefined;
+    await pause(BREAK_MS);
+    const first = this.seen.findIndex(({ observation }) => isRefused(observation));
+    const before = this.seen.slice(0, first < 0 ? undefined : first);
+    const last = before.slice(-SUSPECTS);
+    const unanswered = last.filter(({ observation }) => observation.status === null);
+    const suspects = (unanswered.length ? unanswered : last.slice(-1)).map(({ shot }) => shot);
+    const text = `the shop has ended: nothing listens at ${new URL(ipnUrl).host} any more. Probably ${suspects.length > 1 ? 'one of these requests' : 'this request'} ended it: ${suspects.map(shotText).join('; ')}`;
+    return { text, suspects };
   }
 
   /** The customer pays, and nobody but the audit tells the shop. */
@@ -135,6 +158,27 @@ export class Shop {
     }
   }
 
+  /** Waits until nothing changes any more after a payment. @returns how the shop looks then, and when that began */
+  async lookUntilQuiet(payment: Payment): Promise<{ look: Look; changedAt: number }> {
+    const quietMs = this.parts.effects.size ? QUIET_WITH_EFFECTS_MS : QUIET_MS;
+    const deadline = performance.now() + LONGEST_WAIT_MS;
+    let changedAt = performance.now();
+    let look = await this.look(payment);
+    while (performance.now() < Math.min(changedAt + quietMs, deadline)) {
+      await pause(2 * POLL_MS);
+      const next = await this.look(payment);
+      const isOther = next.text !== look.text && !this.changesByItself;
+      if (isOther || this.changedEffects(look, next).length) changedAt = performance.now();
+      look = next;
+    }
+    return { look, changedAt };
+  }
+
+  /** Which of the further probes say something else, by name; those that do so by themselves are left out. */
+  changedEffects(before: Look, after: Look): string[] {
+    return changedEffects(before, after).filter((name) => !this.restless.has(name));
+  }
+
   /** Far longer than the control took. */
   get #patienceMs(): number {
     const { lagMs, answerMs } = this.calibration;
@@ -161,8 +205,15 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** As many requests as may have been under way when the shop ended. */
+const SUSPECTS = 6;
+
+function isRefused({ error }: Observation): boolean {
+  return error?.startsWith('connection refused') ?? false;
+}
+
 /** Which of the further probes say something else, by name. */
-export function changedEffects(before: Look, after: Look): string[] {
+function changedEffects(before: Look, after: Look): string[] {
   return [...after.effects].filter(([name, text]) => text !== before.effects.get(name)).map(([name]) => name);
 }
 

@@ -50,6 +50,16 @@ export const AUDIT_CLASSES = {
 } as const;
 export type AuditClass = keyof typeof AUDIT_CLASSES;
 
+/** Shops whose ways to place an order and to look at it are known. */
+export const AUDIT_PRESETS = {
+  plain: 'POST /orders places one, GET /orders/{identifier} tells of it in JSON with its status',
+  woocommerce: 'by WP-CLI, in the folder of the site; WC_GATEWAY names the payment method',
+  laravel: 'looks by artisan tinker, in the folder of the site; orders by hand',
+  prestashop: 'looks into its database by mysql; orders by hand',
+  whmcs: 'looks into its database by mysql; orders by hand',
+} as const;
+export type AuditPreset = keyof typeof AUDIT_PRESETS;
+
 /** What a case is, before it is run. */
 export interface AuditCaseInfo {
   /** Stable, in kebab-case. */
@@ -89,6 +99,8 @@ export interface AuditReport {
 export interface AuditOptions {
   /** The IPN handler of the shop, as somebody knows it who has seen no order. */
   ipnUrl: string;
+  /** Fills in how orders are placed and looked at, where that is not given. */
+  preset?: AuditPreset | undefined;
   /** Makes the shop place an order: a command, an address that is posted to, or a function. Default: orders are invented. */
   orderCmd?: string | undefined;
   orderUrl?: string | undefined;
@@ -115,7 +127,7 @@ export interface AuditOptions {
   skip?: readonly string[] | undefined;
   /** Public hosts that may be sent to. */
   allowIpnHosts?: readonly string[] | undefined;
-  /** For the shop to answer, in milliseconds; default: 10,000. */
+  /** For an answer, an order and a look, in milliseconds; default: 10,000 for an answer, 15,000 to initiate, and more for commands. */
   timeoutMs?: number | undefined;
   /** Is called for every case as soon as it is done. */
   onCase?: ((audited: AuditedCase, done: number, of: number) => void) | undefined;

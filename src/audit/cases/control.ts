@@ -1,6 +1,11 @@
+import type { Payment } from '../../contract/payment.ts';
 import { type AuditCase, evidence, type Finding, withOrder } from '../case.ts';
 import type { Observation } from '../client.ts';
-import { numericChanges, type Shop } from '../shop.ts';
+import type { Look } from '../probe.ts';
+import { numericChanges, pause, type Shop } from '../shop.ts';
+
+/** Whether the handler broke. 501 is how plain servers refuse a method: Python's http.server, for one. */
+export const isBroken = (status: number) => status >= 500 && status !== 501;
 
 /** What is wrong with a correct IPN's answer, by what it looks like. */
 export function answerProblem({ status, headers, body, error }: Observation): string | undefined {
@@ -38,15 +43,31 @@ export function errorPage(body: string): string | undefined {
   return undefined;
 }
 
+/** A clock that tells whole seconds. */
+const CLOCK = /\d\d:\d\d|\d{10}/;
+const CLOCK_MS = 1_100;
+
+/** Looks again at an order to which nothing happens. @returns the numbers that change by themselves */
+async function restless(shop: Shop, payment: Payment, before: Look): Promise<ReadonlyMap<string, number>> {
+  const { notices } = shop.parts;
+  if ([before.text, ...before.effects.values()].some((text) => CLOCK.test(text))) await pause(CLOCK_MS);
+  const again = await shop.look(payment);
+  if (again.text !== before.text) {
+    shop.changesByItself = true;
+    notices.add('what the probe says changes by itself between two looks: is there a clock in it?');
+  }
+  for (const name of shop.changedEffects(before, again)) {
+    shop.restless.add(name);
+    notices.add(
+      `what the probe "${name}" says changes by itself between two looks, and proves nothing: is there a clock in it?`,
+    );
+  }
+  return numericChanges(before, again);
+}
+
 async function runControl(shop: Shop): Promise<Finding> {
   return withOrder(shop, async (payment, before) => {
-    const again = await shop.look(payment);
-    if (again.text !== before.text) {
-      shop.changesByItself = true;
-      shop.parts.notices.add(
-        'what the probe says changes by itself between two looks: is there a clock in it?',
-      );
-    }
+    const idle = await restless(shop, payment, before);
     const { delivery } = await shop.parts.gateway.payments.approve(payment.id, {
       delivery: 'ipn-only',
       awaitDelivery: true,
@@ -89,15 +110,11 @@ async function runControl(shop: Shop): Promise<Finding> {
           : 'The shop did not pay an order that was invented here: let the shop place one.';
       return { ...shown, verdict: 'fail', why };
     }
-    const lagMs = performance.now() - answered;
-    shop.calibration = { ...shop.calibration, lagMs, answerMs: observation.durationMs };
-    await shop.grace();
-    const settled = await shop.look(payment);
-    shop.calibration = {
-      ...shop.calibration,
-      changes: numericChanges(before, settled),
-      amount: payment.amount,
-    };
+    const { look: settled, changedAt } = await shop.lookUntilQuiet(payment);
+    const changes = numericChanges(before, settled);
+    for (const place of idle.keys()) changes.delete(place);
+    const lagMs = Math.max(changedAt - answered, 1);
+    shop.calibration = { lagMs, answerMs: observation.durationMs, changes, amount: payment.amount };
     return { ...shown, verdict: 'pass' };
   });
 }

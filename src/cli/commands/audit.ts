@@ -1,8 +1,11 @@
+import { AUDIT_PRESETS } from '../../contract/audit.ts';
+import { namesOf } from '../../contract/vocabulary.ts';
 import {
   type ActionsOf,
   assignments,
   choice,
   type Declarations,
+  duration,
   flag,
   group,
   list,
@@ -26,6 +29,11 @@ export const COMMANDS = {
     args: ['[ipn-url]'],
     summary: "attack a shop's IPN handler, and look at what the shop did",
     options: {
+      preset: choice(
+        'shop',
+        'fill in how orders are placed and looked at, and say so; other options beat it',
+        namesOf(AUDIT_PRESETS),
+      ),
       orderCmd: text('command', 'makes the shop place an order'),
       orderUrl: text('url', 'the same by a request to this address'),
       orderMethod: choice('method', 'how --order-url is requested (default: POST)', ['GET', 'POST']),
@@ -40,6 +48,7 @@ export const COMMANDS = {
       skip: list('names', 'not these; repeatable'),
       failOn: list('verdicts', 'exit 1 on these, too: exposed, unproven; repeatable'),
       own: flag('in an emulator of its own, in memory, on the port of the configuration'),
+      timeout: duration('for an answer, an order and a look each, such as 5s (default: 10s and more)'),
       allowIpnHost: list('host', 'let requests out to this public host; repeatable'),
       junit: text('file', 'write the report as JUnit XML, too'),
       html: text('file', 'write the report as one page, too'),
