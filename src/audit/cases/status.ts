@@ -58,7 +58,7 @@ const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
     if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
     const changed = shop.changedEffects(look, after);
     if (changed.length)
-      return { ...shown, verdict: 'fail', why: `This changed: ${changed.join(', ')}. ${HARM}` };
+      return { ...shown, verdict: 'fail', why: `This changed: ${changed.join(', ')}. ${HARM}`, again: true };
     return { ...shown, verdict: after.paid ? 'pass' : 'fail' };
   });
 
