@@ -18,6 +18,9 @@ export const JSON_OF_COMMANDS = {
     '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `expected`',
   'ipn listen':
     'lines: first `event` (`ready`), `url`, `port`, `forwardTo`, `pid`; then for each IPN `event` (`ipn`), `at`, `method`, `url`, `headers`, `body`, `verdict` (as `ipn verify`), `answered`',
+  audit:
+    '`cases` (each `name`, `group`, `class`, `about`, `verdict`, `sent`, `observed`, `why`, `mend`, `curl`), `summary`, `orders`, `notices`; with `--list` `cases`',
+  reconcile: '`data` (each `identifier`, `problem`, `detail`)',
   'keys show': '`merchant`, `publicKey`, `secretKey`',
   'keys generate': '`merchant`, `publicKey`, `secretKey`',
   'keys env':
