@@ -43,7 +43,7 @@ export async function audit(
   tools: IpnTools,
   given: AuditOptions,
 ): Promise<AuditReport> {
-  const ipnUrl = requireAddress(given.ipnUrl);
+  const ipnUrl = requireAddress(given.ipnUrl, 'the address of the IPN handler');
   const options = withPreset(given, ipnUrl);
   requireConsistent(options);
   const chosen = chooseCases(options);

@@ -78,8 +78,11 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
     const unproven: Finding = { ...skipped(ended?.text ?? message), verdict: 'unproven', observed: message };
     const [suspect, another] = ended?.suspects ?? [];
     const own = shop.seen.slice(seen).find(({ shot }) => shot === suspect);
-    if (!own || another) return unproven;
-    const why = `After this request nothing listens there any more: it probably ended the shop. ${one.harm}`;
+    if (!ended || !own) return unproven;
+    // Of several that were under way, the first answers for all: that the shop ended must not be missed.
+    const why = another
+      ? `${ended.text}. ${one.harm}`
+      : `After this request nothing listens there any more: it probably ended the shop. ${one.harm}`;
     return { ...evidence(own.shot, own.observation), verdict: 'fail', why };
   }
 }

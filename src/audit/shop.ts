@@ -46,7 +46,7 @@ const POLL_MS = 15;
 /** Without any change for this long a payment has had all its effects; what a queue does takes longer. */
 const QUIET_MS = 500;
 const QUIET_WITH_EFFECTS_MS = 1_000;
-/** For all connections of a shop that ended to break. */
+/** For a shop that is about to end to do so, and for all its connections to break. */
 const BREAK_MS = 50;
 const SHORTEST_GRACE_MS = 60;
 const SHORTEST_PATIENCE_MS = 700;
@@ -55,7 +55,7 @@ const SHORTEST_PATIENCE_MS = 700;
 export class Shop {
   readonly parts: ShopParts;
   /** Everything that was seen, for what must not leak. */
-  readonly seen: { shot: Shot; observation: Observation }[] = [];
+  readonly seen: { shot: Shot; observation: Observation; endedAt: number }[] = [];
   /** Whether what the probe says of an order changes without any doing. */
   changesByItself = false;
   /** Further probes that do. */
@@ -80,9 +80,13 @@ export class Shop {
     return { url, body: ipn.form };
   }
 
+  see(shot: Shot, observation: Observation): void {
+    this.seen.push({ shot, observation, endedAt: performance.now() });
+  }
+
   async send(shot: Shot): Promise<Observation> {
     const observation = await this.parts.client.send(shot);
-    this.seen.push({ shot, observation });
+    this.see(shot, observation);
     if (observation.status === null) await this.#requireAlive();
     return observation;
   }
@@ -91,7 +95,7 @@ export class Shop {
     const observations = await this.parts.client.sendTogether(shots);
     for (const [index, shot] of shots.entries()) {
       const observation = observations[index];
-      if (observation) this.seen.push({ shot, observation });
+      if (observation) this.see(shot, observation);
     }
     if (observations.every(({ status }) => status === null)) await this.#requireAlive();
     return observations;
@@ -106,13 +110,18 @@ export class Shop {
   /** Whether the shop has ended since the control, and which requests probably did it. */
   async outage(): Promise<{ text: string; suspects: Shot[] } | undefined> {
     const { client, ipnUrl } = this.parts;
-    if (!(await client.isDown(ipnUrl))) return undefined;
     await pause(BREAK_MS);
+    if (!(await client.isDown(ipnUrl))) return undefined;
     const first = this.seen.findIndex(({ observation }) => isRefused(observation));
     const before = this.seen.slice(0, first < 0 ? undefined : first);
     const last = before.slice(-SUSPECTS);
     const unanswered = last.filter(({ observation }) => observation.status === null);
-    const suspects = (unanswered.length ? unanswered : last.slice(-1)).map(({ shot }) => shot);
+    const until = unanswered[0]?.endedAt ?? 0;
+    // What was sent after the first of them was lost met a shop that was about to end.
+    const together = unanswered.filter(
+      ({ observation, endedAt }) => endedAt - observation.durationMs < until,
+    );
+    const suspects = (together.length ? together : last.slice(-1)).map(({ shot }) => shot);
     const text = `the shop has ended: nothing listens at ${new URL(ipnUrl).host} any more. Probably ${suspects.length > 1 ? 'one of these requests' : 'this request'} ended it: ${suspects.map(shotText).join('; ')}`;
     return { text, suspects };
   }

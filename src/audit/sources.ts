@@ -32,7 +32,7 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
   if (order) return () => ofTheUser('placing an order', order);
   if (orderCmd !== undefined) return () => runShell(orderCmd, gateway.env, timeoutMs);
   if (orderUrl !== undefined) {
-    const address = requireAddress(orderUrl);
+    const address = requireAddress(orderUrl, 'the address that places orders');
     return () => requestOrder(address, orderMethod, timeoutMs ?? INITIATE_LIMIT_MS);
   }
   if (orderWait)

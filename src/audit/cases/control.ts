@@ -83,7 +83,7 @@ async function runControl(shop: Shop): Promise<Finding> {
       durationMs: attempt?.durationMs ?? 0,
     };
     const shot = { url: attempt?.url ?? payment.ipnUrl, body: attempt?.requestBody ?? '' };
-    shop.seen.push({ shot, observation });
+    shop.see(shot, observation);
     const shown = evidence(shot, observation);
     const problem = answerProblem(observation);
     // A shop that refuses an order that it does not know is right.
