@@ -54,14 +54,8 @@ describe('what goes wrong with an audit', () => {
       'fetch(process.argv[1]).then((a) => a.text()).then((t) => console.log(t, process.hrtime.bigint()))',
       `${url}/orders/{identifier}`,
     );
-    const { code, stderr } = await audit(ONE, [
-      '--order-url',
-      `${url}/order`,
-      '--probe-cmd',
-      look,
-      '--paid-when',
-      '/"paid"/',
-    ]);
+    const by = ['--order-url', `${url}/order`, '--probe-cmd', look];
+    const { code, stderr } = await audit([...ONE, '--paid-when', '/"paid"/'], by);
     expect([code, stderr]).toEqual([0, expect.stringContaining('is there a clock in it?')]);
   });
 
