@@ -79,8 +79,7 @@ export function withPreset(options: AuditOptions, ipnUrl: string): AuditOptions 
     ...[order.orderCmd ?? order.orderUrl, probe.probeCmd ?? probe.probeUrl].filter(Boolean),
   ];
   const condition = options.paidWhen ?? (hasProbe ? undefined : paidWhen);
-  onNotice?.(
-    `the preset ${preset} runs: ${told.join('\n  ')}${hasProbe ? '' : `\n  paid when ${condition}`}`,
-  );
+  const paid = hasProbe ? '' : `\n  paid when ${condition}`;
+  if (told.length) onNotice?.(`the preset ${preset} runs: ${told.join('\n  ')}${paid}`);
   return { ...options, ...order, ...probe, paidWhen: condition };
 }

@@ -13,6 +13,8 @@ export interface Look {
   text: string;
   /** What the further probes said, by name. */
   effects: ReadonlyMap<string, string>;
+  /** When it began: a probe may take longer than the shop. */
+  at: number;
 }
 
 const PLACEHOLDER = /\{identifier\}/g;

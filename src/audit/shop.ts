@@ -148,13 +148,14 @@ export class Shop {
   /** @throws GatewayError `check_failed` when a probe does not work */
   async look({ identifier }: Payment): Promise<Look> {
     const { probe, isPaid, effects } = this.parts;
+    const at = performance.now();
     const text = probe ? await probe(identifier) : '';
     if (probe && text.trim() === '') {
       throw new GatewayError('check_failed', `the probe said nothing about "${identifier}"`);
     }
     const looked = new Map<string, string>();
     for (const [name, effect] of effects) looked.set(name, await effect(identifier));
-    return { paid: probe ? isPaid(text) : null, text, effects: looked };
+    return { paid: probe ? isPaid(text) : null, text, effects: looked, at };
   }
 
   /** Waits until the order counts as paid. @returns how the shop looks then, or when time is up */
@@ -168,16 +169,15 @@ export class Shop {
   }
 
   /** Waits until nothing changes any more after a payment. @returns how the shop looks then, and when that began */
-  async lookUntilQuiet(payment: Payment): Promise<{ look: Look; changedAt: number }> {
+  async lookUntilQuiet(payment: Payment, first: Look): Promise<{ look: Look; changedAt: number }> {
     const quietMs = this.parts.effects.size ? QUIET_WITH_EFFECTS_MS : QUIET_MS;
     const deadline = performance.now() + LONGEST_WAIT_MS;
-    let changedAt = performance.now();
-    let look = await this.look(payment);
+    let [look, changedAt] = [first, first.at];
     while (performance.now() < Math.min(changedAt + quietMs, deadline)) {
       await pause(2 * POLL_MS);
       const next = await this.look(payment);
       const isOther = next.text !== look.text && !this.changesByItself;
-      if (isOther || this.changedEffects(look, next).length) changedAt = performance.now();
+      if (isOther || this.changedEffects(look, next).length) changedAt = next.at;
       look = next;
     }
     return { look, changedAt };

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditOptions } from '../../src/contract/audit.ts';
 import { startGatewaySim } from '../../src/index.ts';
-import { GOOD, type Handler, startShop } from '../merchants/node-shop.ts';
+import { GOOD, type Handler, sign, startShop } from '../merchants/node-shop.ts';
 
 const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
@@ -59,6 +59,22 @@ describe('what an audit takes for an effect', () => {
     expect(found).toMatchObject({ 'replay-at-once': 'fail', 'replay-later': 'fail', 'copies-2': 'fail' });
   });
 });
+
+describe('a case of several requests', () => {
+  it('names the one that did it', async () => {
+    const { audit } = await prepared({
+      isSigned: (form, secret, request) =>
+        form.get('signature') === signedBy(form, 'changeme') || GOOD.isSigned(form, secret, request),
+    });
+    const { cases } = await audit({ only: ['secret-of-documentation'] });
+    const [, signature] = /signature=(\w+)/.exec(cases[1]?.sent ?? '') ?? [];
+    const sent = new URLSearchParams(cases[1]?.sent?.split(': ')[1]);
+    expect([cases[1]?.verdict, signature]).toEqual(['fail', signedBy(sent, 'changeme')]);
+  });
+});
+
+const signedBy = (form: URLSearchParams, key: string) =>
+  sign(form.get('data[amount]') ?? '', form.get('identifier') ?? '', key);
 
 describe('orders with one identifier', () => {
   it('prove nothing but that it can be guessed', async () => {

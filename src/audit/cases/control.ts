@@ -110,7 +110,7 @@ async function runControl(shop: Shop): Promise<Finding> {
           : 'The shop did not pay an order that was invented here: let the shop place one.';
       return { ...shown, verdict: 'fail', why };
     }
-    const { look: settled, changedAt } = await shop.lookUntilQuiet(payment);
+    const { look: settled, changedAt } = await shop.lookUntilQuiet(payment, after);
     const changes = numericChanges(before, settled);
     for (const place of idle.keys()) changes.delete(place);
     const lagMs = Math.max(changedAt - answered, 1);
