@@ -8,8 +8,9 @@ export const FLAWS = [
 
 /** What the binary says against a shop with a flaw, or without any: the classes of its cases. */
 export async function convicted(language: Language, flaw = '', only = flaw): Promise<string[]> {
-  const { audit } = await prepare(language, flaw);
+  const { audit, stop } = await prepare(language, flaw);
   const { stdout, stderr } = await audit(['--json', ...(only ? ['--only', only] : [])]);
+  await stop();
   if (!stdout) throw new Error(stderr);
   const { cases } = JSON.parse(stdout) as AuditReport;
   const guilty = cases.filter(({ verdict }) => !['pass', 'skipped'].includes(verdict));

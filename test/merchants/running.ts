@@ -32,8 +32,8 @@ const environmentOf = ({ url, publicKey, secretKey }: Ready) => ({
   ...{ GATEWAY_SIM_PUBLIC_KEY: publicKey, GATEWAY_SIM_SECRET_KEY: secretKey },
 });
 
-/** Starts a shop, with a flaw or without; it ends with the test. */
-export async function startShopIn(language: Language, ready: Ready, flaw = ''): Promise<string> {
+/** Starts a shop, with a flaw or without; it ends with the test at the latest. */
+async function startShopIn(language: Language, ready: Ready, flaw: string) {
   const env = environmentOf(ready);
   const started =
     language === 'php'
@@ -44,13 +44,14 @@ export async function startShopIn(language: Language, ready: Ready, flaw = ''): 
           flaw,
         );
   const { child, url } = started;
-  onTestFinished(async () => {
-    const ended = new Promise((resolve) => child.once('close', resolve));
+  const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('close', resolve));
     child.kill('SIGKILL');
     await ended;
-  });
-  return url;
+  };
+  onTestFinished(stop);
+  return { url, stop };
 }
 
 /** It prints its address on its first line. */
@@ -94,12 +95,17 @@ async function freePort(): Promise<number> {
 /** An emulator of the binary, a shop beside it, and what audits it by the binary. */
 export async function prepare(language: Language, flaw = '') {
   const cwd = await temporaryFolder();
-  const { ready } = await startBinary(['--in-memory', '--secret-key', SECRET], { cwd });
-  const url = await startShopIn(language, ready, flaw);
+  const { ready, child, ended } = await startBinary(['--in-memory', '--secret-key', SECRET], { cwd });
+  const { url, stop } = await startShopIn(language, ready, flaw);
   const env = environmentOf(ready);
   const byUrl = ['--order-url', `${url}/order`, '--probe-url', `${url}/orders/{identifier}`];
   return {
     ...{ cwd, ready, url, env, byUrl },
+    /** Before the end of the test, where many are tried. */
+    stop: async () => {
+      child.kill('SIGKILL');
+      await Promise.all([stop(), ended]);
+    },
     audit: (args: readonly string[] = [], by: readonly string[] = byUrl) =>
       run(['audit', `${url}/ipn`, ...by, '--paid-when', '.status=paid', ...args], { cwd, env }),
   };
