@@ -24,7 +24,9 @@ function examplesIn(help: string): string[] {
 
 /** What is wrong with an example, by the commands and options that there are; undefined when nothing is. */
 function mistakeIn(example: string): string | undefined {
-  const words = (example.match(/"[^"]*"|\S+/g) ?? []).slice(1).filter((word) => !word.startsWith('>'));
+  const words = (example.match(/"[^"]*"|'[^']*'|\S+/g) ?? [])
+    .slice(1)
+    .filter((word) => !word.startsWith('>'));
   let command: Command = PROGRAM;
   const line: Command[] = [PROGRAM];
   while (words[0] !== undefined) {

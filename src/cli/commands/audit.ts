@@ -16,7 +16,8 @@ const ABOUT = `
 The audit places orders in your shop, attacks its IPN handler and its return page the way real attackers and real
 gateways do, and looks by your probe at what the shop did. It settles only payments that it made itself, and leaves its
 orders in the shop's database. {identifier} stands for the identifier of an order; commands see GATEWAY_SIM_URL,
-GATEWAY_SIM_INITIATE_URL and the keys. Without a probe nothing can be proven. Exit code 1 when a case fails.`;
+GATEWAY_SIM_INITIATE_URL and the keys. Without a probe nothing can be proven. Exit code 1 when a case fails, or when
+the audit could not be carried out.`;
 
 const PROBE = {
   probeCmd: text('command', 'prints what the shop knows of the order {identifier}'),
@@ -36,12 +37,12 @@ export const COMMANDS = {
       ),
       orderCmd: text('command', 'makes the shop place an order'),
       orderUrl: text('url', 'the same by a request to this address'),
-      orderMethod: choice('method', 'how --order-url is requested (default: POST)', ['GET', 'POST']),
+      orderMethod: choice('method', 'the method of --order-url (default: POST)', ['GET', 'POST']),
       orderWait: flag('somebody places the orders by hand'),
       orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
       ...PROBE,
       probe: assignments(
-        "a further effect by name, as in stock='<command or url>': must not change for nothing; repeatable",
+        "something that happens once per payment, as in stock='<command or url>'; repeatable",
       ),
       orderAmount: text('path', 'where the probe says what the order costs, such as .total'),
       only: list('names', 'only these cases, groups or classes; repeatable'),
