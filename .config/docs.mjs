@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NOTICE = '<!-- Made by "npm run docs". Change its source, not this page. -->';
 const WITHOUT_FLAG = 'structure';
 
-const { buildProgram, environmentName, EXIT_CODES, START_OPTIONS } = await loadSources();
+const { AUDIT_CLASSES, buildProgram, environmentName, EXIT_CODES, START_OPTIONS } = await loadSources();
 const binary = join(ROOT, 'bin/gateway-sim.js');
 const document = JSON.parse(
   execFileSync(process.execPath, [binary, 'openapi'], { encoding: 'utf8', maxBuffer: 2 ** 26 }),
@@ -42,11 +42,28 @@ const pages = {
   }),
   'json.md': jsonPage(),
   'exit-codes.md': exitCodesPage(),
+  'audit-cases.md': auditPage(),
 };
 const folder = resolve(process.argv[2] ?? join(ROOT, 'src/docs/reference'));
 mkdirSync(folder, { recursive: true });
 for (const [name, text] of Object.entries(pages)) {
   writeFileSync(join(folder, name), `${NOTICE}\n\n${text.trim().replace(/\n{3,}/g, '\n\n')}\n`);
+}
+
+function auditPage() {
+  const listed = execFileSync(process.execPath, [binary, 'audit', '--list', '--json'], { encoding: 'utf8' });
+  const { cases } = JSON.parse(listed);
+  const sections = Object.entries(AUDIT_CLASSES).map(([kind, about]) => {
+    const rows = cases
+      .filter((one) => one.class === kind)
+      .map(({ name, about }) => [code(name), escaped(about)]);
+    return `## ${kind}: ${about}\n\n${table(['Case', 'What it stands for'], rows)}`;
+  });
+  return [
+    '# Cases of an audit',
+    'What [`gateway-sim audit`](../audit.md) sends and looks at, by class. `--only` and `--skip` take these names, classes and groups.',
+    ...sections,
+  ].join('\n\n');
 }
 
 /** The sources are TypeScript, which Node 20 does not run: they are bundled first. */
@@ -57,6 +74,7 @@ async function loadSources() {
     await build({
       stdin: {
         contents: `
+          export { AUDIT_CLASSES } from './src/contract/audit.ts';
           export { EXIT_CODES } from './src/cli/output.ts';
           export { buildProgram } from './src/cli/program.ts';
           export { environmentName } from './src/options/resolve.ts';

@@ -1,11 +1,10 @@
 import type { AuditCaseInfo, AuditVerdict } from '../contract/audit.ts';
-import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
-import { curlOf, described, type Observation, type Shot } from './client.ts';
+import { curlOf, described, type Observation, type Shot, shotText } from './client.ts';
 import type { Ipn } from './ipn.ts';
 import type { MendName } from './mends.ts';
 import type { Look } from './probe.ts';
-import { changedEffects, type Shop } from './shop.ts';
+import type { Shop } from './shop.ts';
 
 /** What a case found out. */
 export interface Finding {
@@ -15,6 +14,10 @@ export interface Finding {
   /** Instead of what the case says of its verdict. */
   why?: string;
   curl: string | null;
+  /** It rests on what something that runs beside it may have done, too: it is tried again alone. */
+  again?: true;
+  /** Several requests were sent, and one of them did it. */
+  isOneOfSeveral?: true;
 }
 
 export interface AuditCase extends AuditCaseInfo {
@@ -31,6 +34,8 @@ export interface AuditCase extends AuditCaseInfo {
 /** A case that is part of a table: how it runs is said apart. */
 export type CaseText = Omit<AuditCase, 'run'>;
 
+export const NO_ORDERS = 'there are no more orders: --orders allows more of them';
+
 export function skipped(why: string): Finding {
   return { verdict: 'skipped', sent: null, observed: null, why, curl: null };
 }
@@ -41,9 +46,13 @@ export async function withOrder(
   run: (payment: Payment, before: Look) => Promise<Finding>,
 ): Promise<Finding> {
   const payment = await shop.parts.orders.take();
-  if (!payment) return skipped('there are no more orders: --orders allows more of them');
+  if (!payment) return skipped(NO_ORDERS);
   let untouched = false;
   try {
+    if (shop.canLook && shop.parts.orders.isRepeated(payment)) {
+      const why = `several orders have the identifier "${payment.identifier}": the probe cannot tell them apart`;
+      return { ...skipped(why), verdict: 'unproven' };
+    }
     const before = await shop.look(payment);
     if (before.paid) {
       return {
@@ -62,21 +71,7 @@ export async function withOrder(
 
 /** What was sent and seen, for a finding. */
 export function evidence(shot: Shot, observation: Observation, said?: string) {
-  return { sent: said ?? sentText(shot), observed: described(observation), curl: curlOf(shot) };
-}
-
-function sentText({ method, url, body, manner }: Shot): string {
-  const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
-  const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;
-  return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
-}
-
-function decoded(body: string): string {
-  try {
-    return decodeURIComponent(body.replaceAll('+', ' '));
-  } catch {
-    return body;
-  }
+  return { sent: said ?? shotText(shot), observed: described(observation), curl: curlOf(shot) };
 }
 
 const NO_PROBE = 'no probe tells what the shop did with it: a status code alone proves little';
@@ -90,10 +85,10 @@ export function judgeRefused(
   bad: 'fail' | 'exposed' = 'fail',
 ): Finding {
   if (after.paid) return { ...shown, observed: `${shown.observed}, and the order is paid`, verdict: bad };
-  const changed = changedEffects(before, after);
+  const changed = shop.changedEffects(before, after);
   if (changed.length) {
     const why = `The order was not paid, but this changed: ${changed.join(', ')}.`;
-    return { ...shown, verdict: 'fail', why };
+    return { ...shown, verdict: 'fail', why, again: true };
   }
   if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
   return { ...shown, verdict: 'pass' };
@@ -132,33 +127,42 @@ type FindFlaw = (observation: Observation, target: Target) => string | undefined
 export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () => undefined): AuditCase {
   return {
     ...text,
-    run: (shop) =>
-      withOrder(shop, async (payment, before) => {
-        const target = targetOf(shop, payment);
-        const forged = await forge(target);
-        if (typeof forged === 'string') return skipped(forged);
-        return refusesEach(target, before, 'url' in forged ? [forged] : forged, findFlaw);
-      }),
+    run: async (shop) => {
+      const all = (isOneByOne: boolean) =>
+        withOrder(shop, async (payment, before) => {
+          const target = targetOf(shop, payment);
+          const forged = await forge(target);
+          if (typeof forged === 'string') return skipped(forged);
+          return refusesEach(target, before, 'url' in forged ? [forged] : forged, { findFlaw, isOneByOne });
+        });
+      const finding = await all(false);
+      if (!finding.isOneOfSeveral) return finding;
+      const found = await all(true);
+      return found.verdict === 'fail' ? found : finding;
+    },
   };
 }
 
+/** Sends all and looks once, or looks after each. */
 async function refusesEach(
   target: Target,
   before: Look,
   shots: readonly Shot[],
-  findFlaw: FindFlaw,
+  { findFlaw, isOneByOne }: { findFlaw: FindFlaw; isOneByOne: boolean },
 ): Promise<Finding> {
   const { shop, payment } = target;
-  let finding: Finding | undefined;
-  for (const shot of shots) {
+  const last = shots.length - 1;
+  for (const [index, shot] of shots.entries()) {
     const observation = await shop.send(shot);
-    const after = await shop.lookAfterGrace(payment);
-    finding = judgeRefused(shop, before, after, evidence(shot, observation));
-    if (finding.verdict === 'fail') return finding;
     const flaw = findFlaw(observation, target);
-    if (flaw !== undefined) return { ...finding, verdict: 'fail', why: flaw };
+    const shown = evidence(shot, observation);
+    if (flaw !== undefined) return { ...shown, verdict: 'fail', why: flaw };
+    if (index < last && !isOneByOne) continue;
+    const finding = judgeRefused(shop, before, await shop.lookAfterGrace(payment), shown);
+    if (finding.verdict === 'fail' && last > 0 && !isOneByOne) return { ...finding, isOneOfSeveral: true };
+    if (finding.verdict === 'fail' || index === last) return finding;
   }
-  return finding ?? skipped('there is nothing to send');
+  return skipped('there is nothing to send');
 }
 
 /** A case that sends something odd which must pay its order all the same. */
@@ -205,10 +209,4 @@ export function afterPayment(
         return run(targetOf(shop, payment), paid, before);
       }),
   };
-}
-
-/** Why a case could not be carried out. */
-export function failedProbe(error: unknown): Finding {
-  if (!(error instanceof GatewayError)) throw error;
-  return { verdict: 'unproven', sent: null, observed: error.message, why: error.message, curl: null };
 }

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import * as http from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { curlRequest } from '../contract/curl.ts';
 import { type Egress, endpointOf } from '../delivery/egress.ts';
@@ -50,6 +52,20 @@ export class AuditClient {
 
   send(shot: Shot): Promise<Observation> {
     return this.#send(shot, Promise.resolve());
+  }
+
+  /** Whether nothing listens there any more. */
+  async isDown(url: string): Promise<boolean> {
+    const { host, port } = endpointOf(new URL(url));
+    const socket = connect({ host, port: Number(port), lookup: this.#egress.lookup(port) });
+    try {
+      await once(socket, 'connect');
+      return false;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+    } finally {
+      socket.destroy();
+    }
   }
 
   /** Sends all of them so that each lacks its last byte only, and then that byte of all in one go. */
@@ -215,4 +231,19 @@ export function described({ status, body, error, headers }: Observation): string
   const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
   const to = location === undefined ? '' : ` to ${location}`;
   return `answered ${status}${to}${line ? `: ${line}` : ' with an empty body'}`;
+}
+
+/** A request in words. */
+export function shotText({ method, url, body, manner }: Shot): string {
+  const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
+  const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;
+  return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
+}
+
+function decoded(body: string): string {
+  try {
+    return decodeURIComponent(body.replaceAll('+', ' '));
+  } catch {
+    return body;
+  }
 }

@@ -75,6 +75,11 @@ export class Orders {
     return this.#again();
   }
 
+  /** Whether another order has the same identifier. */
+  isRepeated({ id, identifier }: Payment): boolean {
+    return this.made.some((other) => other.identifier === identifier && other.id !== id);
+  }
+
   /** Hands an order back: `untouched` when it is as it was. */
   release(order: Payment, untouched: boolean): void {
     this.#taken--;
@@ -111,7 +116,8 @@ export class Orders {
       const wasPlaced = isPlaced;
       const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
       const order = fresh.at(-1);
-      if (order && wasPlaced) {
+      // Whoever hangs after it has initiated has placed an order all the same.
+      if (order && (wasPlaced || performance.now() > deadline)) {
         for (const { id } of fresh) this.#known.add(id);
         if (fresh.length > 1) {
           this.#notices.add('one order initiated several payments at once: the first of them is used');
@@ -122,7 +128,8 @@ export class Orders {
       }
       if (wasPlaced) await placed;
       if (performance.now() > deadline) throw this.#nothingInitiated();
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      const poll = new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await (wasPlaced ? poll : Promise.race([placed.catch(() => {}), poll]));
     }
   }
 

@@ -15,6 +15,8 @@ export interface Look {
   text: string;
   /** What the further probes said, by name. */
   effects: ReadonlyMap<string, string>;
+  /** When it began: a probe may take longer than the shop. */
+  at: number;
 }
 
 const PLACEHOLDER = /\{identifier\}/g;
@@ -26,30 +28,41 @@ export function isAboutOneOrder(probe: string): boolean {
 }
 
 /** @param environment variables that its command sees */
-export function commandProbe(line: string, environment: Readonly<Record<string, string>>): Probe {
+export function commandProbe(
+  line: string,
+  environment: Readonly<Record<string, string>>,
+  limitMs?: number,
+): Probe {
   return (identifier) =>
     runShell(
       line.replace(PLACEHOLDER, () => quoted(identifier)),
       environment,
+      limitMs,
     );
 }
 
-export function urlProbe(url: string): Probe {
+export function urlProbe(url: string, limitMs = LIMIT_MS): Probe {
   return async (identifier) => {
     const address = url.replace(PLACEHOLDER, () => encodeURIComponent(identifier));
-    const response = await fetch(address, { signal: AbortSignal.timeout(LIMIT_MS) }).catch((error: Error) => {
+    // An address that was found to be allowed leads to no other.
+    const options = { signal: AbortSignal.timeout(limitMs), redirect: 'manual' } as const;
+    const response = await fetch(address, options).catch((error: Error) => {
       const { message } = (error.cause as Error | undefined) ?? error;
       throw new GatewayError('check_failed', `the probe ${address} did not answer: ${message}`);
     });
     const text = await response.text();
-    if (response.status < 500) return text;
+    if (response.status < 300 || (response.status >= 400 && response.status < 500)) return text;
     throw new GatewayError('check_failed', `the probe ${address} answered ${response.status}`);
   };
 }
 
 /** A probe as it is given on the command line: an address, or a command. */
-export function probeOf(given: string, environment: Readonly<Record<string, string>>): Probe {
-  return /^https?:\/\//i.test(given) ? urlProbe(given) : commandProbe(given, environment);
+export function probeOf(
+  given: string,
+  environment: Readonly<Record<string, string>>,
+  limitMs?: number,
+): Probe {
+  return /^https?:\/\//i.test(given) ? urlProbe(given, limitMs) : commandProbe(given, environment, limitMs);
 }
 
 /**
@@ -59,7 +72,7 @@ export function probeOf(given: string, environment: Readonly<Record<string, stri
  * @throws GatewayError `usage`, `invalid_fields`
  */
 export function probesOf(options: AuditOptions, environment: Readonly<Record<string, string>>) {
-  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {} } = options;
+  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs } = options;
   const functionProbe =
     (look: (identifier: string) => unknown): Probe =>
     async (identifier) =>
@@ -67,11 +80,12 @@ export function probesOf(options: AuditOptions, environment: Readonly<Record<str
   const orderProbe = (): Probe | undefined => {
     if (probe) return functionProbe(probe);
     // An address is never read as a command, whatever is in it.
-    if (probeUrl !== undefined) return urlProbe(requireAddress(probeUrl));
-    return probeCmd === undefined ? undefined : commandProbe(probeCmd, environment);
+    if (probeUrl !== undefined)
+      return urlProbe(requireAddress(probeUrl, 'the address of the probe'), timeoutMs);
+    return probeCmd === undefined ? undefined : commandProbe(probeCmd, environment, timeoutMs);
   };
   const effect = (given: string | ((identifier: string) => unknown)) =>
-    typeof given === 'string' ? probeOf(given, environment) : functionProbe(given);
+    typeof given === 'string' ? probeOf(given, environment, timeoutMs) : functionProbe(given);
   return {
     probe: orderProbe(),
     isPaid: readCondition(paidWhen),

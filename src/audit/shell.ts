@@ -10,10 +10,15 @@ const ESRCH = 'ESRCH';
  * Runs a command line of the user in a shell.
  *
  * @param environment variables beside ours
+ * @param limitMs for its end, in real time
  * @returns what it printed on stdout
  * @throws GatewayError `check_failed` when it fails, hangs or cannot be run
  */
-export function runShell(line: string, environment: Readonly<Record<string, string>>): Promise<string> {
+export function runShell(
+  line: string,
+  environment: Readonly<Record<string, string>>,
+  limitMs = LIMIT_MS,
+): Promise<string> {
   const ownGroup = process.platform !== 'win32';
   const child = spawn(line, {
     shell: true,
@@ -35,9 +40,9 @@ export function runShell(line: string, environment: Readonly<Record<string, stri
       return new GatewayError('check_failed', `\`${line}\` ${why}${said ? `: ${said.slice(0, 200)}` : ''}`);
     };
     const timer = setTimeout(() => {
-      reject(failed(`did not end within ${LIMIT_MS / 1_000} s`));
+      reject(failed(`did not end within ${limitMs / 1_000} s`));
       endGroup(child.pid, ownGroup);
-    }, LIMIT_MS);
+    }, limitMs);
     child.on('error', ({ message }) => reject(failed(`cannot be run: ${message}`)));
     child.on('close', (code, signal) => {
       clearTimeout(timer);

@@ -2,7 +2,7 @@ import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { withQueryOf } from '../delivery/forward.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import type { AuditClient, Observation, Shot } from './client.ts';
+import { type AuditClient, type Observation, type Shot, shotText } from './client.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
 import type { Orders } from './orders.ts';
@@ -46,22 +46,23 @@ export interface Calibration {
 /** A handler that answers first and works later gets this long at most. */
 const LONGEST_WAIT_MS = 5_000;
 const POLL_MS = 15;
+/** Without any change for this long a payment has had all its effects; what a queue does takes longer. */
+const QUIET_MS = 500;
+const QUIET_WITH_EFFECTS_MS = 1_000;
+/** For a shop that is about to end to do so, and for all its connections to break. */
+const BREAK_MS = 50;
 const SHORTEST_GRACE_MS = 60;
 const SHORTEST_PATIENCE_MS = 700;
-
-/** An order under test, pending until somebody pays. */
-export interface Order {
-  payment: Payment;
-  before: Look;
-}
 
 /** The shop under test: places orders, sends requests, looks at what it did. */
 export class Shop {
   readonly parts: ShopParts;
   /** Everything that was seen, for what must not leak. */
-  readonly seen: { shot: Shot; observation: Observation }[] = [];
+  readonly seen: { shot: Shot; observation: Observation; endedAt: number }[] = [];
   /** Whether what the probe says of an order changes without any doing. */
   changesByItself = false;
+  /** Further probes that do. */
+  readonly restless = new Set<string>();
   calibration: Calibration = { lagMs: 0, answerMs: 0, changes: new Map(), amount: '', forwardTo: null };
 
   constructor(parts: ShopParts) {
@@ -88,9 +89,14 @@ export class Shop {
     return { url, body: ipn.form };
   }
 
+  see(shot: Shot, observation: Observation): void {
+    this.seen.push({ shot, observation, endedAt: performance.now() });
+  }
+
   async send(shot: Shot): Promise<Observation> {
     const observation = await this.parts.client.send(shot);
-    this.seen.push({ shot, observation });
+    this.see(shot, observation);
+    if (observation.status === null) await this.#requireAlive();
     return observation;
   }
 
@@ -98,9 +104,35 @@ export class Shop {
     const observations = await this.parts.client.sendTogether(shots);
     for (const [index, shot] of shots.entries()) {
       const observation = observations[index];
-      if (observation) this.seen.push({ shot, observation });
+      if (observation) this.see(shot, observation);
     }
+    if (observations.every(({ status }) => status === null)) await this.#requireAlive();
     return observations;
+  }
+
+  /** @throws GatewayError `check_failed` when a request has ended the shop */
+  async #requireAlive(): Promise<void> {
+    const ended = await this.outage();
+    if (ended !== undefined) throw new GatewayError('check_failed', ended.text);
+  }
+
+  /** Whether the shop has ended since the control, and which requests probably did it. */
+  async outage(): Promise<{ text: string; suspects: Shot[] } | undefined> {
+    const { client, ipnUrl } = this.parts;
+    await pause(BREAK_MS);
+    if (!(await client.isDown(ipnUrl))) return undefined;
+    const first = this.seen.findIndex(({ observation }) => isRefused(observation));
+    const before = this.seen.slice(0, first < 0 ? undefined : first);
+    const last = before.slice(-SUSPECTS);
+    const unanswered = last.filter(({ observation }) => observation.status === null);
+    const until = unanswered[0]?.endedAt ?? 0;
+    // What was sent after the first of them was lost met a shop that was about to end.
+    const together = unanswered.filter(
+      ({ observation, endedAt }) => endedAt - observation.durationMs < until,
+    );
+    const suspects = (together.length ? together : last.slice(-1)).map(({ shot }) => shot);
+    const text = `the shop has ended: nothing listens at ${new URL(ipnUrl).host} any more. Probably ${suspects.length > 1 ? 'one of these requests' : 'this request'} ended it: ${suspects.map(shotText).join('; ')}`;
+    return { text, suspects };
   }
 
   /** The customer pays, and nobody but the audit tells the shop. */
@@ -125,13 +157,14 @@ export class Shop {
   /** @throws GatewayError `check_failed` when a probe does not work */
   async look({ identifier }: Payment): Promise<Look> {
     const { probe, isPaid, effects } = this.parts;
+    const at = performance.now();
     const text = probe ? await probe(identifier) : '';
     if (probe && text.trim() === '') {
       throw new GatewayError('check_failed', `the probe said nothing about "${identifier}"`);
     }
     const looked = new Map<string, string>();
     for (const [name, effect] of effects) looked.set(name, await effect(identifier));
-    return { paid: probe ? isPaid(text) : null, text, effects: looked };
+    return { paid: probe ? isPaid(text) : null, text, effects: looked, at };
   }
 
   /** Waits until the order counts as paid. @returns how the shop looks then, or when time is up */
@@ -142,6 +175,26 @@ export class Shop {
       if (look.paid !== false || performance.now() >= deadline) return look;
       await pause(POLL_MS);
     }
+  }
+
+  /** Waits until nothing changes any more after a payment. @returns how the shop looks then, and when that began */
+  async lookUntilQuiet(payment: Payment, first: Look): Promise<{ look: Look; changedAt: number }> {
+    const quietMs = this.parts.effects.size ? QUIET_WITH_EFFECTS_MS : QUIET_MS;
+    const deadline = performance.now() + LONGEST_WAIT_MS;
+    let [look, changedAt] = [first, first.at];
+    while (performance.now() < Math.min(changedAt + quietMs, deadline)) {
+      await pause(2 * POLL_MS);
+      const next = await this.look(payment);
+      const isOther = next.text !== look.text && !this.changesByItself;
+      if (isOther || this.changedEffects(look, next).length) changedAt = next.at;
+      look = next;
+    }
+    return { look, changedAt };
+  }
+
+  /** Which of the further probes say something else, by name; those that do so by themselves are left out. */
+  changedEffects(before: Look, after: Look): string[] {
+    return changedEffects(before, after).filter((name) => !this.restless.has(name));
   }
 
   /** Far longer than the control took. */
@@ -170,8 +223,15 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** As many requests as may have been under way when the shop ended. */
+const SUSPECTS = 6;
+
+function isRefused({ error }: Observation): boolean {
+  return error?.startsWith('connection refused') ?? false;
+}
+
 /** Which of the further probes say something else, by name. */
-export function changedEffects(before: Look, after: Look): string[] {
+function changedEffects(before: Look, after: Look): string[] {
   return [...after.effects].filter(([name, text]) => text !== before.effects.get(name)).map(([name]) => name);
 }
 

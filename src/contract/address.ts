@@ -43,13 +43,13 @@ export function shorten(text: string): string {
 }
 
 /** An address that an IPN can go to. @throws GatewayError `invalid_fields` */
-export function requireAddress(url: string | undefined): string {
+export function requireAddress(url: string | undefined, name = 'to'): string {
   if (url === undefined) {
     const expected = 'the address that the IPN goes to (or payment, whose ipn_url it is)';
-    throw new GatewayError('invalid_fields', `to is required: ${expected}`);
+    throw new GatewayError('invalid_fields', `${name} is required: ${expected}`);
   }
   const problem = urlProblem(url);
-  if (problem) throw new GatewayError('invalid_fields', `to ${problem}`);
+  if (problem) throw new GatewayError('invalid_fields', `${name} ${problem}`);
   return url;
 }
 

@@ -60,6 +60,16 @@ export const AUDIT_CLASSES = {
 } as const;
 export type AuditClass = keyof typeof AUDIT_CLASSES;
 
+/** Shops whose ways to place an order and to look at it are known. */
+export const AUDIT_PRESETS = {
+  plain: 'POST /orders places one, GET /orders/{identifier} tells of it in JSON with its status',
+  woocommerce: 'by WP-CLI, in the folder of the site; WC_GATEWAY names the payment method',
+  laravel: 'looks by artisan tinker, in the folder of the site; orders by hand',
+  prestashop: 'looks into its database by mysql; orders by hand',
+  whmcs: 'looks into its database by mysql; orders by hand',
+} as const;
+export type AuditPreset = keyof typeof AUDIT_PRESETS;
+
 /** How many cases came to what. */
 export function auditSummary(cases: readonly Pick<AuditedCase, 'verdict'>[]): AuditSummary {
   const summary: AuditSummary = { pass: 0, fail: 0, exposed: 0, unproven: 0, skipped: 0 };
@@ -69,6 +79,8 @@ export function auditSummary(cases: readonly Pick<AuditedCase, 'verdict'>[]): Au
 
 /** How a shop is audited: beside what anybody may ask for, what only its user may, since it runs commands and code. */
 export interface AuditOptions extends AuditRequest {
+  /** Fills in how orders are placed and looked at, where that is not given. */
+  preset?: AuditPreset | undefined;
   /** Makes the shop place an order, instead of `orderUrl`: a command, or a function. */
   orderCmd?: string | undefined;
   order?: (() => unknown) | undefined;

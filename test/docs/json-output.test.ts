@@ -53,6 +53,8 @@ test('every command prints what the page says', async () => {
   await ask('ipn resend', delivery.id);
   await ask('ipn fire', '--payment', 'order-1');
   await ask('ipn verify', delivery.body);
+  await ask('reconcile', '--probe-cmd', 'echo {identifier}', '--paid-when', '/^order-1$/m');
+  await ask('audit', `${receiver.url}/ipn`, '--only', 'control');
   for (const name of ['keys show', 'keys env', 'keys generate', 'inbox', 'clock show']) await ask(name);
   await ask('clock advance', '1s');
   await ask('clock freeze');

@@ -150,6 +150,7 @@ const WELL_KNOWN = [
   mutant('null as key', 'C', also('null'), 'secret-null'),
   mutant('undefined as key', 'C', also('undefined'), 'secret-null'),
   mutant('the key of an example', 'C', also('YOUR_SECRET_KEY'), 'secret-of-documentation'),
+  mutant('the last key of all examples', 'C', also('123456'), 'secret-of-documentation'),
   mutant('the key of every emulator', 'C', also('sec_sim_example_not_a_real_key'), 'secret-of-emulator'),
 ];
 
@@ -477,6 +478,17 @@ const INJECTIONS = [
     },
     'name-markup',
   ),
+  mutant(
+    'a null character breaks the query',
+    'K',
+    {
+      find: (shop, form) => {
+        if (text(form, 'identifier').includes('\u0000')) throw new Error('invalid byte sequence');
+        return shop.orders.get(text(form, 'identifier'));
+      },
+    },
+    'identifier-newline',
+  ),
 ];
 
 const LEAKING = [
@@ -542,6 +554,17 @@ const FROM_CLIENT = [
     'ipn-url-is-success-url',
   ),
   mutant(
+    'one page of one script for both',
+    'M',
+    {
+      initiate: (fields) => {
+        const both = String(fields['ipn_url']).replace('/ipn?', '/index.php?page=payment&');
+        return { ...fields, ipn_url: both, success_url: both };
+      },
+    },
+    'ipn-url-is-success-url',
+  ),
+  mutant(
     'the ipn_url as logo',
     'M',
     {
@@ -565,6 +588,20 @@ const again: Handler['pay'] = (order) => {
   order.credited++;
 };
 
+/** The number of an invoice grows with each order: only the credit is an effect. */
+function numbersInvoices(): Check {
+  let invoices = 0;
+  return {
+    pay: async (order, form) => {
+      const { paid } = order;
+      await pause(30);
+      if (paid) return;
+      again(order, form);
+      order.charge = String(++invoices);
+    },
+  };
+}
+
 const TWICE = [
   mutant('a copy pays again', 'once', { pay: again }, 'replay-at-once'),
   mutant(
@@ -579,6 +616,7 @@ const TWICE = [
     },
     'copies-2',
   ),
+  mutant('looks, waits, pays, and numbers its invoices', 'once', numbersInvoices(), 'copies-20'),
   mutant(
     'browser and IPN both pay',
     'once',
@@ -611,6 +649,17 @@ const FRAGILE = [
       },
     },
     'fields-missing',
+  ),
+  mutant(
+    'an empty body breaks it',
+    'robustness',
+    {
+      isWhole: (form, raw) => {
+        if (raw === '') throw new TypeError('Cannot convert undefined or null to object');
+        return GOOD.isWhole(form, raw);
+      },
+    },
+    'body-empty',
   ),
   mutant(
     'an unknown field is refused',

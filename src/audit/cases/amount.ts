@@ -51,7 +51,8 @@ export const AMOUNT: readonly AuditCase[] = [
   amount(
     'amount-exponent',
     'A valid signature over 1e2, which some languages read as 100.',
-    withAmount(() => '1e2'),
+    // Where the order costs 100, a shop that reads it as a number has lost nothing.
+    withAmount((text) => (Number(text) === 100 ? '1e3' : '1e2')),
   ),
   amount(
     'currency-other',
@@ -73,6 +74,8 @@ export const AMOUNT: readonly AuditCase[] = [
   ),
   afterPayment(
     {
+      // What the probe says of the order may tell of others, too: the stock.
+      ...{ alone: true as const },
       name: 'charge-changed',
       class: 'D',
       group: 'amount',
@@ -84,7 +87,8 @@ export const AMOUNT: readonly AuditCase[] = [
       const shot = post(ipn.set('charge', '12345.67'));
       const observation = await shop.send(shot);
       const after = await shop.lookAfterGrace(payment);
-      const isHarmed = after.paid === false || (after.text !== look.text && !after.text.includes('12345.67'));
+      const isOther = after.text !== look.text && !after.text.includes('12345.67');
+      const isHarmed = after.paid === false || (isOther && !shop.changesByItself);
       if (!shop.canLook)
         return { ...evidence(shot, observation), verdict: 'unproven', why: 'no probe tells what changed' };
       return { ...evidence(shot, observation), verdict: isHarmed ? 'fail' : 'pass' };

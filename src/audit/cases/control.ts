@@ -1,104 +1,114 @@
+import type { Payment } from '../../contract/payment.ts';
+import { errorPage, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
 import { type AuditCase, evidence, type Finding, withOrder } from '../case.ts';
 import type { Observation } from '../client.ts';
-import { numericChanges, type Shop } from '../shop.ts';
+import type { Look } from '../probe.ts';
+import { numericChanges, pause, type Shop } from '../shop.ts';
+
+/** Whether the handler broke. 501 is how plain servers refuse a method: Python's http.server, for one. */
+export const isBroken = (status: number) => status >= 500 && status !== 501;
 
 /** What is wrong with a correct IPN's answer, by what it looks like. */
-export function answerProblem({ status, headers, body, error }: Observation): string | undefined {
+export function answerProblem(observation: Observation): string | undefined {
+  const { status, error } = observation;
   if (status === null) return `there was no answer: ${error}`;
-  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1] ?? '';
-  if (status >= 300 && status < 400) {
-    return /log-?in|sign-?in|auth/i.test(location)
-      ? `it was sent to a login page (${location}): the address of an IPN must need no login`
-      : `it was redirected to ${location || 'nowhere'}: a gateway follows no redirects`;
-  }
-  if (status === 405) return 'it was answered 405: the route takes no POST';
-  if (status === 419) return 'it was answered 419: the framework wants a CSRF token, which no gateway has';
-  if (status === 403 && /csrf/i.test(body)) {
-    return 'it was answered 403: the framework wants a CSRF token, which no gateway has';
-  }
-  if (status === 404) return 'it was answered 404: there is no such route, or no such order';
-  if (status >= 400) return `it was answered ${status}`;
-  return undefined;
+  if (status < 300) return undefined;
+  const problem = problemOfAnswer(observation);
+  if (problem) return problem.cause;
+  return status >= 400 ? `it was answered ${status}` : undefined;
 }
 
-const ERROR_PAGES = [
-  /(?:PHP )?(?:Fatal|Parse) error:.{0,160}/i,
-  /Uncaught (?:\w*Error|\w*Exception).{0,160}/,
-  /Traceback \(most recent call last\)/,
-  /\bat (?:\S+ )?\(?(?:file:\/\/)?\/\S+\.(?:js|mjs|cjs|ts):\d+:\d+\)?/,
-  /#\d+ \/\S+\.php\(\d+\)/,
-];
+/** A clock that tells whole seconds. */
+const CLOCK = /\d\d:\d\d|\d{10}/;
+const CLOCK_MS = 1_100;
 
-/** The error that a page shows; undefined when it shows none. */
-export function errorPage(body: string): string | undefined {
-  for (const pattern of ERROR_PAGES) {
-    const found = pattern.exec(body)?.[0];
-    if (found) return found.trim();
+/** Looks again at an order to which nothing happens. @returns the numbers that change by themselves */
+async function restless(shop: Shop, payment: Payment, before: Look): Promise<ReadonlyMap<string, number>> {
+  const { notices } = shop.parts;
+  if ([before.text, ...before.effects.values()].some((text) => CLOCK.test(text))) await pause(CLOCK_MS);
+  const again = await shop.look(payment);
+  if (again.text !== before.text) {
+    shop.changesByItself = true;
+    notices.add('what the probe says changes by itself between two looks: is there a clock in it?');
   }
-  return undefined;
+  for (const name of shop.changedEffects(before, again)) {
+    shop.restless.add(name);
+    notices.add(
+      `what the probe "${name}" says changes by itself between two looks, and proves nothing: is there a clock in it?`,
+    );
+  }
+  return numericChanges(before, again);
+}
+
+/** The customer pays, and the emulator itself tells the shop. */
+async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
+  const { delivery } = await shop.parts.gateway.payments.approve(id, {
+    delivery: 'ipn-only',
+    awaitDelivery: true,
+    by: 'audit',
+  });
+  const attempt = delivery?.attempts.at(-1);
+  const forwardTo = attempt && attempt.url !== ipnUrl ? withoutQueryOf(attempt.url, ipnUrl) : null;
+  shop.calibration = { ...shop.calibration, forwardTo };
+  const observation: Observation = {
+    status: attempt?.responseStatus ?? null,
+    headers: attempt?.responseHeaders ?? [],
+    body: attempt?.responseBody ?? '',
+    error: attempt?.error ?? delivery?.note ?? 'the emulator was told to send no IPN',
+    durationMs: attempt?.durationMs ?? 0,
+  };
+  const shot = { url: attempt?.url ?? ipnUrl, body: attempt?.requestBody ?? '' };
+  shop.see(shot, observation);
+  return { observation, shown: evidence(shot, observation) };
+}
+
+/** A shop that refuses an order that it does not know is right. */
+function isUnknownOrder(shop: Shop, { status }: Observation): boolean {
+  return (
+    !shop.parts.hasOrders && status !== null && status >= 400 && status < 500 && ![405, 419].includes(status)
+  );
+}
+
+function whyUnproven(shop: Shop, observation: Observation): string {
+  return isUnknownOrder(shop, observation)
+    ? 'the order was invented, and the shop does not know it: let the shop place one'
+    : 'no probe tells whether the order was paid: a status code alone proves little';
+}
+
+function whyNotPaid(shop: Shop, { body }: Observation): string {
+  const fault = errorPage(body);
+  if (fault) {
+    return `The shop answered a correct IPN with an error of its program, and the order is not paid: ${fault}.`;
+  }
+  return shop.parts.hasOrders
+    ? 'The shop answered a correct IPN, but the order is not paid afterwards: look at the handler, or at the condition of the probe.'
+    : 'The shop did not pay an order that was invented here: let the shop place one.';
 }
 
 async function runControl(shop: Shop): Promise<Finding> {
   return withOrder(shop, async (payment, before) => {
-    const again = await shop.look(payment);
-    if (again.text !== before.text) {
-      shop.changesByItself = true;
-      shop.parts.notices.add(
-        'what the probe says changes by itself between two looks: is there a clock in it?',
-      );
-    }
-    const { delivery } = await shop.parts.gateway.payments.approve(payment.id, {
-      delivery: 'ipn-only',
-      awaitDelivery: true,
-      by: 'audit',
-    });
-    const attempt = delivery?.attempts.at(-1);
-    const forwardTo =
-      attempt && attempt.url !== payment.ipnUrl ? withoutQueryOf(attempt.url, payment.ipnUrl) : null;
-    shop.calibration = { ...shop.calibration, forwardTo };
+    const idle = await restless(shop, payment, before);
+    const { observation, shown } = await payByCourier(shop, payment);
     const answered = performance.now();
-    const observation: Observation = {
-      status: attempt?.responseStatus ?? null,
-      headers: attempt?.responseHeaders ?? [],
-      body: attempt?.responseBody ?? '',
-      error: attempt?.error ?? delivery?.note ?? 'the emulator was told to send no IPN',
-      durationMs: attempt?.durationMs ?? 0,
-    };
-    const shot = { url: attempt?.url ?? payment.ipnUrl, body: attempt?.requestBody ?? '' };
-    shop.seen.push({ shot, observation });
-    const shown = evidence(shot, observation);
     const problem = answerProblem(observation);
-    // A shop that refuses an order that it does not know is right.
-    const isUnknown = !shop.parts.hasOrders && (observation.status ?? 0) >= 400 && observation.status !== 405;
-    if (
-      problem !== undefined &&
-      (!isUnknown || (observation.status ?? 0) >= 500 || observation.status === 419)
-    ) {
-      return { ...shown, verdict: 'fail', why: `The shop does not take a correct IPN: ${problem}.` };
+    if (problem !== undefined && !isUnknownOrder(shop, observation)) {
+      return {
+        ...shown,
+        verdict: 'fail',
+        why: `The shop does not take a correct IPN: ${problem.replace(/\.$/, '')}.`,
+      };
     }
-    if (!shop.canLook) {
-      const why = isUnknown
-        ? 'the order was invented, and the shop does not know it: let the shop place one'
-        : 'no probe tells whether the order was paid: a status code alone proves little';
-      return { ...shown, verdict: 'unproven', why };
-    }
+    if (!shop.canLook) return { ...shown, verdict: 'unproven', why: whyUnproven(shop, observation) };
     const after = await shop.lookUntilPaid(payment);
-    if (!after.paid) {
-      const fault = errorPage(observation.body);
-      const why = fault
-        ? `The shop answered a correct IPN with an error of its program, and the order is not paid: ${fault}.`
-        : shop.parts.hasOrders
-          ? 'The shop answered a correct IPN, but the order is not paid afterwards: look at the handler, or at the condition of the probe.'
-          : 'The shop did not pay an order that was invented here: let the shop place one.';
-      return { ...shown, verdict: 'fail', why };
-    }
-    const lagMs = performance.now() - answered;
-    shop.calibration = { ...shop.calibration, lagMs, answerMs: observation.durationMs };
-    await shop.grace();
-    const settled = await shop.look(payment);
+    if (!after.paid) return { ...shown, verdict: 'fail', why: whyNotPaid(shop, observation) };
+    const { look: settled, changedAt } = await shop.lookUntilQuiet(payment, after);
+    const changes = numericChanges(before, settled);
+    for (const place of idle.keys()) changes.delete(place);
     shop.calibration = {
       ...shop.calibration,
-      changes: numericChanges(before, settled),
+      lagMs: Math.max(changedAt - answered, 1),
+      answerMs: observation.durationMs,
+      changes,
       amount: payment.amount,
     };
     return { ...shown, verdict: 'pass' };

@@ -1,5 +1,5 @@
 import type { Payment } from '../../contract/payment.ts';
-import { type AuditCase, type CaseText, type Finding, skipped, withOrder } from '../case.ts';
+import { type AuditCase, type CaseText, type Finding, NO_ORDERS, skipped } from '../case.ts';
 import { valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
@@ -14,10 +14,17 @@ const looks = (
   judge: (shop: Shop, payment: Payment) => Finding | Promise<Finding>,
 ): AuditCase => ({
   ...info,
-  run: (shop) =>
-    shop.parts.hasOrders
-      ? withOrder(shop, async (payment) => judge(shop, payment))
-      : Promise.resolve(skipped('the order was invented: only what the shop initiates can be looked at')),
+  run: async (shop) => {
+    const { hasOrders, orders } = shop.parts;
+    if (!hasOrders) return skipped('the order was invented: only what the shop initiates can be looked at');
+    const payment = await orders.take();
+    if (!payment) return skipped(NO_ORDERS);
+    try {
+      return await judge(shop, payment);
+    } finally {
+      orders.release(payment, true);
+    }
+  },
 });
 
 const found = (verdict: Finding['verdict'], observed: string, why?: string): Finding => ({
@@ -25,8 +32,14 @@ const found = (verdict: Finding['verdict'], observed: string, why?: string): Fin
   ...(why !== undefined && { why }),
 });
 
-const same = (one: string, other: string | null) =>
-  other !== null && one.split('?')[0] === other.split('?')[0];
+/** Whether both lead to the same page. Behind a front controller (`/`, `index.php`) the query says which page it is. */
+function same(one: string, other: string | null): boolean {
+  if (other === null || !URL.canParse(one) || !URL.canParse(other)) return one === other;
+  const [here, there] = [new URL(one), new URL(other)];
+  if (here.origin + here.pathname !== there.origin + there.pathname) return false;
+  if (/(?:\/|\.php)$/.test(here.pathname)) return here.search === there.search;
+  return [...here.searchParams].every(([name, value]) => (there.searchParams.get(name) ?? value) === value);
+}
 
 /** Two amounts as decimals, without the zeros that say nothing. */
 const plain = (amount: string) =>

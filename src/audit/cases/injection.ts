@@ -1,8 +1,8 @@
+import { errorPage } from '../../contract/receiver-answer.ts';
 import type { AuditCase, CaseText, Target } from '../case.ts';
 import { refuses, takes } from '../case.ts';
 import type { Observation } from '../client.ts';
 import type { Ipn } from '../ipn.ts';
-import { errorPage } from './control.ts';
 
 const HARM = 'Text that comes from a stranger reaches the database or a page as if it were code.';
 

@@ -5,13 +5,14 @@ import {
   type CaseText,
   evidence,
   type Finding,
+  paidOrder,
   skipped,
   targetOf,
   withOrder,
 } from '../case.ts';
 import type { Shot } from '../client.ts';
 import type { Look } from '../probe.ts';
-import { changedEffects, numericChanges, pause, type Shop } from '../shop.ts';
+import { numericChanges, pause, type Shop } from '../shop.ts';
 
 const HARM =
   'Stock, credit, mails or downloads are given out again for each copy, and a gateway does send copies.';
@@ -28,7 +29,7 @@ function judgeCopy(shop: Shop, look: Look, after: Look): Pick<Finding, 'verdict'
   if (!shop.canLook) return { verdict: 'unproven', why: 'no probe tells whether it had a second effect' };
   if (!after.paid)
     return { verdict: 'fail', why: 'After a copy of its own IPN the order is no longer paid.' };
-  const changed = changedEffects(look, after);
+  const changed = shop.changedEffects(look, after);
   if (after.text !== look.text && !shop.changesByItself) changed.unshift('what the probe says of the order');
   return changed.length
     ? { verdict: 'fail', why: `A copy changed ${changed.join(', ')} once more. ${HARM}` }
@@ -45,24 +46,45 @@ const replay = (name: string, about: string, send: (shop: Shop, shot: Shot) => P
   });
 
 /** What came together has had the effect of one payment: as much as that of the control, not a multiple of it. */
-function judgeTogether(
+async function judgeTogether(
   shop: Shop,
   payment: Payment,
   before: Look,
   after: Look,
-): Pick<Finding, 'verdict' | 'why'> {
+): Promise<Pick<Finding, 'verdict' | 'why'>> {
   if (!shop.canLook) return { verdict: 'unproven', why: 'no probe tells how many effects there were' };
   if (!after.paid) return { verdict: 'fail', why: 'After copies that came together the order is not paid.' };
   const { changes, amount } = shop.calibration;
   if (amount !== payment.amount) return { verdict: 'pass' };
-  for (const [place, change] of numericChanges(before, after)) {
-    const once = changes.get(place);
-    const times = once === undefined ? 1 : change / once;
-    if (times > 1 && Number.isInteger(times)) {
-      return { verdict: 'fail', why: `One payment had its effect ${times} times (${place}). ${HARM}` };
-    }
+  const several = [...numericChanges(before, after)].flatMap(([place, change]) => {
+    const times = change / (changes.get(place) ?? change);
+    return times > 1 && Number.isInteger(times) ? [{ place, times }] : [];
+  });
+  if (!several.length) return { verdict: 'pass' };
+  // The number of an invoice is another one for each order: only what one payment always changes by as much counts.
+  const single = await changesOfOne(shop);
+  if (!single) {
+    const why =
+      'an effect looks like several, and there are no more orders to see what a single payment does';
+    return { verdict: 'unproven', why };
   }
-  return { verdict: 'pass' };
+  const found = several.find(({ place }) => single.get(place) === changes.get(place));
+  return found
+    ? { verdict: 'fail', why: `One payment had its effect ${found.times} times (${found.place}). ${HARM}` }
+    : { verdict: 'pass' };
+}
+
+/** What an order changes that is paid once. */
+async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined> {
+  const order = await shop.parts.orders.take();
+  if (!order) return undefined;
+  try {
+    const before = await shop.look(order);
+    const paid = await paidOrder(shop, order);
+    return paid && numericChanges(before, paid.look);
+  } finally {
+    shop.parts.orders.release(order, false);
+  }
 }
 
 /** Requests that reach the shop in the same instant, and what a copy does afterwards. */
@@ -80,6 +102,7 @@ const together = (
       const observations = await shop.sendTogether(shots);
       await shop.lookUntilPaid(payment);
       const after = await shop.lookAfterGrace(payment);
+      const judged = await judgeTogether(shop, payment, before, after);
       const index = Math.max(
         shots.findIndex(({ body }) => body !== undefined),
         0,
@@ -90,7 +113,7 @@ const together = (
       return {
         ...evidence(shot, observation, said),
         curl: null,
-        ...judgeTogether(shop, payment, before, after),
+        ...judged,
       };
     }),
 });
@@ -132,7 +155,7 @@ export const ONCE: readonly AuditCase[] = [
         await first;
         await shop.lookUntilPaid(payment);
         const after = await shop.lookAfterGrace(payment);
-        return { ...evidence(shot, observation), ...judgeTogether(shop, payment, before, after) };
+        return { ...evidence(shot, observation), ...(await judgeTogether(shop, payment, before, after)) };
       }),
   },
 ];

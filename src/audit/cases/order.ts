@@ -4,6 +4,7 @@ import {
   type CaseText,
   evidence,
   judgeRefused,
+  NO_ORDERS,
   refuses,
   skipped,
   type Target,
@@ -99,7 +100,7 @@ export const ORDER: readonly AuditCase[] = [
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
         const other = await shop.parts.orders.take();
-        if (!other) return skipped('there are no more orders: --orders allows more of them');
+        if (!other) return skipped(NO_ORDERS);
         try {
           if (other.identifier === payment.identifier) {
             return skipped('both orders have the same identifier');

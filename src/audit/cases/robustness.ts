@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
+import { errorPage } from '../../contract/receiver-answer.ts';
 import {
   type AuditCase,
   type CaseText,
@@ -13,7 +14,7 @@ import {
 } from '../case.ts';
 import type { Observation, Shot } from '../client.ts';
 import type { Ipn } from '../ipn.ts';
-import { answerProblem, errorPage } from './control.ts';
+import { answerProblem, isBroken } from './control.ts';
 
 const HARM = 'The handler breaks on what a gateway or a stranger may send, and a payment is lost on the way.';
 const MEBIBYTE = 2 ** 20;
@@ -28,7 +29,7 @@ const text = (name: string, about: string): CaseText => ({
 /** What shows that the handler broke. */
 export function breakdown({ status, error, body }: Observation): string | undefined {
   if (status === null) return `The handler gave no answer: ${error}. ${HARM}`;
-  if (status >= 500) return `The handler broke: it answered ${status}. ${HARM}`;
+  if (isBroken(status)) return `The handler broke: it answered ${status}. ${HARM}`;
   const fault = errorPage(body);
   return fault && `The answer is an error of the program: ${fault}. ${HARM}`;
 }
@@ -149,7 +150,8 @@ export const ROBUSTNESS: readonly AuditCase[] = [
         return await taken.run(shop);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
-        const why = `The shop does not work any more: ${error.message}. A request of this audit ended it.`;
+        const ended = await shop.outage();
+        const why = `The shop does not work any more: ${ended?.text ?? error.message}.`;
         return { verdict: 'fail', sent: null, observed: error.message, why, curl: null };
       }
     },

@@ -8,7 +8,7 @@ import {
   withOrder,
 } from '../case.ts';
 import type { Ipn } from '../ipn.ts';
-import { changedEffects, type Shop } from '../shop.ts';
+import type { Shop } from '../shop.ts';
 
 const HARM = 'Anybody can cancel or reopen the orders of others, paid ones included.';
 const GARBAGE = 'F'.repeat(64);
@@ -56,9 +56,9 @@ const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
     const after = await shop.lookAfterGrace(payment);
     const shown = evidence(shot, observation);
     if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
-    const changed = changedEffects(look, after);
+    const changed = shop.changedEffects(look, after);
     if (changed.length)
-      return { ...shown, verdict: 'fail', why: `This changed: ${changed.join(', ')}. ${HARM}` };
+      return { ...shown, verdict: 'fail', why: `This changed: ${changed.join(', ')}. ${HARM}`, again: true };
     return { ...shown, verdict: after.paid ? 'pass' : 'fail' };
   });
 

@@ -20,7 +20,7 @@ type Context = Parameters<Actions['audit']>[0];
 
 export const audit: Actions['audit'] = async (context) => {
   const { args, options, output, io } = context;
-  const { list, junit, html, own, failOn, allowIpnHost, orders, probe, ...chosen } = options;
+  const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, ...chosen } = options;
   if (list) return listed();
   const [ipnUrl] = args;
   if (ipnUrl === undefined) throw missingUrl();
@@ -31,6 +31,7 @@ export const audit: Actions['audit'] = async (context) => {
       ...chosen,
       ipnUrl,
       probes: probe,
+      timeoutMs: timeout,
       allowIpnHosts: allowIpnHost,
       ...(orders !== undefined && { orders: Number(orders) }),
       onCase: (audited, done, of) => output.notice(progress(audited, done, of)),

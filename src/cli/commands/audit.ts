@@ -1,10 +1,23 @@
-import { type ActionsOf, choice, type Declarations, flag, group, list, named, text } from '../command.ts';
+import { AUDIT_PRESETS } from '../../contract/audit.ts';
+import { namesOf } from '../../contract/vocabulary.ts';
+import {
+  type ActionsOf,
+  choice,
+  type Declarations,
+  duration,
+  flag,
+  group,
+  list,
+  named,
+  text,
+} from '../command.ts';
 
 const ABOUT = `
 The audit places orders in your shop, attacks its IPN handler and its return page the way real attackers and real
 gateways do, and looks by your probe at what the shop did. It settles only payments that it made itself, and leaves its
 orders in the shop's database. {identifier} stands for the identifier of an order; commands see GATEWAY_SIM_URL,
-GATEWAY_SIM_INITIATE_URL and the keys. Without a probe nothing can be proven. Exit code 1 when a case fails.`;
+GATEWAY_SIM_INITIATE_URL and the keys. Without a probe nothing can be proven. Exit code 1 when a case fails, or when
+the audit could not be carried out.`;
 
 const PROBE = {
   probeCmd: text('command', 'prints what the shop knows of the order {identifier}'),
@@ -17,21 +30,27 @@ export const COMMANDS = {
     args: ['[ipn-url]'],
     summary: "attack a shop's IPN handler, and look at what the shop did",
     options: {
+      preset: choice(
+        'shop',
+        'fill in how orders are placed and looked at, and say so; other options beat it',
+        namesOf(AUDIT_PRESETS),
+      ),
       orderCmd: text('command', 'makes the shop place an order'),
       orderUrl: text('url', 'the same by a request to this address'),
-      orderMethod: choice('method', 'how --order-url is requested (default: POST)', ['GET', 'POST']),
+      orderMethod: choice('method', 'the method of --order-url (default: POST)', ['GET', 'POST']),
       orderWait: flag('somebody places the orders by hand'),
       orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
       ...PROBE,
       probe: named(
         'command or url',
-        "a further effect by name, as in stock='<command or url>': must not change for nothing; repeatable",
+        "something that happens once per payment, as in stock='<command or url>'; repeatable",
       ),
       orderAmount: text('path', 'where the probe says what the order costs, such as .total'),
       only: list('names', 'only these cases, groups or classes; repeatable'),
       skip: list('names', 'not these; repeatable'),
       failOn: list('verdicts', 'exit 1 on these, too: exposed, unproven; repeatable'),
       own: flag('in an emulator of its own, in memory, on the port of the configuration'),
+      timeout: duration('for an answer, an order and a look each, such as 5s (default: 10s and more)'),
       allowIpnHost: list('host', 'let requests out to this public host; repeatable'),
       junit: text('file', 'write the report as JUnit XML, too'),
       html: text('file', 'write the report as one page, too'),

@@ -1,0 +1,54 @@
+import { requireAddress } from '../contract/address.ts';
+import type { AuditOptions } from '../contract/audit.ts';
+import { GatewayError } from '../contract/error.ts';
+import type { AuditGateway } from './gateway.ts';
+import { Orders, type PlaceOrder } from './orders.ts';
+import { ofTheUser, runShell } from './shell.ts';
+
+const MAX_ORDERS = 150;
+const MAX_ORDERS_BY_HAND = 3;
+/** For the shop to initiate after an order was placed; by hand that takes longer. */
+const INITIATE_LIMIT_MS = 15_000;
+const BY_HAND_LIMIT_MS = 10 * 60_000;
+
+/** Where orders come from. */
+export function ordersOf(
+  gateway: AuditGateway,
+  options: AuditOptions,
+  notices: Set<string>,
+  attackerUrl: string,
+): Orders {
+  const { timeoutMs, orderWait = false, orders: max = orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS } = options;
+  return new Orders(gateway, placeOf(gateway, options), {
+    ...{ max, notices },
+    limitMs: orderWait ? BY_HAND_LIMIT_MS : (timeoutMs ?? INITIATE_LIMIT_MS),
+    isOurs: ({ ipnUrl }) => ipnUrl === attackerUrl,
+  });
+}
+
+function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
+  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice, timeoutMs } = options;
+  if (order) return () => ofTheUser('placing an order', order);
+  if (orderCmd !== undefined) return () => runShell(orderCmd, gateway.env, timeoutMs);
+  if (orderUrl !== undefined) {
+    const address = requireAddress(orderUrl, 'the address that places orders');
+    return () => requestOrder(address, orderMethod, timeoutMs ?? INITIATE_LIMIT_MS);
+  }
+  if (orderWait)
+    return async () => onNotice?.('Place an order at the shop now; it is waited for 10 minutes.');
+  return () => gateway.payments.create({ ipnUrl });
+}
+
+/** @throws GatewayError `check_failed` when the shop answers with an error, or not at all */
+async function requestOrder(address: string, method: 'GET' | 'POST', limitMs: number): Promise<void> {
+  const signal = AbortSignal.timeout(limitMs);
+  const unable = (why: string) =>
+    new GatewayError('check_failed', `no order could be placed: ${method} ${address} ${why}`);
+  const response = await fetch(address, { method, redirect: 'manual', signal }).catch((error: Error) => {
+    if (signal.aborted) throw unable(`was not answered within ${limitMs / 1_000} s`);
+    const { message } = (error.cause as Error | undefined) ?? error;
+    throw unable(`was not answered: ${message}`);
+  });
+  await response.body?.cancel();
+  if (response.status >= 400) throw unable(`was answered ${response.status}`);
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AuditOptions } from '../../src/contract/audit.ts';
+import { startGatewaySim } from '../../src/index.ts';
+import { GOOD, type Handler, sign, startShop } from '../merchants/node-shop.ts';
+
+const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
+
+async function prepared(changed: Partial<Handler> = {}) {
+  const sim = await startGatewaySim({ secretKey: SECRET });
+  onTestFinished(() => sim.stop());
+  const shop = await startShop(sim, changed);
+  let isOpen = true;
+  const end = async () => {
+    if (isOpen) await shop[Symbol.asyncDispose]();
+    isOpen = false;
+  };
+  onTestFinished(end);
+  const probing = { probe: shop.probe, paidWhen: '.status=paid' };
+  const audit = (options: Partial<AuditOptions> = {}) =>
+    sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
+  return { shop, audit, end };
+}
+
+const verdicts = ({ cases }: { cases: readonly { name: string; verdict: string }[] }) =>
+  Object.fromEntries(cases.map(({ name, verdict }) => [name, verdict]));
+
+describe('what an audit takes for an effect', () => {
+  it('is not the stock of the whole shop that sells to others meanwhile', async () => {
+    let stock = 1_000;
+    const { audit } = await prepared({
+      pay: (order, form) => {
+        if (!order.paid) stock--;
+        GOOD.pay(order, form);
+      },
+    });
+    // It names an order, and tells of all of them.
+    const report = await audit({ probes: { stock: (identifier) => `${identifier}: ${stock}` } });
+    expect(report.cases.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'skipped')).toEqual([]);
+  });
+
+  it('is not the time of day', async () => {
+    const { audit } = await prepared();
+    const time = (identifier: string) => `${identifier} at ${new Date().toISOString().slice(11, 19)}`;
+    const { notices, summary } = await audit({ probes: { time }, only: ['A', 'once'] });
+    expect(notices).toEqual([expect.stringContaining('"time" says changes by itself')]);
+    expect(summary.fail).toBe(0);
+  });
+
+  it('is a mail for each copy, however late', async () => {
+    const mails: string[] = [];
+    const { audit } = await prepared({
+      pay: (order, form) => {
+        GOOD.pay(order, form);
+        setTimeout(() => mails.push(order.identifier), 150);
+      },
+    });
+    const sent = (identifier: string) => mails.filter((one) => one === identifier).length;
+    const found = verdicts(await audit({ probes: { mails: sent }, only: ['once'] }));
+    expect(found).toMatchObject({ 'replay-at-once': 'fail', 'replay-later': 'fail', 'copies-2': 'fail' });
+  });
+});
+
+describe('a case of several requests', () => {
+  it('names the one that did it', async () => {
+    const { audit } = await prepared({
+      isSigned: (form, secret, request) =>
+        form.get('signature') === signedBy(form, 'changeme') || GOOD.isSigned(form, secret, request),
+    });
+    const { cases } = await audit({ only: ['secret-of-documentation'] });
+    const [, signature] = /signature=(\w+)/.exec(cases[1]?.sent ?? '') ?? [];
+    const sent = new URLSearchParams(cases[1]?.sent?.split(': ')[1]);
+    expect([cases[1]?.verdict, signature]).toEqual(['fail', signedBy(sent, 'changeme')]);
+  });
+});
+
+const signedBy = (form: URLSearchParams, key: string) =>
+  sign(form.get('data[amount]') ?? '', form.get('identifier') ?? '', key);
+
+describe('orders with one identifier', () => {
+  it('prove nothing but that it can be guessed', async () => {
+    const { audit } = await prepared({ identifier: () => 'DFU80XZIKS' });
+    const { cases, summary } = await audit({ only: ['A', 'once', 'M'] });
+    expect(summary.fail).toBe(0);
+    expect(cases.find(({ name }) => name === 'signature-missing')).toMatchObject({
+      verdict: 'unproven',
+      why: expect.stringContaining('several orders have the identifier "DFU80XZIKS"'),
+    });
+  });
+});
+
+describe('a shop that ends', () => {
+  it('is told with the request that probably ended it', async () => {
+    let end = async () => {};
+    const shop = await prepared({
+      isWhole: (form, raw) => {
+        if (!form.has('status')) void end();
+        return GOOD.isWhole(form, raw);
+      },
+    });
+    ({ end } = shop);
+    const { cases } = await shop.audit({ only: ['fields-missing', 'slow-body', 'still-alive'] });
+    const found = Object.fromEntries(cases.map((one) => [one.name, one]));
+    expect(found['fields-missing']).toMatchObject({
+      verdict: 'fail',
+      why: expect.stringContaining('probably ended the shop'),
+      sent: expect.not.stringContaining('status='),
+    });
+    expect(found['slow-body']?.verdict).toBe('unproven');
+    expect(found['still-alive']).toMatchObject({
+      verdict: 'fail',
+      why: expect.stringMatching(/nothing listens at .* Probably this request ended it: POST /),
+    });
+  });
+});

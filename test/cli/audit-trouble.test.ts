@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { AuditReport } from '../../src/contract/audit.ts';
+import { run } from '../helpers/binary.ts';
+import { prepare } from '../merchants/running.ts';
+
+const ONE = ['--only', 'signature-missing'];
+
+/** What a script of Node does, as a command line. */
+const script = (code: string, ...args: string[]) =>
+  `"${process.execPath}" -e '${code}' ${args.join(' ')}`.trim();
+const ORDER = 'fetch(process.argv[1], { method: "POST" })';
+
+describe('what goes wrong with an audit', () => {
+  const HANG = script('setInterval(() => {}, 1e3)');
+
+  it.each([
+    [
+      'an order command that hangs',
+      { order: HANG },
+      'did not end within 1 s|initiated no payment within 1 s',
+    ],
+    ['an order command that fails', { order: 'echo broken >&2; exit 7' }, 'exited with 7: broken'],
+    ['an order command that initiates nothing', { order: 'true' }, 'initiated no payment within 1 s'],
+    ['a probe that hangs', { probe: `${HANG} {identifier}` }, 'did not end within 1 s'],
+    ['a probe that fails', { probe: 'false {identifier}' }, 'exited with 1'],
+    ['a probe that prints nothing', { probe: 'true {identifier}' }, 'the probe said nothing about'],
+  ])('is told: %s', async (_, { order, probe }: { order?: string; probe?: string }, why) => {
+    const { audit, url } = await prepare('node');
+    const by = [
+      ...(order === undefined ? ['--order-url', `${url}/order`] : ['--order-cmd', order]),
+      ...(probe === undefined ? ['--probe-url', `${url}/orders/{identifier}`] : ['--probe-cmd', probe]),
+    ];
+    const { code, stdout, stderr } = await audit([...ONE, '--timeout', '1s', '--json'], by);
+    const { cases } = JSON.parse(stdout) as AuditReport;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the audit could not be carried out')]);
+    expect(cases.map(({ verdict }) => verdict)).toEqual(['unproven', 'unproven']);
+    expect(cases[0]?.why).toMatch(new RegExp(why));
+  });
+
+  it('is told: two payments from one order', async () => {
+    const { audit, url } = await prepare('node');
+    const cmd = script(`${ORDER}.then(() => ${ORDER})`, `${url}/order`);
+    const by = ['--order-cmd', cmd, '--probe-url', `${url}/orders/{identifier}`];
+    const { code, stderr } = await audit(ONE, by);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('several payments at once: the first of them'),
+    ]);
+  });
+
+  it('is told: a probe that changes by itself', async () => {
+    const { audit, url } = await prepare('node');
+    const look = script(
+      'fetch(process.argv[1]).then((a) => a.text()).then((t) => console.log(t, process.hrtime.bigint()))',
+      `${url}/orders/{identifier}`,
+    );
+    const by = ['--order-url', `${url}/order`, '--probe-cmd', look];
+    const { code, stderr } = await audit(['--only', 'control', '--paid-when', '/"paid"/'], by);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('is there a clock in it?')]);
+  });
+
+  it('is told: a receiver that is down', async () => {
+    const { cwd, env } = await prepare('node');
+    const { code, stdout } = await run(['audit', 'http://127.0.0.1:9/ipn', ...ONE], { cwd, env });
+    expect([code, stdout]).toEqual([1, expect.stringContaining('connection refused')]);
+  });
+});

@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { AuditReport } from '../../src/contract/audit.ts';
+import { launch, run, runJson } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { prepare, SECRET } from '../merchants/running.ts';
+
+const ONE = ['--only', 'signature-missing'];
+
+/** What a script of Node does, as a command line. */
+const script = (code: string, ...args: string[]) =>
+  `"${process.execPath}" -e '${code}' ${args.join(' ')}`.trim();
+/** Elements of XML that are not closed where they should be. */
+function unclosed(xml: string): string[] {
+  const open: string[] = [];
+  for (const [, end, name = '', alone] of xml.matchAll(/<(\/?)([a-z]+)(?:\s+[a-z]+="[^"<>]*")*(\/?)>/g)) {
+    if (alone) continue;
+    if (!end) open.push(name);
+    else if (open.pop() !== name) return [name];
+  }
+  const text = xml.replace(/^<\?xml [^>]*\?>/, '').replace(/<\/?[a-z]+(?:\s+[a-z]+="[^"<>]*")*\/?>/g, '');
+  return [...open, ...(text.match(/<|&(?!(?:amp|lt|gt|quot|#39);)/g) ?? [])];
+}
+
+describe('audit', () => {
+  it('--list prints every case, and needs no emulator', async () => {
+    const cwd = await temporaryFolder();
+    const { code, body } = await runJson<{ cases: { name: string; class: string }[] }>(['audit', '--list'], {
+      cwd,
+    });
+    expect(code).toBe(0);
+    expect(body.cases.length).toBeGreaterThanOrEqual(60);
+    expect(body.cases[0]).toEqual({
+      ...{ name: 'control', class: 'control', group: 'control' },
+      about: 'A correct IPN of a real payment pays its order.',
+    });
+    const { stdout } = await run(['audit', '--list'], { cwd });
+    for (const { name } of body.cases) expect(stdout).toContain(name);
+  });
+
+  it('--json is the report, and nothing else is on stdout', async () => {
+    const { audit } = await prepare('node');
+    const { code, stdout, stderr } = await audit([...ONE, '--json']);
+    const report = JSON.parse(stdout) as AuditReport;
+    expect(code).toBe(0);
+    expect(report).toMatchObject({ summary: { pass: 2, fail: 0 }, orders: 2, notices: [] });
+    expect(Object.keys(report.cases[1] ?? {})).toEqual([
+      ...['name', 'group', 'class', 'about', 'verdict', 'sent', 'observed', 'why', 'mend', 'curl'],
+    ]);
+    expect(stderr).toBe('[1/2] pass     control\n[2/2] pass     signature-missing\n');
+  });
+
+  it('exits 1 when a case fails, and 1 or 0 for exposed as --fail-on says', async () => {
+    const flawed = await prepare('node', 'G');
+    const only = ['--only', 'sandbox-for-live'];
+    expect((await flawed.audit(only)).code).toBe(0);
+    const told = await flawed.audit([...only, '--fail-on', 'exposed']);
+    expect([told.code, told.stderr]).toEqual([1, expect.stringContaining('1 of 2 cases failed')]);
+    expect(
+      (await flawed.audit(['--only', 'G', '--skip', 'sandbox-for-live', '--skip', 'merchant'])).code,
+    ).toBe(0);
+  });
+
+  it('exits 0 for unproven, and 1 where --fail-on says so', async () => {
+    const { cwd, env, url } = await prepare('node');
+    const without = ['audit', `${url}/ipn`, '--order-url', `${url}/order`, ...ONE];
+    expect((await run(without, { cwd, env })).code).toBe(0);
+    const failing = [...without, '--fail-on', 'exposed', '--fail-on', 'unproven'];
+    expect((await run(failing, { cwd, env })).code).toBe(1);
+  });
+
+  it.each([
+    [['audit'], 2, 'audit needs the address of the IPN handler'],
+    [['audit', '/ipn'], 2, 'the address of the IPN handler must be an absolute'],
+    [['audit', 'https://shop.example/ipn', '--own'], 2, 'allow-ipn-host'],
+    [
+      ['audit', 'http://127.0.0.1:9/ipn', '--fail-on', 'pass', '--own'],
+      2,
+      '--fail-on takes exposed and unproven',
+    ],
+    [['audit', 'http://127.0.0.1:9/ipn', '--only', 'signature-mising', '--own'], 2, 'signature-missing'],
+    [['audit', 'http://127.0.0.1:9/ipn', '--url', 'http://127.0.0.1:9'], 3, ''],
+    [['audit', 'http://127.0.0.1:9/ipn', '--probe-cmd', 'cat', '--own'], 2, '{identifier}'],
+    [['audit', 'http://127.0.0.1:9/ipn', '--preset', 'magento', '--own'], 2, 'woocommerce'],
+    [['reconcile'], 3, ''],
+  ])('%j exits %i', async (args, code, said) => {
+    const ended = await run(args, { cwd: await temporaryFolder(), env: { GATEWAY_SIM_PORT: '0' } });
+    expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
+  });
+
+  it('writes a report for CI and one for people', async () => {
+    const { audit, cwd } = await prepare('node', 'A');
+    await audit([...ONE, '--junit', 'report.xml', '--html', 'report.html']);
+    const xml = await readFile(join(cwd, 'report.xml'), 'utf8');
+    expect(xml).toContain('<testsuites tests="2" failures="1" skipped="0">');
+    expect(unclosed(xml)).toEqual([]);
+    const html = await readFile(join(cwd, 'report.html'), 'utf8');
+    expect(html).toContain('signature-missing');
+    expect(html).not.toMatch(/<(?:script|link|img|iframe|object)\b|\bsrc=|url\(|@import/i);
+  });
+
+  it('uses an order again with --orders, and --only and --skip choose', async () => {
+    const { audit } = await prepare('node');
+    const { stdout } = await audit([
+      '--json',
+      '--orders',
+      '1',
+      '--only',
+      'B',
+      '--only',
+      'C',
+      '--skip',
+      'secret-null',
+    ]);
+    const { cases, orders } = JSON.parse(stdout) as AuditReport;
+    expect(orders).toBe(1);
+    expect(
+      cases.map(({ class: kind }) => kind).filter((kind) => !['control', 'B', 'C'].includes(kind)),
+    ).toEqual([]);
+    expect(cases.map(({ name }) => name)).not.toContain('secret-null');
+    expect(cases.at(-1)?.why).toContain('--orders allows more');
+  });
+
+  it('--order-wait waits for orders that somebody places', async () => {
+    const { cwd, env, url } = await prepare('node');
+    const looks = ['--probe-url', `${url}/orders/{identifier}`, '--paid-when', '.status=paid'];
+    const running = launch(['audit', `${url}/ipn`, '--order-wait', ...looks, ...ONE], { cwd, env });
+    for (const asked of [1, 2]) {
+      await running.until((_, stderr) => stderr.split('Place an order at the shop now').length > asked);
+      await fetch(`${url}/order`, { method: 'POST' });
+    }
+    const { code, stderr } = await running.ended;
+    expect([code, stderr]).toEqual([0, expect.stringContaining('[2/2] pass     signature-missing')]);
+  });
+
+  it('starts an emulator of its own where none runs, and says so', async () => {
+    const { cwd, url } = await prepare('node');
+    const elsewhere = await temporaryFolder();
+    const env = { GATEWAY_SIM_PORT: '0', GATEWAY_SIM_SECRET_KEY: SECRET };
+    const invented = await run(['audit', `${url}/ipn`, ...ONE], { cwd: elsewhere, env });
+    expect([invented.code, invented.stderr]).toEqual([
+      0,
+      expect.stringContaining('the audit starts its own'),
+    ]);
+    // The shop is told by its variables where it is.
+    const cmd = script(
+      'fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: "POST", body: new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: "own-" + Date.now(), currency: "USD", amount: "49.90", details: "x", ipn_url: process.argv[1], success_url: process.argv[1], cancel_url: process.argv[1], site_logo: process.argv[1], customer_name: "Ada", customer_email: "a@example.com" }) })',
+      `${url}/ipn`,
+    );
+    const own = await run(
+      ['audit', `${url}/ipn`, '--own', '--order-cmd', cmd, '--json', '--only', 'ipn-url-is-success-url'],
+      { cwd, env },
+    );
+    const { cases } = JSON.parse(own.stdout) as AuditReport;
+    // The shop knows nothing of that order.
+    expect(cases[0]).toMatchObject({ verdict: 'fail', observed: expect.stringContaining('404') });
+  });
+});

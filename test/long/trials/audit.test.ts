@@ -1,0 +1,16 @@
+import { convictions } from '../../merchants/handlers/convictions.ts';
+import { HANDLERS } from '../../merchants/handlers/list.ts';
+import { trial } from '../trial.ts';
+
+const NAMES = Object.keys(HANDLERS);
+
+trial(
+  'correct handlers of different make',
+  { promise: 'an audit convicts no handler that is right', short: 2, least: NAMES.length, share: 5 },
+  async (budget) => {
+    await budget.repeat(async (number) => {
+      const name = NAMES[number % NAMES.length] ?? '';
+      for (const found of await convictions(name)) budget.fail('other', `${name}: ${found}`);
+    });
+  },
+);

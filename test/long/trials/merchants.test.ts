@@ -1,0 +1,23 @@
+import { convicted, FLAWS } from '../../merchants/flaws.ts';
+import { LANGUAGES, missing } from '../../merchants/running.ts';
+import { trial } from '../trial.ts';
+
+for (const language of LANGUAGES) {
+  const cannot = missing(language);
+  trial(
+    `flawed and good shops in ${language}`,
+    {
+      promise: 'an audit convicts a flawed shop by its class, and a good one of nothing',
+      ...{ short: 1, least: FLAWS.length + 1, share: 3, ...(cannot && { cannot }) },
+    },
+    async (budget) => {
+      await budget.repeat(async (number) => {
+        const flaw = FLAWS[number % (FLAWS.length + 1)];
+        const found = await convicted(language, flaw, flaw);
+        const right = flaw === undefined ? found.length === 0 : found.includes(flaw);
+        if (!right)
+          budget.fail('other', `flaw ${flaw ?? 'none'}: convicted of ${found.join(', ') || 'nothing'}`);
+      });
+    },
+  );
+}

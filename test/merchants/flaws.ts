@@ -1,0 +1,18 @@
+import type { AuditReport } from '../../src/contract/audit.ts';
+import { type Language, prepare } from './running.ts';
+
+/** The classes of which each language has a vulnerable twin. */
+export const FLAWS = [
+  ...['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'splice', 'once', 'robustness'],
+];
+
+/** What the binary says against a shop with a flaw, or without any: the classes of its cases. */
+export async function convicted(language: Language, flaw = '', only = flaw): Promise<string[]> {
+  const { audit, stop } = await prepare(language, flaw);
+  const { stdout, stderr } = await audit(['--json', ...(only ? ['--only', only] : [])]);
+  await stop();
+  if (!stdout) throw new Error(stderr);
+  const { cases } = JSON.parse(stdout) as AuditReport;
+  const guilty = cases.filter(({ verdict }) => !['pass', 'skipped'].includes(verdict));
+  return [...new Set(guilty.map(({ class: kind }) => kind))];
+}

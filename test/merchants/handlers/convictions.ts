@@ -1,0 +1,21 @@
+import { startGatewaySim } from '../../../src/index.ts';
+import { HANDLERS } from './list.ts';
+import { VariedShop } from './shop.ts';
+
+const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
+
+/** What the audit says against a correct handler; it should say nothing. */
+export async function convictions(name: string): Promise<string[]> {
+  const style = HANDLERS[name];
+  if (!style) throw new Error(`there is no handler "${name}"`);
+  await using sim = await startGatewaySim({ secretKey: SECRET });
+  await using shop = await new VariedShop(style, sim).start();
+  const { cases } = await sim.audit({
+    ...{ ipnUrl: shop.ipnUrl, order: () => shop.place(), probe: (identifier) => shop.probe(identifier) },
+    ...{ paidWhen: '.status=paid', orderAmount: '.total' },
+  });
+  const others = cases.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'skipped');
+  return others.map(
+    ({ name: found, verdict, why, sent, observed }) => `${found} ${verdict}: ${why} (${sent}: ${observed})`,
+  );
+}

@@ -1,0 +1,283 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Fields, Incoming, Parser } from './parsers.ts';
+
+/** How a handler is made that is right: each of these is a habit of shops. */
+export interface Style {
+  server: 'http' | 'hono';
+  parse: Parser;
+  /** Status and body of a refusal, by why: what it does not understand, does not believe, does not know. */
+  refusal: readonly [malformed: number, forged: number, unknown: number];
+  refusalBody: Body;
+  accepted: number;
+  acceptedBody: Body;
+  /** Of a status that is not success, and of a copy. */
+  ignored: number;
+  copy: number;
+  otherMethod: number;
+  /** When it works: before it answers, after it answered, or before a slow answer. */
+  work: 'before' | 'after' | 'slow';
+  /** How it compares amounts. */
+  money: 'text' | 'cents' | 'number' | 'decimal';
+  total: string;
+  upperCasesFirst: boolean;
+  identifier: (count: number) => string;
+  token: 'query' | 'path';
+  /** Who comes second while the first is at work: waits, is told to go, or is stopped by the row that has changed. */
+  concurrency: 'queue' | 'turned-away' | 'row';
+  /** Everybody gets a cookie, and without one the return page sends to the login. */
+  sessions: boolean;
+  /** Mails that follow a payment later, from a queue. */
+  mailsAfterMs: number;
+  /** Numbers its invoices from 1. */
+  invoices: boolean;
+  /** The pages are told apart by the query of one script. */
+  frontController: boolean;
+}
+
+interface Body {
+  type: string;
+  text: string;
+}
+export const NOTHING: Body = { type: '', text: '' };
+export const TEXT: Body = { type: 'text/plain', text: 'ok' };
+export const JSON_BODY: Body = { type: 'application/json', text: '{"ok":true}' };
+export const PAGE: Body = {
+  type: 'text/html; charset=utf-8',
+  text: '<!doctype html><title>Shop</title><h1>Our shop</h1><p>Something about this request.</p>',
+};
+
+interface Order {
+  identifier: string;
+  token: string;
+  paid: boolean;
+  effects: number;
+  mails: number;
+  invoice: number | null;
+  charge: string;
+}
+interface Keys {
+  initiateUrl: string;
+  publicKey: string;
+  secretKey: string;
+}
+interface Answer {
+  status: number;
+  body: Body;
+  headers?: Record<string, string>;
+}
+
+/** A shop that does everything right, in its style. */
+export class VariedShop implements AsyncDisposable {
+  readonly orders = new Map<string, Order>();
+  readonly log: string[] = [];
+  readonly #style: Style;
+  readonly #keys: Keys;
+  readonly #busy = new Map<string, Promise<unknown>>();
+  #invoices = 0;
+  #server = createServer();
+  url = '';
+
+  constructor(style: Style, keys: Keys) {
+    this.#style = style;
+    this.#keys = keys;
+  }
+
+  async start(): Promise<this> {
+    if (this.#style.server === 'hono') {
+      const app = new Hono();
+      app.all('*', async ({ req }) => {
+        const body = Buffer.from(await req.arrayBuffer());
+        const answer = await this.#route({
+          ...req,
+          method: req.method,
+          url: new URL(req.url),
+          headers: req.header(),
+          body,
+        });
+        return new Response(answer.status === 204 ? null : answer.body.text, {
+          status: answer.status,
+          headers: headersOf(answer),
+        });
+      });
+      app.onError(() => new Response('error', { status: 500 }));
+      this.#server = createAdaptorServer(app) as ReturnType<typeof createServer>;
+    } else {
+      this.#server = createServer((request, response) => {
+        this.#incoming(request)
+          .then((incoming) => this.#route(incoming))
+          .then((answer) => response.writeHead(answer.status, headersOf(answer)).end(answer.body.text))
+          .catch((error: Error) => {
+            this.log.push(error.message);
+            if (!response.headersSent && !response.destroyed) response.writeHead(400).end();
+          });
+      });
+    }
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this;
+  }
+
+  get ipnUrl(): string {
+    return `${this.url}${this.#style.frontController ? '/index.php?route=ipn' : '/ipn'}`;
+  }
+
+  async place(): Promise<void> {
+    const { identifier, total, token, frontController } = this.#style;
+    const order: Order = {
+      ...{ identifier: identifier(this.orders.size), token: randomBytes(16).toString('hex') },
+      ...{ paid: false, effects: 0, mails: 0, invoice: null, charge: '' },
+    };
+    this.orders.set(order.identifier, order);
+    const inQuery = `${this.ipnUrl}${frontController ? '&' : '?'}token=${order.token}`;
+    const back = frontController ? 'index.php?route=thanks&' : 'thanks?';
+    const fields = {
+      ...{ public_key: this.#keys.publicKey, identifier: order.identifier, currency: 'USD', amount: total },
+      ...{ details: 'Two paperbacks', ipn_url: token === 'path' ? `${this.ipnUrl}/${order.token}` : inQuery },
+      ...{ success_url: `${this.url}/${back}order=${order.identifier}`, cancel_url: `${this.url}/cart` },
+      ...{ site_logo: `${this.url}/logo.png`, customer_name: 'Ada', customer_email: 'ada@example.com' },
+    };
+    const answered = await fetch(this.#keys.initiateUrl, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+    });
+    const { success, message } = (await answered.json()) as { success?: string; message?: string };
+    if (success !== 'ok') throw new Error(message);
+  }
+
+  probe(identifier: string): string {
+    const order = this.orders.get(identifier);
+    if (!order) return JSON.stringify({ status: 'unknown' });
+    const { paid, effects, mails, invoice, charge } = order;
+    return JSON.stringify({
+      status: paid ? 'paid' : 'pending',
+      total: this.#style.total,
+      effects,
+      mails,
+      invoice,
+      charge,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #incoming(request: IncomingMessage): Promise<Incoming> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const { method = 'GET', url = '/', headers } = request;
+    return { method, url: new URL(url, this.url), headers, body: Buffer.concat(chunks) };
+  }
+
+  async #route(incoming: Incoming): Promise<Answer> {
+    const { url, headers } = incoming;
+    this.log.push(`${incoming.method} ${url.pathname}`);
+    const page = url.searchParams.get('route') ?? url.pathname.split('/')[1];
+    if (page !== 'ipn') {
+      if (this.#style.sessions && page === 'thanks' && !headers['cookie']) {
+        return { status: 302, body: NOTHING, headers: { location: '/login' } };
+      }
+      return { status: 200, body: PAGE };
+    }
+    const answer = await this.#ipn(incoming);
+    return this.#style.sessions ? { ...answer, headers: { 'set-cookie': 'session=1; HttpOnly' } } : answer;
+  }
+
+  async #ipn(incoming: Incoming): Promise<Answer> {
+    const { refusal, refusalBody, parse, otherMethod, ignored, accepted, acceptedBody, work } = this.#style;
+    const refused = (status: number): Answer => ({ status, body: refusalBody });
+    if (incoming.method !== 'POST') return refused(otherMethod);
+    const fields = parse(incoming);
+    if (typeof fields === 'number') return refused(fields);
+    const { status, signature, identifier, amount, currency } = fields;
+    if (!status || !signature || !identifier || !amount || !currency) return refused(refusal[0]);
+    if (!this.#isSigned(signature, amount + identifier)) return refused(refusal[1]);
+    const order = this.orders.get(identifier);
+    if (!order || !same(order.token, this.#tokenIn(incoming.url))) return refused(refusal[2]);
+    if (status !== 'success') return { status: ignored, body: NOTHING };
+    if (!this.#isTotal(amount) || currency !== 'USD') return refused(refusal[0]);
+    if (work === 'after') {
+      void sleep(50 + Math.random() * 150).then(() => this.#payInTurn(order, fields));
+      return { status: accepted, body: acceptedBody };
+    }
+    if (work === 'slow') await sleep(300);
+    const outcome = await this.#payInTurn(order, fields);
+    if (outcome === 'busy') return { status: 409, body: NOTHING };
+    return { status: outcome === 'copy' ? this.#style.copy : accepted, body: acceptedBody };
+  }
+
+  #tokenIn(url: URL): string {
+    const { token } = this.#style;
+    return (token === 'path' ? url.pathname.split('/')[2] : url.searchParams.get('token')) ?? '';
+  }
+
+  #isSigned(signature: string, text: string): boolean {
+    const expected = createHmac('sha256', this.#keys.secretKey).update(text).digest('hex').toUpperCase();
+    return same(expected, this.#style.upperCasesFirst ? signature.toUpperCase() : signature);
+  }
+
+  #isTotal(amount: string): boolean {
+    const { money, total } = this.#style;
+    switch (money) {
+      case 'text':
+        return amount === total;
+      case 'cents':
+        return Math.round(Number(amount) * 100) === Math.round(Number(total) * 100);
+      case 'number':
+        return Number(amount) === Number(total);
+      case 'decimal':
+        return /^\d+(?:\.\d+)?$/.test(amount) && Math.abs(Number(amount) - Number(total)) < 0.001;
+    }
+  }
+
+  async #payInTurn(order: Order, fields: Fields): Promise<'paid' | 'copy' | 'busy'> {
+    const { concurrency } = this.#style;
+    const running = this.#busy.get(order.identifier);
+    if (concurrency === 'row') return this.#pay(order, fields);
+    if (running && concurrency === 'turned-away') return 'busy';
+    const mine = (running ?? Promise.resolve()).then(async () => {
+      const was = order.paid;
+      await sleep(5);
+      return was ? 'copy' : this.#pay(order, fields);
+    });
+    this.#busy.set(order.identifier, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#busy.get(order.identifier) === mine) this.#busy.delete(order.identifier);
+    }
+  }
+
+  #pay(order: Order, { charge = '' }: Fields): 'paid' | 'copy' {
+    if (order.paid) return 'copy';
+    order.paid = true;
+    order.effects++;
+    order.charge = charge;
+    if (this.#style.invoices) order.invoice = ++this.#invoices;
+    const { mailsAfterMs } = this.#style;
+    if (mailsAfterMs) {
+      setTimeout(() => {
+        order.mails++;
+      }, mailsAfterMs).unref();
+    }
+    return 'paid';
+  }
+}
+
+function headersOf({ body, headers }: Answer): Record<string, string> {
+  return { ...(body.type && { 'content-type': body.type }), ...headers };
+}
+
+function same(one: string, other: string): boolean {
+  const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
+  return bytes.length === others.length && timingSafeEqual(bytes, others);
+}

@@ -1,0 +1,164 @@
+"""A shop in Python: good, or with one flaw of a class of `gateway-sim audit`.
+
+python3 shop.py [--flaw <class>]: listens at a free port, and prints its address on the first line.
+The emulator comes from GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY.
+"""
+
+import argparse
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import threading
+import time
+import urllib.parse
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+TOTAL, CURRENCY = "49.90", "USD"
+FIELDS = ("status", "signature", "identifier", "data[amount]", "data[currency][code]")
+LIMIT = 100 * 1024
+PUBLIC, SECRET = os.environ["GATEWAY_SIM_PUBLIC_KEY"], os.environ["GATEWAY_SIM_SECRET_KEY"]
+options = argparse.ArgumentParser()
+options.add_argument("--flaw", default="")
+FLAW = options.parse_args().flaw
+orders, lock = {}, threading.Lock()
+
+
+def sign(amount, identifier, secret=SECRET):
+    return hmac.new(secret.encode(), (amount + identifier).encode(), hashlib.sha256).hexdigest().upper()
+
+
+def place(base):
+    identifier = f"S-{len(orders)}" if FLAW == "splice" else secrets.token_hex(10)
+    token = secrets.token_hex(16)
+    orders[identifier] = {"identifier": identifier, "token": token, "status": "pending", "effects": 0}
+    ipn_url = f"{base}/ipn?token={token}&order={identifier}"
+    fields = {
+        "public_key": PUBLIC, "identifier": identifier, "currency": CURRENCY, "amount": TOTAL,
+        "details": "Two paperbacks", "ipn_url": ipn_url, "cancel_url": f"{base}/cart",
+        "success_url": ipn_url if FLAW == "M" else f"{base}/thanks?order={identifier}",
+        "site_logo": f"{base}/logo.png", "customer_name": "Ada", "customer_email": "ada@example.com",
+    }
+    body = urllib.parse.urlencode(fields).encode()
+    with urllib.request.urlopen(os.environ["GATEWAY_SIM_INITIATE_URL"], body) as answer:
+        if json.load(answer).get("success") != "ok":
+            raise RuntimeError("the order was refused")
+
+
+def is_signed(form, headers):
+    amount, identifier, signature = (form.get(name, "") for name in ("data[amount]", "identifier", "signature"))
+    if FLAW == "A":
+        return True
+    if FLAW == "B" and signature in ("", "null"):
+        return True
+    if FLAW == "C" and signature == sign(amount, identifier, ""):
+        return True
+    if FLAW == "H" and form.get("status") != "success":
+        return True
+    if FLAW == "I" and headers.get("X-Forwarded-For") == "127.0.0.1":
+        return True
+    if FLAW == "J" and re.fullmatch(r"0e\d+", signature):
+        return True
+    return hmac.compare_digest(signature.encode(), sign(amount, identifier).encode())
+
+
+def pay(order):
+    if FLAW == "once":
+        was = order["status"]
+        time.sleep(0.03)
+        if was != "paid":
+            order.update(status="paid", effects=order["effects"] + 1)
+        else:
+            order["effects"] += 1
+        return
+    with lock:
+        if order["status"] != "paid":
+            order.update(status="paid", effects=order["effects"] + 1)
+
+
+def find(form, query):
+    if FLAW == "E":
+        return orders.get(query.get("order", [""])[0])
+    if FLAW == "K" and "'" in form["identifier"]:
+        raise RuntimeError("unrecognized token in SQL")
+    return orders.get(form["identifier"])
+
+
+def handle(raw, query, headers):
+    """What an IPN is answered: status and text."""
+    fields = urllib.parse.parse_qs(raw.decode("utf-8", "replace"), keep_blank_values=True)
+    form = {name: values[0] for name, values in fields.items() if len(values) == 1}
+    needed = ("identifier", "data[amount]") if FLAW in ("A", "B", "H") else FIELDS
+    if any(not form.get(name) for name in needed) or not is_signed(form, headers):
+        text = sign(form.get("data[amount]", ""), form.get("identifier", "")) if FLAW == "L" else "rejected"
+        return 400, text
+    order = find(form, query)
+    if order is None:
+        return 404, "rejected"
+    if FLAW not in ("G", "splice") and not hmac.compare_digest(order["token"], query.get("token", [""])[0]):
+        return 404, "rejected"
+    if form.get("status") != "success" and FLAW != "robustness":
+        if FLAW == "H":
+            order["status"] = "failed"
+        return 200, "noted"
+    is_total = form.get("data[amount]") == TOTAL and form.get("data[currency][code]") == CURRENCY
+    if not is_total and FLAW != "D":
+        return 400, "rejected"
+    pay(order)
+    return 200, "OK"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, text=""):
+        body = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def base(self):
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def do_GET(self):
+        address = urllib.parse.urlsplit(self.path)
+        query = urllib.parse.parse_qs(address.query)
+        if address.path.startswith("/orders/"):
+            order = orders.get(urllib.parse.unquote(address.path[8:]), {"status": "unknown"})
+            shown = {name: value for name, value in order.items() if name != "token"}
+            return self.answer(200, json.dumps({**shown, "total": TOTAL}))
+        if address.path == "/thanks":
+            order = orders.get(query.get("order", [""])[0])
+            if FLAW == "F" and order:
+                pay(order)
+            return self.answer(200, "thank you")
+        return self.answer(405)
+
+    def do_POST(self):
+        address = urllib.parse.urlsplit(self.path)
+        if address.path == "/order":
+            place(self.base())
+            return self.answer(200, "ordered")
+        size = self.headers.get("Content-Length")
+        if address.path != "/ipn" or size is None or int(size) > LIMIT:
+            return self.answer(404 if address.path != "/ipn" else 411 if size is None else 413)
+        try:
+            status, text = handle(self.rfile.read(int(size)), urllib.parse.parse_qs(address.query), self.headers)
+        except RuntimeError as error:
+            return self.answer(500, str(error))
+        return self.answer(status, text)
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server.daemon_threads = True
+print(f"http://127.0.0.1:{server.server_port}", flush=True)
+try:
+    server.serve_forever()
+except KeyboardInterrupt:
+    pass
