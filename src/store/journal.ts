@@ -31,9 +31,6 @@ export function readJournal(
   });
 }
 
-/** That it was removed, moved or replaced is noticed after at most this long under load (chosen). */
-const CHECK_MS = 10;
-
 /** Where a journal ends. */
 interface End {
   bytes: number;
@@ -53,8 +50,6 @@ export class Journal {
   #end: End;
   #broken = false;
   readonly #lines = new SealedLines();
-  /** When it was last made sure that the files are ours, in milliseconds of real time. */
-  #checkedAt = Number.NEGATIVE_INFINITY;
   /** How often its end was cut off. */
   #cuts = 0;
 
@@ -95,7 +90,6 @@ export class Journal {
   assertOurs(): void {
     this.#assertFolder();
     if (fileId(this.#path) !== this.#id) throw replaced(this.#path);
-    this.#checkedAt = performance.now();
   }
 
   /** As of this moment. */
@@ -111,10 +105,7 @@ export class Journal {
   append(changes: readonly string[]): void {
     let { last } = this.#end;
     for (const change of changes) this.#lines.addChange(++last, change);
-    // A single change is never stored without a look at the files. Where changes come many at a time, looking at them
-    // costs as much as storing a whole batch.
-    const isChecked = changes.length > 1 && performance.now() - this.#checkedAt < CHECK_MS;
-    this.#write(isChecked);
+    this.#write();
     this.#end.changes += changes.length;
   }
 
@@ -144,11 +135,11 @@ export class Journal {
   }
 
   /** Writes the lines that were added. */
-  #write(isChecked = false): void {
+  #write(): void {
     const { bytes, count } = this.#lines.take();
     if (this.#broken)
       throw new Error('the journal has a torn line that could not be cut off: restart gateway-sim');
-    if (!isChecked) this.assertOurs();
+    this.assertOurs();
     try {
       // Into the system's cache, which takes microseconds: a trip through the thread pool would cost every request
       // that waits for this batch more than the write itself.

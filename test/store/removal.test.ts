@@ -1,6 +1,6 @@
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { parseChange } from '../../src/store/snapshot.ts';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -79,10 +79,6 @@ it('a removal that cannot be stored is rolled back, in place', async () => {
   );
   for (const id of ['a', 'b', 'c']) await put(store, id);
   isOurs = false;
-  // Of many changes at a time, not every batch looks at the files.
-  vi.useFakeTimers({ toFake: ['performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  vi.advanceTimersByTime(1e9);
   const more = put(store, 'd').catch(() => {});
   await expect(remove(store, 'a', 'b')).rejects.toMatchObject({ code: 'storage_failed' });
   await more;
