@@ -1,7 +1,7 @@
 // Every trial of what the documentation promises, for half an hour, and what it came to as a table:
 //   npm run test:long -- [--minutes <n>] [--seed <n>] [<part of a trial's file name> …]
 import { parseArgs } from 'node:util';
-import { startVitest } from 'vitest/node';
+import { createVitest } from 'vitest/node';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -13,7 +13,7 @@ if (!(minutes > 0) || !Number.isInteger(seed)) {
   process.exit(2);
 }
 Object.assign(process.env, { TRIAL_MINUTES: String(minutes), TRIAL_SEED: String(seed) });
-const vitest = await startVitest('test', positionals, {
+const vitest = await createVitest('test', {
   config: 'test/vitest.config.ts',
   project: 'trials',
   watch: false,
@@ -21,4 +21,9 @@ const vitest = await startVitest('test', positionals, {
   fileParallelism: false,
   reporters: ['verbose', 'test/long/table.ts'],
 });
+// The trial under way ends what it has started; whoever has no patience asks twice.
+process.once('SIGINT', () => {
+  void vitest.cancelCurrentRun('keyboard-input');
+});
+await vitest.start(positionals);
 await vitest.close();
