@@ -200,10 +200,8 @@ export class Shop {
   /** Far longer than the control took. */
   get #patienceMs(): number {
     const { lagMs, answerMs } = this.calibration;
-    const isKnown = lagMs > 0;
-    return isKnown
-      ? Math.min(SHORTEST_PATIENCE_MS + 10 * (lagMs + answerMs), LONGEST_WAIT_MS)
-      : LONGEST_WAIT_MS;
+    if (lagMs === 0) return LONGEST_WAIT_MS;
+    return Math.min(SHORTEST_PATIENCE_MS + 10 * (lagMs + answerMs), LONGEST_WAIT_MS);
   }
 
   /** What the shop looks like when a payment that it took would have shown by now. */
