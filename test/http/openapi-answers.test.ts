@@ -218,9 +218,15 @@ async function useAudit({ sim, call }: Run): Promise<void> {
   await call('GET /_sim/audit', { status: 404 });
   await call('POST /_sim/audit', { status: 422, json: { ipnUrl: 'http://127.0.0.1:9/ipn', orderCmd: 'id' } });
   await call('POST /_sim/audit', { status: 403, json: { ipnUrl: 'http://203.0.113.9/ipn' } });
-  const json = { ipnUrl: 'http://127.0.0.1:9/ipn', only: ['A'] };
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const shop = await startReceiver([{ status: 500, after: asked }]);
+  const json = { ipnUrl: `${shop.url}/ipn`, only: ['A'] };
   await call('POST /_sim/audit', { status: 202, json });
   await call('POST /_sim/audit', { status: 409, json });
+  answer();
   await expect.poll(() => sim.server.parts.audits.last?.state, { timeout: 15_000 }).toBe('finished');
   await call('GET /_sim/audit');
 }
