@@ -63,7 +63,11 @@ export async function audit(
     orderAmount: options.orderAmount,
   });
   options.onBegin?.(chosen.length);
-  const cases = await runCases(shop, chosen, options);
+  const cases = await runCases(shop, chosen, options).catch(async (error: unknown) => {
+    // Whatever broke it is what the user must hear of.
+    await cancelLeftOver(gateway, orders).catch(() => {});
+    throw error;
+  });
   await cancelLeftOver(gateway, orders);
   for (const notice of notices) options.onNotice?.(notice);
   return { cases, summary: auditSummary(cases), orders: orders.made.length, notices: [...notices] };

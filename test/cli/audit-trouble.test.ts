@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit.ts';
-import { run } from '../helpers/binary.ts';
+import { launch, run } from '../helpers/binary.ts';
 import { prepare } from '../merchants/running.ts';
 
 const ONE = ['--only', 'signature-missing'];
@@ -35,6 +35,18 @@ describe('what goes wrong with an audit', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('the audit could not be carried out')]);
     expect(cases.map(({ verdict }) => verdict)).toEqual(['unproven', 'unproven']);
     expect(cases[0]?.why).toMatch(new RegExp(why));
+  });
+
+  it('is told: that it was interrupted, and no payment stays pending', async () => {
+    const { url, cwd, env } = await prepare('node');
+    const probing = ['--probe-url', `${url}/orders/{identifier}`, '--paid-when', '.status=paid'];
+    const audit = launch(['audit', `${url}/ipn`, '--order-url', `${url}/order`, ...probing], { cwd, env });
+    await audit.until((_, stderr) => stderr.includes('[5/'));
+    process.kill(audit.pid, 'SIGINT');
+    const { code, stderr } = await audit.ended;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the audit was interrupted')]);
+    const pending = await run(['payments', 'list', '--status', 'pending', '--json'], { cwd, env });
+    expect(JSON.parse(pending.stdout)).toMatchObject({ data: [] });
   });
 
   it('is told: two payments from one order', async () => {

@@ -25,11 +25,16 @@ export const audit: Actions['audit'] = async (context) => {
   const [ipnUrl] = args;
   if (ipnUrl === undefined) throw missingUrl();
   const alsoFailing = verdictsOf(failOn ?? []);
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort(new GatewayError('check_failed', 'the audit was interrupted'));
+  // After the case under way; whoever has no patience asks twice.
+  process.once('SIGINT', interrupt);
   const { gateway, stop } = own ? await ownEmulator(context) : await running(context);
   try {
     const report = await runAudit(gateway, await dialect.ipn(), {
       ...chosen,
       ipnUrl,
+      signal: interrupted.signal,
       probes: probe,
       timeoutMs: timeout,
       allowIpnHosts: allowIpnHost,
@@ -41,6 +46,7 @@ export const audit: Actions['audit'] = async (context) => {
     if (html !== undefined) await writeReport(html, htmlReport(report, ipnUrl), io.cwd);
     return result(report, alsoFailing, output.colour);
   } finally {
+    process.off('SIGINT', interrupt);
     await stop();
   }
 };
