@@ -32,6 +32,13 @@ const REFERENCES = [
 
 const COMMANDS = withCommandsBelow(PROGRAM).filter((command) => command.name() !== 'help');
 
+/** Behind these, --json is a value. */
+const TAKES_VALUE = new Set(
+  [PROGRAM, ...COMMANDS].flatMap(({ options }) =>
+    options.flatMap(({ long, required }) => (required && long ? [long] : [])),
+  ),
+);
+
 /** The command lines of a fuzzer that knows every command and option. */
 class CommandLines {
   readonly #below: Below;
@@ -102,7 +109,8 @@ class CommandLines {
     );
     if (!isEndless) return line;
     const starts = line[0] === 'start' && this.#below(2) === 0;
-    return starts ? [...line, '--in-memory', '--port', this.#port] : [...line, '--nope'];
+    // The first one may be taken for the value of what stands before it.
+    return starts ? [...line, '--in-memory', '--port', this.#port] : [...line, '--nope', '--nope'];
   }
 }
 
@@ -120,7 +128,8 @@ function judge(budget: Budget, line: readonly string[], { code, stdout, stderr }
   if (stderr.includes('bug of gateway-sim')) budget.fail('other', `a bug, from ${shown}: ${said}`);
   // What start and exec write is for who waits for an emulator or a program that runs.
   const flags = line.includes('--') ? line.slice(0, line.indexOf('--')) : line;
-  const isAnswer = flags.includes('--json') && !/^(start|exec)$/.test(line[0] ?? '');
+  const isAsked = flags.some((word, at) => word === '--json' && !TAKES_VALUE.has(flags[at - 1] ?? ''));
+  const isAnswer = isAsked && !/^(start|exec)$/.test(line[0] ?? '');
   if (code === 0 || !isAnswer) return;
   try {
     const [first = ''] = stdout.split('\n', 1);
