@@ -1,0 +1,72 @@
+import { ORDER } from '../../helpers/sim.ts';
+import { startEmulator } from '../emulator.ts';
+import { Pipeline, requestBytes } from '../pipeline.ts';
+import { trial } from '../trial.ts';
+
+const CONNECTIONS = 8;
+const PER_PIPELINE = 64;
+/** Of so many requests one is refused, and one reads. */
+const ONE_IN = 8;
+
+/** A form as a shop posts it. */
+const post = (path: string, fields: Readonly<Record<string, string>>) => {
+  const body = new URLSearchParams(fields).toString();
+  const length = `Content-Length: ${Buffer.byteLength(body)}`;
+  const type = 'Content-Type: application/x-www-form-urlencoded';
+  return requestBytes('POST', path, ['Host: 127.0.0.1', type, length], body);
+};
+
+trial(
+  'a million requests of shops, some of them wrong',
+  {
+    promise: 'No request makes the emulator fail, and each that was answered is there.',
+    short: 2_000,
+    least: 1_000_000,
+    share: 12,
+  },
+  async (budget) => {
+    const sim = await startEmulator(['--quiet']);
+    const key = `Authorization: Bearer ${sim.secretKey}`;
+    const read = requestBytes('GET', '/api/cards', ['Host: 127.0.0.1', key]);
+    const pipelines = Array.from({ length: CONNECTIONS }, () => new Pipeline(sim.port));
+    let made = 0;
+    let number = 0;
+    const next = (): [bytes: Buffer, expected: string] => {
+      number++;
+      if (number % ONE_IN === 0) return [read, '"current_page"'];
+      const isWrong = number % ONE_IN === 1;
+      const fields = {
+        ...ORDER,
+        public_key: isWrong ? 'nobody' : sim.publicKey,
+        identifier: `order-${number}`,
+      };
+      return [post('/payment/initiate', fields), isWrong ? '"error":"true"' : '"success":"ok"'];
+    };
+    const exchange = async (pipeline: Pipeline) => {
+      const requests = Array.from({ length: PER_PIPELINE }, next);
+      const { answers, hung } = await pipeline.send(requests.map(([bytes]) => bytes));
+      for (const [index, { status, body }] of answers.entries()) {
+        const [, expected = ''] = requests[index] ?? [];
+        const text = body.toString();
+        if (status >= 500) budget.fail('5xx', `${status}: ${text.slice(0, 200)}`);
+        else if (!text.includes(expected))
+          budget.fail('other', `${expected} expected: ${text.slice(0, 200)}`);
+        if (expected.includes('success')) made++;
+      }
+      if (hung || answers.length < requests.length) {
+        budget.fail('hang', `${answers.length} answers to ${requests.length} requests`);
+      }
+      budget.cases(answers.length);
+      budget.requests(answers.length);
+    };
+    while (budget.more()) {
+      await Promise.all(pipelines.map(exchange));
+      if (sim.running.child.exitCode !== null) break;
+    }
+    for (const pipeline of pipelines) pipeline.close();
+    await sim.check(budget, `${number} requests`);
+    const { counts } = await sim.control<{ counts: { payments: { pending: number } } }>('/status');
+    const { pending } = counts.payments;
+    if (pending !== made) budget.fail('lost', `${made} answered, ${pending} there`);
+  },
+);
