@@ -11,7 +11,8 @@ export default defineConfig({
   test: {
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many tests wait for a process or for time to pass.
+    maxWorkers: 3,
     projects: Object.entries(LANES).map(([name, { include, exclude = [], timeout }]) => ({
       extends: true,
       test: {
