@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AuditClient } from '../audit/client.ts';
 import { requireAddress } from '../contract/address.ts';
 import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
+import type { Payment } from '../contract/payment.ts';
 import { describeTamperings, requireTamperings } from '../contract/tampering.ts';
 import { Egress } from '../delivery/egress.ts';
+import { describeAnswer } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
-import type { IpnTools } from '../wire/dialect.ts';
 import type { GivenValues } from './command.ts';
 import type { COMMANDS } from './commands/ipn.ts';
 import { sendRequest } from './send-request.ts';
@@ -24,6 +26,34 @@ export type FiredIpn = Omit<Delivery, 'id' | 'attempts' | 'once' | 'merchantId'>
 
 type Fields = GivenValues<NonNullable<(typeof COMMANDS.fire)['fields']>>;
 
+/** Whose key signs, and which payment is told of, if any. */
+interface Known {
+  secretKey: string;
+  payment?: Payment;
+}
+
+/** An IPN as it goes out, composed and signed here. */
+async function compose(chosen: Fields, { secretKey, payment }: Known) {
+  const { to, set, unset, tamper, format = 'form', times = 1, delay } = read(chosen);
+  const tamperings = requireTamperings(tamper);
+  const url = requireAddress(to ?? payment?.ipnUrl);
+  const trx = payment?.trx ?? Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
+  const { invent } = await dialect.ipn();
+  const about = payment && {
+    ...{ identifier: payment.identifier, amount: payment.amount, currency: payment.currency },
+    set: { 'data.charge': payment.charge, 'data.account_holder': payment.customerName, ...set },
+  };
+  const composed = invent(
+    { ...about, ...chosen },
+    { trx, now: Date.now(), secretKey },
+    { format, set: about?.set ?? set, unset, tamper: tamperings },
+  );
+  requireFireable(composed.body, times);
+  return { url, composed, forged: describeTamperings(tamperings), times, delay };
+}
+
+type Composed = Awaited<ReturnType<typeof compose>>;
+
 /**
  * Composes, signs and posts IPNs from here: no server is asked.
  *
@@ -35,34 +65,70 @@ export async function fireWithoutServer(
   secret: string,
   allowedHosts: readonly string[],
 ): Promise<FiredIpn[]> {
-  if (chosen.payment !== undefined) {
+  const ipn = await compose(chosen, { secretKey: keyOf(chosen, secret) });
+  const egress = new Egress(allowedHosts, () => undefined);
+  const fired: FiredIpn[] = [];
+  for (let count = 0; count < ipn.times; count++) {
+    await sleep(ipn.delay);
+    fired.push(await attempt(ipn, egress));
+  }
+  return fired;
+}
+
+/** @throws GatewayError `usage` for a payment, which only a server knows, and for an empty key */
+export function keyOf({ payment }: Fields, secret: string): string {
+  if (payment !== undefined) {
     throw new GatewayError(
       'usage',
       '--payment is known to the server only: leave --secret out, or the payment',
     );
   }
-  const { to, set, unset, tamper, format = 'form', times = 1, delay } = read(chosen);
-  const tamperings = requireTamperings(tamper);
-  const url = requireAddress(to);
   if (!secret) throw new GatewayError('usage', '--secret must not be empty');
-  const secretKey = readSecret(secret, '--secret');
-  const trx = Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
-  const { invent } = await dialect.ipn();
-  const composed = invent(
-    chosen,
-    { trx, now: Date.now(), secretKey },
-    { format, set, unset, tamper: tamperings },
-  );
-  requireFireable(composed.body, times);
-  const egress = new Egress(allowedHosts, () => undefined);
-  const forged = describeTamperings(tamperings);
-  const fired: FiredIpn[] = [];
-  for (let count = 0; count < times; count++) {
-    await sleep(delay);
-    const sent = await attempt(url, composed, egress);
-    fired.push({ ...sent, note: [sent.note, forged].filter((part) => part !== null).join('; ') || null });
+  return readSecret(secret, '--secret');
+}
+
+const MOST_TOGETHER = 100;
+
+/**
+ * Composes, signs and posts copies of an IPN from here, all in the same instant: each lacks its last byte until all of
+ * them are there.
+ *
+ * @param written how many
+ * @throws GatewayError as `fireWithoutServer`
+ */
+export async function fireTogether(
+  chosen: Fields,
+  written: string,
+  known: Known,
+  allowedHosts: readonly string[],
+): Promise<FiredIpn[]> {
+  const count = Number(written);
+  if (!Number.isInteger(count) || count < 2 || count > MOST_TOGETHER) {
+    throw new GatewayError(
+      'usage',
+      `--parallel must be a whole number from 2 to ${MOST_TOGETHER} (got "${written}")`,
+    );
   }
-  return fired;
+  if (chosen.times !== undefined || chosen.delay !== undefined) {
+    throw new GatewayError('usage', '--parallel sends at once: leave --times and --delay out');
+  }
+  const ipn = await compose(chosen, known);
+  const { url, composed } = ipn;
+  const client = new AuditClient(new Egress(allowedHosts, () => undefined), TIMEOUT_MS);
+  const startedAt = new Date().toISOString();
+  const shots = Array.from({ length: count }, () => ({
+    ...{ url, method: 'POST', body: composed.body, contentType: composed.contentType },
+  }));
+  const observations = await client.sendTogether(shots);
+  return observations.map(({ status, headers, body, error, durationMs }) => {
+    const answer =
+      status === null
+        ? null
+        : { status, headers: headers.map(([name, value]): [string, string] => [name, value]) };
+    const problem = answer ? describeAnswer(answer.status, answer.headers) : error;
+    const sent = { startedAt, durationMs, requestHeaders: headersOf(ipn), error: problem };
+    return firedIpn(ipn, sent, answer && { ...answer, body });
+  });
 }
 
 /** The fields as the server would read them; what is wrong with one is said of its flag. */
@@ -76,38 +142,53 @@ function read(chosen: Fields) {
   }
 }
 
-async function attempt(
-  url: string,
-  { contentType, body, signedText, identifier, status }: ReturnType<IpnTools['invent']>,
-  egress: Egress,
-): Promise<FiredIpn> {
-  const requestHeaders: [string, string][] = [
+function headersOf({ url, composed: { contentType, body } }: Composed): [string, string][] {
+  return [
     ['Host', new URL(url).host],
     ['Content-Type', contentType],
     ['Content-Length', String(Buffer.byteLength(body))],
     ['User-Agent', `gateway-sim/${VERSION}`],
     ['X-Gateway-Sim', '1'],
   ];
+}
+
+async function attempt(ipn: Composed, egress: Egress): Promise<FiredIpn> {
+  const { url, composed } = ipn;
+  const requestHeaders = headersOf(ipn);
   const startedAt = new Date().toISOString();
   const started = performance.now();
   const { answer, error } = await sendRequest(
-    { url, method: 'POST', headers: requestHeaders, body, timeoutMs: TIMEOUT_MS },
+    { url, method: 'POST', headers: requestHeaders, body: composed.body, timeoutMs: TIMEOUT_MS },
     egress,
   );
+  const durationMs = Math.round((performance.now() - started) * 10) / 10;
+  const sent = { startedAt, durationMs, requestHeaders, error };
+  return firedIpn(ipn, sent, answer && { ...answer, body: answer.body.toString('utf8') });
+}
+
+type Sent = Pick<FiredIpn['attempts'][number], 'startedAt' | 'durationMs' | 'requestHeaders' | 'error'>;
+
+/** What was sent and answered, as a delivery. */
+function firedIpn(
+  { url, composed, forged }: Composed,
+  sent: Sent,
+  answer: { status: number; headers: [string, string][]; body: string } | null,
+): FiredIpn {
+  const { contentType, body, signedText, identifier, status } = composed;
+  const { error, startedAt } = sent;
   return {
     ...{ id: null, paymentId: null, identifier, url, status, contentType, body, signedText },
     state: error === null ? 'delivered' : 'failed',
     createdAt: startedAt,
     ...{ nextAttemptAt: null, underWay: null, forwardedTo: null },
-    note: error,
+    note: [error, forged].filter((part) => part !== null).join('; ') || null,
     attempts: [
       {
-        ...{ number: 1, startedAt, url, requestHeaders, error },
-        durationMs: Math.round((performance.now() - started) * 10) / 10,
+        ...{ number: 1, url, ...sent },
         requestBody: body,
         responseStatus: answer?.status ?? null,
         responseHeaders: answer?.headers ?? [],
-        responseBody: answer?.body.toString('utf8') ?? null,
+        responseBody: answer?.body ?? null,
       },
     ],
   };

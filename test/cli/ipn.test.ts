@@ -8,7 +8,7 @@ import { launch, type Running, startBinary } from '../helpers/binary.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
-import { startSim } from '../helpers/sim.ts';
+import { ORDER, startSim } from '../helpers/sim.ts';
 
 const SECRET = 'sec_sim_9876543210';
 
@@ -48,6 +48,45 @@ function body(made: { signature: string; amount?: string; status?: string }): st
 }
 
 const GOOD = body({ signature: sign('100.00', 'order-1', SECRET) });
+
+describe('ipn fire --parallel', () => {
+  it('sends copies in the same instant, of a payment that the emulator knows', async () => {
+    const cwd = await temporaryFolder();
+    let open = () => {};
+    const all = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const receiver = await startReceiver((_, number) => {
+      // None is answered before all of them are there.
+      if (number === 5) open();
+      return { after: all };
+    });
+    const sim = await startIn(cwd);
+    await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn?token=t` });
+    const { code, body } = await runJson<{ data: { state: string }[] }>(
+      ['ipn', 'fire', '--payment', 'order-1', '--parallel', '5'],
+      { cwd },
+    );
+    expect([code, body.data.map(({ state }) => state)]).toEqual([0, Array(5).fill('delivered')]);
+    expect(receiver.mostAtOnce()).toBe(5);
+    expect(new Set(receiver.requests.map(({ url }) => url))).toEqual(new Set(['/ipn?token=t']));
+    const { trx } = sim.server.parts.state.current.findPayment('order-1') ?? {};
+    expect(new URLSearchParams(receiver.requests[0]?.body).get('data[payment_trx]')).toBe(trx);
+    const verified = await run(['ipn', 'verify', '--body', receiver.requests[0]?.body ?? ''], { cwd });
+    expect(verified.code).toBe(0);
+  });
+
+  it.each([
+    [['--parallel', '1'], 'from 2 to 100'],
+    [['--parallel', '3', '--times', '2'], 'leave --times'],
+    [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], 'known to the server only'],
+  ])('refuses %j', async (args, said) => {
+    const cwd = await temporaryFolder();
+    await startIn(cwd);
+    const { code, stderr } = await run(['ipn', 'fire', '--to', 'http://127.0.0.1:9/', ...args], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+  });
+});
 
 describe('killing the server with deliveries due', () => {
   it('loses none: all arrive after a restart', async () => {

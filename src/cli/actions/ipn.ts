@@ -2,7 +2,7 @@ import type { Delivery, FireInput } from '../../contract/delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { requireTamperings } from '../../contract/tampering.ts';
-import { dialect } from '../../library/merchant-client.ts';
+import { dialect, requireMerchant } from '../../library/merchant-client.ts';
 import type { Actions } from '../commands/ipn.ts';
 import type { Server } from '../connect.ts';
 import type { FiredIpn } from '../fire-ipn.ts';
@@ -50,27 +50,49 @@ export const resend: Actions['resend'] = async ({ args: [id], fields, options, c
 };
 
 /** Through the server, or with --secret without any. */
-export const fire: Actions['fire'] = async ({ fields, options, call }) => {
+export const fire: Actions['fire'] = async ({ fields, options, connect }) => {
   const { secret, allowIpnHost } = options;
   // A mistake on the command line, whatever the server is like.
   requireTamperings(fields.tamper);
   if (options.expectRefusal && options.requireDelivery) {
     throw new GatewayError('usage', 'ipn fire takes --require-delivery or --expect-refusal, not both');
   }
-  if (secret === undefined && allowIpnHost !== undefined) {
+  if (secret === undefined && options.parallel === undefined && allowIpnHost !== undefined) {
     throw new GatewayError('usage', '--allow-ipn-host is for --secret: the emulator has its own', {
       hint: hint`Start it with ${option('allowIpnHost', allowIpnHost.join(','))}`,
     });
   }
-  const ipns = await (secret === undefined
-    ? fireByServer(fields, call)
-    : (await import('../fire-ipn.ts')).fireWithoutServer(fields, secret, allowIpnHost ?? []));
+  const ipns = await fireIpns(fields, options, connect);
   return {
     json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
     ...fired(ipns, options),
     ...(options.expectRefusal && acceptance(ipns)),
   };
 };
+
+type Fire = Parameters<Actions['fire']>[0];
+
+async function fireIpns(
+  fields: Fire['fields'],
+  { secret, parallel, allowIpnHost = [] }: Fire['options'],
+  connect: Fire['connect'],
+): Promise<FiredIpn[]> {
+  if (secret === undefined && parallel === undefined) return fireByServer(fields, (await connect()).call);
+  const { fireTogether, fireWithoutServer, keyOf } = await import('../fire-ipn.ts');
+  if (parallel === undefined) return fireWithoutServer(fields, secret ?? '', allowIpnHost);
+  if (secret !== undefined) {
+    return fireTogether(fields, parallel, { secretKey: keyOf(fields, secret) }, allowIpnHost);
+  }
+  const server = await connect();
+  const { payment: reference } = fields;
+  if (reference === undefined) {
+    const { secretKey } = await requireMerchant(server);
+    return fireTogether(fields, parallel, { secretKey }, allowIpnHost);
+  }
+  const payment = await server.call('GET /payments/:ref', { param: { ref: reference } });
+  const { secretKey } = await requireMerchant(server, payment.merchantId);
+  return fireTogether(fields, parallel, { secretKey, payment }, allowIpnHost);
+}
 
 async function fireByServer(json: FireInput, call: Server['call']): Promise<Delivery[]> {
   const answer = await call('POST /ipns', { json });

@@ -68,6 +68,10 @@ export const COMMANDS = {
     },
     options: {
       secret: text('key', `sign with this key and send from here: no server is needed; ${SEEN_IN_PS}`),
+      parallel: text(
+        'number',
+        'send this many copies in the same instant, from here; the emulator records none',
+      ),
       allowIpnHost: ALLOW_IPN_HOST,
       requireDelivery: flag('exit 1 unless each was answered with 2xx'),
       expectRefusal: flag('exit 1 when one was answered with 2xx, 3 when nobody answered'),
@@ -76,6 +80,7 @@ export const COMMANDS = {
       'ipn fire --payment order-1',
       'ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount=0.01 --tamper currency',
       'ipn fire --payment order-1 --unset signature --expect-refusal',
+      'ipn fire --payment order-1 --parallel 20',
       'ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
     ],
   },
