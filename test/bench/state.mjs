@@ -29,6 +29,8 @@ export async function makeState(folder, count, { settledTo } = {}) {
   }
   file.end();
   await finished(file);
+  // The first to open it holds it to more rules, as a file that somebody wrote by hand.
+  await withSim(folder, () => {});
 }
 
 async function makeOne({ port, publicKey }, settledTo) {
