@@ -61,7 +61,7 @@ export const MENDS = {
   },
   once: {
     text: 'Let the database decide who pays the order: one conditional update, and everything that follows only for who changed the row.',
-    php: `$paid = $db->exec("UPDATE orders SET paid = 1 WHERE id = $id AND paid = 0"); if ($paid === 1) fulfil($order);`,
+    php: `$pay = $db->prepare('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0'); $pay->execute([$id]); if ($pay->rowCount() === 1) fulfil($order);`,
     node: `const { rowCount } = await db.query('UPDATE orders SET paid = true WHERE id = $1 AND NOT paid', [id]); if (rowCount === 1) await fulfil(order);`,
     python: `cursor.execute('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0', (id,))\nif cursor.rowcount == 1: fulfil(order)`,
   },
