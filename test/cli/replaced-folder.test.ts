@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { type Running, run, runJson, startBinary } from '../helpers/binary.ts';
@@ -23,7 +23,49 @@ async function kill({ child, ended }: Running, signal: NodeJS.Signals) {
   return ended;
 }
 
+const GONE = /was removed, moved or replaced while gateway-sim ran on it/;
+
+describe('a data folder that was removed and made again by another emulator', () => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('is left alone when the first one ends by %s', async (signal) => {
+    const cwd = await temporaryFolder();
+    const data = join(cwd, '.gateway-sim');
+    const first = await startBinary([], { cwd });
+    await initiate(first, 'of-the-first');
+    await rm(data, { recursive: true });
+    const second = await startBinary([], { cwd });
+    expect((await initiate(second, 'of-the-second')).status).toBe(200);
+    const refused = await initiate(first, 'into-nowhere');
+    expect(refused).toMatchObject({ status: 507, body: { message: expect.stringMatching(GONE) } });
+    expect(first.stderr()).toMatch(GONE);
+    await kill(first, signal);
+    expect(await readFile(join(data, 'lock'), 'utf8')).toContain(String(second.ready.pid));
+    expect(await identifiersIn(cwd)).toEqual(['of-the-second']);
+    await kill(second, 'SIGKILL');
+    await startBinary([], { cwd });
+    expect(await identifiersIn(cwd)).toEqual(['of-the-second']);
+  });
+});
+
 describe('an initiate', () => {
+  const losses: Record<string, (data: string) => Promise<void>> = {
+    'folder is removed': (data) => rm(data, { recursive: true }),
+    'folder is moved away': (data) => rename(data, `${data}-old`),
+    'journal is removed': (data) => rm(join(data, 'journal.jsonl')),
+    'lock is removed': (data) => rm(join(data, 'lock')),
+  };
+
+  it.each(Object.entries(losses))('is not answered with success when the %s', async (_, lose) => {
+    const cwd = await temporaryFolder();
+    const emulator = await startBinary([], { cwd });
+    await initiate(emulator, 'before');
+    await lose(join(cwd, '.gateway-sim'));
+    const { status, body } = await initiate(emulator, 'after');
+    expect([status, body.message]).toEqual([507, expect.stringMatching(GONE)]);
+    expect(emulator.stderr().match(GONE)).toHaveLength(1);
+    const { stdout } = await run(['payments', 'list', '--url', emulator.ready.url], { cwd });
+    expect(stdout).not.toContain('after');
+  });
+
   it('is stored again when the folder is back', async () => {
     const cwd = await temporaryFolder();
     const data = join(cwd, '.gateway-sim');

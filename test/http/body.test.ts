@@ -176,4 +176,46 @@ describe.runIf(process.platform === 'linux')('the memory of the process', () => 
     agent.destroy();
     expect((await memoryOf(ready.pid, 'VmHWM')) - before).toBeLessThan(60);
   });
+
+  it('stays under 250 MiB after 3,000 hostile bodies', { timeout: 240_000 }, async () => {
+    const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder() });
+    const hostile = (number: number): [type: string, body: string] => {
+      switch (number % 6) {
+        case 0:
+          return ['application/json', `${'['.repeat(10_000)}`];
+        case 1:
+          return ['application/json', `{"__proto__":{"a":1},"constructor":${'{"a":'.repeat(5_000)}`];
+        case 2:
+          return [FORM, Array.from({ length: 500 }, (_, index) => `k${number}_${index}=%ff`).join('&')];
+        case 3:
+          return ['multipart/form-data; boundary=x', `--x\r\n${'A: b\r\n'.repeat(5_000)}`];
+        case 4:
+          return ['text/plain', 'x'.repeat(60_000)];
+        default:
+          return [FORM, new URLSearchParams(hostileFields(ready.publicKey, number)).toString()];
+      }
+    };
+    for (let from = 0; from < 3_000; from += 20) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, async (_, index) => {
+          const [type, body] = hostile(from + index);
+          const init = { method: 'POST', headers: { 'Content-Type': type }, body };
+          const response = await fetch(ready.url + PATH, init);
+          await response.arrayBuffer();
+          return response.status;
+        }),
+      );
+      expect(answers.every((status) => status < 500)).toBe(true);
+    }
+    expect(await memoryOf(ready.pid, 'VmRSS')).toBeLessThan(250);
+  });
 });
+
+/** An initiate that is accepted although it carries 60 fields of 200 characters that nobody knows. */
+function hostileFields(publicKey: string, number: number): Record<string, string> {
+  const unknown = Array.from({ length: 60 }, (_, index) => [`field${index}`, '€'.repeat(200)]);
+  return {
+    ...(fields({ public_key: publicKey, identifier: `hostile-${number}` }) as Record<string, string>),
+    ...(Object.fromEntries(unknown) as Record<string, string>),
+  };
+}

@@ -384,6 +384,19 @@ describe('POST /_sim/ipns/:id/resend', () => {
     });
   });
 
+  it.each([undefined, 500])(
+    'makes an attempt for each of fifty at once, answered with %s',
+    async (status) => {
+      const receiver = await startReceiver([status ? { status } : {}]);
+      const sim = await withPayment(receiver.url, { ipnSchedule: ['1h'] });
+      const { id } = delivered(await settle(sim));
+      const resends = Array.from({ length: 50 }, () => post<DeliveryView>(sim, `/ipns/${id}/resend`));
+      const counts = (await Promise.all(resends)).map(({ body }) => body.attempts.length);
+      expect(counts.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, index) => index + 2));
+      expect(receiver.requests).toHaveLength(51);
+    },
+  );
+
   it('waits for an attempt under way to end, and makes its own after it', async () => {
     const receiver = await startReceiver(['hang', { body: 'second' }]);
     const sim = await withPayment(receiver.url, { ipnTimeout: '200ms', ipnSchedule: ['1h'] });

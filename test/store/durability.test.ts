@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Snapshot } from '../../src/store/snapshot.ts';
@@ -10,6 +11,26 @@ import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { bundled, type Program } from '../helpers/program.ts';
 import { records, wallet } from '../helpers/records.ts';
+
+/** Commits without end, eight at a time, and says which commits were acknowledged, in the moment they are. */
+const COMMITTER = `
+  import { writeSync } from 'node:fs';
+  import { Store } from './src/store/store.ts';
+  import { records, wallet } from './test/helpers/records.ts';
+  const [folder, run, size] = process.argv.slice(2);
+  const store = await Store.open({ folder, fsync: false }, async () => records());
+  const holder = 'x'.repeat(Number(size));
+  let next = 0;
+  const loop = async (_, number) => {
+    for (;;) {
+      const id = run + '-' + next++;
+      await store.commit(() => ({ change: { wallets: [wallet({ id: 'large-' + number, holder })] }, result: null }));
+      await store.commit(() => ({ change: { wallets: [wallet({ id })] }, result: null }));
+      writeSync(1, id + '\\n');
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, loop));
+`;
 
 /** Runs on a disk that takes files of 64 KiB only, and reports what happened as JSON. */
 const FULL_DISK = `
@@ -43,14 +64,19 @@ const OPENER = `
   process.stdout.write(JSON.stringify({ code, message, remedy }));
 `;
 
+let committer: Program;
 let fullDisk: Program;
 let opener: Program;
 
 beforeAll(async () => {
-  [fullDisk, opener] = await Promise.all([bundled(FULL_DISK), bundled(OPENER)]);
+  [committer, fullDisk, opener] = await Promise.all([
+    bundled(COMMITTER),
+    bundled(FULL_DISK),
+    bundled(OPENER),
+  ]);
 });
 
-afterAll(() => Promise.all([fullDisk.remove(), opener.remove()]));
+afterAll(() => Promise.all([committer, fullDisk, opener].map((program) => program.remove())));
 
 const openAt = (folder: string) => Store.open({ folder, fsync: false }, async () => records());
 const db = (folder: string) => join(folder, 'db.json');
@@ -65,6 +91,42 @@ async function stateOf(folder: string): Promise<{ snapshot: Snapshot; notices: s
   await store.close();
   return { snapshot, notices: store.notices };
 }
+
+function started({ path }: Program, args: string[]): ChildProcessWithoutNullStreams {
+  const child = spawn(process.execPath, [path, ...args]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+describe('a kill in the middle of commits', () => {
+  it.each([
+    // Fat records are replaced again and again, so that kills also meet snapshots being written.
+    { what: 'small records', size: 10, kills: [1, 9, 200, 3_000] },
+    { what: 'fat records', size: 100_000, kills: [1, 40, 85, 150, 170] },
+  ])('loses nothing that was acknowledged: $what', async ({ size, kills }) => {
+    const folder = await temporaryFolder();
+    const acknowledged = new Set<string>();
+    for (const [run, acknowledgements] of kills.entries()) {
+      const child = started(committer, [folder, `run${run}`, String(size)]);
+      let errors = '';
+      child.stderr.on('data', (chunk) => {
+        errors += chunk;
+      });
+      let count = 0;
+      for await (const line of createInterface({ input: child.stdout })) {
+        acknowledged.add(line);
+        if (++count === acknowledgements) child.kill('SIGKILL');
+      }
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      expect({ signal: child.signalCode, errors }).toEqual({ signal: 'SIGKILL', errors: '' });
+      const { snapshot, notices } = await stateOf(folder);
+      const kept = new Set(snapshot.wallets.map(({ id }) => id));
+      expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
+      for (const notice of notices) expect(notice).toContain('torn');
+    }
+    expect(acknowledged.size).toBeGreaterThanOrEqual(kills.reduce((sum, count) => sum + count));
+  });
+});
 
 describe('a torn last line', () => {
   it.each(['{"wallets":[{"id":"to', '{', '{"wallets":[]}', '\u0000\u0000\u0000'])(
@@ -95,6 +157,29 @@ describe('a torn last line', () => {
       expect((await stateOf(folder)).notices).toEqual([]);
     },
   );
+
+  it('is dropped at whichever byte the line was cut, also inside a character', async () => {
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    const first = await readFile(db(folder));
+    await store.commit(put('first'));
+    const whole = (await readFile(journal(folder))).length;
+    await store.commit(() => ({
+      change: { wallets: [wallet({ id: 'second', holder: 'Zoë 😀' })] },
+      result: null,
+    }));
+    const bytes = await readFile(journal(folder));
+    await store.close();
+    for (let length = whole; length < bytes.length - 1; length++) {
+      await writeFile(journal(folder), bytes.subarray(0, length));
+      await writeFile(db(folder), first);
+      const { snapshot } = await stateOf(folder);
+      expect(snapshot.wallets.map(({ id }) => id)).toEqual([
+        ...records().wallets.map(({ id }) => id),
+        'first',
+      ]);
+    }
+  });
 });
 
 describe('damage', () => {

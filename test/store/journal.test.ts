@@ -1,11 +1,32 @@
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cp, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { changesIn } from '../helpers/journal.ts';
 import { fullSnapshot, records, wallet } from '../helpers/records.ts';
+
+/** Called before and after each step that changes a folder. */
+let onStep: (() => void) | undefined;
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>();
+  return {
+    ...real,
+    async rename(from: string, to: string) {
+      onStep?.();
+      await real.rename(from, to);
+      onStep?.();
+    },
+    async rm(path: string, options: object) {
+      await real.rm(path, options);
+      onStep?.();
+    },
+  };
+});
 
 const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
 const openAt = (folder: string, fsync = false) => Store.open({ folder, fsync }, async () => records());
@@ -45,7 +66,138 @@ async function editJournal(folder: string, edit: (lines: string[]) => string[]):
   );
 }
 
+describe('a kill at any step', () => {
+  /** Does something to a folder, with a copy of it as it is before and after each step, and what was acknowledged then. */
+  async function copiesDuring(folder: string, work: (acknowledged: Set<string>) => Promise<void>) {
+    const copies: { copy: string; acknowledged: string[] }[] = [];
+    const acknowledged = new Set<string>();
+    const probe = await open(join(VERSION_1, 'db.json'));
+    const handles = Object.getPrototypeOf(probe);
+    await probe.close();
+    onStep = () => {
+      const copy = mkdtempSync(join(tmpdir(), 'gateway-sim-step-'));
+      cpSync(folder, copy, { recursive: true });
+      copies.push({ copy, acknowledged: [...acknowledged] });
+    };
+    const spies = (['appendFile', 'datasync', 'truncate', 'sync'] as const).map((name) => {
+      const real = handles[name];
+      return vi.spyOn(handles, name).mockImplementation(async function (this: unknown, ...given: unknown[]) {
+        const result = await real.apply(this, given);
+        onStep?.();
+        return result;
+      });
+    });
+    onTestFinished(() => {
+      for (const { copy } of copies) rmSync(copy, { recursive: true });
+    });
+    try {
+      await work(acknowledged);
+    } finally {
+      onStep = undefined;
+      for (const spy of spies) spy.mockRestore();
+    }
+    return copies;
+  }
+
+  const commit = async (store: Store, id: string, acknowledged: Set<string>) => {
+    await store.commit(put(id));
+    acknowledged.add(id);
+  };
+
+  it.each([
+    ['of a first start', async () => temporaryFolder()],
+    ['of a start behind a kill', () => killed('a', 'b')],
+    [
+      'of a start behind a db.json that was edited',
+      async () => {
+        const folder = await killed();
+        await writeFile(db(folder), JSON.stringify(records()));
+        return folder;
+      },
+    ],
+    [
+      'of the migration of a folder without checksums',
+      async () => {
+        const folder = await temporaryFolder();
+        await cp(VERSION_1, folder, { recursive: true });
+        return folder;
+      },
+    ],
+  ])('%s, of commits and of the snapshots on closing loses nothing', async (_, folderOf) => {
+    for (const fsync of [false, true]) {
+      const folder = await folderOf();
+      const before = await temporaryFolder();
+      await cp(folder, before, { recursive: true });
+      const kept = (await reopened(before)).ids;
+      const copies = await copiesDuring(folder, async (acknowledged) => {
+        for (const id of kept) acknowledged.add(id);
+        for (const id of ['first', 'second']) {
+          const store = await openAt(folder, fsync);
+          await commit(store, id, acknowledged);
+          await store.close();
+        }
+      });
+      expect(copies.length).toBeGreaterThan(15);
+      await expectNothingLost(copies);
+      expect((await reopened(folder)).ids).toEqual([...kept, 'first', 'second']);
+    }
+  });
+
+  it('of a snapshot between commits loses nothing', async () => {
+    const folder = await temporaryFolder();
+    const copies = await copiesDuring(folder, async (acknowledged) => {
+      const store = await openAt(folder);
+      // So large, and replaced so often, that a snapshot is due at once.
+      for (let count = 0; count < 5; count++) {
+        await store.commit(put('large', String(count).repeat(2 ** 21)));
+      }
+      for (let count = 0; (await changesIn(folder)) > 20 || count < 20; count++) {
+        await commit(store, `during-${count}`, acknowledged);
+      }
+      await store.close();
+    });
+    await expectNothingLost(copies);
+  });
+
+  async function expectNothingLost(copies: Awaited<ReturnType<typeof copiesDuring>>): Promise<void> {
+    for (const { copy, acknowledged } of copies) {
+      const { ids } = await reopened(copy);
+      expect(ids).toEqual(expect.arrayContaining(acknowledged));
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+  }
+});
+
 describe('a journal', () => {
+  it('with any one byte changed is refused, or read as it was', async () => {
+    const folder = await killed('a', 'é😀');
+    const bytes = await readFile(journal(folder));
+    const [good, kept] = [await readFile(db(folder)), (await reopened(folder)).ids];
+    const copy = await mkdtemp(join(tmpdir(), 'gateway-sim-test-'));
+    onTestFinished(() => rm(copy, { recursive: true }));
+    const accepted: number[] = [];
+    for (let at = 0; at < bytes.length; at++) {
+      for (const value of at % 4 ? [(bytes[at] ?? 0) ^ 1] : [(bytes[at] ?? 0) ^ 1, 0x0a]) {
+        const changed = Buffer.from(bytes);
+        changed[at] = value;
+        if (changed.equals(bytes)) continue;
+        await Promise.all([writeFile(db(copy), good), writeFile(journal(copy), changed)]);
+        const outcome = await reopened(copy).catch(({ code }) => code);
+        if (outcome === 'state_damaged') continue;
+        accepted.push(at);
+        expect({ at, ids: outcome.ids }).toEqual({ at, ids: kept });
+      }
+    }
+    expect(accepted).toEqual([]);
+  });
+
+  it.each([1, 2, 3])('that lacks its line %i is refused', async (line) => {
+    const folder = await killed('a', 'b', 'c');
+    // The last one may be missing: nothing says that there was one more.
+    await editJournal(folder, (lines) => lines.filter((_, index) => index !== line - 1 || line > 3));
+    await expect(openAt(folder)).rejects.toMatchObject({ code: 'state_damaged' });
+  });
+
   it.each([
     [
       'doubled',
