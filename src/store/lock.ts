@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, link, open, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -15,7 +15,7 @@ import {
 } from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
 
-/** Removing a stale lock takes less than a millisecond; others look again after this long, */
+/** Replacing a stale lock takes about a millisecond; others look again after this long, */
 const TURN_MS = 10;
 /** at most this often. */
 const ATTEMPTS = 50;
@@ -60,20 +60,20 @@ export class Lock {
     const path = join(folder, 'lock');
     const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
     const file = await open(mine, 'wx', 0o600);
-    let left: string | undefined;
     try {
       // Linked into place, so that nobody ever reads a lock that is only half written.
-      await file.writeFile(JSON.stringify({ ...identityOf(process.pid), ...placeOf() }));
+      await file.writeFile(ourselves());
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        if (await isMade(link(mine, path))) return new Lock(path, file, left);
-        left = (await removeStaleLock(path, mine, patienceMs)) ?? left;
+        if (await isMade(link(mine, path))) return new Lock(path, file, undefined);
+        const left = await takeOver(path, mine, patienceMs);
+        if (left) return new Lock(path, file, left.from);
       }
       throw inUse(folder, 'another gateway-sim');
     } catch (error) {
       await file.close();
       throw error;
     } finally {
-      await unlink(mine);
+      await rm(mine, { force: true });
     }
   }
 
@@ -101,37 +101,56 @@ export class Lock {
 }
 
 /**
- * Removes the lock of a process that is gone. One process at a time, which looks again when it is its turn: between a
- * look and the removal another could have done the same and taken the lock.
+ * Puts our lock in the place of one whose process is gone.
  *
- * @param mine a file that tells who we are
- * @returns the owner elsewhere whose lock it was
+ * @returns the owner elsewhere whose lock it was; undefined when the lock is not ours, and is worth another look
  */
-async function removeStaleLock(lock: string, mine: string, patienceMs: number): Promise<string | undefined> {
+async function takeOver(
+  lock: string,
+  mine: string,
+  patienceMs: number,
+): Promise<{ from: string | undefined } | undefined> {
   const stale = await findStale(lock, patienceMs);
   if (!stale) return undefined;
-  const turn = `${lock}.turn`;
-  if (!(await isMade(link(mine, turn)))) {
-    await waitForTurn(turn);
-    return undefined;
-  }
+  return (await replaceJudged(lock, stale.sign, mine)) ? { from: stale.elsewhere } : undefined;
+}
+
+/**
+ * Puts a file in the place of one that was judged to be left behind. The right to do so is itself a file, named after
+ * the one judged: there is one for each, so whoever comes late with an old judgement finds a lock that is not the one
+ * it judged, and leaves it. A right that was left behind is replaced in the same way.
+ *
+ * @returns whether it was still that file
+ */
+async function replaceJudged(path: string, sign: string, by: string): Promise<boolean> {
+  const right = join(dirname(path), `lock.${sign}`);
+  const claim = `${right}.${randomBytes(4).toString('hex')}`;
+  await writeFile(claim, ourselves(), { mode: 0o600 });
   try {
-    // Neither renewed nor replaced since.
-    if ((await signOf(lock)) !== stale.sign) return undefined;
-    await rm(lock, { force: true });
-    return stale.elsewhere;
+    if (!(await isMade(link(claim, right))) && !(await takeRight(right, claim))) return false;
+    try {
+      // Neither renewed nor replaced since it was judged; from here on nobody else may.
+      if ((await signOf(path)) !== sign) return false;
+      await rename(by, path);
+      return true;
+    } finally {
+      await rm(right, { force: true });
+    }
   } finally {
-    await rm(turn, { force: true });
+    await rm(claim, { force: true });
   }
 }
 
-/** Passes over one that was killed in its turn. */
-async function waitForTurn(turn: string): Promise<void> {
-  const { ctimeMs: since } = await stat(turn).catch(() => ({ ctimeMs: Date.now() }));
-  const holder = parseHolder(await readFile(turn, 'utf8').catch(() => ''));
+/** @returns whether the right is ours: another process has it, or was killed while it had it */
+async function takeRight(right: string, claim: string): Promise<boolean> {
+  const sign = await signOf(right);
+  const since = await stat(right).catch(() => undefined);
+  if (sign === undefined || !since) return false;
+  const holder = parseHolder(await readFile(right, 'utf8').catch(() => ''));
   const isGone = holder !== undefined && !isElsewhere(holder) && !isRunning(holder);
-  if (isGone || Date.now() - since > ABANDONED_MS) await rm(turn, { force: true });
-  else await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+  if (isGone || Date.now() - since.mtimeMs > ABANDONED_MS) return replaceJudged(right, sign, claim);
+  await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+  return false;
 }
 
 /** @throws GatewayError `folder_in_use` when a process that runs holds the lock */
@@ -166,7 +185,11 @@ async function moves(lock: string, sign: string, patienceMs: number): Promise<bo
 /** What changes when a lock is renewed or replaced; undefined without one. */
 async function signOf(lock: string): Promise<string | undefined> {
   const found = await stat(lock, { bigint: true }).catch(() => undefined);
-  return found && `${found.dev}:${found.ino}:${found.mtimeNs}`;
+  return found && `${found.dev}-${found.ino}-${found.mtimeNs}`;
+}
+
+function ourselves(): string {
+  return JSON.stringify({ ...identityOf(process.pid), ...placeOf() });
 }
 
 function parseHolder(content: string): Holder | undefined {

@@ -120,26 +120,6 @@ describe('the lock of a data folder', () => {
       }
     },
   );
-
-  it('goes to exactly one of many who find it stale at the same time', async () => {
-    const pid = await deadPid();
-    for (let round = 0; round < 10; round++) {
-      const path = await temporaryFolder();
-      await writeFile(lockIn(path), JSON.stringify({ pid, started: null }));
-      const takers = await Promise.allSettled(Array.from({ length: 8 }, () => DataFolder.take(path)));
-      expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      for (const taker of takers)
-        if (taker.status === 'rejected') expect(taker.reason).toMatchObject({ code: 'folder_in_use' });
-    }
-  });
-
-  it('that was stale is taken at once though somebody was killed while removing it', async () => {
-    const path = await temporaryFolder();
-    for (const name of ['lock', 'lock.turn'])
-      await writeFile(join(path, name), JSON.stringify({ pid: await deadPid(), started: null }));
-    await (await DataFolder.take(path)).release();
-    expect(await readdir(path)).toEqual(['.gitignore']);
-  });
 });
 
 describe('the lock of a process that cannot be seen from here', () => {
