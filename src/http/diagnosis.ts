@@ -6,8 +6,8 @@ import type { AppParts } from './environment.ts';
 
 /** What became of an IPN, what it means and what to do. */
 export interface Diagnosis {
-  /** `right`: all is well; `wrong`: something must be mended; `open`: it is not known yet, or it is your own doing. */
-  tone: 'right' | 'wrong' | 'open';
+  /** `good`: all is well; `bad`: something must be mended; `waiting`: it is not known yet, or it is your own doing. */
+  tone: 'good' | 'bad' | 'waiting';
   /** A sentence. */
   cause: string;
   /** A sentence; null where there is nothing to do. */
@@ -27,7 +27,7 @@ const VERIFY_LINES = {
 
 const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null): Diagnosis => ({
   ...{ tone, cause, cure, code: null },
-  action: tone === 'wrong' ? 'resend' : null,
+  action: tone === 'bad' ? 'resend' : null,
 });
 
 /**
@@ -42,7 +42,7 @@ export function diagnose(delivery: Delivery, { state, dialect }: AppParts): Diag
   const fault = faultBehind(delivery, last);
   if (fault !== undefined) return fault;
   const merchant = current.merchants.get(delivery.merchantId);
-  if (!merchant) return said('open', 'The merchant whose key signed it is gone.');
+  if (!merchant) return said('waiting', 'The merchant whose key signed it is gone.');
   const verdict = dialect.verify(last.requestBody, { secretKey: merchant.secretKey });
   const payment = delivery.paymentId === null ? undefined : current.payments.get(delivery.paymentId);
   const forgery = forgeryIn(verdict, delivery, payment);
@@ -51,15 +51,15 @@ export function diagnose(delivery: Delivery, { state, dialect }: AppParts): Diag
 }
 
 function notAttempted({ state, note }: Delivery): Diagnosis {
-  if (state !== 'refused') return said('open', 'It has not been attempted yet.');
+  if (state !== 'refused') return said('waiting', 'It has not been attempted yet.');
   return {
-    ...said('wrong', `It was not let out: ${note ?? 'the egress rules do not allow its address'}.`),
+    ...said('bad', `It was not let out: ${note ?? 'the egress rules do not allow its address'}.`),
     cure: 'Restart the emulator with the option that is named, or with --forward-ipn to send all IPNs to your receiver.',
     action: null,
   };
 }
 
-const YOUR_RULE = 'That is a fault rule of yours: the receiver is not to blame.';
+const YOUR_RULE = 'That is your rule: the receiver is not to blame.';
 
 /** What a fault rule did to the attempt; undefined where none was at work. */
 function faultBehind(delivery: Delivery, { error, requestBody, responseStatus, responseHeaders }: Attempt) {
@@ -69,7 +69,7 @@ function faultBehind(delivery: Delivery, { error, requestBody, responseStatus, r
   const answered = responseHeaders.length ? ` The receiver answered ${responseStatus}.` : '';
   const what = told ?? `the body was changed on the way.${answered}`;
   const cause = `Fault: ${what.replace(/\.?$/, '.')}`;
-  return { ...said('open', cause, YOUR_RULE), action: 'faults' } satisfies Diagnosis;
+  return { ...said('waiting', cause, YOUR_RULE), action: 'faults' } satisfies Diagnosis;
 }
 
 /** What is false in an IPN, in a few words; undefined in a genuine one. */
@@ -102,12 +102,12 @@ function ofForged(
   { responseStatus: status, responseBody, error }: Attempt,
 ): Diagnosis {
   if (status === null)
-    return said('open', `Nobody knows what the receiver makes of a forged IPN (${what}): ${error}.`);
+    return said('waiting', `Nobody knows what the receiver makes of a forged IPN (${what}): ${error}.`);
   if (error !== null)
-    return said('right', `Your receiver rejected a forged IPN (${what}), as it must: ${status}.`);
+    return said('good', `Your receiver rejected a forged IPN (${what}), as it must: ${status}.`);
   if (saysRefused(responseBody ?? '')) {
     const cause = `Your receiver answered ${status} to a forged IPN (${what}), and its body says that it rejected it.`;
-    return said('right', cause, 'Answer 4xx to what you reject: a status says it to everybody.');
+    return said('good', cause, 'Answer 4xx to what you reject: a status says it to everybody.');
   }
   const missing = verdict.authentic
     ? 'It does not compare what the signature does not cover: status and currency.'
@@ -116,7 +116,7 @@ function ofForged(
     ? 'Take success alone for a payment, and compare amount and currency with those of the order.'
     : 'Compare the signature with your own, and answer 400 where it differs.';
   return {
-    ...said('wrong', `Your receiver accepted a forged IPN (${what}). ${missing}`, cure),
+    ...said('bad', `Your receiver accepted a forged IPN (${what}). ${missing}`, cure),
     code: verdict.authentic ? null : VERIFY_LINES,
     action: 'resend',
   };
@@ -133,13 +133,13 @@ function ofGenuine(
   const problem = answerProblem({ status, headers, body });
   if (error === null) {
     return problem
-      ? said('wrong', problem.cause, problem.cure)
-      : said('right', `Your receiver took it: ${status} after ${Math.round(last.durationMs)} ms.`);
+      ? said('bad', problem.cause, problem.cure)
+      : said('good', `Your receiver took it: ${status} after ${Math.round(last.durationMs)} ms.`);
   }
   const computed = computedByReceiver(body, last.requestBody, merchant, dialect);
   if (computed !== undefined) return computed;
-  if (problem) return said('wrong', problem.cause, problem.cure);
-  return said('wrong', `${error[0]?.toUpperCase()}${error.slice(1)}.`, cureOf(status, state));
+  if (problem) return said('bad', problem.cause, problem.cure);
+  return said('bad', `${error[0]?.toUpperCase()}${error.slice(1)}.`, cureOf(status, state));
 }
 
 function cureOf(status: number | null, state: Delivery['state']): string {
@@ -173,9 +173,9 @@ function computedByReceiver(
     const [reason] = verdict.reasons;
     if (verdict.authentic || reason === undefined || reason.startsWith('the signature matches neither'))
       continue;
-    const cause = `Your code computed ${value.slice(0, 8)}…: ${reason}.`;
+    const cause = `Your code signed something else (${value.slice(0, 8)}…): ${reason}.`;
     const cure = `Sign ${JSON.stringify(genuine.signedText)}, which is data.amount and identifier as they came.`;
-    return { ...said('wrong', cause, cure), code: VERIFY_LINES };
+    return { ...said('bad', cause, cure), code: VERIFY_LINES };
   }
   return undefined;
 }

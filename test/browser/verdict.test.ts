@@ -33,7 +33,7 @@ describe('the verdict', () => {
     const { page, errors } = await openPage(chromium.browser);
     await page.goto(`${sim.url}/_sim/ui/payments/${id}`);
     const verdict = page.getByRole('region', { name: 'Verdict' });
-    await verdict.getByText(/Your code computed .* 49\.9 was signed, but data\.amount is 49\.90/).waitFor();
+    await verdict.getByText(/Your code signed .* 49\.9 was signed, but data\.amount is 49\.90/).waitFor();
     await verdict.getByText('PHP: the line that computes it').click();
     expect(await verdict.getByText('hash_hmac').isVisible()).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
@@ -56,7 +56,7 @@ describe('the verdict', () => {
     await page.getByRole('button', { name: 'Send falsified' }).click();
     const verdict = page.getByRole('region', { name: 'Verdict' });
     await verdict.getByText('Your receiver accepted a forged IPN (amount 49.90 → 949.90).').waitFor();
-    expect(await verdict.getAttribute('class')).toContain('bad');
+    expect(await verdict.getAttribute('data-verdict')).toBe('bad');
     expect(await violationsOf(page)).toEqual([]);
   });
 });

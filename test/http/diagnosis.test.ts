@@ -35,7 +35,7 @@ describe('a genuine IPN', () => {
   it('that was taken is right', async () => {
     const { found } = await settledWith([{}]);
     expect(found()).toMatchObject({
-      tone: 'right',
+      tone: 'good',
       cause: expect.stringMatching(/^Your receiver took it: 200/),
       action: null,
     });
@@ -58,7 +58,7 @@ describe('a genuine IPN', () => {
   ])('that was answered %i %j is wrong in its own way', async (status, headers, body, cause) => {
     const { found } = await settledWith([{ status, headers, body }]);
     expect(found()).toMatchObject({
-      tone: 'wrong',
+      tone: 'bad',
       cause: expect.stringMatching(cause),
       cure: expect.stringMatching(/\.$/),
     });
@@ -66,7 +66,7 @@ describe('a genuine IPN', () => {
 
   it('that was answered 200 with a fatal error is wrong', async () => {
     const { found } = await settledWith([{ body: 'Fatal error: Uncaught TypeError in ipn.php:3' }]);
-    expect(found()).toMatchObject({ tone: 'wrong', cause: expect.stringContaining('its body is an error') });
+    expect(found()).toMatchObject({ tone: 'bad', cause: expect.stringContaining('its body is an error') });
   });
 
   it('whose receiver shows the signature that it computed names the mistake', async () => {
@@ -80,8 +80,8 @@ describe('a genuine IPN', () => {
       return { status: 400, body: `bad signature: expected ${computed}` };
     });
     const { cause, code, tone } = found();
-    expect(tone).toBe('wrong');
-    expect(cause).toMatch(/Your code computed .*49\.9 was signed, but data\.amount is 49\.90/);
+    expect(tone).toBe('bad');
+    expect(cause).toMatch(/Your code signed .*49\.9 was signed, but data\.amount is 49\.90/);
     expect(Object.keys(code ?? {})).toEqual(['PHP', 'Node', 'Python']);
   });
 
@@ -90,14 +90,14 @@ describe('a genuine IPN', () => {
       server.parts.faults.set({ route: 'ipn', corruptSignature: true }),
     );
     expect(corrupt.found()).toMatchObject({
-      tone: 'open',
+      tone: 'waiting',
       action: 'faults',
       cure: expect.stringContaining('rule of yours'),
     });
     const lost = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', drop: true }),
     );
-    expect(lost.found()).toMatchObject({ tone: 'open', cause: 'Fault: it was lost on the way.' });
+    expect(lost.found()).toMatchObject({ tone: 'waiting', cause: 'Fault: it was lost on the way.' });
   });
 
   it('that keeps failing says so in lists', async () => {
@@ -121,23 +121,23 @@ describe('a forged IPN', () => {
     ['currency', /currency USD → GNF\)\. It does not compare/],
   ] as const)('that is accepted is wrong: %s', async (tamper, cause) => {
     expect(await forged([{}], tamper)).toMatchObject({
-      tone: 'wrong',
+      tone: 'bad',
       cause: typeof cause === 'string' ? cause : expect.stringMatching(cause),
     });
   });
 
   it('that is rejected is right, by a status or in words', async () => {
     expect(await forged([{}, { status: 400 }], 'amount')).toMatchObject({
-      tone: 'right',
+      tone: 'good',
       cause: expect.stringContaining('as it must: 400'),
     });
     expect(await forged([{}, { body: '{"ok":false}' }], 'amount')).toMatchObject({
-      tone: 'right',
+      tone: 'good',
       cure: expect.stringContaining('4xx'),
     });
   });
 
   it('that the receiver never answered proves nothing', async () => {
-    expect(await forged([{}, 'drop'], 'amount')).toMatchObject({ tone: 'open' });
+    expect(await forged([{}, 'drop'], 'amount')).toMatchObject({ tone: 'waiting' });
   });
 });

@@ -4,8 +4,7 @@ import { Code } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PageContext, PLACES, recordPath } from './page.tsx';
 
-const LOOKS = { right: 'verdict-card good', wrong: 'verdict-card bad', open: 'verdict-card' } as const;
-const MARKS = { right: 'verdict right', wrong: 'verdict wrong', open: '' } as const;
+const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as const;
 
 /**
  * What became of an IPN, why, and what to do: the first thing on its page and on that of its payment.
@@ -17,7 +16,7 @@ export function VerdictCard({ of, resend, ipn }: { of: Diagnosis; resend: string
   const { tone, cause, cure, code, action } = of;
   const { style } = useContext(PageContext);
   return (
-    <section class={`box ${LOOKS[tone]}`} id="verdict" aria-label="Verdict">
+    <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
       <p>
         <strong class={MARKS[tone]}>{cause}</strong>
         {ipn !== undefined && (
