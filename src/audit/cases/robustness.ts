@@ -127,7 +127,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
   refuses(
     text('get', 'The fields of an IPN in the query of a GET, badly signed.'),
     ({ payment, ipn, shop }) => ({
-      url: withQuery(shop.addressOf(payment), ipn.set('signature', 'F'.repeat(64))),
+      url: withQuery(shop.addressOf(payment), ipn.badlySigned()),
       method: 'GET',
     }),
     breakdown,
@@ -137,7 +137,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     ({ payment, ipn, shop }) => ({
       url: shop.addressOf(payment),
       method: 'PUT',
-      body: ipn.set('signature', 'F'.repeat(64)).form,
+      body: ipn.badlySigned().form,
     }),
     breakdown,
   ),
