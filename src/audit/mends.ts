@@ -12,7 +12,7 @@ const SIGNED: Code = {
   Python: `${EXPECTED_SIGNATURE.Python}\nif not hmac.compare_digest(expected, signature): return refuse()`,
 };
 
-export const MENDS = {
+const MENDS = {
   signature: {
     text: 'Compute the HMAC over data.amount and identifier as they came, and compare it in constant time; refuse whatever does not match.',
     code: SIGNED,

@@ -27,7 +27,7 @@ const text = (name: string, about: string): CaseText => ({
 });
 
 /** What shows that the handler broke. */
-export function breakdown({ status, error, body }: Observation): string | undefined {
+function breakdown({ status, error, body }: Observation): string | undefined {
   if (status === null) return `The handler gave no answer: ${error}. ${HARM}`;
   if (isBroken(status)) return `The handler broke: it answered ${status}. ${HARM}`;
   const fault = errorPage(body);
