@@ -39,7 +39,6 @@ export const PAYMENT_EVENTS = {
   settled: 'Settled',
   redirected: 'Browser redirected',
 } as const;
-export type PaymentEventName = keyof typeof PAYMENT_EVENTS;
 
 /** Every step of a timeline, for people. `ipn_due` is still to come: the next attempt of a delivery. */
 export const TIMELINE_EVENTS = {
