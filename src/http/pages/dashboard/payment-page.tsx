@@ -2,55 +2,40 @@ import { SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { diagnose } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
+import { storyOf } from '../../story.ts';
 import { shownAmount } from '../amount.ts';
-import { FactsBox, FoldedCode, Section, Status, Warnings } from './blocks.tsx';
+import STYLES from '../assets/story.css?text';
+import { FactsBox, Section, Status, Warnings } from './blocks.tsx';
 import { deliveryColumns } from './delivery-columns.tsx';
 import { type PageRenderer, PER_PAGE, recordPage, recordPath } from './page.tsx';
-import { initiateAgain } from './samples.tsx';
+import { Race } from './race.tsx';
 import { Settle } from './settle-form.tsx';
 import { Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
 
-/** The page of one payment: what can be done to it, its timeline, its IPNs. What matters next comes first. */
+/** The page of one payment: what can be done to it, its story, its IPNs. What matters next comes first. */
 export const paymentPage: PageRenderer = ({ parts, id }) => {
   const payment = parts.payments.require(id);
   const { current: state } = parts.state;
   const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
-  const isPending = payment.status === 'pending';
   const last = state.deliveriesOf(id).at(-1);
-  const ipns = <Ipns parts={parts} payment={payment} />;
+  const steps = storyOf(payment, parts);
+  const facts = <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />;
   const sections = (
     <>
       {last && <VerdictCard of={diagnose(last, parts)} resend={recordPath('ipns', last.id)} ipn={last.id} />}
       <Warnings of={payment.warnings} />
-      {!isPending && ipns}
-      <div class="columns uneven" id="payment">
-        <div class="stack">
-          {isPending && <Settle parts={parts} payment={payment} />}
-          <Timeline
-            steps={parts.payments.timeline(payment)}
-            hasOneIpn={state.deliveriesOf(payment.id).length === 1}
-          />
-          <Section id="again" title="Copy as curl">
-            <FoldedCode
-              id="curl-details"
-              title="Initiate this payment again"
-              code="curl"
-              text={initiateAgain(parts, payment, merchant)}
-              what="The command that initiates it"
-            />
-            <p class="soft">That of an IPN is on the IPN's page.</p>
-          </Section>
-        </div>
-        <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
-      </div>
-      {isPending && ipns}
+      {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
+      <Timeline steps={steps} payment={payment} parts={parts} />
+      <Race steps={steps} />
+      <Ipns parts={parts} payment={payment} />
+      {facts}
     </>
   );
   const sum = shownAmount(parts, payment.amount, payment.currency);
   const heading = { title: payment.identifier, sum, status: <Status of={payment.status} /> };
-  return recordPage('payments', payment.id, heading, sections);
+  return { ...recordPage('payments', payment.id, heading, sections), styles: STYLES };
 };
 
 function factsOf(parts: AppParts, payment: Payment, merchant: string) {
