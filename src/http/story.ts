@@ -17,6 +17,8 @@ export interface Step {
   end: number;
   /** What the request log holds of it, secrets masked. */
   request?: RecordedRequest | undefined;
+  /** Where its response sends the browser. */
+  location?: string | null | undefined;
   /** The id of the step that began the same request. */
   requestedBy?: string | undefined;
   ipn?: { delivery: Delivery; number: number; attempt: TimelineEntry['attempt'] };
@@ -58,6 +60,7 @@ export function storyOf(payment: Payment, parts: AppParts): Step[] {
     }
     first.request = shown;
     first.end = first.at + request.durationMs;
+    first.location = led.find(({ event }) => event === 'redirected')?.detail;
     for (const step of led.slice(0, -1)) step.requestedBy = first.id;
   }
   return [...steps, ...others].sort((one, other) => one.at - other.at);

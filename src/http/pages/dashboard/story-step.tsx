@@ -2,17 +2,17 @@ import type { Child } from 'hono/jsx';
 import { curlCommand, curlRequest } from '../../../contract/curl.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { command } from '../../../contract/hint.ts';
-import { timestamp } from '../../../contract/timestamp.ts';
 import { SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import type { Step } from '../../story.ts';
-import { CommandCode, Time } from './blocks.tsx';
+import { CommandCode } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { initiateAgain } from './samples.tsx';
 import { attemptSides, BothSides, type Side } from './sides.tsx';
+import { span } from './text.ts';
 
 /** Maximum characters of a body on the page of a payment; that of its IPN or request has more. */
 const SHOWN_BODY = 8_192;
@@ -80,7 +80,7 @@ function AttemptDetails({ step: { id, ipn }, payment, parts }: StepProps) {
           look="primary"
           label={`IPN attempt ${attempt.number}`}
         />
-        <a href={page}>Its IPN: signature, forged copies</a>
+        <a href={page}>Its IPN, with the signature explained</a>
       </div>
       <BothSides
         id={id}
@@ -96,13 +96,14 @@ function AttemptDetails({ step: { id, ipn }, payment, parts }: StepProps) {
 /** With a clock that was moved already, the wait need not be waited for. */
 function Due({ step: { at, ipn }, payment, parts }: StepProps) {
   if (!ipn) return null;
-  const { frozen, ahead } = parts.clock.read();
+  const { now, frozen, ahead } = parts.clock.read();
+  const left = Math.max(0, at - now);
   const underWay = parts.ipns.underWay(ipn.delivery.id);
   if (underWay) return <p>It waits for its answer, at most {underWay.timeoutMs / 1_000} s.</p>;
   return (
     <>
       <p>
-        Due at <Time at={timestamp(at)} precise zone />.
+        Due in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>.
       </p>
       {frozen || ahead !== 0 ? (
         <Form
@@ -124,8 +125,8 @@ function Requested({ step, request, parts }: Omit<StepProps, 'payment'> & { requ
   const { method, target, requestHeaders, requestBody: body, status, responseBody, id, notes } = request;
   const headers = Object.entries(requestHeaders);
   const response: Side = { line: String(status), headers: [], body: responseBody };
-  if (responseBody === null)
-    response.note = isRedirect(status) ? 'A redirect.' : 'A page, which is not kept.';
+  if (step.location) response.line += `\nLocation: ${step.location}`;
+  else if (responseBody === null) response.note = isRedirect(status) ? TO_CHECKOUT : NOT_KEPT;
   const curl = curlRequest({
     url: parts.runtime.baseUrl() + target,
     headers,
@@ -138,7 +139,7 @@ function Requested({ step, request, parts }: Omit<StepProps, 'payment'> & { requ
         step.event !== 'initiated' &&
         notes.map((note) => <p class="warning">{note}</p>)}
       <p>
-        <a href={recordPath('requests', id)}>Request {id}: in full, replay</a>
+        <a href={recordPath('requests', id)}>Request {id} in the request log</a>
       </p>
       <BothSides
         id={step.id}
@@ -152,6 +153,8 @@ function Requested({ step, request, parts }: Omit<StepProps, 'payment'> & { requ
   );
 }
 
+const TO_CHECKOUT = 'Leads back to the checkout.';
+const NOT_KEPT = 'A page; the request log does not keep pages.';
 const isRedirect = (status: number) => status >= 300 && status < 400;
 
 /** The request log has forgotten it, or never held it: a restart empties it. */

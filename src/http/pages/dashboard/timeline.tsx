@@ -74,6 +74,11 @@ function Legend({ scale: { cuts, unit } }: { scale: TimeScale }) {
   const waits = cuts.map(({ at, end }) => duration(end - at));
   return (
     <p class="legend soft">
+      <span>
+        Bars are to scale.
+        {waits.length > 0 &&
+          ` Long waits are cut (⫽): ${waits.slice(0, 5).join(', ')}${waits.length > 5 ? ' and more' : ''}.`}
+      </span>
       <svg class="ruler" viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
         <defs>
           <g id="story-cuts">
@@ -87,11 +92,7 @@ function Legend({ scale: { cuts, unit } }: { scale: TimeScale }) {
         </defs>
         <path class="slash" d={`M1 0V10M1 5H${unit.width}M${unit.width} 0V10`} />
       </svg>
-      <span>
-        To scale: this is {duration(unit.milliseconds)}.
-        {waits.length > 0 &&
-          ` Long waits are cut (⫽): ${waits.slice(0, 5).join(', ')}${waits.length > 5 ? ' and more' : ''}.`}
-      </span>
+      <span class="took">= {duration(unit.milliseconds)}</span>
     </p>
   );
 }
@@ -133,7 +134,7 @@ function Row({ step, begin, scale }: { step: Step; begin: number; scale: TimeSca
 }
 
 /** In units of the line: seen, however short the step was. */
-const MIN_BAR = 8;
+const MIN_BAR = 10;
 
 function toneOf({ event, ipn }: Step): 'good' | 'bad' | 'due' | undefined {
   if (event === 'ipn_due') return 'due';
@@ -141,8 +142,9 @@ function toneOf({ event, ipn }: Step): 'good' | 'bad' | 'due' | undefined {
   return event === 'email_refused' || event === 'code_refused' ? 'bad' : undefined;
 }
 
-function titleOf({ event, request, ipn }: Step): string {
+function titleOf({ id, event, request, ipn }: Step): string {
   if (event === 'requested') return `${request?.method} ${request?.target.split('?', 1)[0]}`;
+  if (event === 'opened' && id !== 'step-opened-1') return 'Page shown';
   return ipn ? `${TIMELINE_EVENTS[event]} ${ipn.number}` : TIMELINE_EVENTS[event];
 }
 
@@ -150,7 +152,12 @@ function told({ event, detail, ipn, waited, request }: Step): string {
   if (event === 'requested') return String(request?.status);
   if (!ipn) return detail ?? '';
   const wait = waited === undefined ? '' : `after ${duration(waited)}`;
-  return [ipn.attempt ? answerTo(ipn.attempt) : '', wait].filter(Boolean).join(', ');
+  return [ipn.attempt ? inShort(ipn.attempt) : '', wait].filter(Boolean).join(', ');
+}
+
+function inShort({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
+  const isPlain = responseStatus !== null && (error === null || responseStatus >= 300);
+  return answerTo({ error: isPlain ? null : error, responseStatus });
 }
 
 export function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
