@@ -6,6 +6,7 @@ import { storyOf } from '../../story.ts';
 import { shownAmount } from '../amount.ts';
 import STYLES from '../assets/story.css?text';
 import { FactsBox, Section, Status, Warnings } from './blocks.tsx';
+import { CopyAsTest } from './copy-as-test.tsx';
 import { deliveryColumns } from './delivery-columns.tsx';
 import { type PageRenderer, PER_PAGE, recordPage, recordPath } from './page.tsx';
 import { Race } from './race.tsx';
@@ -21,7 +22,6 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
   const last = state.deliveriesOf(id).at(-1);
   const steps = storyOf(payment, parts);
-  const facts = <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />;
   const sections = (
     <>
       {last && <VerdictCard of={diagnose(last, parts)} resend={recordPath('ipns', last.id)} ipn={last.id} />}
@@ -30,7 +30,10 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
       <Timeline steps={steps} payment={payment} parts={parts} />
       <Race steps={steps} />
       <Ipns parts={parts} payment={payment} />
-      {facts}
+      <div class="columns">
+        <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
+        <CopyAsTest parts={parts} payment={payment} />
+      </div>
     </>
   );
   const sum = shownAmount(parts, payment.amount, payment.currency);
