@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { ARGUMENTS, findExecutable } from '../helpers/browser.ts';
@@ -47,7 +48,7 @@ async function playedStory(settle: (sim: Sim, checkout: string) => Promise<unkno
 }
 
 /** The text of a test as the page of the newest payment shows it. */
-async function copied(sim: Sim, runner: 'vitest' | 'playwright'): Promise<string> {
+async function copied(sim: Sim, runner: 'vitest' | 'playwright' | 'phpunit'): Promise<string> {
   const id = [...sim.server.parts.state.current.payments.values()].at(-1)?.id;
   const html = await (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
   const [, text = ''] = new RegExp(`<code id="test-${runner}-text">(.*?)</code>`, 's').exec(html) ?? [];
@@ -101,4 +102,35 @@ test('the one for Playwright goes through the checkout as the customer did', asy
   expect(receiver.requests.map(({ url }) => url).slice(2)).toEqual(
     expect.arrayContaining(['/ipn', '/ipn', expect.stringMatching(/^\/paid\?a=1&b=/)]),
   );
+});
+
+/** As much of PHPUnit as the text uses: the package has no PHP in it. */
+const PHPUNIT = `<?php
+namespace PHPUnit\\Framework {
+    class TestCase {
+        private function must(bool $holds, string $why): void { if (!$holds) throw new \\Exception($why); }
+        function assertSame($expected, $got) { $this->must($expected === $got, json_encode([$expected, $got])); }
+        function assertCount($count, $of) { $this->must(count($of) === $count, 'count'); }
+        function assertNotFalse($got, $why) { $this->must($got !== false, $why); }
+        function assertIsString($got, $why) { $this->must(is_string($got), $why); }
+        function assertArrayNotHasKey($key, $in, $why) { $this->must(!array_key_exists($key, $in), $why); }
+    }
+}
+namespace { require 'PaymentTest.php'; (new PaymentTest)->testPayment(); echo 'passed'; }
+`;
+
+const hasPhp = spawnSync('php', ['-v']).status === 0;
+
+test.runIf(hasPhp)('the one for PHPUnit does the same over the control API', async () => {
+  const { sim, receiver } = await playedStory((sim) =>
+    sim.server.parts.payments.settle(`o'1 "</b>$x`, { outcome: 'approve', by: 'control' }),
+  );
+  const id = [...sim.server.parts.state.current.deliveries.values()].at(-1)?.id ?? '';
+  await sim.server.parts.ipns.resend(id);
+  await project.write('PaymentTest.php', await copied(sim, 'phpunit'));
+  await project.write('phpunit.php', PHPUNIT);
+  const fresh = await startSim({ ...PAIR, ipnSchedule: ['1h'] });
+  const { output } = await project.run(['php', 'phpunit.php'], { GATEWAY_SIM_URL: fresh.url, ...KEYS });
+  expect(output).toBe('passed');
+  expect(receiver.requests).toHaveLength(6);
 });

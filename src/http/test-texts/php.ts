@@ -46,7 +46,6 @@ function created({ form, initiatePath }: TestStory): string[] {
     "    'public_key' => getenv('GATEWAY_SIM_PUBLIC_KEY'),",
     ...Object.entries(form).map(([name, value]) => `    ${phpText(name)} => ${phpText(value)},`),
     "]), 'application/x-www-form-urlencoded');",
-    "$this->assertSame('ok', $initiated['success'] ?? null, json_encode($initiated));",
     "parse_str((string) parse_url($initiated['url'], PHP_URL_QUERY), $query);",
     "$id = $query['payment_id'];",
   ];
@@ -115,7 +114,7 @@ const HELPERS = `
 
     private function control(string $method, string $path, array $body = []): array
     {
-        return $this->call($method, '/_sim' . $path, $body === [] ? '' : json_encode($body, JSON_THROW_ON_ERROR));
+        return $this->call($method, '/_sim' . $path, $method === 'GET' ? '' : json_encode((object) $body, JSON_THROW_ON_ERROR));
     }
 
     private function call(string $method, string $path, string $body = '', string $type = 'application/json'): array
@@ -130,6 +129,8 @@ const HELPERS = `
         ]]);
         $answer = file_get_contents($url . $path, false, $context);
         $this->assertIsString($answer, "$method $path was not answered");
-        return json_decode($answer, true, 512, JSON_THROW_ON_ERROR);
+        $read = json_decode($answer, true, 512, JSON_THROW_ON_ERROR);
+        $this->assertArrayNotHasKey('error', $read, "$method $path: $answer");
+        return $read;
     }
 `;
