@@ -30,7 +30,8 @@ export function Timeline({ steps, payment, parts }: TimelineProps) {
   const scale = timeScale(shown);
   const attempts = shown.filter(({ ipn }) => ipn?.attempt);
   const inFull = new Set(attempts.slice(-SIDES));
-  const chosen = attempts.at(-1) ?? shown.findLast(({ event }) => event !== 'ipn_due');
+  // Steps that come while somebody reads must not take away what is read: only an attempt does.
+  const chosen = attempts.at(-1) ?? shown[0];
   const begin = Date.parse(payment.createdAt);
   return (
     <Section id="story" title={['Timeline ', <StartedAt payment={payment} />]}>
