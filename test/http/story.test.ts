@@ -130,6 +130,21 @@ describe('the page of a payment', () => {
     expect(closed).toMatch(/GET \/sandbox\/initiate\/payment\/checkout<.*>409</s);
   });
 
+  it('shows the code that was sent, with the request that asked for it', async () => {
+    const checkout = await sim.initiate({ ...ORDER }, 'live');
+    const body = new URLSearchParams({ email: 'wallet@example.com' });
+    await fetch(checkout.replace('/checkout?', '/checkout/email?'), {
+      method: 'POST',
+      redirect: 'manual',
+      body,
+    });
+    const { id } = sim.server.parts.payments.require('order-1');
+    const [message] = sim.server.parts.state.current.messagesOf(id);
+    const sent = stepsIn(await pageOf(id)).get('step-code-sent-1');
+    expect(sent).toContain(`>${message?.code}</code>`);
+    expect(sent).toContain('href="#step-email-entered-1"');
+  });
+
   it('masks what is secret in its requests', async () => {
     const checkout = await sim.initiate({ ...ORDER, details: `oops ${sim.secretKey}` });
     await fetch(checkout, { headers: { cookie: 'session=letmein', authorization: 'Bearer letmein' } });

@@ -48,7 +48,7 @@ function nameOf({ payment }: TestStory): string {
   return javaScriptText(`payment ${payment.identifier}: ${payment.status}`);
 }
 
-function emulator({ options }: TestStory, prefix: '' | 'test.'): string[] {
+function emulator({ options, ipns }: TestStory, prefix: '' | 'test.'): string[] {
   return [
     '// Your receiver must run, and check signatures with this pair: `gateway-sim keys env` prints it.',
     'const { GATEWAY_SIM_PUBLIC_KEY: publicKey, GATEWAY_SIM_SECRET_KEY: secretKey } = process.env;',
@@ -62,14 +62,18 @@ function emulator({ options }: TestStory, prefix: '' | 'test.'): string[] {
     '  });',
     '});',
     `${prefix}afterAll(() => sim?.stop());`,
-    '',
-    '/** What the receiver answered, attempt by attempt. */',
-    'async function answers(id) {',
-    '  const { attempts } = await sim.ipns.get(id);',
-    '  return attempts.map(({ responseStatus }) => responseStatus);',
-    '}',
+    ...(ipns.length ? ANSWERS : []),
   ];
 }
+
+const ANSWERS = [
+  '',
+  '/** What the receiver answered, attempt by attempt. */',
+  'async function answers(id) {',
+  '  const { attempts } = await sim.ipns.get(id);',
+  '  return attempts.map(({ responseStatus }) => responseStatus);',
+  '}',
+];
 
 function created({ fields }: TestStory, names: string): string[] {
   return [
@@ -137,7 +141,7 @@ function codeOf({ payment, options }: TestStory): string {
 function leaving(redirectUrl: string | null | undefined): string {
   if (!redirectUrl) return '';
   const address = new URL(redirectUrl).href.split('#', 1)[0] ?? '';
-  return `const left = page.waitForRequest(${javaScriptText(address)});`;
+  return `const left = page.waitForRequest((request) => request.url() === ${javaScriptText(address)});`;
 }
 
 /** The IPNs of the payment, oldest first, and what was answered to each attempt. */

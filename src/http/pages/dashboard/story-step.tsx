@@ -7,7 +7,7 @@ import type { Payment } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import type { Step } from '../../story.ts';
-import { CommandCode } from './blocks.tsx';
+import { CommandCode, Copyable } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { initiateAgain } from './samples.tsx';
@@ -45,6 +45,7 @@ export function StepDetails({ step, payment, parts, brief }: StepProps & { brief
   return (
     <>
       {event === 'redirected' && <RedirectSides step={step} />}
+      {event === 'code_sent' && <SentCode step={step} payment={payment} parts={parts} />}
       <p class="soft">
         {requestedBy ? (
           <>
@@ -55,6 +56,19 @@ export function StepDetails({ step, payment, parts, brief }: StepProps & { brief
         )}
       </p>
     </>
+  );
+}
+
+function SentCode({ step, payment, parts }: StepProps) {
+  const sent = parts.state.current
+    .messagesOf(payment.id)
+    .find(({ sentAt }) => Date.parse(sentAt) === step.at);
+  if (!sent) return null;
+  return (
+    <p>
+      Code <Copyable id={`${step.id}-code`} text={sent.code} what="the verification code" /> for{' '}
+      <code>{sent.email}</code>
+    </p>
   );
 }
 
