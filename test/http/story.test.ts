@@ -107,7 +107,7 @@ describe('the page of a payment', () => {
     const story = html.slice(html.indexOf('id="story"'), html.indexOf('</ol>'));
     expect(story.match(/>\d{4}-\d\d-\d\d /g)).toHaveLength(1);
     expect(story).toMatch(/>\+0 s<.*>\+[\d.]+ m?s<.*>\+[78] min/s);
-    expect(story).toContain('Long waits are cut (⫽): ');
+    expect(story).toContain('Long waits are cut (//): ');
   });
 
   it('rebuilds the request of initiate when the log has forgotten it, and says so', async () => {
@@ -180,6 +180,23 @@ describe('the page of a payment', () => {
     const answer = await post(`/_sim/ui/ipns/${ipn}/resend`, { from: `/_sim/ui/payments/${id}` });
     expect(answer.headers.get('location')).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
     expect(stepsIn(await pageOf(id)).get(`step-${ipn}-2`)).toContain('thanks');
+  });
+
+  it('names a fault of yours where it bit, and blames nobody', async () => {
+    sim.server.parts.faults.set({ route: 'ipn', corruptSignature: true, times: 1 });
+    const id = await paid();
+    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
+    const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
+    expect(step).toMatch(/<strong class="due">IPN attempt 1<.*Fault: the body was changed .* \(your rule\)/s);
+  });
+
+  it('tells several IPNs apart', async () => {
+    const id = await paid();
+    await sim.server.parts.ipns.fire({ payment: id });
+    const steps = stepsIn(await pageOf(id));
+    for (const { id: ipn } of sim.server.parts.state.current.deliveriesOf(id)) {
+      expect(steps.get(`step-${ipn}-1`)).toContain(`, ${ipn}</span>`);
+    }
   });
 
   it('stays light with hundreds of attempts, and keeps the beginning of the story', async () => {

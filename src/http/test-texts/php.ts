@@ -30,12 +30,11 @@ const indented = (lines: readonly string[]) =>
 
 /** In a comment, so that nothing in it may end that. */
 function commandOf({ options }: TestStory): string {
-  const flags = Object.entries(options).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => {
-      if (typeof one === 'object') return [];
-      return one === true ? [`--${kebab(name)}`] : [`--${kebab(name)} ${quoted(String(one))}`];
-    }),
-  );
+  const flags = Object.entries(options).flatMap(([name, value]) => {
+    const values = [value].flat();
+    if (values.some((one) => typeof one === 'object')) return [];
+    return value === true ? [`--${kebab(name)}`] : [`--${kebab(name)} ${quoted(values.join(','))}`];
+  });
   const written = flags.filter((flag) => !/\*\/|\?>|\n/.test(flag));
   return ['npx gateway-sim exec', ...written, '-- vendor/bin/phpunit PaymentTest.php'].join(' ');
 }

@@ -2,6 +2,7 @@ import { command } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import { TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Payment } from '../../../domain/state.ts';
+import { faultBehind } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import type { Step } from '../../story.ts';
 import { CommandCode, Section, Time } from './blocks.tsx';
@@ -33,6 +34,7 @@ export function Timeline({ steps, payment, parts }: TimelineProps) {
   // Steps that come while somebody reads must not take away what is read: only an attempt does.
   const chosen = attempts.at(-1) ?? shown[0];
   const begin = Date.parse(payment.createdAt);
+  const isAlone = parts.state.current.deliveriesOf(payment.id).length === 1;
   return (
     <Section id="story" title={['Timeline ', <StartedAt payment={payment} />]}>
       <Legend scale={scale} />
@@ -41,7 +43,7 @@ export function Timeline({ steps, payment, parts }: TimelineProps) {
           <>
             {index === FIRST && skipped > 0 && <Skipped count={skipped} payment={payment} />}
             <li id={step.id} class={step === chosen ? 'chosen' : undefined}>
-              <Row step={step} begin={begin} scale={scale} />
+              <Row step={step} begin={begin} scale={scale} isAlone={isAlone} />
               <div class="details">
                 <StepDetails step={step} payment={payment} parts={parts} brief={!inFull.has(step)} />
               </div>
@@ -78,7 +80,7 @@ function Legend({ scale: { cuts, unit } }: { scale: TimeScale }) {
       <span>
         Bars are to scale.
         {waits.length > 0 &&
-          ` Long waits are cut (⫽): ${waits.slice(0, 5).join(', ')}${waits.length > 5 ? ' and more' : ''}.`}
+          ` Long waits are cut (//): ${waits.slice(0, 5).join(', ')}${waits.length > 5 ? ' and more' : ''}.`}
       </span>
       <svg class="ruler" viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
         <defs>
@@ -98,7 +100,15 @@ function Legend({ scale: { cuts, unit } }: { scale: TimeScale }) {
   );
 }
 
-function Row({ step, begin, scale }: { step: Step; begin: number; scale: TimeScale }) {
+interface RowProps {
+  step: Step;
+  begin: number;
+  scale: TimeScale;
+  /** With one IPN only, its id says nothing. */
+  isAlone: boolean;
+}
+
+function Row({ step, begin, scale, isAlone }: RowProps) {
   const { at, end, waited = 0, event, ipn } = step;
   const tone = toneOf(step);
   const took = end - at;
@@ -108,7 +118,7 @@ function Row({ step, begin, scale }: { step: Step; begin: number; scale: TimeSca
         +{at === begin ? '0 s' : duration(at - begin)}
       </time>
       <span class="what">
-        <strong class={tone}>{titleOf(step)}</strong> <span class="soft">{told(step)}</span>
+        <strong class={tone}>{titleOf(step)}</strong> <span class="soft">{told(step, isAlone)}</span>
       </span>
       <svg class="bars" viewBox={`0 0 ${WIDTH} 20`} preserveAspectRatio="none" aria-hidden="true">
         <use href="#story-cuts" />
@@ -137,10 +147,14 @@ function Row({ step, begin, scale }: { step: Step; begin: number; scale: TimeSca
 /** In units of the line: seen, however short the step was. */
 const MIN_BAR = 10;
 
-function toneOf({ event, ipn }: Step): 'good' | 'bad' | 'due' | undefined {
+type Tone = 'good' | 'bad' | 'due';
+
+/** What a fault rule did is nobody's failure. */
+function toneOf({ event, ipn }: Step): Tone | undefined {
   if (event === 'ipn_due') return 'due';
-  if (ipn?.attempt) return ipn.attempt.error === null ? 'good' : 'bad';
-  return event === 'email_refused' || event === 'code_refused' ? 'bad' : undefined;
+  if (!ipn?.attempt) return event === 'email_refused' || event === 'code_refused' ? 'bad' : undefined;
+  if (faultBehind(ipn.delivery, ipn.attempt)) return 'due';
+  return ipn.attempt.error === null ? 'good' : 'bad';
 }
 
 function titleOf({ id, event, request, ipn }: Step): string {
@@ -149,11 +163,18 @@ function titleOf({ id, event, request, ipn }: Step): string {
   return ipn ? `${TIMELINE_EVENTS[event]} ${ipn.number}` : TIMELINE_EVENTS[event];
 }
 
-function told({ event, detail, ipn, waited, request }: Step): string {
+function told({ event, detail, ipn, waited, request }: Step, isAlone: boolean): string {
   if (event === 'requested') return String(request?.status);
   if (!ipn) return detail ?? '';
-  const wait = waited === undefined ? '' : `after ${duration(waited)}`;
-  return [ipn.attempt ? inShort(ipn.attempt) : '', wait].filter(Boolean).join(', ');
+  const { attempt, delivery } = ipn;
+  const fault = attempt && faultBehind(delivery, attempt);
+  return [
+    fault ? `${fault.cause} (your rule)` : attempt && inShort(attempt),
+    waited === undefined ? '' : `after ${duration(waited)}`,
+    isAlone ? '' : delivery.id,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
 function inShort({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
