@@ -111,7 +111,7 @@ function takeSteps(free: Step[], request: RecordedRequest, results: readonly Res
   const end = Date.parse(request.at) + SLACK_MS;
   const begin = end - request.durationMs - 2 * SLACK_MS;
   const isIn = ({ event, at }: Step, result: Result) =>
-    event !== 'requested' && result.includes(event) && at >= begin && at <= end;
+    result.some((one) => one === event) && at >= begin && at <= end;
   const newest = free.find((step) => results.some((result) => isIn(step, result)));
   const had = newest && results.find((result) => isIn(newest, result));
   const names = new Set<string>(had);

@@ -190,6 +190,24 @@ describe('the page of a payment', () => {
     expect(step).toMatch(/<strong class="due">IPN attempt 1<.*Fault: the body was changed .* \(your rule\)/s);
   });
 
+  it('tells of an IPN that was not let out', async () => {
+    await sim.initiate({ ...ORDER, ipn_url: 'http://93.184.216.34/ipn' });
+    const { id } = sim.server.parts.payments.require('order-1');
+    await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
+    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
+    const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
+    expect(step).toMatch(/IPN attempt 1<.*--allow-ipn-host/s);
+  });
+
+  it('says that an attempt waits for its answer', async () => {
+    const silent = await startReceiver(['hang']);
+    await sim.initiate({ ...ORDER, ipn_url: `${silent.url}/ipn` });
+    const { id } = sim.server.parts.payments.require('order-1');
+    void sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' }).catch(() => {});
+    await silent.request(1);
+    expect(await pageOf(id)).toContain('It waits for its answer, at most 10 s.');
+  });
+
   it('tells several IPNs apart', async () => {
     const id = await paid();
     await sim.server.parts.ipns.fire({ payment: id });
