@@ -155,7 +155,20 @@ describe('the page of a payment', () => {
   });
 
   it('tells whether IPN or redirect came first', async () => {
-    expect(await pageOf(await paid())).toMatch(/The IPN came first: its attempt ended [\d.]+ m?s before/);
+    expect(await pageOf(await paid())).toMatch(
+      /The IPN came first: its attempt ended ([\d.]+ m?s|less than a millisecond) before/,
+    );
+  });
+
+  it('tells by how much the redirect came first', async () => {
+    sim = await startSim({ delivery: 'redirect-then-ipn' });
+    const { clock } = sim.server.parts;
+    await clock.move({ freeze: 'now' });
+    const id = await paid();
+    await clock.move({ advance: '1s' });
+    expect(await pageOf(id)).toContain(
+      'The redirect came first, 0.5 s before the IPN: your success page must not expect the order',
+    );
   });
 
   it('runs the clock until an attempt that is due, once it was moved or paused', async () => {

@@ -38,13 +38,17 @@ export function Race({ steps }: { steps: readonly Step[] }) {
   );
 }
 
+/** Instants are whole milliseconds: what lies closer is told by what waited for what. */
 function winner(attempt: Step, redirect: Step): string {
-  if (redirect.at === attempt.at) return 'Both fell on one instant: the clock was paused.';
-  if (redirect.at < attempt.at) {
-    return `The redirect came first, ${duration(attempt.at - redirect.at)} before the IPN: your success page must not expect the order to be paid yet.`;
+  const ahead = redirect.at - attempt.end;
+  if (redirect.at === attempt.at && ahead <= -1) return 'Both fell on one instant: the clock was paused.';
+  if (ahead > -1) {
+    const by = ahead < 1 ? 'less than a millisecond' : duration(ahead);
+    return `The IPN came first: its attempt ended ${by} before the redirect.`;
   }
-  if (redirect.at < attempt.end) {
-    return `The redirect came ${duration(attempt.end - redirect.at)} before your receiver had answered the IPN: your success page must not expect the order to be paid yet.`;
-  }
-  return `The IPN came first: its attempt ended ${duration(redirect.at - attempt.end)} before the redirect.`;
+  const how =
+    redirect.at < attempt.at
+      ? `${duration(attempt.at - redirect.at)} before the IPN`
+      : `${duration(-ahead)} before your receiver had answered the IPN`;
+  return `The redirect came first, ${how}: your success page must not expect the order to be paid yet.`;
 }
