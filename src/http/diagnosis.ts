@@ -56,7 +56,10 @@ function notAttempted({ state, note }: Delivery): Diagnosis {
 const YOUR_RULE = 'That is your rule: the receiver is not to blame.';
 
 /** What a fault rule did to the attempt; undefined where none was at work. */
-function faultBehind(delivery: Delivery, { error, requestBody, responseStatus, responseHeaders }: Attempt) {
+export function faultBehind(
+  delivery: Delivery,
+  { error, requestBody, responseStatus, responseHeaders }: Omit<Attempt, 'deliveryId'>,
+) {
   const told = /^fault rule: (.*?)(?: \(gateway-sim .*)?$/s.exec(error ?? '')?.[1];
   const isOdd = requestBody !== delivery.body && delivery.signedWith !== '';
   if (told === undefined && !isOdd) return undefined;

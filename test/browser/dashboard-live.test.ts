@@ -47,7 +47,7 @@ describe('while things happen', () => {
     await sim.initiate(ORDER);
     const { page } = await watching(sim, paymentPath(sim, 'order-1'));
     await page.getByLabel('Order of IPN and redirect').selectOption('ipn-twice');
-    await page.getByText('Initiate this payment again').click();
+    await page.locator('#step-initiated-1-curl summary').click();
     await page.locator('#facts').getByText('Two paperbacks').click({ clickCount: 3 });
     const selected = () => page.evaluate<string>('String(getSelection())');
     const before = await selected();
@@ -56,7 +56,7 @@ describe('while things happen', () => {
     if (payment) await sim.server.parts.checkout.enterEmail(payment, 'nobody@example.com').catch(() => {});
     await page.getByText('E-mail refused').waitFor();
     expect(await page.getByLabel('Order of IPN and redirect').inputValue()).toBe('ipn-twice');
-    expect(await page.locator('#curl').isVisible()).toBe(true);
+    expect(await page.locator('#step-initiated-1-curl-text').isVisible()).toBe(true);
     expect(await selected()).toBe(before);
   });
 

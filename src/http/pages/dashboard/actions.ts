@@ -6,6 +6,7 @@ import { SettleInput } from '../../../contract/payment.ts';
 import { requireTamperings } from '../../../contract/tampering.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
+import { attemptId } from '../../story.ts';
 import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
 
 /** What a form does; returns the address that the browser goes to. */
@@ -33,12 +34,20 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const { payment } = await payments.settle(id, { ...input, by: 'control' });
     return recordPath('payments', payment.id);
   }),
+  [`${PAYMENT}/run`]: on(PAYMENT, async ({ ipns, clock }, { ipn = '' }, id) => {
+    const { nextAttemptAt, attemptCount } = ipns.require(ipn);
+    if (nextAttemptAt !== null)
+      await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
+    return `${recordPath('payments', id)}#${attemptId(ipn, attemptCount + 1)}`;
+  }),
   [`${IPN}/resend`]: on(IPN, async ({ ipns }, { to, from }, id) => {
     const sent = await ipns.resend(id, to || undefined);
     const page = recordPath('ipns', sent.id);
     const back = ownPage(from, page);
     // The outcome is looked for where the press was, not at the top.
-    return to || back === page ? `${page}#send` : `${back}#${sent.id}`;
+    if (to || back === page) return `${page}#send`;
+    const isStory = sent.paymentId !== null && back === recordPath('payments', sent.paymentId);
+    return `${back}#${isStory ? attemptId(sent.id, sent.attemptCount) : sent.id}`;
   }),
   [`${IPN}/tamper`]: on(IPN, async ({ ipns }, { tamper = '' }, id) => {
     const { paymentId, url } = ipns.require(id);

@@ -5,24 +5,14 @@ import type { Attempt, Delivery } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
 import { diagnose } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
-import {
-  Code,
-  CommandCode,
-  CopyButton,
-  FactsBox,
-  FoldedCode,
-  More,
-  Section,
-  Status,
-  Time,
-} from './blocks.tsx';
+import { CommandCode, FactsBox, FoldedCode, More, Section, Status, Time } from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';
 import { deliveryColumns } from './delivery-columns.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
+import { attemptSides, BothSides } from './sides.tsx';
 import { Signature } from './signature.tsx';
-import { pretty } from './text.ts';
 import { describeAttempt } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
 
@@ -89,7 +79,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
       <Section id="attempts" title="Attempts">
         {last === undefined && <p class="soft">{NOT_ATTEMPTED}</p>}
         {attempts.slice(0, SHOWN).map((attempt) => (
-          <AttemptSides attempt={attempt} open={attempt === last} />
+          <FoldedAttempt attempt={attempt} open={attempt === last} />
         ))}
         <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
       </Section>
@@ -149,51 +139,15 @@ function Outcome({ attempt }: { attempt: Attempt }) {
   );
 }
 
-/** Both sides of an attempt, for reading and byte by byte. */
-function AttemptSides({ attempt, open }: { attempt: Attempt; open: boolean }) {
-  const { number, url, requestHeaders, requestBody, responseStatus, responseHeaders } = attempt;
-  const responseBody = attempt.responseBody ?? '';
-  const id = `attempt-${number}`;
-  const raw = (
-    <>
-      {`POST ${url}\n${headerLines(requestHeaders)}\n\n`}
-      <span id={`${id}-body`}>{requestBody}</span>
-    </>
-  );
-  const rawResponse = `${responseStatus}\n${headerLines(responseHeaders)}\n\n${responseBody}`;
+/** An attempt that can be opened. */
+function FoldedAttempt({ attempt, open }: { attempt: Attempt; open: boolean }) {
+  const id = `attempt-${attempt.number}`;
   return (
     <details id={id} open={open}>
       <summary>
         <Outcome attempt={attempt} />
       </summary>
-      <div class="sides">
-        <div class="side">
-          <h3>Request</h3>
-          <Code text={pretty(requestBody)} what={`Body of request ${number}`} wraps />
-          <CopyButton target={`${id}-body`} what={`the body of request ${number} as sent`} />
-          <FoldedCode id={`${id}-request`} title="Raw request" text={raw} what={`Raw request ${number}`} />
-        </div>
-        <div class="side">
-          <h3>Response</h3>
-          {responseStatus === null ? (
-            <p class="warning">{attempt.error}</p>
-          ) : (
-            <>
-              <Code text={`${responseStatus}\n${pretty(responseBody)}`} what={`Response ${number}`} wraps />
-              <FoldedCode
-                id={`${id}-response`}
-                title="Raw response"
-                text={rawResponse}
-                what={`Raw response ${number}`}
-              />
-            </>
-          )}
-        </div>
-      </div>
+      <BothSides id={id} name={String(attempt.number)} {...attemptSides(attempt)} />
     </details>
   );
-}
-
-function headerLines(headers: Attempt['requestHeaders']): string {
-  return headers.map(([name, value]) => `${name}: ${value}`).join('\n');
 }

@@ -20,7 +20,8 @@ import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
 import { type Page, type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
-import { paymentPage, paymentsPage } from './payments.tsx';
+import { paymentPage } from './payment-page.tsx';
+import { paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 
 /** Sent by the script when it fetches a page again. */
