@@ -31,17 +31,17 @@ import { FAULT_ROUTES } from './vocabulary.ts';
  */
 
 const number = (isValid: (value: number) => boolean, error: string, json: JsonSchema) => ({
-  schema: z.number().check(z.refine(isValid, { error })),
+  schema: z.number({ error }).check(z.refine(isValid, { error })),
   json,
 });
 
 /** The schema of each kind of member, and what JSON schema can say of it. */
 const KINDS = {
   on: () => ({ schema: z.literal(true), json: {} }),
-  integer: ({ min = 0, max = 0 }) =>
+  integer: ({ min = 0, max = 0, what = 'a whole number' }) =>
     number(
       (value) => Number.isInteger(value) && value >= min && value <= max,
-      `must be a whole number from ${min} to ${max}`,
+      `must be ${what} from ${min} to ${max}`,
       { type: 'integer', minimum: min, maximum: max },
     ),
   fraction: ({ min = 0, max = 1 }) =>

@@ -63,8 +63,10 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): strin
     case 'invalid_value':
       return [`${path} must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`];
     case 'invalid_type':
+      if (issue.input === undefined) return [`${path} is required`];
+      // The field's own words, or those of the library.
       return [
-        issue.input === undefined ? `${path} is required` : `${path} must be of the type ${issue.expected}`,
+        `${path} ${/^must /.test(issue.message) ? issue.message : `must be of the type ${issue.expected}`}`,
       ];
     case 'custom':
       return [issue.message.startsWith(path) ? issue.message : `${path} ${issue.message}`];

@@ -125,6 +125,33 @@ describe('every page of the dashboard', () => {
   });
 });
 
+describe('a form that the script sends', () => {
+  const script = { 'x-gateway-sim-live': '1' };
+
+  it('is told where to go on, and whether that is another page is for it to see', async () => {
+    await sim.initiate(fields());
+    const path = `/_sim/ui/payments/${await newest()}`;
+    const answer = await post(`${path}/settle`, { outcome: 'approve' }, script);
+    expect([answer.status, answer.headers.get('location'), await answer.text()]).toEqual([204, path, '']);
+  });
+
+  it('is refused with a page that marks what is wrong, and with no error in the console', async () => {
+    const answer = await post(
+      '/_sim/ui/faults',
+      { route: 'initiate', effect: 'status', status: '99' },
+      script,
+    );
+    const html = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(html).toMatch(/role="alert".*status must be a status code from 200 to 599/s);
+    expect(html).toMatch(
+      /<input id="field-status"[^>]*value="99"[^>]*aria-invalid="true" aria-describedby="field-status-problem" autofocus/,
+    );
+    expect(html).toMatch(/id="field-status-problem"[^>]*>Enter a status code from 200 to 599</);
+    expect(html.match(/aria-invalid="/g)).toHaveLength(1);
+  });
+});
+
 describe('payments', () => {
   it('are narrowed by status, mode and text', async () => {
     await sim.initiate(fields({ identifier: 'tea-1' }));
