@@ -1,4 +1,4 @@
-import { ago, span } from '../dashboard/text.ts';
+import { ago, instant, span } from '../dashboard/text.ts';
 import { main } from './shown-page.ts';
 
 /** The emulator's time when the page was made, and this browser's when that was seen. */
@@ -19,7 +19,7 @@ function now(): number {
 setInterval(() => {
   for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-runs]')) {
     time.dateTime = new Date(Date.parse(time.dateTime) + 1000).toISOString();
-    time.textContent = time.dateTime.slice(0, 19).replace('T', ' ');
+    time.textContent = instant(time.dateTime);
   }
   for (const left of main.querySelectorAll<HTMLElement>('[data-left]')) {
     const seconds = Math.max(0, Number(left.dataset['left']) - 1);
@@ -28,6 +28,9 @@ setInterval(() => {
   }
   const at = now();
   if (Number.isNaN(at)) return;
-  for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-ago]'))
-    time.textContent = ago(at - Date.parse(time.dateTime));
+  for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
+    const words = ago(at - Date.parse(time.dateTime));
+    // What somebody selects is not written anew.
+    if (time.textContent !== words) time.textContent = words;
+  }
 }, 1000);
