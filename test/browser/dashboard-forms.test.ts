@@ -86,9 +86,14 @@ describe('a button whose form waits', () => {
     const sim = await startSim();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
     const { page } = await open(sim, paymentPath(sim));
+    const before = await page.getByRole('button', { name: 'Approve → succeeded' }).boundingBox();
     await page.getByRole('button', { name: 'Approve → succeeded' }).click();
     await page.locator('.heading').getByText('succeeded').waitFor();
-    await page.getByRole('button', { name: 'Sending… 1 s' }).waitFor();
+    const { width, height } = before ?? {};
+    expect(await page.getByRole('button', { name: 'Sending… 1 s' }).boundingBox()).toMatchObject({
+      width,
+      height,
+    });
     answer();
     await page.locator('#settle').waitFor({ state: 'detached' });
     expect(await hasFocus(page.locator('main'))).toBe(true);

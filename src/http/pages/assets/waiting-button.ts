@@ -1,7 +1,7 @@
 const TICK_MS = 200;
 
 /**
- * Shows on a button, in its own width, that a response is waited for and how long.
+ * Shows on a button, in its own size, that a response is waited for and how long.
  *
  * @returns what ends it; further calls do nothing
  */
@@ -10,7 +10,9 @@ export function showWaiting(button: HTMLButtonElement | null): () => void {
   const label = [...button.childNodes];
   const word = button.dataset['busy'] ?? 'Sending…';
   const startedAt = Date.now();
-  button.style.width = `${button.getBoundingClientRect().width}px`;
+  const { width, height } = button.getBoundingClientRect();
+  button.style.width = `${width}px`;
+  button.style.height = `${height}px`;
   button.ariaBusy = 'true';
   button.ariaDisabled = 'true';
   let timer: number | undefined = setInterval(() => {

@@ -24,10 +24,11 @@ export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }
     <Section id="settle" title="Finish this payment">
       <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
         <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
-        <div class="inline">
+        <div class="outcomes">
           {OUTCOMES.map((outcome) => (
             <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
-              {PAYMENT_OUTCOMES[outcome].label} → {PAYMENT_OUTCOMES[outcome].status}
+              {PAYMENT_OUTCOMES[outcome].label}{' '}
+              <span class="follows">→ {PAYMENT_OUTCOMES[outcome].status}</span>
             </Submit>
           ))}
         </div>
