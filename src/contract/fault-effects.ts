@@ -6,8 +6,6 @@ export interface FaultMember {
   /** Of a number, inclusive; `fraction` is above `min`. */
   min?: number;
   max?: number;
-  /** What a whole number is, in words; default: `a whole number`. */
-  what?: string;
   /** Of a duration or a latency: the longest, such as `10m`. */
   longest?: string;
   /** What follows the flag in the help. */
@@ -31,7 +29,6 @@ export const FAULT_EFFECTS = {
     kind: 'integer',
     min: 200,
     max: 599,
-    what: 'a status code',
     placeholder: 'code',
     description: 'answer with this status (ipn: as if the receiver did)',
     label: 'answer a status',

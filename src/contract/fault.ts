@@ -38,10 +38,10 @@ const number = (isValid: (value: number) => boolean, error: string, json: JsonSc
 /** The schema of each kind of member, and what JSON schema can say of it. */
 const KINDS = {
   on: () => ({ schema: z.literal(true), json: {} }),
-  integer: ({ min = 0, max = 0, what = 'a whole number' }) =>
+  integer: ({ min = 0, max = 0 }) =>
     number(
       (value) => Number.isInteger(value) && value >= min && value <= max,
-      `must be ${what} from ${min} to ${max}`,
+      `must be a whole number from ${min} to ${max}`,
       { type: 'integer', minimum: min, maximum: max },
     ),
   fraction: ({ min = 0, max = 1 }) =>

@@ -247,7 +247,7 @@ describe('a form that is refused', () => {
     const { page, errors } = await open(sim, '/_sim/ui/faults');
     await page.getByLabel(/^Status/).fill('teapot');
     await page.getByRole('button', { name: 'Set', exact: true }).click();
-    await page.getByText('Enter a status code from 200 to 599').waitFor();
+    await page.getByText('Enter a whole number from 200 to 599').waitFor();
     expect(await hasFocus(page.getByLabel(/^Status/))).toBe(true);
     expect(errors).toEqual([]);
   });

@@ -143,11 +143,11 @@ describe('a form that the script sends', () => {
     );
     const html = await answer.text();
     expect(answer.status).toBe(200);
-    expect(html).toMatch(/role="alert".*status must be a status code from 200 to 599/s);
+    expect(html).toMatch(/role="alert".*status must be a whole number from 200 to 599/s);
     expect(html).toMatch(
       /<input id="field-status"[^>]*value="99"[^>]*aria-invalid="true" aria-describedby="field-status-problem" autofocus/,
     );
-    expect(html).toMatch(/id="field-status-problem"[^>]*>Enter a status code from 200 to 599</);
+    expect(html).toMatch(/id="field-status-problem"[^>]*>Enter a whole number from 200 to 599</);
     expect(html.match(/aria-invalid="/g)).toHaveLength(1);
   });
 });

@@ -88,6 +88,8 @@ export function refreshSoon(): void {
 
 async function refresh(): Promise<void> {
   timer = undefined;
+  // What answers a form is at no address.
+  if (main.hasAttribute('data-still') && main.dataset['page']) return;
   // A click is a press and a release on the same element: none is moved in between.
   if (isFetching || Date.now() < pressedUntil) return refreshSoon();
   isFetching = true;

@@ -38,14 +38,14 @@ export function Signature({ parts, delivery, sent }: { parts: AppParts; delivery
         rows={[
           ['Signed text', <code>{verdict.signedText ?? delivery.signedText}</code>],
           [
-            'Made of',
+            'Is made of',
             <>
-              <code>data.amount</code> + <code>identifier</code>, no separator (
-              <code>{verdict.amount ?? 'missing'}</code> + <code>{verdict.identifier ?? 'missing'}</code>)
+              data.amount (<code>{verdict.amount ?? 'missing'}</code>) and identifier (
+              <code>{verdict.identifier ?? 'missing'}</code>), nothing between
             </>,
           ],
           ['Key', `the secret key of ${name}, whose public key is ${publicKey}`],
-          ['Signature matches', isExpected ? <code>{verdict.signature}</code> : null],
+          ['Sent = expected', isExpected ? <code>{verdict.signature}</code> : null],
           ['Expected', isExpected ? null : <code>{verdict.expected ?? '–'}</code>],
           ['Sent', isExpected ? null : <code>{verdict.signature ?? 'missing'}</code>],
         ]}
