@@ -200,16 +200,16 @@ describe('a form that does not reach the emulator', () => {
     const guarded = { host: '0.0.0.0', controlToken: 'token-1' };
     const sim = await startSim(guarded);
     const { page } = await openPage(chromium.browser);
-    await page.goto(`${sim.url}/_sim/ui/faults`);
+    await page.goto(`${sim.url}/_sim/ui/cards`);
     await page.getByLabel('Control token').fill('token-1');
     await page.keyboard.press('Enter');
     await page.locator('#live.on').waitFor();
-    await page.goto(`${sim.url}/_sim/ui/faults`);
+    await page.goto(`${sim.url}/_sim/ui/cards`);
     await page.locator('#live.on').waitFor();
     await page.context().clearCookies();
-    await page.getByRole('button', { name: 'Set', exact: true }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByLabel('Control token').waitFor();
-    expect(sim.server.parts.faults.list).toEqual([]);
+    expect(sim.server.parts.state.current.cards.size).toBe(0);
   });
 });
 
@@ -248,10 +248,13 @@ describe('a form that is refused', () => {
   test('says what a number may be', async () => {
     const sim = await startSim();
     const { page, errors } = await open(sim, '/_sim/ui/faults');
-    await page.getByLabel(/^Status/).fill('teapot');
-    await page.getByRole('button', { name: 'Set', exact: true }).click();
+    const fold = page.locator('#set-status summary');
+    if ((await fold.count()) > 0) await fold.click();
+    const status = page.getByLabel(/^Status/);
+    await status.fill('teapot');
+    await page.locator('form', { has: status }).getByRole('button', { name: 'Set' }).click();
     await page.getByText('Enter a whole number from 200 to 599').waitFor();
-    expect(await hasFocus(page.getByLabel(/^Status/))).toBe(true);
+    expect(await hasFocus(status)).toBe(true);
     expect(errors).toEqual([]);
   });
 

@@ -136,18 +136,15 @@ describe('a form that the script sends', () => {
   });
 
   it('is refused with a page that marks what is wrong, and with no error in the console', async () => {
-    const answer = await post(
-      '/_sim/ui/faults',
-      { route: 'initiate', effect: 'status', status: '99' },
-      script,
-    );
+    const card = { amount: '0', title: 'Tea', name_on_card: 'Ada', email: 'a@b.test', currency_code: 'USD' };
+    const answer = await post('/_sim/ui/cards', card, script);
     const html = await answer.text();
     expect(answer.status).toBe(200);
-    expect(html).toMatch(/role="alert".*status must be a whole number from 200 to 599/s);
+    expect(html).toMatch(/role="alert".*amount must be a plain decimal greater than 0/s);
     expect(html).toMatch(
-      /<input id="field-status"[^>]*value="99"[^>]*aria-invalid="true" aria-describedby="field-status-problem" autofocus/,
+      /<input id="field-amount"[^>]*value="0"[^>]*aria-invalid="true" aria-describedby="field-amount-problem" autofocus/,
     );
-    expect(html).toMatch(/id="field-status-problem"[^>]*>Enter a whole number from 200 to 599</);
+    expect(html).toMatch(/id="field-amount-problem"[^>]*>Enter a plain decimal greater than 0 /);
     expect(html.match(/aria-invalid="/g)).toHaveLength(1);
   });
 });
