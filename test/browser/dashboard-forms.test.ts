@@ -94,9 +94,11 @@ describe('a button whose form waits', () => {
       width,
       height,
     });
+    await page.getByRole('button', { name: 'Cancel' }).click();
     answer();
     await page.locator('#settle').waitFor({ state: 'detached' });
     expect(await hasFocus(page.locator('main'))).toBe(true);
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   test('waits its turn where two forms are on their way, so that the page still loads', async () => {
@@ -194,6 +196,23 @@ describe('a form that does not reach the emulator', () => {
     await startSim({ port: first.server.port });
     await page.locator('#live.on').waitFor();
     expect(await told.textContent()).toBe('“Approve → succeeded” was not sent.');
+  });
+
+  test('says so where its connection breaks, and goes on when the next answer comes', async () => {
+    const { receiver, answer } = await thinkingReceiver(1);
+    const sim = await startSim();
+    await settled(sim, receiver, 1);
+    const { page } = await open(sim, ipnPath(sim));
+    await page.route('**/resend', (route) => route.abort('connectionreset'));
+    await page.getByRole('button', { name: 'Resend' }).click();
+    await page.getByRole('alert').getByText('“Resend” was not sent.').waitFor();
+    await page.locator('#live.on').waitFor();
+    expect(await page.getByRole('alert').textContent()).toBe('“Resend” was not sent.');
+    await page.unroute('**/resend');
+    await page.getByRole('button', { name: 'Resend' }).click();
+    answer();
+    await page.getByText('Attempt 2:').first().waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   test('asks for the control token where it was replaced', async () => {

@@ -1,4 +1,4 @@
-import { live, main, news, refreshSoon, showConnection } from './shown-page.ts';
+import { live, main, news, refreshSoon, setHearing } from './shown-page.ts';
 
 const PAUSE_MS = 500;
 const NEWS_MS = 4000;
@@ -52,12 +52,9 @@ export function connect(): void {
   if (events || document.hidden) return;
   const source = new EventSource(`/_sim/events?since=${live.dataset['since']}`);
   events = source;
-  source.onopen = () => {
-    if (live.classList.contains('off')) refreshSoon();
-    showConnection('on');
-  };
+  source.onopen = () => setHearing(true);
   source.onerror = () => {
-    showConnection('off');
+    setHearing(false);
     if (source.readyState !== EventSource.CLOSED) return;
     // The browser gives up after a response that refuses; a proxy in between may recover.
     events = undefined;

@@ -1,4 +1,4 @@
-import { main, refreshNow, showConnection } from './shown-page.ts';
+import { lose, main, refreshNow } from './shown-page.ts';
 
 /** After the last letter that was typed. */
 const PAUSE_MS = 300;
@@ -17,7 +17,7 @@ function apply(form: HTMLFormElement): void {
   const query = new URLSearchParams(given.filter(([, value]) => value));
   const path = form.getAttribute('action') ?? location.pathname;
   history.replaceState(null, '', String(query) ? `${path}?${query}` : path);
-  refreshNow().catch(() => showConnection('off'));
+  refreshNow().catch(lose);
 }
 
 document.addEventListener('input', ({ target }) => {

@@ -14,11 +14,27 @@ export const main = required('content');
 export const live = required('live');
 export const news = required('news');
 
-export function showConnection(connection: 'on' | 'off'): void {
+/** Whether events come. */
+let isHearing = false;
+
+function showConnection(connection: 'on' | 'off'): void {
   if (live.classList.contains(connection)) return;
   live.className = `live ${connection}`;
   live.textContent = live.dataset[connection] ?? '';
   if (connection === 'on') for (const lost of main.querySelectorAll('.lost')) lost.remove();
+}
+
+/** Tells whether events come; where they come again, what they would have told was missed. */
+export function setHearing(isOn: boolean): void {
+  if (isOn && live.classList.contains('off')) refreshSoon();
+  isHearing = isOn;
+  showConnection(isOn ? 'on' : 'off');
+}
+
+/** Tells that an answer did not come, until one comes. */
+export function lose(): void {
+  showConnection('off');
+  refreshSoon();
 }
 
 /** What the emulator answered to the script. */
@@ -71,6 +87,7 @@ export function show(content: HTMLElement): void {
 export async function refreshNow(before = () => {}): Promise<boolean> {
   const mine = ++asked;
   const { response, content } = await load(location.href);
+  if (isHearing) showConnection('on');
   if (mine !== asked || !response.ok || !content) return false;
   before();
   show(content);

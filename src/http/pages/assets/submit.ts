@@ -1,10 +1,10 @@
-import { live, load, main, refreshNow, refreshSoon, show, showConnection } from './shown-page.ts';
+import { live, load, lose, main, refreshNow, refreshSoon, show } from './shown-page.ts';
 import { showWaiting } from './waiting-button.ts';
 
 /** Of the few connections that a browser has for one address the events hold one; others load pages. */
 const MAX_SENDING = 2;
 /** A connection that nobody takes is refused within this; one that breaks later may have brought the form. */
-const REFUSED_MS = 1000;
+const REFUSED_MS = 2000;
 
 const sending = new Set<HTMLFormElement>();
 const queue: (() => void)[] = [];
@@ -21,16 +21,17 @@ document.addEventListener('submit', (event) => {
 });
 
 async function send(form: HTMLFormElement, button: HTMLButtonElement | null): Promise<void> {
-  const name = (button ?? form).textContent.trim().replace(/\s+/g, ' ');
+  const name = (button?.textContent ?? form.ariaLabel ?? 'The form').trim().replace(/\s+/g, ' ');
   const body = fieldsOf(form, button);
   const stopWaiting = showWaiting(button);
-  const startedAt = Date.now();
+  let startedAt = Date.now();
   sending.add(form);
   try {
     if (sending.size > MAX_SENDING) await new Promise<void>((resolve) => queue.push(resolve));
+    startedAt = Date.now();
     await post(form, body, stopWaiting);
   } catch {
-    showConnection('off');
+    lose();
     const isUnsent = Date.now() - startedAt < REFUSED_MS;
     tell(
       form,
