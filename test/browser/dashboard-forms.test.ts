@@ -101,6 +101,22 @@ describe('a button whose form waits', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
+  test('says how long where it has no room for more', async () => {
+    const { receiver, answer } = await thinkingReceiver(1);
+    const sim = await startSim();
+    await settled(sim, receiver, 1);
+    const { page } = await open(sim, ipnPath(sim));
+    const resend = page.locator('#send form button').first();
+    await page.evaluate("document.styleSheets[0].insertRule('#send button { width: 60px; padding: 0 }')");
+    await resend.click();
+    await page.getByRole('button', { name: 'Sending… 1 s' }).waitFor();
+    await resend.locator('.unseen', { hasText: 'Sending…' }).waitFor();
+    expect(await resend.evaluate((button) => button.scrollWidth <= button.clientWidth)).toBe(true);
+    answer();
+    await page.getByText('Attempt 2:').first().waitFor();
+    expect(await resend.innerHTML()).toBe('Resend');
+  });
+
   test('waits its turn where two forms are on their way, so that the page still loads', async () => {
     const { receiver, answer } = await thinkingReceiver(3);
     const sim = await startSim();

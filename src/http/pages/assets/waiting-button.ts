@@ -8,7 +8,9 @@ const TICK_MS = 200;
 export function showWaiting(button: HTMLButtonElement | null): () => void {
   if (!button) return () => {};
   const label = [...button.childNodes];
-  const word = button.dataset['busy'] ?? 'Sending…';
+  const word = document.createElement('span');
+  word.textContent = button.dataset['busy'] ?? 'Sending…';
+  const time = document.createTextNode('');
   const startedAt = Date.now();
   const { width, height } = button.getBoundingClientRect();
   button.style.width = `${width}px`;
@@ -17,7 +19,10 @@ export function showWaiting(button: HTMLButtonElement | null): () => void {
   button.ariaDisabled = 'true';
   let timer: number | undefined = setInterval(() => {
     const seconds = Math.floor((Date.now() - startedAt) / 1000);
-    button.textContent = seconds ? `${word} ${seconds} s` : word;
+    if (seconds) time.data = ` ${seconds} s`;
+    if (!word.isConnected) button.replaceChildren(word, time);
+    // A small button has room for the time alone.
+    if (seconds && button.scrollWidth > button.clientWidth) word.className = 'unseen';
   }, TICK_MS);
   return () => {
     if (timer === undefined) return;
