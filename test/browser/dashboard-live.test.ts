@@ -46,7 +46,7 @@ describe('while things happen', () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     const { page } = await watching(sim, paymentPath(sim, 'order-1'));
-    await page.getByLabel('Order of IPN and redirect').selectOption('ipn-twice');
+    await page.getByLabel('IPN timing').selectOption('ipn-twice');
     await page.locator('#step-initiated-1-curl summary').click();
     await page.locator('#facts').getByText('Two paperbacks').click({ clickCount: 3 });
     const selected = () => page.evaluate<string>('String(getSelection())');
@@ -55,7 +55,7 @@ describe('while things happen', () => {
     const payment = sim.server.parts.state.current.findPayment('order-1');
     if (payment) await sim.server.parts.checkout.enterEmail(payment, 'nobody@example.com').catch(() => {});
     await page.getByText('E-mail refused').waitFor();
-    expect(await page.getByLabel('Order of IPN and redirect').inputValue()).toBe('ipn-twice');
+    expect(await page.getByLabel('IPN timing').inputValue()).toBe('ipn-twice');
     expect(await page.locator('#step-initiated-1-curl-text').isVisible()).toBe(true);
     expect(await selected()).toBe(before);
   });
@@ -175,7 +175,7 @@ test('an emulator that comes back is noticed, with what it knows now', async () 
   const first = await startSim();
   const { page } = await watching(first, '/_sim');
   await first.server.stop();
-  await page.getByText('emulator gone').waitFor();
+  await page.getByText('Disconnected, reconnecting…').waitFor();
   const second = await startSim({ port: first.server.port });
   await second.initiate(ORDER);
   await page.getByRole('link', { name: 'order-1' }).waitFor({ timeout: 20_000 });
@@ -191,7 +191,7 @@ test('a control token is asked for once, and again when it is another one', asyn
   await page.keyboard.press('Enter');
   await page.locator('#live.on').waitFor();
   await first.server.stop();
-  await page.getByText('emulator gone').waitFor();
+  await page.getByText('Disconnected, reconnecting…').waitFor();
   await startSim({ ...guarded, controlToken: 'token-2', port: first.server.port });
   await page.getByLabel('Control token').waitFor({ timeout: 20_000 });
 });
@@ -211,11 +211,11 @@ test('every form and link is reached by keyboard, in an order that makes sense',
   }
   expect(names).toEqual([
     'Back to the list',
-    expect.stringContaining('ipn-then-redirect'),
-    'Approve',
-    'Cancel',
-    'Fail',
-    'Expire',
+    expect.stringContaining('IPN first, then redi'),
+    'Approve → succeeded',
+    'Cancel → canceled',
+    'Fail → failed',
+    'Expire → expired',
     'Open checkout',
   ]);
 });

@@ -234,7 +234,7 @@ describe('by what the pages show', () => {
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     await sim.server.stop();
-    await page.getByText('emulator gone').waitFor();
+    await page.getByText('Disconnected, reconnecting…').waitFor();
   });
 
   test('a burst of a thousand payments leaves the page alive', async () => {

@@ -125,6 +125,30 @@ describe('every page of the dashboard', () => {
   });
 });
 
+describe('a form that the script sends', () => {
+  const script = { 'x-gateway-sim-live': '1' };
+
+  it('is told where to go on, and whether that is another page is for it to see', async () => {
+    await sim.initiate(fields());
+    const path = `/_sim/ui/payments/${await newest()}`;
+    const answer = await post(`${path}/settle`, { outcome: 'approve' }, script);
+    expect([answer.status, answer.headers.get('location'), await answer.text()]).toEqual([204, path, '']);
+  });
+
+  it('is refused with a page that marks what is wrong, and with no error in the console', async () => {
+    const card = { amount: '0', title: 'Tea', name_on_card: 'Ada', email: 'a@b.test', currency_code: 'USD' };
+    const answer = await post('/_sim/ui/cards', card, script);
+    const html = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(html).toMatch(/role="alert".*amount must be a plain decimal greater than 0/s);
+    expect(html).toMatch(
+      /<input id="field-amount"[^>]*value="0"[^>]*aria-invalid="true" aria-describedby="field-amount-problem" autofocus/,
+    );
+    expect(html).toMatch(/id="field-amount-problem"[^>]*>Enter a plain decimal greater than 0 /);
+    expect(html.match(/aria-invalid="/g)).toHaveLength(1);
+  });
+});
+
 describe('payments', () => {
   it('are narrowed by status, mode and text', async () => {
     await sim.initiate(fields({ identifier: 'tea-1' }));

@@ -77,7 +77,7 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
     ['Number', number],
     ['Holder', `${card.nameOnCard}, ${card.email}`],
     ['Merchant', parts.state.current.merchants.get(card.merchantId)?.name],
-    ['Created with', amount(card.amount)],
+    ['Initial amount', amount(card.amount)],
     ['Charges', amount(card.charges)],
     ['Card', <code>{card.id}</code>],
     ['Created (UTC)', <Time at={card.createdAt} />],
@@ -98,14 +98,14 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
 };
 
 const DETAILS = { charge: 'Coffee', fund: 'Pocket money' };
-const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel for good' };
+const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel permanently' };
 
 function Act({ card }: { card: Card }) {
   const path = recordPath('cards', card.id);
   const next = CARD_TRANSITIONS[card.status];
   const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
   return (
-    <Section id="act" title="What happens to it">
+    <Section id="act" title="Simulate activity">
       {CARD_MOVEMENTS.map((kind) => (
         <Form to={`${path}/${kind}`} label={kind} submit={capitalized(kind)}>
           <Field name="amount" label={`Amount to ${kind}`} required placeholder="12.50" scope={kind} />

@@ -74,7 +74,7 @@ function Top({ parts: { runtime, events }, page }: FrameProps) {
         class="live"
         role="status"
         data-on="connected"
-        data-off="emulator gone, waiting for it"
+        data-off="Disconnected, reconnecting…"
         data-since={events.newest}
       />
       <p id="news" class="unseen" role="status" />

@@ -58,7 +58,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
   const facts = [
     [forwardedTo === null ? 'To' : 'ipn_url', <code>{delivery.url}</code>],
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
-    ['Carries status', <code>{delivery.status}</code>],
+    ['status field', <code>{delivery.status}</code>],
     ['Delivery', <code>{delivery.id}</code>],
     ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
     ['Created (UTC)', <Time at={delivery.createdAt} />],
@@ -94,15 +94,15 @@ function Send({ delivery, parts, last }: { delivery: Delivery; parts: AppParts; 
   const curl = curlCommand(deliveryView(delivery, parts));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
-      <h2 id="send-name">Send it</h2>
+      <h2 id="send-name">Resend</h2>
       <p id="outcome" role="status">
         {last ? <Outcome attempt={last} /> : NOT_ATTEMPTED}
       </p>
       <Form to={`${path}/resend`} hidden={{ from: path }} inline>
         <Submit look="primary">Resend</Submit>
-        <span class="soft">The same once more: one further attempt.</span>
+        <span class="soft">Sends the same bytes again as a new attempt.</span>
       </Form>
-      <Form to={`${path}/resend`} label="Somewhere else" submit="Send there">
+      <Form to={`${path}/resend`} label="To another address" submit="Send there">
         <Field
           name="to"
           label="Another address"
@@ -113,8 +113,13 @@ function Send({ delivery, parts, last }: { delivery: Delivery; parts: AppParts; 
           placeholder="http://localhost:3000/ipn"
         />
       </Form>
-      <Form to={`${path}/tamper`} label="Falsified" submit="Send falsified">
-        <Field name="tamper" label="Falsify, so that it must be refused" options={TAMPERINGS} />
+      <Form to={`${path}/tamper`} label="Forged" submit="Send a forged copy">
+        <Field
+          name="tamper"
+          label="What is forged (your receiver should reject it)"
+          options={TAMPERINGS}
+          wide
+        />
       </Form>
       <FoldedCode
         id="ipn-curl"

@@ -1,4 +1,5 @@
 import { type Child, createContext } from 'hono/jsx';
+import type { GatewayError } from '../../../contract/error.ts';
 import { type HintStyle, PLAIN } from '../../../contract/hint.ts';
 import type { AppParts } from '../../environment.ts';
 
@@ -54,6 +55,8 @@ export type FormValues = Readonly<Record<string, string | undefined>>;
 export interface PostedForm {
   to: string;
   given: FormValues;
+  /** What was wrong with it. */
+  error?: GatewayError;
 }
 
 /** What reaches every part of a page; `style` is how commands are written. */

@@ -24,8 +24,8 @@ import { paymentPage } from './payment-page.tsx';
 import { paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 
-/** Sent by the script when it fetches a page again. */
-const LIVE_HEADER = 'x-gateway-sim-live';
+/** Sent by the script when it fetches a page again or sends a form. */
+const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
 
 const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.payments.path]: paymentsPage,
@@ -69,7 +69,7 @@ export function mountDashboard(
       const posted: PostedForm = { to: withId(path, id), given: {} };
       try {
         posted.given = await readTextFields(c);
-        return c.redirect(await act(parts, posted.given, id), 303);
+        return goTo(c, await act(parts, posted.given, id));
       } catch (thrown) {
         return refuse(c, parts, PAGES[page] ?? missing, thrown, posted);
       }
@@ -93,9 +93,16 @@ export const isDashboard = (path: string): boolean => path.startsWith(`${UI}/`);
 async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?: Refusal) {
   const shown = await page({ parts, query: c.req.query(), id: c.req.param('id') ?? '' });
   // To the script a page that is gone is one that changed: an error status would stand in the console.
-  const status = refusal && c.req.header(LIVE_HEADER) === undefined ? statusOf(refusal.error) : 200;
+  const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
   const html = renderPage(c, parts, shown, refusal);
   return c.html(SHOW_KEYS.has(shown.path) ? html : mask(html, parts), status);
+}
+
+/** Leads on after a form. The script is told where, since it stays on the page where that is the same one. */
+function goTo(c: AppContext, path: string): Response {
+  if (!isScript(c)) return c.redirect(path, 303);
+  c.header('Location', path);
+  return c.body(null, 204);
 }
 
 /** The page with what went wrong over it; a fault of ours goes to the log. */
@@ -103,7 +110,8 @@ function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unkn
   const error = asGatewayError(thrown);
   if (error.code === 'internal') throw thrown;
   // What the form was about may be gone, and its page with it.
-  return show(c, parts, page, { error, posted }).catch(() => show(c, parts, missing, { error, posted }));
+  const refusal = { error, posted: posted && { ...posted, error } };
+  return show(c, parts, page, refusal).catch(() => show(c, parts, missing, refusal));
 }
 
 /**
