@@ -63,7 +63,7 @@ export class EventLog {
     this.#emit({ type: 'delivery', delivery, step: 'waiting', underWay });
   }
 
-  record(request: Omit<RecordedRequest, 'id'>): void {
+  record(request: Omit<RecordedRequest, 'id'>): RecordedRequest {
     const newest = this.#requests.at(-1)?.requestHeaders;
     // A client sends the same headers with each of its requests.
     const requestHeaders =
@@ -71,6 +71,7 @@ export class EventLog {
     const exchange = { id: ++this.#requestId, ...request, requestHeaders };
     remember(this.#requests, exchange);
     this.#emit({ type: 'request', exchange });
+    return exchange;
   }
 
   notice(text: string): void {

@@ -5,16 +5,24 @@ import { parseInput } from '../../../contract/input.ts';
 import { SettleInput } from '../../../contract/payment.ts';
 import { requireTamperings } from '../../../contract/tampering.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS } from '../../../contract/vocabulary.ts';
+import type { CallService } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
+import { createPayment } from './create-payment.ts';
+import { NEW_PAYMENT } from './new-payment.tsx';
 import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
 
 /** What a form does; returns the address that the browser goes to. */
-type FormAction = (parts: AppParts, fields: FormValues, id: string) => Promise<string | undefined>;
+type FormAction = (
+  parts: AppParts,
+  fields: FormValues,
+  id: string,
+  callService: CallService,
+) => Promise<string | undefined>;
 
 /** A form of the page at a path, to which it goes back unless it says otherwise. */
 function on(page: string, act: FormAction) {
-  const actAndGo = async (parts: AppParts, fields: FormValues, id: string) =>
-    (await act(parts, fields, id)) ?? ownPage(fields['from'], withId(page, id));
+  const actAndGo: (...given: Parameters<FormAction>) => Promise<string> = async (...given) =>
+    (await act(...given)) ?? ownPage(given[1]['from'], withId(page, given[2]));
   return { page, act: actAndGo };
 }
 
@@ -28,6 +36,9 @@ const { cards, keys, audit, faults, clock } = PLACES;
 
 /** The forms by the path that they post to. */
 export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
+  [NEW_PAYMENT]: on(NEW_PAYMENT, async (parts, fields, _, callService) =>
+    recordPath('payments', await createPayment(parts, fields, callService)),
+  ),
   [`${PAYMENT}/settle`]: on(PAYMENT, async ({ payments }, { outcome, delivery }, id) => {
     const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
     const { payment } = await payments.settle(id, { ...input, by: 'control' });

@@ -11,6 +11,7 @@ import { OutcomeBar } from './chart.tsx';
 import { deliveryColumns } from './delivery-columns.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
+import { NewPaymentLink } from './new-payment.tsx';
 import { listPath, type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
 import { initiateAgain, SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
@@ -20,6 +21,7 @@ import { VerdictCard } from './verdict.tsx';
 export const paymentsPage = listPage<Payment>({
   place: 'payments',
   noun: 'payment',
+  action: () => <NewPaymentLink />,
   filter: {
     choices: [
       ['status', PAYMENT_STATUSES],
@@ -64,7 +66,12 @@ export const paymentsPage = listPage<Payment>({
     const run = command('payments create', '--url', baseUrl(), '--amount 100 --currency USD');
     return (
       <>
-        <p>Initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.</p>
+        <p>
+          <NewPaymentLink />
+        </p>
+        <p>
+          Or initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.
+        </p>
         <SampleInitiate parts={parts} merchant={parts.merchants.default} />
         <p>Or shorter:</p>
         <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />

@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import { raw } from 'hono/html';
 import type { GatewayError } from '../../../contract/error.ts';
 import { readTextFields } from '../../body.ts';
+import { serviceCaller } from '../../call-service.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
 import { mask } from '../../mask.ts';
@@ -19,6 +20,7 @@ import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
+import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
 import { type Page, type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
@@ -36,6 +38,7 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.inbox.path]: inboxPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
+  [NEW_PAYMENT]: newPaymentPage,
   [recordPath('payments', ':id')]: paymentPage,
   [recordPath('ipns', ':id')]: ipnPage,
   [recordPath('cards', ':id')]: cardPage,
@@ -62,13 +65,14 @@ export function mountDashboard(
     const get = (c: AppContext) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown));
     app.get(path, OPERATIONS[path] ? described(OPERATIONS[path], get) : get);
   }
+  const callService = serviceCaller(app);
   for (const [path, { page, act }] of Object.entries(FORMS)) {
     app.post(path, async (c) => {
       const id = c.req.param('id') ?? '';
       const posted: PostedForm = { to: withId(path, id), given: {} };
       try {
         posted.given = await readTextFields(c);
-        return c.redirect(await act(parts, posted.given, id), 303);
+        return c.redirect(await act(parts, posted.given, id, callService), 303);
       } catch (thrown) {
         return refuse(c, parts, PAGES[page] ?? missing, thrown, posted);
       }
