@@ -118,7 +118,7 @@ describe('the back button', () => {
       expect(await alertOf(page)).toContain('This e-mail is not the test address');
       await enterEmail(page, SANDBOX.email);
       await enterCode(page, '000000');
-      expect(await alertOf(page)).toContain('The verification code is not right');
+      expect(await alertOf(page)).toContain('The verification code is wrong');
       for (let back = 0; back < 4; back++) {
         const answer = await page.goBack();
         expect([answer?.status(), answer?.request().method()]).toEqual([200, 'GET']);

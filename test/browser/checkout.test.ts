@@ -96,7 +96,7 @@ describe('paying', () => {
       'simulator Not part of the page',
       'delivery',
       'Approve',
-      'Abort',
+      'Decline',
       'Fail',
       'Expire',
     ]);
@@ -135,7 +135,7 @@ describe('what is refused', () => {
       const right = await codeOf(at.sim, mode);
       const wrong = right === '000000' ? '111111' : '000000';
       await enterCode(at.page, wrong);
-      expect(await alertOf(at.page)).toContain('The verification code is not right');
+      expect(await alertOf(at.page)).toContain('The verification code is wrong');
       expect(await at.page.getByLabel('Verification code').inputValue()).toBe(wrong);
       expect(await statusOf(at.sim)).toBe('pending');
       expect(at.ipns()).toEqual([]);
@@ -188,7 +188,7 @@ describe('the code of a live payment', () => {
     // One in a million is the same code again, which then pays.
     if (first !== second) {
       await enterCode(page, first);
-      expect(await alertOf(page)).toContain('The verification code is not right');
+      expect(await alertOf(page)).toContain('The verification code is wrong');
     }
     await enterCode(page, second);
     expect(page.url()).toBe(at.fields['success_url']);
@@ -209,7 +209,7 @@ describe('the code of a live payment', () => {
 describe('the simulator panel', () => {
   test.each([
     { button: 'Approve', status: 'succeeded', leads: 'success_url' },
-    { button: 'Abort', status: 'canceled', leads: 'cancel_url' },
+    { button: 'Decline', status: 'canceled', leads: 'cancel_url' },
     { button: 'Fail', status: 'failed', leads: 'cancel_url' },
   ])('$button settles the payment as $status at once', async ({ button, status, leads }) => {
     const at = await shop({ browser: { javaScriptEnabled: false } });

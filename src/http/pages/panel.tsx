@@ -8,16 +8,22 @@ import { fill, type Wording } from './messages.ts';
  */
 export type LiveTip =
   | { about: 'wallet'; email: string; command: string }
-  | { about: 'no_wallet' | 'code'; command: string };
+  | { about: 'no_wallet'; command: string }
+  /** `code`: the one that was sent last; null where it cannot pay any more. */
+  | { about: 'code'; code: string | null; command: string };
 
 /** The emulator's own word below a checkout, and its controls: settle at once. They fold away without a script. */
 export function SimulatorPanel(props: {
   words: Wording;
   action: string;
+  /** Where the form of the verification code posts to. */
+  codeAction: string;
+  /** The payment's page in the dashboard. */
+  dashboard: string;
   defaultDelivery: DeliveryOrder;
   tip: LiveTip | null;
 }) {
-  const { words, action, defaultDelivery, tip } = props;
+  const { words, action, codeAction, dashboard, defaultDelivery, tip } = props;
   const { panel, status } = words;
   const result = (outcome: PaymentOutcome) =>
     fill(panel.result, { status: status[PAYMENT_OUTCOMES[outcome].status].toLowerCase() });
@@ -27,10 +33,20 @@ export function SimulatorPanel(props: {
         <summary>
           <span class="tag">{panel.title}</span> {panel.note}
         </summary>
-        {tip && (
-          <p class="tip">
-            <Tip tip={tip} words={words} />
-          </p>
+        {tip?.about === 'code' && tip.code !== null ? (
+          <form class="tip enter" method="post" action={codeAction}>
+            <span>
+              {words.tip.codeIs} <code>{tip.code}</code>
+            </span>
+            <input type="hidden" name="code" value={tip.code} />
+            <button type="submit">{words.tip.enter}</button>
+          </form>
+        ) : (
+          tip && (
+            <p class="tip">
+              <Tip tip={tip} words={words} />
+            </p>
+          )
         )}
         <form method="post" action={action}>
           <div>
@@ -54,8 +70,29 @@ export function SimulatorPanel(props: {
             </div>
           </fieldset>
         </form>
+        <p class="tip">
+          <DashboardLink to={dashboard} words={words} />
+        </p>
       </details>
     </aside>
+  );
+}
+
+/** To what the emulator knows of the payment, in a tab of its own: the checkout stays where it is. */
+function DashboardLink({ to, words }: { to: string; words: Wording }) {
+  return (
+    <a href={to} target="_blank" rel="noopener">
+      {words.panel.dashboard}
+    </a>
+  );
+}
+
+/** The emulator's own word below a page that is over. */
+export function DashboardStrip({ to, words }: { to: string; words: Wording }) {
+  return (
+    <footer class="tip strip">
+      <span class="tag">{words.panel.title}</span> <DashboardLink to={to} words={words} />
+    </footer>
   );
 }
 

@@ -5,11 +5,14 @@ import { parseInput } from '../../../contract/input.ts';
 import { SettleInput } from '../../../contract/payment.ts';
 import { requireTamperings } from '../../../contract/tampering.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS } from '../../../contract/vocabulary.ts';
+import { FundInput } from '../../../contract/wallet.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
 import { createPayment } from './create-payment.ts';
 import { NEW_PAYMENT } from './new-payment.tsx';
 import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
+
+import { FUND, walletRow } from './wallets.tsx';
 
 /** What a form does; returns the address that the browser goes to. */
 type FormAction = (
@@ -27,12 +30,12 @@ function on(page: string, act: FormAction) {
 }
 
 /** The address of a record's page or form, from its path. */
-export const withId = (path: string, id: string) => path.split(':id').join(id);
+export const withId = (path: string, id: string) => path.split(':id').join(encodeURIComponent(id));
 
 const PAYMENT = recordPath('payments', ':id');
 const IPN = recordPath('ipns', ':id');
 const CARD = recordPath('cards', ':id');
-const { cards, keys, audit, faults, clock } = PLACES;
+const { cards, wallets, keys, audit, faults, clock } = PLACES;
 
 /** The forms by the path that they post to. */
 export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
@@ -66,6 +69,10 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   }),
   ...byName(CARD, CARD_ACTIONS, (action) => async ({ cards, merchants }, _, id) => {
     await cards.apply(merchants.require(cards.require(id).merchantId), id, action);
+  }),
+  [FUND]: on(wallets.path, async ({ wallets: { fund } }, { amount = '', from }, id) => {
+    await fund(id, parseInput(FundInput, { amount: amount.trim() }).amount);
+    return `${ownPage(from, wallets.path)}#${walletRow(id)}`;
   }),
   [keys.path]: on(keys.path, async ({ merchants }, { merchant }) => {
     await merchants.replaceKeys(merchant || merchants.default.id);

@@ -16,6 +16,7 @@ export const PLACES = {
   keys: { name: 'Api Key', path: `${UI}/keys` },
   requests: { name: 'Requests', path: `${UI}/requests` },
   audit: { name: 'Audit', path: `${UI}/audit` },
+  wallets: { name: 'Wallets', path: `${UI}/wallets` },
   inbox: { name: 'Inbox', path: `${UI}/inbox` },
   faults: { name: 'Faults', path: `${UI}/faults` },
   clock: { name: 'Clock', path: `${UI}/clock` },

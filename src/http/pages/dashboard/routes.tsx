@@ -24,6 +24,7 @@ import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
 import { type Page, type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
+import { walletsPage } from './wallets.tsx';
 
 /** Sent by the script when it fetches a page again. */
 const LIVE_HEADER = 'x-gateway-sim-live';
@@ -35,6 +36,7 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.keys.path]: keysPage,
   [PLACES.requests.path]: requestsPage,
   [PLACES.audit.path]: auditPage,
+  [PLACES.wallets.path]: walletsPage,
   [PLACES.inbox.path]: inboxPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
