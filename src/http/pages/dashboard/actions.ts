@@ -12,6 +12,7 @@ import { createPayment } from './create-payment.ts';
 import { NEW_PAYMENT } from './new-payment.tsx';
 import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
 
+import { replay } from './replay.ts';
 import { FUND, walletRow } from './wallets.tsx';
 
 /** What a form does; returns the address that the browser goes to. */
@@ -35,6 +36,7 @@ export const withId = (path: string, id: string) => path.split(':id').join(encod
 const PAYMENT = recordPath('payments', ':id');
 const IPN = recordPath('ipns', ':id');
 const CARD = recordPath('cards', ':id');
+const REQUEST = recordPath('requests', ':id');
 const { cards, wallets, keys, audit, faults, clock } = PLACES;
 
 /** The forms by the path that they post to. */
@@ -60,6 +62,9 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const [fired] = await ipns.fire({ ...payment, to: url, tamper: requireTamperings(tamper) });
     return recordPath('ipns', fired?.id ?? id);
   }),
+  [`${REQUEST}/replay`]: on(REQUEST, async (parts, _, id, callService) =>
+    recordPath('requests', await replay(parts, id, callService)),
+  ),
   [cards.path]: on(cards.path, async ({ cards, dialect, merchants }, { merchant, ...fields }) => {
     const owner = merchant ? merchants.require(merchant) : merchants.default;
     return recordPath('cards', (await cards.issue(owner, dialect.readCard({ fields, text: '' }))).id);
