@@ -1,6 +1,8 @@
 import { AuditRequest } from '../../../contract/audit-report.ts';
 import { ClockInput } from '../../../contract/clock.ts';
 import { FaultRule } from '../../../contract/fault.ts';
+import { FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultMember } from '../../../contract/fault-effects.ts';
+import { requirePreset } from '../../../contract/fault-presets.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { SettleInput } from '../../../contract/payment.ts';
 import { requireTamperings } from '../../../contract/tampering.ts';
@@ -91,13 +93,16 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const request = { ...Object.fromEntries(texts), ipnUrl: ipnUrl.trim(), ...names };
     await audits.start(parseInput(AuditRequest, request));
   }),
-  [faults.path]: on(faults.path, async ({ faults }, fields) => {
-    const { route, effect = '', status, latency = '', times, identifier } = fields;
-    const effects: Record<string, unknown> = { status: Number(status), latency };
+  [`${faults.path}/preset`]: on(faults.path, async ({ faults }, { preset = '' }) => {
+    faults.set(requirePreset(preset).rule);
+  }),
+  ...byName(faults.path, FAULT_EFFECT_NAMES, (effect) => async ({ faults }, { route, ...fields }) => {
+    const { kind }: FaultMember = FAULT_EFFECTS[effect];
+    const { times, identifier } = fields;
     const rule = {
       route,
-      [effect]: effects[effect] ?? true,
-      ...(times && { times: Number(times) }),
+      [effect]: kind === 'on' || writtenValue(kind, fields[effect]),
+      ...(times && { times: writtenValue('integer', times) }),
       ...(identifier && { identifier }),
     };
     faults.set(parseInput(FaultRule, rule));
@@ -120,6 +125,11 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
 /** Forms of one page that differ by a name, which ends their path. */
 function byName<Name extends string>(page: string, names: readonly Name[], act: (name: Name) => FormAction) {
   return Object.fromEntries(names.map((name) => [`${page}/${name}`, on(page, act(name))]));
+}
+
+/** A number where one is wanted and written; the schema says what else is wrong. */
+function writtenValue(kind: FaultMember['kind'], written = ''): string | number {
+  return kind === 'integer' && /^\d{1,10}$/.test(written.trim()) ? Number(written) : written.trim();
 }
 
 /** Names as people write them one after another; undefined where there is none. */

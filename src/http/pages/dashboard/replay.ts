@@ -21,11 +21,11 @@ export function requireRecorded({ events }: AppParts, id: string): RecordedReque
 /** Why a request cannot be sent again; undefined where it can. */
 export function replayProblem(request: RecordedRequest, { dialect }: AppParts): string | undefined {
   const { method, target, requestHeaders, requestBody } = request;
-  const { pathname } = new URL(`http://localhost${target}`);
+  const { pathname } = new URL(target.startsWith('/') ? `http://localhost${target}` : 'http://localhost');
   if (serviceRoute(pathname, dialect) === null) {
     return "only requests to the service's own routes can be sent again";
   }
-  if (method === 'CONNECT' || method.startsWith('TRAC')) return `a ${method} request cannot be sent again`;
+  if (method === 'TRACE') return `a ${method} request cannot be sent again`;
   const length = requestHeaders['content-length'];
   const isWhole =
     length === undefined
