@@ -18,7 +18,8 @@ export interface Diagnosis {
   action: 'resend' | 'faults' | null;
 }
 
-const VERIFY_LINES = {
+/** The line of a merchant's code that computes a signature, by language. */
+export const VERIFY_LINES = {
   PHP: "$expected = strtoupper(hash_hmac('sha256', $_POST['data']['amount'] . $_POST['identifier'], $secretKey));",
   Node: "const expected = createHmac('sha256', secretKey).update(body['data[amount]'] + body.identifier).digest('hex').toUpperCase();",
   Python:

@@ -42,6 +42,8 @@ function refreshSoon(): void {
 
 async function refresh(): Promise<void> {
   timer = undefined;
+  // What answers a form is at no address.
+  if (isStill && main.dataset['page']) return;
   // A click is a press and a release on the same element: none is moved in between.
   if (isFetching || Date.now() < pressedUntil) return refreshSoon();
   isFetching = true;

@@ -97,9 +97,29 @@ function labelOf(name: string): string {
 /** Maximum merchants to choose from. */
 const OFFERED = 50;
 
-/** Whose form it is, where there are several. */
-export function MerchantField({ parts }: { parts: AppParts }) {
+/**
+ * Whose form it is, where there are several merchants.
+ *
+ * @param any what it is called when none is chosen; without it the first is
+ */
+export function MerchantField({
+  parts,
+  any,
+  chosen = '',
+}: {
+  parts: AppParts;
+  any?: string;
+  chosen?: string | undefined;
+}) {
   const merchants = [...parts.state.current.merchants.values()].slice(0, OFFERED);
   if (merchants.length < 2) return null;
-  return <Field name="merchant" label="Merchant" options={merchants.map(({ id, name }) => [id, name])} />;
+  const options = merchants.map(({ id, name }) => [id, name] as const);
+  return (
+    <Field
+      name="merchant"
+      label="Merchant"
+      value={chosen}
+      options={any === undefined ? options : [['', any], ...options]}
+    />
+  );
 }

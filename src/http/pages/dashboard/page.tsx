@@ -18,6 +18,7 @@ export const PLACES = {
   audit: { name: 'Audit', path: `${UI}/audit` },
   wallets: { name: 'Wallets', path: `${UI}/wallets` },
   inbox: { name: 'Inbox', path: `${UI}/inbox` },
+  signature: { name: 'Signature', path: `${UI}/signature` },
   faults: { name: 'Faults', path: `${UI}/faults` },
   clock: { name: 'Clock', path: `${UI}/clock` },
   reference: { name: 'API reference', path: `${UI}/reference` },

@@ -21,9 +21,19 @@ import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
 import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
-import { type Page, type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
+import {
+  type FormValues,
+  type Page,
+  type PageRenderer,
+  PLACES,
+  type PostedForm,
+  pageAt,
+  recordPath,
+  UI,
+} from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
+import { signatureCheckerPage } from './signature-checker.tsx';
 import { walletsPage } from './wallets.tsx';
 
 /** Sent by the script when it fetches a page again. */
@@ -38,6 +48,7 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.audit.path]: auditPage,
   [PLACES.wallets.path]: walletsPage,
   [PLACES.inbox.path]: inboxPage,
+  [PLACES.signature.path]: signatureCheckerPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
   [NEW_PAYMENT]: newPaymentPage,
@@ -80,6 +91,17 @@ export function mountDashboard(
       }
     });
   }
+  // Its answer is the page itself: what is pasted may be longer than an address.
+  const { path: checker } = PLACES.signature;
+  app.post(checker, async (c) => {
+    const posted: PostedForm = { to: checker, given: {} };
+    try {
+      posted.given = await readTextFields(c);
+      return await show(c, parts, signatureCheckerPage, { query: posted.given });
+    } catch (thrown) {
+      return refuse(c, parts, signatureCheckerPage, thrown, posted);
+    }
+  });
   app.get(`${UI}/live.js`, (c) => {
     c.header('Cache-Control', 'no-cache');
     c.header('X-Content-Type-Options', 'nosniff');
@@ -95,8 +117,15 @@ export function dashboardError(c: AppContext, parts: AppParts, error: GatewayErr
 /** Whether an address is one of the dashboard, known or not. */
 export const isDashboard = (path: string): boolean => path.startsWith(`${UI}/`);
 
-async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?: Refusal) {
-  const shown = await page({ parts, query: c.req.query(), id: c.req.param('id') ?? '' });
+/** What a page is shown with, where it is not its address alone. */
+interface Showing {
+  refusal?: Refusal;
+  query?: FormValues;
+}
+
+async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing: Showing = {}) {
+  const { refusal, query = c.req.query() } = showing;
+  const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
   // To the script a page that is gone is one that changed: an error status would stand in the console.
   const status = refusal && c.req.header(LIVE_HEADER) === undefined ? statusOf(refusal.error) : 200;
   const html = renderPage(c, parts, shown, refusal);
@@ -108,7 +137,8 @@ function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unkn
   const error = asGatewayError(thrown);
   if (error.code === 'internal') throw thrown;
   // What the form was about may be gone, and its page with it.
-  return show(c, parts, page, { error, posted }).catch(() => show(c, parts, missing, { error, posted }));
+  const refusal = { error, posted };
+  return show(c, parts, page, { refusal }).catch(() => show(c, parts, missing, { refusal }));
 }
 
 /**
