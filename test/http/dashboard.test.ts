@@ -471,7 +471,7 @@ describe('faults and clock', () => {
   });
 
   it('stand still, are moved and go on', async () => {
-    expect(await followed(await post('/_sim/ui/clock', { move: 'freeze' }))).toContain('stands still');
+    expect(await followed(await post('/_sim/ui/clock', { move: 'freeze' }))).toContain('<dd>paused</dd>');
     await post('/_sim/ui/clock', { move: 'advance', by: '2h' });
     const { aheadMs } = await sim.control<{ aheadMs: number }>('/clock');
     expect(aheadMs).toBeGreaterThan(7_000_000);

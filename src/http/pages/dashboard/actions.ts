@@ -1,5 +1,6 @@
 import { AuditRequest } from '../../../contract/audit-report.ts';
-import { ClockInput } from '../../../contract/clock.ts';
+import { ClockInput, parseInstant } from '../../../contract/clock.ts';
+import { GatewayError } from '../../../contract/error.ts';
 import { FaultRule } from '../../../contract/fault.ts';
 import { FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultMember } from '../../../contract/fault-effects.ts';
 import { requirePreset } from '../../../contract/fault-presets.ts';
@@ -110,15 +111,16 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [`${faults.path}/clear`]: on(faults.path, async ({ faults }, { route, identifier }) => {
     faults.clear(route || undefined, { identifier: identifier || undefined });
   }),
-  [clock.path]: on(clock.path, async ({ clock }, { move = '', by, at }) => {
+  [clock.path]: on(clock.path, async ({ clock }, { move = '', by, at = '' }) => {
     const { now, nextDue } = clock.read();
-    const moves: Record<string, object> = {
-      advance: { advance: by },
-      next: { advance: atLeast((nextDue ?? now) - now) },
-      freeze: { freeze: at?.trim() || 'now' },
-      resume: { resume: true },
+    const moves: Record<string, () => object> = {
+      advance: () => ({ advance: by }),
+      until: () => ({ advance: atLeast(requireInstant(at) - now) }),
+      next: () => ({ advance: atLeast((nextDue ?? now) - now) }),
+      freeze: () => ({ freeze: at.trim() || 'now' }),
+      resume: () => ({ resume: true }),
     };
-    await clock.move(parseInput(ClockInput, (Object.hasOwn(moves, move) && moves[move]) || {}));
+    await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? moves[move]?.() : {}));
   }),
 };
 
@@ -136,6 +138,13 @@ function writtenValue(kind: FaultMember['kind'], written = ''): string | number 
 function namesIn(text = ''): string[] | undefined {
   const names = text.split(/[\s,]+/).filter(Boolean);
   return names.length ? names : undefined;
+}
+
+/** @throws GatewayError `invalid_fields` */
+function requireInstant(at: string): number {
+  const instant = parseInstant(at);
+  if (instant !== undefined) return instant;
+  throw new GatewayError('invalid_fields', 'at must be a time with its zone such as 2027-01-01T00:00:00Z');
 }
 
 /** A duration as it is written, which takes nine digits: to the millisecond, or the second above. */
