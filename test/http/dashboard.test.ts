@@ -107,7 +107,7 @@ describe('every page of the dashboard', () => {
         expect([path, answer.status]).toEqual([path, 404]);
         expect(answer.headers.get('content-type')).toBe('text/html; charset=UTF-8');
         const html = await answer.text();
-        expect(html).toMatch(/role="alert".*there is no route .*<h1>Not there<\/h1>/s);
+        expect(html).toMatch(/role="alert".*there is no route .*<h1>Not found<\/h1>/s);
         expect(html).not.toContain('<script>');
       }
       const other = await fetch(`${sim.url}/_sim/uix`, { method });
@@ -119,10 +119,10 @@ describe('every page of the dashboard', () => {
     for (const path of ['payments/none', 'ipns/none', 'cards/none', 'requests/999']) {
       const answer = await get(`/_sim/ui/${path}`);
       expect(answer.status).toBe(404);
-      expect(await answer.text()).toMatch(/role="alert".*<h1>Not there<\/h1>/s);
+      expect(await answer.text()).toMatch(/role="alert".*<h1>Not found<\/h1>/s);
       // The script must not fill the console when what it shows is gone.
       const live = await get(`/_sim/ui/${path}`, { 'x-gateway-sim-live': '1' });
-      expect([live.status, (await live.text()).includes('Not there')]).toEqual([200, true]);
+      expect([live.status, (await live.text()).includes('Not found')]).toEqual([200, true]);
     }
   });
 });

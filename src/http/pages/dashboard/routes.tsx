@@ -178,5 +178,5 @@ async function renderReference(document: () => Promise<OpenApiDocument>, facts: 
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
   const back = <a href={path}>Back to the start</a>;
-  return { place: 'payments', path, title: 'Not there', content: [<h1>Not there</h1>, <p>{back}</p>] };
+  return { place: 'payments', path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
 };
