@@ -11,6 +11,8 @@ import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 
 /** What the log shows as status of a response that never went out whole: "no response", as web servers log it. */
 const NO_RESPONSE = 444;
+/** How the log begins what a rule did to a request. */
+export const FAULT_NOTE = 'fault rule: ';
 /** Statuses whose responses have no body. */
 const BODILESS = new Set([204, 205, 304]);
 
@@ -36,7 +38,7 @@ async function inject(
     return undefined;
   }
   const exchange = c.get('exchange');
-  const words = `fault rule: ${describeEffects(rule)}`;
+  const words = FAULT_NOTE + describeEffects(rule);
   exchange.notes = [words];
   // A stop does not wait for a latency.
   await realPause(faults.rules.latencyOf(rule), runtime.stopped);

@@ -89,6 +89,7 @@ async function pagesOf(sim: Sim): Promise<Record<string, (page: Page) => Promise
     keys: goTo(`${UI}/keys`),
     request: goTo(`${UI}/requests/1`),
     refused: async (page) => {
+      faults.clear();
       await page.goto(`${sim.url}${UI}/new-payment`);
       await page.getByLabel('Amount').fill('much');
       await page.getByRole('button', { name: 'Create payment' }).click();

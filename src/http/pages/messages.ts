@@ -143,6 +143,7 @@ const TEXTS = {
       'Aucun portefeuille ne peut payer. Pour en approvisionner un\u00a0:',
     ],
     codeIs: ['No mail was sent. The code is', 'Aucun message n’est parti. Le code est'],
+    alsoIn: ['also in the', 'aussi dans la'],
     enter: ['Enter this code', 'Saisir ce code'],
     code: ['No mail was sent. Read the code with', 'Aucun message n’est parti. Le code se lit avec'],
     orIn: ['or in the', 'ou dans la'],

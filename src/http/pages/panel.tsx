@@ -1,5 +1,6 @@
 import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
 import { DELIVERY_ORDERS, type DeliveryOrder } from '../../contract/vocabulary.ts';
+import { PLACES } from './dashboard/page.tsx';
 import { fill, type Wording } from './messages.ts';
 
 /**
@@ -36,7 +37,7 @@ export function SimulatorPanel(props: {
         {tip?.about === 'code' && tip.code !== null ? (
           <form class="tip enter" method="post" action={codeAction}>
             <span>
-              {words.tip.codeIs} <code>{tip.code}</code>
+              {words.tip.codeIs} <code>{tip.code}</code>, {words.tip.alsoIn} <InboxLink words={words} />.
             </span>
             <input type="hidden" name="code" value={tip.code} />
             <button type="submit">{words.tip.enter}</button>
@@ -97,7 +98,8 @@ export function DashboardStrip({ to, words }: { to: string; words: Wording }) {
 }
 
 /** Who can pay, and where the code is: on a live page, where the emulator sends nothing to anybody. */
-export function Tip({ tip, words: { tip: texts } }: { tip: LiveTip; words: Wording }) {
+export function Tip({ tip, words }: { tip: LiveTip; words: Wording }) {
+  const { tip: texts } = words;
   const command = <Command text={tip.command} />;
   switch (tip.about) {
     case 'wallet':
@@ -107,14 +109,18 @@ export function Tip({ tip, words: { tip: texts } }: { tip: LiveTip; words: Wordi
     case 'code':
       return (
         <>
-          {texts.code} {command} {texts.orIn}{' '}
-          <a href="/_sim/ui/inbox" target="_blank" rel="noopener">
-            {texts.inbox}
-          </a>
-          .
+          {texts.code} {command} {texts.orIn} <InboxLink words={words} />.
         </>
       );
   }
+}
+
+function InboxLink({ words }: { words: Wording }) {
+  return (
+    <a href={PLACES.inbox.path} target="_blank" rel="noopener">
+      {words.tip.inbox}
+    </a>
+  );
 }
 
 /** A command to paste. A line ends between its words, not at a hyphen within one. */

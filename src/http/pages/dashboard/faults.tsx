@@ -34,7 +34,7 @@ export const faultsPage: PageRenderer = ({ parts }) => {
           <Form to={CLEAR} submit="Clear all" />
         </section>
       )}
-      <Section id="presets" title="At one press">
+      <Section id="presets" title="Presets">
         <Presets />
       </Section>
       <Section id="set" title="Set a fault">
@@ -73,13 +73,18 @@ function Presets() {
           <p>{does}</p>
           <Copyable
             id={`command-${name}`}
-            text={style.command(commandFor(rule))}
+            text={wordByWord(style.command(commandFor(rule)))}
             what={`the command for ${label}`}
           />
         </li>
       ))}
     </ul>
   );
+}
+
+/** A line ends between the words of a command, not at a hyphen within one. */
+function wordByWord(text: string) {
+  return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span class="word">{word}</span>]);
 }
 
 /** One effect with the fields that apply to it. */

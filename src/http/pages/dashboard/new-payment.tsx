@@ -72,7 +72,7 @@ function InitiateField({ parts, name, value }: { parts: AppParts; name: string; 
   const label = labelOf(name);
   switch (name) {
     case 'identifier':
-      return <Field name={name} label={label} placeholder="made up when empty" />;
+      return <Field name={name} label={label} placeholder="generated" />;
     case 'currency':
       return (
         <Field

@@ -20,7 +20,7 @@ export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
       <section class="box" id="check" aria-label="What to check">
         <Form to={PLACES.signature.path} submit="Check signature" look="primary">
           <PastedField value={query['body'] ?? ''} />
-          <MerchantField parts={parts} any="that of the IPN, else the first" chosen={query['merchant']} />
+          <MerchantField parts={parts} any="automatic" chosen={query['merchant']} />
         </Form>
       </section>
       {query['body'] === undefined ? <Help /> : <Checked parts={parts} given={query} />}
@@ -46,8 +46,8 @@ function PastedField({ value }: { value: string }) {
         {given}
       </textarea>
       <span class="soft" id="body-hint">
-        The body that your receiver got, as a form or as JSON; what ipn listen printed; a whole request or a
-        curl command; or the id of an IPN.
+        The body that your receiver got, as a form or as JSON; what <code>ipn listen</code> printed; a whole
+        request or a curl command; or the id of an IPN.
       </span>
     </p>
   );
