@@ -236,7 +236,7 @@ describe('the simulator panel', () => {
   ])('$delivery sends $ipns IPNs', async ({ delivery, ipns, stays }) => {
     const at = await shop();
     const url = await arrive(at);
-    await at.page.getByLabel('IPN and redirect').selectOption(delivery);
+    await at.page.getByLabel('IPN timing').selectOption(delivery);
     await press(at.page, 'Approve');
     expect(await at.page.title()).toBe(stays ? 'Payment complete' : 'shop');
     expect(at.page.url().startsWith(new URL(url).origin)).toBe(stays);

@@ -1,3 +1,4 @@
+import { type DeliveryOrder, IPN_TIMINGS } from '../../contract/vocabulary.ts';
 import type { Language } from './page-view.ts';
 
 type Pair = readonly [en: string, fr: string];
@@ -123,7 +124,14 @@ const TEXTS = {
     region: ['Simulator, not part of the page', 'Simulateur, hors de la page'],
     title: ['simulator', 'simulateur'],
     note: ['Not part of the page', 'Hors de la page'],
-    delivery: ['IPN and redirect', 'IPN et redirection'],
+    delivery: ['IPN timing', 'Moment de l’IPN'],
+    timings: {
+      'ipn-then-redirect': [IPN_TIMINGS['ipn-then-redirect'], 'IPN d’abord, puis redirection'],
+      'redirect-then-ipn': [IPN_TIMINGS['redirect-then-ipn'], 'redirection d’abord, puis IPN'],
+      'ipn-only': [IPN_TIMINGS['ipn-only'], 'IPN seule, sans redirection'],
+      'redirect-only': [IPN_TIMINGS['redirect-only'], 'redirection seule, sans IPN'],
+      'ipn-twice': [IPN_TIMINGS['ipn-twice'], 'IPN deux fois, puis redirection'],
+    } satisfies Record<DeliveryOrder, Pair>,
     settle: ['Settle at once, without the steps above', 'Régler d’un coup, sans les étapes ci-dessus'],
     /** No name contains the word Cancel: a test that looks for that button finds one, also by a part of its name. */
     outcomes: {

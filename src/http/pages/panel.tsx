@@ -55,7 +55,7 @@ export function SimulatorPanel(props: {
             <select id="delivery" name="delivery">
               {DELIVERY_ORDERS.map((order) => (
                 <option value={order} selected={order === defaultDelivery}>
-                  {order}
+                  {panel.timings[order]} ({order})
                 </option>
               ))}
             </select>
