@@ -66,6 +66,12 @@ describe('the signature checker', () => {
     expect(answer.html).toContain(`>${given.body}</textarea>`);
   });
 
+  it('refuses what is longer than any IPN, in no time', async () => {
+    const body = `status=success&signature=AB&data[amount]=1&identifier=${'x'.repeat(500_000)}`;
+    const { status, html } = await postForm(await startSim(), PAGE, { body });
+    expect([status, html.includes('an IPN may have at most 65536 bytes')]).toEqual([422, true]);
+  });
+
   it('says of what is no IPN that it is none', async () => {
     const { status, html } = await postForm(await startSim(), PAGE, { body: '<img src=x>' });
     expect([status, html.includes('neither the form nor the JSON of an IPN')]).toEqual([200, true]);
