@@ -6,7 +6,7 @@ import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import STYLES from '../assets/actions.css?text';
 import { CommandCode, Copyable, Section } from './blocks.tsx';
-import { Field, Form } from './forms.tsx';
+import { Field, Form, Submit } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { capitalized } from './text.ts';
@@ -58,7 +58,11 @@ const COLUMNS: readonly Column<ActiveFault>[] = [
   column('Rule', describeFault, { head: true }),
   column('Used', ({ used }) => used, { label: 'Used' }),
   column('Action', ({ rule: { route, identifier = '' } }) => (
-    <Form to={CLEAR} hidden={{ route, identifier }} submit="Clear" />
+    <Form to={CLEAR} hidden={{ route, identifier }} inline>
+      <Submit>
+        Clear <span class="unseen">{`${route} ${identifier}`}</span>
+      </Submit>
+    </Form>
   )),
 ];
 
