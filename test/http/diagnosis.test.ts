@@ -92,7 +92,7 @@ describe('a genuine IPN', () => {
     expect(corrupt.found()).toMatchObject({
       tone: 'waiting',
       action: 'faults',
-      cure: expect.stringContaining('rule of yours'),
+      cure: expect.stringContaining('your rule'),
     });
     const lost = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', drop: true }),
