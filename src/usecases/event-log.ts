@@ -61,7 +61,7 @@ export class EventLog {
     this.#emit({ type: 'delivery', delivery, step: 'waiting', underWay });
   }
 
-  record(request: Omit<RecordedRequest, 'id'>): void {
+  record(request: Omit<RecordedRequest, 'id'>): RecordedRequest {
     const newest = this.#requests.items.at(-1)?.requestHeaders;
     // A client sends the same headers with each of its requests.
     const areOld = newest !== undefined && areEqual(newest, request.requestHeaders);
@@ -70,6 +70,7 @@ export class EventLog {
     const characters = charactersIn(exchange) + (areOld ? 0 : charactersOf(requestHeaders));
     this.#requests.add(exchange, characters);
     this.#emit({ type: 'request', exchange }, characters);
+    return exchange;
   }
 
   notice(text: string): void {

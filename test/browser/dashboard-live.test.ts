@@ -98,7 +98,7 @@ describe('while things happen', () => {
     await sim.initiate(ORDER);
     const { page, errors } = await watching(sim, paymentPath(sim, 'order-1'));
     await act(sim, '/reset');
-    await page.getByRole('heading', { name: 'Not there' }).waitFor();
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
     expect(errors).toEqual([]);
   });
 });

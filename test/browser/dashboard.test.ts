@@ -16,6 +16,8 @@ const PLACES = {
   'Api Key': '/_sim/ui/keys',
   Requests: '/_sim/ui/requests',
   Audit: '/_sim/ui/audit',
+  Wallets: '/_sim/ui/wallets',
+  Signature: '/_sim/ui/signature',
   Inbox: '/_sim/ui/inbox',
   Faults: '/_sim/ui/faults',
   Clock: '/_sim/ui/clock',
@@ -183,7 +185,7 @@ describe('by what the pages show', () => {
     await sim.initiate(ORDER);
     const { page } = await openPage(chromium.browser);
     await page.goto(`${sim.url}/_sim/ui/clock`);
-    const left = page.locator('[data-left]');
+    const left = page.locator('#time [data-left]');
     expect(await left.textContent()).toMatch(/^(1 h|59 min)/);
     await expect.poll(() => left.textContent(), { timeout: 5_000 }).toMatch(/^59 min 5[0-8] s$/);
   });

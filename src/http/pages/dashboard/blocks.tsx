@@ -61,7 +61,7 @@ export function Warnings({ of }: { of: readonly string[] }) {
 }
 
 /** A text to be copied; without the script it can be selected. */
-export function Copyable({ id, text, what }: { id: string; text: string; what: string }) {
+export function Copyable({ id, text, what }: { id: string; text: Child; what: string }) {
   return (
     <span class="copyable">
       <code id={id}>{text}</code>

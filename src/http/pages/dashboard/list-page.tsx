@@ -22,6 +22,8 @@ interface ListParts<Item> {
   noun: string;
   intro?: string;
   filter?: Filter<Item>;
+  /** Stands beside the heading of a list that is not empty. */
+  action?: () => Child;
   /** Stands over the filter. */
   overview?: (parts: AppParts, query: FormValues) => Child;
   records: (parts: AppParts) => {
@@ -50,7 +52,14 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
     const isFiltered = filter && records.size > 0;
     const content = (
       <>
-        <h1>{title}</h1>
+        {list.action && records.size > 0 ? (
+          <div class="heading">
+            <h1>{title}</h1>
+            {list.action()}
+          </div>
+        ) : (
+          <h1>{title}</h1>
+        )}
         {list.intro && <p class="soft">{list.intro}</p>}
         {isFiltered && list.overview?.(parts, query)}
         {isFiltered && <FilterForm path={home} filter={filter} query={query} />}

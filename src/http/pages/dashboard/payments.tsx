@@ -6,6 +6,7 @@ import { shownAmount } from '../amount.ts';
 import { Code, Status, Time } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
 import { listPage } from './list-page.tsx';
+import { NewPaymentLink } from './new-payment.tsx';
 import { listPath, PLACES, recordPath } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column } from './table.tsx';
@@ -13,6 +14,7 @@ import { column } from './table.tsx';
 export const paymentsPage = listPage<Payment>({
   place: 'payments',
   noun: 'payment',
+  action: () => <NewPaymentLink />,
   filter: {
     choices: [
       ['status', PAYMENT_STATUSES],
@@ -57,7 +59,12 @@ export const paymentsPage = listPage<Payment>({
     const run = command('payments create', '--url', baseUrl(), '--amount 100 --currency USD');
     return (
       <>
-        <p>Initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.</p>
+        <p>
+          <NewPaymentLink />
+        </p>
+        <p>
+          Or initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.
+        </p>
         <SampleInitiate parts={parts} merchant={parts.merchants.default} />
         <p>Or shorter:</p>
         <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />

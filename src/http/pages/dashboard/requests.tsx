@@ -1,11 +1,11 @@
-import { GatewayError } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
-import { hint } from '../../../contract/hint.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
 import { Code, FactsBox, FoldedCode, Time, Warnings } from './blocks.tsx';
+import { Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
+import { replayProblem, requireRecorded } from './replay.ts';
 import { SampleInitiate } from './samples.tsx';
 import { column } from './table.tsx';
 import { pretty } from './text.ts';
@@ -69,9 +69,7 @@ function ResponseStatus({ of: { status, responseBody } }: { of: RecordedRequest 
 }
 
 export const requestPage: PageRenderer = ({ parts, id }) => {
-  const request = parts.events.exchanges().find((one) => String(one.id) === id);
-  const advice = hint`The last thousand are remembered.`;
-  if (!request) throw new GatewayError('not_found', `there is no request ${id} any more`, { hint: advice });
+  const request = requireRecorded(parts, id);
   const { at, durationMs, target, paymentId, notes, ...shown } = maskedRequest(request, parts);
   const headers = Object.entries(shown.requestHeaders).map(([name, value]) => `${name}: ${value}`);
   const facts = [
@@ -87,6 +85,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
     <>
       <FactsBox label="Summary" rows={facts}>
         <Warnings of={notes} />
+        <Replay id={request.id} problem={replayProblem(request, parts)} />
       </FactsBox>
       <div class="sides">
         <section class="box" aria-labelledby="request">
@@ -102,6 +101,16 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
     </>,
   );
 };
+
+function Replay({ id, problem }: { id: number; problem: string | undefined }) {
+  if (problem !== undefined) return <p class="soft">It cannot be sent again: {problem}.</p>;
+  return (
+    <Form to={`${recordPath('requests', id)}/replay`} inline>
+      <Submit>Send again</Submit>
+      <span class="soft">The same method, path, headers and body, with the real secrets in them.</span>
+    </Form>
+  );
+}
 
 function Body({ text, what }: { text: string | null; what: string }) {
   if (!text) return <p class="soft">No body.</p>;

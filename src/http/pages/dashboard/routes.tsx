@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import { raw } from 'hono/html';
 import type { GatewayError } from '../../../contract/error.ts';
 import { readTextFields } from '../../body.ts';
+import { serviceCaller } from '../../call-service.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
 import { mask } from '../../mask.ts';
@@ -19,10 +20,22 @@ import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
-import { type Page, type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
+import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
+import {
+  type FormValues,
+  type Page,
+  type PageRenderer,
+  PLACES,
+  type PostedForm,
+  pageAt,
+  recordPath,
+  UI,
+} from './page.tsx';
 import { paymentPage } from './payment-page.tsx';
 import { paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
+import { signatureCheckerPage } from './signature-checker.tsx';
+import { walletsPage } from './wallets.tsx';
 
 /** Sent by the script when it fetches a page again or sends a form. */
 const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
@@ -34,9 +47,12 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.keys.path]: keysPage,
   [PLACES.requests.path]: requestsPage,
   [PLACES.audit.path]: auditPage,
+  [PLACES.wallets.path]: walletsPage,
   [PLACES.inbox.path]: inboxPage,
+  [PLACES.signature.path]: signatureCheckerPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
+  [NEW_PAYMENT]: newPaymentPage,
   [recordPath('payments', ':id')]: paymentPage,
   [recordPath('ipns', ':id')]: ipnPage,
   [recordPath('cards', ':id')]: cardPage,
@@ -63,18 +79,30 @@ export function mountDashboard(
     const get = (c: AppContext) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown));
     app.get(path, OPERATIONS[path] ? described(OPERATIONS[path], get) : get);
   }
+  const callService = serviceCaller(app);
   for (const [path, { page, act }] of Object.entries(FORMS)) {
     app.post(path, async (c) => {
       const id = c.req.param('id') ?? '';
       const posted: PostedForm = { to: withId(path, id), given: {} };
       try {
         posted.given = await readTextFields(c);
-        return goTo(c, await act(parts, posted.given, id));
+        return goTo(c, await act(parts, posted.given, id, callService));
       } catch (thrown) {
         return refuse(c, parts, PAGES[page] ?? missing, thrown, posted);
       }
     });
   }
+  // Its answer is the page itself: what is pasted may be longer than an address.
+  const { path: checker } = PLACES.signature;
+  app.post(checker, async (c) => {
+    const posted: PostedForm = { to: checker, given: {} };
+    try {
+      posted.given = await readTextFields(c);
+      return await show(c, parts, signatureCheckerPage, { query: posted.given });
+    } catch (thrown) {
+      return refuse(c, parts, signatureCheckerPage, thrown, posted);
+    }
+  });
   app.get(`${UI}/live.js`, (c) => {
     c.header('Cache-Control', 'no-cache');
     c.header('X-Content-Type-Options', 'nosniff');
@@ -90,8 +118,15 @@ export function dashboardError(c: AppContext, parts: AppParts, error: GatewayErr
 /** Whether an address is one of the dashboard, known or not. */
 export const isDashboard = (path: string): boolean => path.startsWith(`${UI}/`);
 
-async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?: Refusal) {
-  const shown = await page({ parts, query: c.req.query(), id: c.req.param('id') ?? '' });
+/** What a page is shown with, where it is not its address alone. */
+interface Showing {
+  refusal?: Refusal;
+  query?: FormValues;
+}
+
+async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing: Showing = {}) {
+  const { refusal, query = c.req.query() } = showing;
+  const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
   // To the script a page that is gone is one that changed: an error status would stand in the console.
   const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
   const html = renderPage(c, parts, shown, refusal);
@@ -111,7 +146,7 @@ function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unkn
   if (error.code === 'internal') throw thrown;
   // What the form was about may be gone, and its page with it.
   const refusal = { error, posted: posted && { ...posted, error } };
-  return show(c, parts, page, refusal).catch(() => show(c, parts, missing, refusal));
+  return show(c, parts, page, { refusal }).catch(() => show(c, parts, missing, { refusal }));
 }
 
 /**
@@ -151,5 +186,5 @@ async function renderReference(document: () => Promise<OpenApiDocument>, facts: 
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
   const back = <a href={path}>Back to the start</a>;
-  return { place: 'payments', path, title: 'Not there', content: [<h1>Not there</h1>, <p>{back}</p>] };
+  return { place: 'payments', path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
 };
