@@ -234,7 +234,7 @@ describe('by what the pages show', () => {
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     await sim.server.stop();
-    await page.getByText('emulator gone').waitFor();
+    await page.getByText('Disconnected, reconnecting…').waitFor();
   });
 
   test('a burst of a thousand payments leaves the page alive', async () => {
@@ -249,7 +249,7 @@ describe('by what the pages show', () => {
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `n-${number}` });
     for (let number = 0; number < 1_000; number += 50)
       await Promise.all(Array.from({ length: 50 }, (_, index) => initiate(number + index)));
-    await page.getByRole('link', { name: '1000 all' }).waitFor();
+    await page.getByRole('link', { name: '1,000 all' }).waitFor();
     expect(fetched).toBeLessThan(100);
   });
 });

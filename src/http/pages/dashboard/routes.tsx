@@ -19,9 +19,19 @@ import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
-import { type Page, type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
+import {
+  type Page,
+  type PageRenderer,
+  PLACES,
+  type PostedForm,
+  pageAt,
+  recordPath,
+  SEARCH,
+  UI,
+} from './page.tsx';
 import { paymentPage, paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
+import { searchPage } from './search.tsx';
 
 /** Sent by the script when it fetches a page again. */
 const LIVE_HEADER = 'x-gateway-sim-live';
@@ -36,6 +46,7 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.inbox.path]: inboxPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
+  [SEARCH]: searchPage,
   [recordPath('payments', ':id')]: paymentPage,
   [recordPath('ipns', ':id')]: ipnPage,
   [recordPath('cards', ':id')]: cardPage,
@@ -142,5 +153,5 @@ async function renderReference(document: () => Promise<OpenApiDocument>, facts: 
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
   const back = <a href={path}>Back to the start</a>;
-  return { place: 'payments', path, title: 'Not there', content: [<h1>Not there</h1>, <p>{back}</p>] };
+  return { place: null, path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
 };
