@@ -31,8 +31,8 @@ interface ListParts<Item> {
   noun: string;
   intro?: string;
   filter?: Filter<Item>;
-  /** What can be done from the list. */
-  action?: Child;
+  /** Stands beside the heading of a list that is not empty. */
+  action?: () => Child;
   /** Stands over the list. */
   overview?: (parts: AppParts, query: FormValues) => Child;
   records: (parts: AppParts) => { size: number; backwards: Backwards<Item> };
@@ -67,7 +67,7 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
           {filter && size > 0 && (
             <Filters place={place} filter={filter} query={query} parts={parts} size={size} />
           )}
-          {list.action}
+          {size > 0 && list.action?.()}
         </div>
         {list.intro && <p class="soft">{list.intro}</p>}
         {size > 0 && list.overview?.(parts, query)}
@@ -180,7 +180,7 @@ function Filters<Item>({ place, filter, query, parts, size }: FiltersProps<Item>
         <Choices place={place} choice={choice} query={query} counts={choice.counts?.(parts)} size={size} />
       ))}
       <search aria-label={PLACES[place].name}>
-        <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter" data-filter>
+        <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter">
           {choices.map(({ name }) => query[name] && <input type="hidden" name={name} value={query[name]} />)}
           <Given.Provider value={query}>
             <Field name="text" label="Text" value="" placeholder={hint} />

@@ -29,7 +29,8 @@ import {
   SEARCH,
   UI,
 } from './page.tsx';
-import { paymentPage, paymentsPage } from './payments.tsx';
+import { paymentPage } from './payment-page.tsx';
+import { paymentsPage } from './payments.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 import { searchPage } from './search.tsx';
 
