@@ -65,7 +65,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
 function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: string | undefined }) {
   return (
     <section class="top" aria-label="Emulator">
-      <p class="name">
+      <p class="brand">
         <a href={PLACES.payments.path}>gateway-sim</a> <span class="roomy">{runtime.version}</span>{' '}
         <code class="roomy">{runtime.baseUrl()}</code>
       </p>
