@@ -17,13 +17,13 @@ export function Time(props: { at: string; precise?: boolean; runs?: boolean; zon
 }
 
 /**
- * How long ago an instant was; the instant itself appears when it, or its row, is pointed at or has the focus. The script
+ * How long ago an instant was; the instant itself appears where it is pointed at, or its row has the focus. The script
  * keeps the words true.
  */
 export function Ago({ at }: { at: string }) {
   const { now } = useContext(PageContext);
   return (
-    <time datetime={at} data-ago="" title={`${instant(at)} UTC`} tabindex={-1}>
+    <time datetime={at} data-ago="" title={`${instant(at)} UTC`}>
       {ago(now - Date.parse(at))}
     </time>
   );
@@ -54,7 +54,7 @@ export function ShortLink({ to, text }: { to: string; text: string }) {
 }
 
 /** A text of no more characters is never shortened. */
-const SHORT = 16;
+const SHORT = 20;
 /** The end of a shortened text, which tells it from its likes. The style sheet leaves it as much room. */
 const TAIL = 8;
 const CHARACTERS = new Intl.Segmenter();

@@ -1,7 +1,7 @@
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../contract/vocabulary.ts';
 import type { Attempt, State } from '../../../domain/state.ts';
 import { type FormValues, listPath } from './page.tsx';
-import { grouped } from './text.ts';
+import { briefly, grouped } from './text.ts';
 
 /** Of the bar and of its axis below it, in pixels. */
 const BAR = { height: 10, axis: 14 };
@@ -54,7 +54,7 @@ export function OutcomeBar(props: { counts: Readonly<Record<PaymentStatus, numbe
 }
 
 /** Maximum attempts that are drawn; fewer are not drawn wider. */
-const SLOTS = 20;
+const SLOTS = 10;
 const HEIGHT = 48;
 /** In milliseconds, with what the axis says of them. */
 const TICKS = [
@@ -116,7 +116,7 @@ function Bar({ attempt: { deliveryId, durationMs, responseStatus, error } }: { a
           <rect class={error === null ? 'c-delivered' : 'c-failed'} height={heightOf(durationMs).toFixed()} />
         </svg>
         <span class="value">
-          {shown(durationMs)}, {responseStatus ?? error}
+          {shown(durationMs)}, {responseStatus ?? briefly(error ?? '')}
         </span>
       </a>
     </li>

@@ -5,6 +5,7 @@ import { Ago, Short, ShortLink, Status } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
 import { recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
+import { briefly } from './text.ts';
 import { describeAttempt } from './timeline.tsx';
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
@@ -21,8 +22,8 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
     column(
       'Action',
       (delivery) => (
-        <Form to={`${recordPath('ipns', delivery.id)}/resend`} hidden={{ from }} inline>
-          <Submit>
+        <Form to={`${recordPath('ipns', delivery.id)}/resend`} inline>
+          <Submit send={['from', from]}>
             Resend<span class="unseen"> IPN of {name(delivery)}</span>
           </Submit>
         </Form>
@@ -39,11 +40,7 @@ function Standing({ delivery, state, now }: { delivery: Delivery; state: State; 
     const { state: stands, attemptCount } = delivery;
     return [<Status of={stands} />, attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>];
   }
-  return (
-    <span class="retrying" title={retrying}>
-      {retrying}
-    </span>
-  );
+  return <span class="retrying">{retrying}</span>;
 }
 
 function To({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
@@ -66,10 +63,12 @@ function DeliveryLink({ delivery: { id, status }, name }: { delivery: Delivery; 
 }
 
 /** A text of no more characters is not cut. */
-const FITS = 24;
+const FITS = 30;
 
+/** How the last attempt ended, without what only its page has room for. */
 function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   const last = state.attemptsOf(delivery.id).at(-1);
-  const text = last ? describeAttempt(last) : (delivery.note ?? 'not attempted yet');
+  if (!last) return delivery.note ?? 'not attempted yet';
+  const text = describeAttempt({ ...last, error: last.error && briefly(last.error) });
   return text.length > FITS ? <span title={text}>{text}</span> : text;
 }

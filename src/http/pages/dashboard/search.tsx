@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
+import STYLES from '../assets/search.css?text';
 import { Ago, Section, Short, ShortLink, Status } from './blocks.tsx';
 import { CARD_TEXTS } from './cards.tsx';
 import { IPN_TEXTS } from './ipns.tsx';
@@ -62,7 +63,7 @@ export const searchPage: PageRenderer = ({ parts, query: { q = '' } }): Page => 
       {looked > 0 && <p class="soft">Of each kind the newest {grouped(looked)} were looked at.</p>}
     </>
   );
-  return { place: null, path: SEARCH, title: 'Search', content, isStill: true, query: q };
+  return { place: null, path: SEARCH, title: 'Search', content, isStill: true, styles: STYLES, query: q };
 };
 
 function inPayments(parts: AppParts, text: string): Finds {

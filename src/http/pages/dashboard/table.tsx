@@ -25,6 +25,14 @@ export function column<Item>(
 /** What tells rows apart: an `id` where addresses lead to it too. */
 export type RowKey = { 'data-key'?: string } | { id: string };
 
+/** Kinds that cells must tell, too: a class on each of them makes a list a tenth longer. */
+const CELLS: ReadonlySet<string> = new Set([
+  'amount',
+  'few',
+  'address',
+  'long',
+] satisfies Column<never>['kind'][]);
+
 interface TableProps<Item> {
   id: string;
   label: string;
@@ -60,11 +68,9 @@ export function Table<Item extends object>(props: TableProps<Item>) {
             <tr {...keyOf(item)}>
               {columns.map(({ cell, head, kind, label }) =>
                 head ? (
-                  <th scope="row" class={kind}>
-                    {cell(item)}
-                  </th>
+                  <th scope="row">{cell(item)}</th>
                 ) : (
-                  <td class={kind} data-label={label}>
+                  <td class={kind && CELLS.has(kind) ? kind : undefined} data-label={label}>
                     {cell(item)}
                   </td>
                 ),
