@@ -251,7 +251,7 @@ describe('by what the pages show', () => {
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `n-${number}` });
     for (let number = 0; number < 1_000; number += 50)
       await Promise.all(Array.from({ length: 50 }, (_, index) => initiate(number + index)));
-    await page.getByRole('link', { name: '1000 all' }).waitFor();
+    await page.getByRole('link', { name: '1,000 all' }).waitFor();
     expect(fetched).toBeLessThan(100);
   });
 });

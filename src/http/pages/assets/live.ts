@@ -13,7 +13,7 @@ import './times.ts';
 
 // On a small screen the tabs scroll sideways: the one that is open is in sight.
 const tab = document.querySelector<HTMLElement>('.tabs [aria-current]');
-const tabs = tab?.closest('ul');
+const tabs = tab?.closest('.tabs');
 if (tab && tabs) tabs.scrollLeft = tab.offsetLeft - 60;
 
 // After a form was refused the address is that of its action: reloading must not send it again.

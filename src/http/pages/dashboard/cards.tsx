@@ -4,7 +4,7 @@ import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contrac
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
-import { Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
+import { Ago, Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
@@ -12,21 +12,27 @@ import { sampleCard } from './samples.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { capitalized } from './text.ts';
 
+/** Where a text is looked for. */
+export const CARD_TEXTS = ['title', 'id', 'number', 'nameOnCard', 'email'] as const;
+
 export const cardsPage = listPage<Card>({
   place: 'cards',
   noun: 'card',
+  filter: { choices: [], texts: CARD_TEXTS, hint: 'title, holder, number' },
   records: ({ state }) => state.current.cards,
   columns: (parts) => [
-    column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, { head: true }),
-    column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>),
+    column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, {
+      head: true,
+    }),
+    column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>, { kind: 'name' }),
     column('Balance', (card) => shownAmount(parts, card.availableBalance, card.currency), { kind: 'amount' }),
-    column('Status', ({ status }) => <Status of={status} />),
+    column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
     column('Holder', ({ nameOnCard }) => nameOnCard, { kind: 'name' }),
     column('Merchant', ({ merchantId }) => parts.state.current.merchants.get(merchantId)?.name, {
       kind: 'name',
       label: 'of',
     }),
-    column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
+    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
   ],
   first: (parts) => (
     <>

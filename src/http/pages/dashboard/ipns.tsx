@@ -16,13 +16,23 @@ import { Signature } from './signature.tsx';
 import { describeAttempt } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
 
+/** Where a text is looked for. */
+export const IPN_TEXTS = ['identifier', 'id', 'paymentId', 'url'] as const;
+
+function deliveryCounts({ state }: AppParts): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { state: stands } of state.current.deliveries.values())
+    counts[stands] = (counts[stands] ?? 0) + 1;
+  return counts;
+}
+
 export const ipnsPage = listPage<Delivery>({
   place: 'ipns',
   noun: 'IPN',
   filter: {
-    choices: [['state', DELIVERY_STATES]],
-    texts: ['identifier', 'id', 'paymentId', 'url'],
-    hint: 'identifier, address',
+    choices: [{ name: 'state', values: DELIVERY_STATES, label: 'How IPNs stand', counts: deliveryCounts }],
+    texts: IPN_TEXTS,
+    hint: 'order, address',
   },
   overview: ({ state }) => <DeliveryTimes state={state.current} />,
   records: ({ state }) => state.current.deliveries,

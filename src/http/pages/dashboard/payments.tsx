@@ -3,13 +3,25 @@ import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
 import { shownAmount } from '../amount.ts';
-import { Code, Status, Time } from './blocks.tsx';
+import { Ago, Code, ShortLink, Status, WarningCount } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
 import { listPage } from './list-page.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
-import { listPath, PLACES, recordPath } from './page.tsx';
+import { PLACES, recordPath } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column } from './table.tsx';
+
+/** Where a text is looked for. */
+export const PAYMENT_TEXTS = [
+  'identifier',
+  'id',
+  'trx',
+  'customerName',
+  'customerEmail',
+  'amount',
+  'currency',
+  'details',
+] as const;
 
 export const paymentsPage = listPage<Payment>({
   place: 'payments',
@@ -17,42 +29,25 @@ export const paymentsPage = listPage<Payment>({
   action: () => <NewPaymentLink />,
   filter: {
     choices: [
-      ['status', PAYMENT_STATUSES],
-      ['mode', MODES],
+      { name: 'status', values: PAYMENT_STATUSES, label: 'How payments stand', counts: paymentCounts },
+      { name: 'mode', values: MODES, label: 'Mode' },
     ],
-    texts: ['identifier', 'id', 'trx', 'details', 'customerEmail', 'amount'],
-    hint: 'identifier, e-mail, amount',
+    texts: PAYMENT_TEXTS,
+    hint: 'order, name, amount',
   },
-  // How many there are of each status, which is also how the list is narrowed to one.
-  overview: (parts, query) => {
-    const counts = paymentCounts(parts);
-    return (
-      <nav id="payment-counts" class="box" aria-label="How payments stand">
-        <ul class="counts">
-          {[undefined, ...PAYMENT_STATUSES].map((status) => (
-            <li>
-              <a
-                href={listPath('payments', { ...query, status, cursor: undefined })}
-                aria-current={(query['status'] || undefined) === status ? 'true' : undefined}
-              >
-                <span class="number">{status ? counts[status] : parts.state.current.payments.size}</span>{' '}
-                {status ? <Status of={status} /> : 'all'}
-              </a>
-            </li>
-          ))}
-        </ul>
-        <OutcomeBar counts={counts} />
-      </nav>
-    );
-  },
+  overview: (parts, query) => <OutcomeBar counts={paymentCounts(parts)} query={query} />,
   records: ({ state }) => state.current.payments,
   columns: (parts) => [
     column('Payment', PaymentLink, { head: true }),
-    column('Status', ({ status }) => <Status of={status} />),
+    column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
     column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
-    column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} />, { label: 'IPN' }),
-    column('Mode', ({ mode }) => mode),
-    column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
+    column('Customer', Customer, { kind: 'name' }),
+    column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} />, {
+      kind: 'state',
+      label: 'IPN',
+    }),
+    column('Mode', ({ mode }) => mode, { kind: 'few' }),
+    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
   ],
   first: (parts) => {
     const { style, baseUrl } = parts.runtime;
@@ -76,18 +71,21 @@ export const paymentsPage = listPage<Payment>({
   },
 });
 
-/** With how many warnings it has; what they say is on the record's own page. */
-function PaymentLink({ id, identifier, warnings: { length } }: Payment) {
+function PaymentLink({ id, identifier, warnings }: Payment) {
   return (
     <>
-      <a href={recordPath('payments', id)}>{identifier}</a>
-      {length > 0 && <span class="warning">{length === 1 ? '1 warning' : `${length} warnings`}</span>}
+      <ShortLink to={recordPath('payments', id)} text={identifier} />
+      <WarningCount of={warnings} />
     </>
   );
 }
 
+function Customer({ customerName, customerEmail }: Payment) {
+  return <span title={customerEmail}>{customerName}</span>;
+}
+
 function LastIpn({ of: last }: { of: Delivery | undefined }) {
-  if (!last) return <span class="soft">–</span>;
+  if (!last) return null;
   return (
     <a href={recordPath('ipns', last.id)}>
       <Status of={last.state} />

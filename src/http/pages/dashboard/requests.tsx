@@ -1,7 +1,7 @@
 import type { RecordedRequest } from '../../../contract/event.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
-import { Code, FactsBox, FoldedCode, Time, Warnings } from './blocks.tsx';
+import { Ago, Code, FactsBox, FoldedCode, ShortLink, Time, WarningCount, Warnings } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
@@ -19,19 +19,17 @@ export const requestsPage = listPage<RecordedRequest>({
     const requests = events.exchanges();
     return {
       size: requests.length,
-      page: (limit, cursor = 'Infinity') => {
-        const rest = requests.filter(({ id }) => id < Number(cursor));
-        const data = rest.slice(0, limit);
-        return { data, nextCursor: rest.length > limit ? String(data.at(-1)?.id) : null };
-      },
+      backwards: (visit) => void requests.every((request) => visit(request, request.id)),
     };
   },
   columns: ({ state }) => [
     column('Request', RequestLink, { head: true }),
-    column('Status', (request) => <ResponseStatus of={request} />),
-    column('Payment', ({ paymentId }) => <PaymentLink of={state.current.payments.get(paymentId ?? '')} />),
-    column('Time', ({ durationMs }) => `${durationMs} ms`),
-    column('At (UTC)', ({ at }) => <Time at={at} />),
+    column('Status', (request) => <ResponseStatus of={request} />, { kind: 'state' }),
+    column('Payment', ({ paymentId }) => <PaymentLink of={state.current.payments.get(paymentId ?? '')} />, {
+      kind: 'name',
+    }),
+    column('Took', ({ durationMs }) => `${durationMs} ms`, { kind: 'few' }),
+    column('At', ({ at }) => <Ago at={at} />, { kind: 'time' }),
   ],
   first: (parts) => (
     <>
@@ -44,17 +42,15 @@ export const requestsPage = listPage<RecordedRequest>({
 function RequestLink(request: RecordedRequest) {
   return (
     <>
-      <a href={recordPath('requests', request.id)}>{titleOf(request)}</a>
-      {request.notes.map((note) => (
-        <span class="warning">{note}</span>
-      ))}
+      <ShortLink to={recordPath('requests', request.id)} text={titleOf(request)} />
+      <WarningCount of={request.notes} />
     </>
   );
 }
 
 function PaymentLink({ of: payment }: { of: Payment | undefined }) {
-  if (!payment) return <span class="soft">–</span>;
-  return <a href={recordPath('payments', payment.id)}>{payment.identifier}</a>;
+  if (!payment) return null;
+  return <ShortLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
 }
 
 function titleOf({ method, target }: RecordedRequest): string {

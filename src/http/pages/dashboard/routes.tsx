@@ -1,5 +1,4 @@
 import type { Hono } from 'hono';
-import { raw } from 'hono/html';
 import type { GatewayError } from '../../../contract/error.ts';
 import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
@@ -10,7 +9,6 @@ import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import LIVE_SCRIPT from '../assets/live.ts?text';
 import { page } from '../open-pages.tsx';
-import type { CurlFacts } from '../reference-operation.tsx';
 import { FORMS, withId } from './actions.ts';
 import { auditPage } from './audit.tsx';
 import { cardPage, cardsPage } from './cards.tsx';
@@ -23,17 +21,18 @@ import { keysPage } from './keys.tsx';
 import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
 import {
   type FormValues,
-  type Page,
   type PageRenderer,
   PLACES,
   type PostedForm,
-  pageAt,
   recordPath,
+  SEARCH,
   UI,
 } from './page.tsx';
 import { paymentPage } from './payment-page.tsx';
 import { paymentsPage } from './payments.tsx';
+import { referencePages } from './reference-pages.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
+import { searchPage } from './search.tsx';
 import { signatureCheckerPage } from './signature-checker.tsx';
 import { walletsPage } from './wallets.tsx';
 
@@ -53,6 +52,7 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
   [NEW_PAYMENT]: newPaymentPage,
+  [SEARCH]: searchPage,
   [recordPath('payments', ':id')]: paymentPage,
   [recordPath('ipns', ':id')]: ipnPage,
   [recordPath('cards', ':id')]: cardPage,
@@ -74,7 +74,7 @@ export function mountDashboard(
   parts: AppParts,
   document: () => Promise<OpenApiDocument>,
 ): void {
-  const pages = { ...PAGES, [PLACES.reference.path]: referencePage(document) };
+  const pages = { ...PAGES, ...referencePages(document) };
   for (const [path, page] of Object.entries(pages)) {
     const get = (c: AppContext) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown));
     app.get(path, OPERATIONS[path] ? described(OPERATIONS[path], get) : get);
@@ -149,42 +149,9 @@ function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unkn
   return show(c, parts, page, { refusal }).catch(() => show(c, parts, missing, { refusal }));
 }
 
-/**
- * The page of the OpenAPI document. What it is made of is loaded only when it is asked for: a start has no time for it.
- * It takes a tenth of a second to render, so it is kept until one of its facts changes.
- */
-function referencePage(document: () => Promise<OpenApiDocument>): PageRenderer {
-  let kept: { facts: string; page: Promise<Page> } | undefined;
-  return ({ parts: { merchants, runtime } }) => {
-    const facts = {
-      baseUrl: runtime.baseUrl(),
-      publicKey: merchants.default.publicKey,
-      asksForToken: runtime.controlToken !== null,
-    };
-    const text = JSON.stringify(facts);
-    if (kept?.facts === text) return kept.page;
-    const page = renderReference(document, facts);
-    kept = { facts: text, page };
-    page.catch(() => {
-      kept = undefined;
-    });
-    return page;
-  };
-}
-
-async function renderReference(document: () => Promise<OpenApiDocument>, facts: CurlFacts): Promise<Page> {
-  const [openApi, { Reference }, { default: styles }] = await Promise.all([
-    document(),
-    import('../reference.tsx'),
-    import('../assets/reference.css?text'),
-  ]);
-  const content = raw(String(<Reference document={openApi} facts={facts} />));
-  return { ...pageAt('reference', content), isStill: true, styles };
-}
-
 /** Instead of the page of something that does not exist. */
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
   const back = <a href={path}>Back to the start</a>;
-  return { place: 'payments', path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
+  return { place: null, path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
 };

@@ -45,3 +45,9 @@ export function grouped(count: number): string {
 export function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
+
+/** An error without its details: `connection refused: nothing listens at …` → `connection refused`. */
+export function briefly(error: string): string {
+  const [what = '', ...details] = error.replace(/ \(gateway-sim .*$/s, '').split(': ');
+  return what === 'fault rule' ? [what, ...details].join(': ') : what;
+}
