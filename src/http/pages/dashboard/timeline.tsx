@@ -182,7 +182,7 @@ function inShort({ error, responseStatus }: Pick<Attempt, 'error' | 'responseSta
   return answerTo({ error: isPlain ? null : error, responseStatus });
 }
 
-export function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
+function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
   return error ?? `answered ${responseStatus}`;
 }
 
