@@ -22,7 +22,7 @@ function required(id: string): HTMLElement {
 const main = required('content');
 const live = required('live');
 const news = required('news');
-// A large page that never changes has a frame that does.
+// A large page that never changes has a frame that does; what answers a form is at no address.
 const isStill = main.hasAttribute('data-still');
 let events: EventSource | undefined;
 let timer: number | undefined;
@@ -42,8 +42,6 @@ function refreshSoon(): void {
 
 async function refresh(): Promise<void> {
   timer = undefined;
-  // What answers a form is at no address.
-  if (isStill && main.dataset['page']) return;
   // A click is a press and a release on the same element: none is moved in between.
   if (isFetching || Date.now() < pressedUntil) return refreshSoon();
   isFetching = true;
@@ -131,7 +129,7 @@ let last: MessageEvent<string> | undefined;
 /** Tells screen readers what happened: the last event and how many there were, at intervals. */
 function onEvent(event: MessageEvent<string>): void {
   if (event.lastEventId) live.dataset['since'] = event.lastEventId;
-  if (!isStill || event.type === 'notice') refreshSoon();
+  if (!isStill || (event.type === 'notice' && !main.dataset['page'])) refreshSoon();
   if (event.type === 'request') return;
   unreported++;
   last = event;
