@@ -44,13 +44,30 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByLabel('IPN', { exact: true }).fill(body);
     await page.getByRole('button', { name: 'Check signature' }).click();
     await page.getByText('Valid: the signature is right').waitFor();
-    // What happens meanwhile does not take the answer away.
-    await sim.server.parts.faults.set({ route: 'cards', drop: true });
     await page.getByLabel('IPN', { exact: true }).fill(body.replace('100.00', '999.00'));
     await page.getByRole('button', { name: 'Check signature' }).click();
     await page.getByText('Not valid').waitFor();
     expect(errors).toEqual([]);
   });
+});
+
+test('what happens meanwhile does not take the answer of the signature checker away', async () => {
+  const sim = await startSim();
+  const { page } = await openPage(chromium.browser);
+  await page.goto(`${sim.url}${UI}/signature`);
+  await page.locator('#live.on').waitFor();
+  await page.getByLabel('IPN', { exact: true }).fill('status=success');
+  await page.getByRole('button', { name: 'Check signature' }).click();
+  await page.locator('#verdict').waitFor();
+  await page.locator('#live.on').waitFor();
+  let fetched = 0;
+  page.on('request', (request) => {
+    if (request.resourceType() === 'fetch') fetched++;
+  });
+  sim.server.parts.faults.set({ route: 'cards', drop: true });
+  // It is told when the page would have been fetched again.
+  await page.getByText('FAULT ON').waitFor({ state: 'attached' });
+  expect([fetched, await page.locator('#verdict').count()]).toEqual([0, 1]);
 });
 
 /** Every page that this is about, as it stands when there is much to see. */
