@@ -181,6 +181,22 @@ describe('a form that acts on its own page', () => {
   });
 });
 
+test('a form that is done is empty again, and others keep what was typed', async () => {
+  const sim = await startSim();
+  const { page, errors } = await open(sim, '/_sim/ui/cards');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('heading', { name: 'Test card' }).waitFor();
+  await page.locator('#live.on').waitFor();
+  await page.getByLabel('Amount to fund').fill('7');
+  await page.getByLabel('Amount to charge').fill('12.50');
+  await page.getByRole('button', { name: 'Charge' }).click();
+  await page.locator('#transactions').getByText('12.50').waitFor();
+  expect(await page.getByLabel('Amount to charge').inputValue()).toBe('');
+  expect(await page.getByLabel('Amount to fund').inputValue()).toBe('7');
+  expect(await hasFocus(page.getByRole('button', { name: 'Charge' }))).toBe(true);
+  expect(errors).toEqual([]);
+});
+
 test('a form that leads to another page does so', async () => {
   const sim = await startSim();
   const { page, errors } = await open(sim, '/_sim/ui/cards');

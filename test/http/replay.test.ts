@@ -67,8 +67,8 @@ describe('a recorded request that is sent again', () => {
     ],
     [
       'was never read',
-      '/sandbox/initiate/payment/checkout/email?payment_id=x',
-      { method: 'POST', body: new URLSearchParams({ email: 'a@b.test' }) },
+      '/api/cards',
+      { method: 'POST', body: new URLSearchParams({ amount: '5' }) },
       'the log does not hold its body',
     ],
   ])('is refused in a sentence when it %s', async (_, path, request, problem) => {

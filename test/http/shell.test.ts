@@ -31,8 +31,8 @@ describe('the frame', () => {
       .split('</ul>')
       .map((list) => [...list.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name));
     expect(lists[0]).toEqual(['Payments', 'IPNs', 'Requests', 'Cards']);
-    expect(lists[1]).toEqual(expect.arrayContaining(['Faults', 'Clock', 'Inbox']));
-    expect(lists[2]).toEqual(['API keys', 'API reference']);
+    expect(lists[1]).toEqual(['Faults', 'Clock', 'Wallets', 'Inbox', 'Audit']);
+    expect(lists[2]).toEqual(['Signature', 'API keys', 'API reference']);
     expect(groups).toMatch(/<span id="group-simulate">Simulate<\/span><ul aria-labelledby="group-simulate">/);
     expect(groups).toMatch(/aria-current="page">Faults</);
   });

@@ -15,16 +15,22 @@ const isBusy = (node: Node) => isElement(node) && node.ariaBusy === 'true';
 const waits = (node: Node) =>
   isBusy(node) || (isElement(node) && node.querySelector('[aria-busy=true]') !== null);
 
-/** @param onInsert is told of every element that is new */
-export function morph(old: Node, fresh: Node, onInsert: (element: HTMLElement) => void): void {
+interface Morphing {
+  /** Is told of every element that is new. */
+  onInsert: (element: HTMLElement) => void;
+  /** A form that was sent: what the reader made of it is done with. */
+  sent: HTMLFormElement | undefined;
+}
+
+export function morph(old: Node, fresh: Node, how: Morphing): void {
   if (isBusy(old) || old.isEqualNode(fresh)) return;
   if (isElement(old) && isElement(fresh)) {
-    morphAttributes(old, fresh);
-    morphChildren(old, fresh, onInsert);
+    morphAttributes(old, fresh, how);
+    morphChildren(old, fresh, how);
   } else old.nodeValue = fresh.nodeValue;
 }
 
-function morphChildren(old: HTMLElement, fresh: HTMLElement, onInsert: (element: HTMLElement) => void): void {
+function morphChildren(old: HTMLElement, fresh: HTMLElement, how: Morphing): void {
   const wanted = new Set([...fresh.children].map(keyOf));
   const isGone = (node: Node) => keyOf(node) !== '' && !wanted.has(keyOf(node));
   const stays = (node: Node) => isKept(node) || (isGone(node) && waits(node));
@@ -38,12 +44,12 @@ function morphChildren(old: HTMLElement, fresh: HTMLElement, onInsert: (element:
     known.delete(key);
     if (!same || same.nodeName !== child.nodeName) {
       old.insertBefore(document.adoptNode(child), at);
-      if (isElement(child)) onInsert(child);
+      if (isElement(child)) how.onInsert(child);
       continue;
     }
     if (same === at) at = at.nextSibling;
     else old.insertBefore(same, at);
-    morph(same, child, onInsert);
+    morph(same, child, how);
   }
   while (at) {
     const next: Node | null = at.nextSibling;
@@ -53,12 +59,12 @@ function morphChildren(old: HTMLElement, fresh: HTMLElement, onInsert: (element:
 }
 
 /** What the reader made of an element stays. */
-function isReaders(element: HTMLElement, name: string): boolean {
+function isReaders(element: HTMLElement, name: string, { sent }: Morphing): boolean {
   switch (name) {
     case 'value':
-      return element instanceof HTMLInputElement && element.type !== 'hidden';
+      return element instanceof HTMLInputElement && element.type !== 'hidden' && !sent?.contains(element);
     case 'selected':
-      return element.nodeName === 'OPTION';
+      return element.nodeName === 'OPTION' && !sent?.contains(element);
     case 'open':
       return element.nodeName === 'DETAILS';
     case 'hidden':
@@ -74,10 +80,10 @@ function isReaders(element: HTMLElement, name: string): boolean {
 const isProblem = (element: HTMLElement, name: string) =>
   element.ariaInvalid === 'true' && (name === 'aria-invalid' || name === 'aria-describedby');
 
-function morphAttributes(old: HTMLElement, fresh: HTMLElement): void {
+function morphAttributes(old: HTMLElement, fresh: HTMLElement, how: Morphing): void {
   for (const { name, value } of [...fresh.attributes])
-    if (old.getAttribute(name) !== value && !isReaders(old, name)) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value && !isReaders(old, name, how)) old.setAttribute(name, value);
   for (const { name } of [...old.attributes])
-    if (!fresh.hasAttribute(name) && !isReaders(old, name) && !isProblem(old, name))
+    if (!fresh.hasAttribute(name) && !isReaders(old, name, how) && !isProblem(old, name))
       old.removeAttribute(name);
 }

@@ -66,31 +66,38 @@ export async function load(address: string, init: RequestInit = {}): Promise<Loa
 let asked = 0;
 let shownAddress = location.href;
 
-/** Changes the page to what the emulator answered. */
-export function show(content: HTMLElement): void {
+/** Changes the page to what the emulator answered. @param sent a form that is done */
+export function show(content: HTMLElement, sent?: HTMLFormElement): void {
   asked++;
   // A list that shows something else has no new rows.
   const flashes = shownAddress === location.href;
   shownAddress = location.href;
-  morph(main, content, (element) => {
+  const onInsert = (element: HTMLElement) => {
     copyButtonsIn(element);
     if (flashes && element.matches('tbody > tr')) element.classList.add(NEW_ROW);
-  });
+  };
+  morph(main, content, { onInsert, sent });
+  sent?.reset();
+}
+
+/** What asked for the page: a form that is done, and the end of its waiting. */
+interface Sent {
+  form: HTMLFormElement;
+  stopWaiting: () => void;
 }
 
 /**
  * Shows the page at the address as it is now.
  *
- * @param before runs right before that
  * @returns whether it was shown: not where something newer was asked for meanwhile
  */
-export async function refreshNow(before = () => {}): Promise<boolean> {
+export async function refreshNow(sent?: Sent): Promise<boolean> {
   const mine = ++asked;
   const { response, content } = await load(location.href);
   if (isHearing) showConnection('on');
   if (mine !== asked || !response.ok || !content) return false;
-  before();
-  show(content);
+  sent?.stopWaiting();
+  show(content, sent?.form);
   return true;
 }
 

@@ -57,8 +57,7 @@ async function post(form: HTMLFormElement, body: BodyInit, stopWaiting: () => vo
     else tell(form, messageIn(text));
   } else if (isHere(target)) {
     clearProblems();
-    form.reset();
-    if (!(await refreshNow(stopWaiting).catch(() => false))) refreshSoon();
+    if (!(await refreshNow({ form, stopWaiting }).catch(() => false))) refreshSoon();
   } else {
     location.assign(target);
     // It waits until the other page is there; the reader may come back to this one.

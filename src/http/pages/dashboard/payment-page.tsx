@@ -38,7 +38,8 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   );
   const sum = shownAmount(parts, payment.amount, payment.currency);
   const heading = { title: payment.identifier, sum, status: <Status of={payment.status} /> };
-  return { ...recordPage('payments', payment.id, heading, sections), styles: STYLES };
+  const page = recordPage('payments', payment.id, heading, sections);
+  return { ...page, styles: page.styles + STYLES };
 };
 
 function factsOf(parts: AppParts, payment: Payment, merchant: string) {
