@@ -63,11 +63,11 @@ function Customers({ parts }: { parts: AppParts }) {
   const facts = [
     ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
     ['Sandbox code', <code>{settings.sandboxCode}</code>],
-    ['Live e-mail', 'that of a wallet, below'],
+    ['Live e-mail', 'any wallet e-mail below'],
     ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
   ] as const;
   return (
-    <Section id="customers" title="Who can pay">
+    <Section id="customers" title="Test customers">
       <Facts rows={facts} />
       <Table id="wallets" label="Wallets of live mode" columns={columns} rows={wallets} />
     </Section>
