@@ -75,8 +75,8 @@ describe('the queue of the clock', () => {
   it('tells how far the clock is ahead, and whether it is paused', async () => {
     const sim = await startSim();
     expect(await pageOf(sim, PAGE)).toMatch(/<dd>running<\/dd>.*Clock is at real time/s);
-    await postForm(sim, PAGE, { move: 'freeze', at: 'now' });
-    await postForm(sim, PAGE, { move: 'advance', by: '29h' });
+    await postForm(sim, PAGE, { move: 'freeze', freeze: 'now' });
+    await postForm(sim, PAGE, { move: 'advance', advance: '29h' });
     expect(await pageOf(sim, PAGE)).toMatch(/<dd>paused<\/dd>.*Clock is 1 day 5 h ahead/s);
   });
 });

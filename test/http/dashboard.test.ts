@@ -481,7 +481,7 @@ describe('faults and clock', () => {
 
   it('stand still, are moved and go on', async () => {
     expect(await followed(await post('/_sim/ui/clock', { move: 'freeze' }))).toContain('Clock is paused');
-    await post('/_sim/ui/clock', { move: 'advance', by: '2h' });
+    await post('/_sim/ui/clock', { move: 'advance', advance: '2h' });
     const { aheadMs } = await sim.control<{ aheadMs: number }>('/clock');
     expect(aheadMs).toBeGreaterThan(7_000_000);
     expect(await followed(await post('/_sim/ui/clock', { move: 'resume' }))).toMatch(
@@ -494,7 +494,7 @@ describe('faults and clock', () => {
     expect(await followed(await post('/_sim/ui/clock', { move: 'resume', from: '/_sim' }))).toContain(
       '<h1>Payments</h1>',
     );
-    for (const wrong of [{ move: 'back' }, { move: 'advance', by: 'soon' }, {}])
+    for (const wrong of [{ move: 'back' }, { move: 'advance', advance: 'soon' }, {}])
       expect((await post('/_sim/ui/clock', wrong)).status).toBe(422);
   });
 });

@@ -120,13 +120,13 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [`${faults.path}/clear`]: on(faults.path, async ({ faults }, { route, identifier }) => {
     faults.clear(route || undefined, { identifier: identifier || undefined });
   }),
-  [clock.path]: on(clock.path, async ({ clock }, { move = '', by, at = '' }) => {
+  [clock.path]: on(clock.path, async ({ clock }, { move = '', advance, freeze = '', at = '' }) => {
     const { now, nextDue } = clock.read();
     const moves: Record<string, () => object> = {
-      advance: () => ({ advance: by }),
+      advance: () => ({ advance }),
       until: () => ({ advance: atLeast(requireInstant(at) - now) }),
       next: () => ({ advance: atLeast((nextDue ?? now) - now) }),
-      freeze: () => ({ freeze: at.trim() || 'now' }),
+      freeze: () => ({ freeze: freeze.trim() || 'now' }),
       resume: () => ({ resume: true }),
     };
     await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? moves[move]?.() : {}));

@@ -36,10 +36,10 @@ function Moves({ frozen, nextDue }: Reading) {
     <Section id="move" title="Move the clock">
       <p class="soft">Forward only. What falls due on the way runs, in order, before the page comes back.</p>
       <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" look="primary">
-        <Field name="by" label="Advance by" value="1h" required placeholder="30s, 10m, 2h" />
+        <Field name="advance" label="Advance by" value="1h" required placeholder="30s, 10m, 2h" />
       </Form>
       <Form to={path} label="Pause" hidden={{ move: 'freeze' }} submit="Pause">
-        <Field name="at" label="Pause at" value="now" required placeholder="2027-01-01T00:00:00Z" />
+        <Field name="freeze" label="Pause at" value="now" required placeholder="2027-01-01T00:00:00Z" />
       </Form>
       <div class="inline" id="moves">
         {nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run next scheduled event" />}
