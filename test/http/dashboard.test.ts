@@ -487,8 +487,8 @@ describe('faults and clock', () => {
     expect(await followed(await post('/_sim/ui/clock', { move: 'resume' }))).toMatch(
       /Clock is (2 h|1 h 59 min) ahead/,
     );
-    const at = '2027-01-01T00:00:00Z';
-    expect(await followed(await post('/_sim/ui/clock', { move: 'freeze', at }))).toContain(
+    const freeze = '2027-01-01T00:00:00Z';
+    expect(await followed(await post('/_sim/ui/clock', { move: 'freeze', freeze }))).toContain(
       '2027-01-01 00:00:00',
     );
     expect(await followed(await post('/_sim/ui/clock', { move: 'resume', from: '/_sim' }))).toContain(

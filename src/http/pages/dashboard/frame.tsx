@@ -46,9 +46,11 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
             <Chips parts={parts} page={page} />
             {refusal && (
               <div class="box alert" role="alert" data-keep="">
-                <p>
-                  <strong>{refusal.error.problems.join('. ')}</strong>
-                </p>
+                {refusal.error.problems.map((problem) => (
+                  <p>
+                    <strong>{problem}</strong>
+                  </p>
+                ))}
                 {refusal.error.hint && <p>{renderHint(refusal.error.hint, style)}</p>}
               </div>
             )}
