@@ -39,7 +39,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await checkout.waitForURL('**/_sim/ui/paid');
 
     await page.bringToFront();
-    await page.getByRole('link', { name: 'Signature' }).click();
+    await page.getByRole('link', { name: 'Signature', exact: true }).click();
     const body = receiver.requests[0]?.body ?? '';
     await page.getByLabel('IPN', { exact: true }).fill(body);
     await page.getByRole('button', { name: 'Check signature' }).click();

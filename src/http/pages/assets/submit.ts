@@ -58,11 +58,21 @@ async function post(form: HTMLFormElement, body: BodyInit, stopWaiting: () => vo
   } else if (isHere(target)) {
     clearProblems();
     if (!(await refreshNow({ form, stopWaiting }).catch(() => false))) refreshSoon();
+    pointTo(new URL(target, location.href).hash, form);
   } else {
     location.assign(target);
     // It waits until the other page is there; the reader may come back to this one.
     await new Promise((resolve) => addEventListener('pageshow', resolve, { once: true }));
   }
+}
+
+/** Shows what has a link of its own, such as a step; the reader stays where the form is. */
+function pointTo(hash: string, form: HTMLFormElement): void {
+  const shown = document.getElementById(hash.slice(1));
+  if (!shown || shown.contains(form) || hash === location.hash) return;
+  const { scrollX, scrollY } = window;
+  location.replace(hash);
+  scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
 }
 
 /** As the browser itself would send them. */
