@@ -177,13 +177,26 @@ function computedByReceiver(
   return undefined;
 }
 
-/** A delivery in the cell of a list: how often it went wrong and when it is tried next. */
-export function standing(delivery: Delivery, attempts: readonly Attempt[], now: number): string | undefined {
-  const { state, nextAttemptAt } = delivery;
+/** What goes wrong with a delivery, in the cell of a list. */
+export interface Trouble {
+  what: string;
+  /** When it is tried next; null where it is not. */
+  next: string | null;
+}
+
+/** What its mere state would hide: that a delivery keeps failing, or that a forged one was accepted. */
+export function troubleOf(delivery: Delivery, parts: AppParts): Trouble | undefined {
+  const { state, nextAttemptAt, signedWith } = delivery;
+  if (state === 'delivered' && signedWith === '' && diagnose(delivery, parts).tone === 'bad')
+    return { what: 'forged, accepted', next: null };
+  const attempts = parts.state.current.attemptsOf(delivery.id);
   const failures = attempts.filter(({ error }) => error !== null);
   const last = failures.at(-1);
   if (state !== 'pending' || !last || nextAttemptAt === null) return undefined;
-  const seconds = Math.max(0, Math.round((Date.parse(nextAttemptAt) - now) / 1_000));
+  const seconds = Math.max(0, Math.round((Date.parse(nextAttemptAt) - parts.clock.now()) / 1_000));
   const wait = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
-  return `retrying · ${last.responseStatus ?? 'no answer'} ×${failures.length} · next in ${wait}`;
+  return {
+    what: `retrying · ${last.responseStatus ?? 'no answer'} ×${failures.length}`,
+    next: `next in ${wait}`,
+  };
 }

@@ -62,7 +62,7 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     await page.screenshot({ path: `${PICTURES}audit-${width}-${colorScheme}.png`, fullPage: true });
-    if (width === 1440) await told.screenshot({ path: `${PICTURES}audit-fail.png` });
+    if (width === 1440) await told.screenshot({ path: `${PICTURES}docs-audit.png` });
     const found = [await violationsOf(page), await page.evaluate(TOO_WIDE), await page.evaluate(HIDING)];
     expect([width, ...found]).toEqual([width, [], false, []]);
   }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import { type Diagnosis, diagnose, standing } from '../../src/http/diagnosis.ts';
+import { type Diagnosis, diagnose, troubleOf } from '../../src/http/diagnosis.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -28,7 +28,8 @@ async function forged(script: Script, tamper: 'amount' | 'signature' | 'status' 
   const { sim, id } = await settledWith(script);
   const [delivery] = await sim.server.parts.ipns.fire({ payment: id, tamper: requireTamperings(tamper) });
   if (!delivery) throw new Error('nothing was fired');
-  return diagnose(delivery, sim.server.parts);
+  const { parts } = sim.server;
+  return { ...diagnose(delivery, parts), inLists: troubleOf(delivery, parts)?.what };
 }
 
 describe('a genuine IPN', () => {
@@ -104,9 +105,12 @@ describe('a genuine IPN', () => {
     const { sim, last } = await settledWith([{ status: 500 }]);
     const delivery = last();
     if (!delivery) throw new Error('no IPN was made');
-    const attempts = sim.server.parts.state.current.attemptsOf(delivery.id);
-    const now = Date.parse(delivery.nextAttemptAt ?? '') - 480_000;
-    expect(standing(delivery, attempts, now)).toBe('retrying · 500 ×1 · next in 8 min');
+    const { parts } = sim.server;
+    const nextAttemptAt = new Date(parts.clock.now() + 480_000).toISOString();
+    expect(troubleOf({ ...delivery, nextAttemptAt }, parts)).toEqual({
+      what: 'retrying · 500 ×1',
+      next: 'next in 8 min',
+    });
   });
 });
 
@@ -123,6 +127,7 @@ describe('a forged IPN', () => {
     expect(await forged([{}], tamper)).toMatchObject({
       tone: 'bad',
       cause: typeof cause === 'string' ? cause : expect.stringMatching(cause),
+      inLists: 'forged, accepted',
     });
   });
 
@@ -130,6 +135,7 @@ describe('a forged IPN', () => {
     expect(await forged([{}, { status: 400 }], 'amount')).toMatchObject({
       tone: 'good',
       cause: expect.stringContaining('as it must: 400'),
+      inLists: undefined,
     });
     expect(await forged([{}, { body: '{"ok":false}' }], 'amount')).toMatchObject({
       tone: 'good',

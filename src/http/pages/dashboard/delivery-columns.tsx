@@ -1,5 +1,5 @@
 import type { Delivery, State } from '../../../domain/state.ts';
-import { standing } from '../../diagnosis.ts';
+import { troubleOf } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { Ago, Short, ShortLink, Status } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
@@ -11,11 +11,10 @@ import { describeAttempt } from './timeline.tsx';
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
 export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
   const state = parts.state.current;
-  const { now } = parts.clock.read();
   const name = ({ id, identifier }: Delivery) => (ofOne ? id : identifier);
   return [
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} name={name(delivery)} />, { head: true }),
-    column('State', (delivery) => <Standing delivery={delivery} state={state} now={now} />, { kind: 'name' }),
+    column('State', (delivery) => <Standing delivery={delivery} parts={parts} />, { kind: 'name' }),
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'name' }),
     column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
     column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
@@ -33,14 +32,23 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
   ];
 }
 
-/** A delivery that keeps failing is no mere `pending`. */
-function Standing({ delivery, state, now }: { delivery: Delivery; state: State; now: number }) {
-  const retrying = standing(delivery, state.attemptsOf(delivery.id), now);
-  if (retrying === undefined) {
-    const { state: stands, attemptCount } = delivery;
-    return [<Status of={stands} />, attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>];
+/** @param isBrief where there is no room for when it is tried next */
+export function Standing({
+  delivery,
+  parts,
+  isBrief,
+}: {
+  delivery: Delivery;
+  parts: AppParts;
+  isBrief?: boolean;
+}) {
+  const trouble = troubleOf(delivery, parts);
+  if (trouble === undefined) {
+    const { state, attemptCount } = delivery;
+    return [<Status of={state} />, attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>];
   }
-  return <span class="retrying">{retrying}</span>;
+  const { what, next } = trouble;
+  return <span class="retrying">{isBrief || next === null ? what : `${what} · ${next}`}</span>;
 }
 
 function To({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {

@@ -2,9 +2,11 @@ import { command } from '../../../contract/hint.ts';
 import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
+import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Ago, Code, ShortLink, Status, WarningCount } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
+import { Standing } from './delivery-columns.tsx';
 import { listPage } from './list-page.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
 import { PLACES, recordPath } from './page.tsx';
@@ -42,7 +44,7 @@ export const paymentsPage = listPage<Payment>({
     column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
     column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
     column('Customer', Customer, { kind: 'name' }),
-    column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} />, {
+    column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} parts={parts} />, {
       kind: 'state',
       label: 'IPN',
     }),
@@ -84,11 +86,11 @@ function Customer({ customerName, customerEmail }: Payment) {
   return <span title={customerEmail}>{customerName}</span>;
 }
 
-function LastIpn({ of: last }: { of: Delivery | undefined }) {
+function LastIpn({ of: last, parts }: { of: Delivery | undefined; parts: AppParts }) {
   if (!last) return null;
   return (
     <a href={recordPath('ipns', last.id)}>
-      <Status of={last.state} />
+      <Standing delivery={last} parts={parts} isBrief />
     </a>
   );
 }
