@@ -194,7 +194,7 @@ export class Courier {
 
   #target(delivery: Delivery): Target {
     const { store, context } = this.#parts;
-    return targetOf(delivery, store.state, context().settings.ipn.forwardTo);
+    return targetOf(delivery, store.state, context().settings);
   }
 
   /** @param ahead how many attempts after the last recorded one this is */
@@ -205,11 +205,12 @@ export class Courier {
     signal: AbortSignal,
   ): Promise<PostResult> {
     const { poster, context, version } = this.#parts;
-    const { url, original } = this.#target(delivery);
+    const { url, original, isMapped } = this.#target(delivery);
+    const meant = addressOf((isMapped && original) || url);
     const { settings, ipn } = context();
     const body = fault ? faultyBody(delivery, fault, ipn) : delivery.body;
     const headers: [string, string][] = [
-      ['Host', addressOf(url).host],
+      ['Host', meant.host],
       ['Content-Type', delivery.contentType],
       ['Content-Length', String(Buffer.byteLength(body))],
       ['User-Agent', `gateway-sim/${version}`],
@@ -220,7 +221,8 @@ export class Courier {
     if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
     headers.push(['Connection', 'keep-alive']);
     if (fault) headers.push(['X-Gateway-Sim-Fault', describeEffects(fault)]);
-    const request = { url, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
+    const name = isMapped ? meant.hostname : undefined;
+    const request = { url, name, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
     return fault ? this.#faults.post(poster, request, fault) : poster.post(request);
   }
 }
@@ -240,10 +242,10 @@ function dueAt(delivery: Delivery | undefined): number {
 }
 
 /** The parts of an address. One that is none can only come from an edited state: its attempt will say so. */
-function addressOf(url: string): { origin: string; host: string; pathname: string } {
+function addressOf(url: string): Pick<URL, 'origin' | 'host' | 'hostname' | 'pathname'> {
   try {
     return new URL(url);
   } catch {
-    return { origin: '', host: '', pathname: '' };
+    return { origin: '', host: '', hostname: '', pathname: '' };
   }
 }

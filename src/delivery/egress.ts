@@ -70,12 +70,28 @@ export class Egress {
     if (problem) throw new GatewayError('forbidden', problem);
   }
 
-  /** The lookup that a connection uses: what it hands on is what is connected to, so a name cannot change in between. */
-  lookup(port: number): LookupFunction {
+  /** Whether an address is that of this machine or of a private network, or a name, which only `lookup` can tell. */
+  mayBeLocal(url: URL): boolean {
+    const { host } = endpointOf(url);
+    return !isIP(host) || this.#isLocal(host);
+  }
+
+  #isLocal(address: string): boolean {
+    return remembered(this.#locals, address, () => includes(LOCAL(), address));
+  }
+
+  /**
+   * The lookup that a connection uses: what it hands on is what is connected to, so a name cannot change in between.
+   *
+   * @param localOnly whether hosts that the user allows must be local, too
+   */
+  lookup(port: number, { localOnly = false } = {}): LookupFunction {
     return (hostname, options, callback) => {
       lookup(hostname, { ...options, all: true }, (error, addresses) => {
         if (error) return callback(error, '');
-        const problems = addresses.map(({ address }) => this.#addressProblem(hostname, address, port));
+        const problems = addresses.map(({ address }) =>
+          this.#addressProblem(hostname, address, port, localOnly),
+        );
         const allowed = addresses.filter((_, index) => problems[index] === null);
         const [first] = allowed;
         const problem = problems[0] ?? `${hostname} has no address`;
@@ -86,13 +102,12 @@ export class Egress {
     };
   }
 
-  #addressProblem(name: string, address: string, port: number): string | null {
+  #addressProblem(name: string, address: string, port: number, localOnly = false): string | null {
     const shown = name === address ? address : `${name} (${address})`;
     if (port === this.#ownPort() && isOwnInterface(address)) {
       return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
     }
-    const isLocal = remembered(this.#locals, address, () => includes(LOCAL(), address));
-    if (isLocal || this.#allowedHosts.has(name.toLowerCase())) {
+    if (this.#isLocal(address) || (!localOnly && this.#allowedHosts.has(name.toLowerCase()))) {
       if (!includes(METADATA(), address) || this.#allowedHosts.has(address)) return null;
       return `${shown} is where a cloud keeps its metadata and credentials (${flag(address)})`;
     }

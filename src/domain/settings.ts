@@ -35,6 +35,8 @@ export interface Settings {
   auto: AutoSettings;
   /** Milliseconds from initiation until a pending payment expires; null: never. */
   paymentExpiresMs: number | null;
+  /** Where an address that a client sent leads: itself, but for hosts that the user mapped. */
+  mapped(url: string): string;
   /** Why an IPN to this address would be refused, or null. No name is resolved. */
   unreachable(url: string): string | null;
 }

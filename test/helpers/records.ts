@@ -66,6 +66,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
     delivery: 'ipn-then-redirect',
     keep: null,
     paymentExpiresMs: null,
+    mapped: (url) => url,
     unreachable: () => null,
     ...changes,
   };
