@@ -7,7 +7,9 @@ interface Lane {
 }
 
 /** They open sockets. */
-const OVER_SOCKETS = ['clock', 'courier', 'poster'].map((name) => `test/delivery/${name}.test.ts`);
+const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust'].map(
+  (name) => `test/delivery/${name}.test.ts`,
+);
 const IN_A_BROWSER = ['test/http/reference.test.ts'];
 /** They kill processes, fill disks, or open very many folders. */
 const WITH_PROCESSES = ['durability', 'folder', 'journal', 'replace'].map(
@@ -21,7 +23,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
     include: [
       'test/*.test.ts',
       'test/docs/pages.test.ts',
-      'test/{contract,delivery,domain,options,store,system,wire}/**/*.test.ts',
+      'test/{contract,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
     ],
     exclude: ['test/package.test.ts', ...OVER_SOCKETS, ...WITH_PROCESSES],
     timeout: 10_000,

@@ -28,7 +28,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
     await parts.state.stored();
   });
   app.use(recordRequests(parts));
-  app.use(proxiedGuard());
+  if (parts.runtime.options.proxy) app.use(proxiedGuard());
   app.use(injectFaults(parts));
   mountInitiate(app, parts, report);
   mountCheckout(app, parts);

@@ -17,12 +17,14 @@ export interface EdgeOptions {
   dialect: Dialect;
   /** Gets told, once, that a client does not trust the certificate. */
   onUntrusted: (why: string) => void;
+  /** How long a connection has to say what it wants, and for its handshake, in milliseconds of real time. */
+  patienceMs?: number;
 }
 
 /** The first byte of a TLS handshake; no method of HTTP begins with it. */
 const HANDSHAKE = 0x16;
 
-/** A connection has this long to say what it wants, and for its handshake, in milliseconds of real time. */
+/** What is patient for less would lose clients on slow machines. */
 const PATIENCE_MS = 10_000;
 
 /** Maximum connections that have not come as far as a request (chosen). */
@@ -34,15 +36,19 @@ const MAX_BEGINNING = 1_000;
  */
 export class Edge {
   readonly #options: EdgeOptions;
+  readonly #patienceMs: number;
   /** Connections that have not come as far as a request, by their other end: TLS makes another object of them. */
   readonly #beginning = new Map<string, Socket>();
   /** The TLS connections that came by a CONNECT. */
   readonly #tunneled = new WeakSet<Duplex>();
+  /** What begins a tunnel to a server. */
+  readonly #tunnels = new WeakMap<Server, (socket: Socket) => void>();
   #closed = false;
   #toldUntrusted = false;
 
   constructor(options: EdgeOptions) {
     this.#options = options;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
   }
 
   /** Takes over the connections of a server. */
@@ -68,26 +74,26 @@ export class Edge {
         else serve(socket);
       });
     });
-    this.#tunnel = (socket) => {
+    this.#tunnels.set(server, (socket) => {
       if (this.#begin(socket)) tunnels.emit('connection', socket);
-    };
+    });
   }
-
-  #tunnel: (socket: Socket) => void = (socket) => socket.destroy();
 
   #tlsServer(credentials: { cert: string; key: string }, serve: (socket: tls.TLSSocket) => void): tls.Server {
     const server = tls.createServer(
-      { ...credentials, ALPNProtocols: ['http/1.1'], handshakeTimeout: PATIENCE_MS },
+      { ...credentials, ALPNProtocols: ['http/1.1'], handshakeTimeout: this.#patienceMs },
       (socket) => (this.#closed ? socket.destroy() : serve(socket)),
     );
-    server.on('tlsClientError', (error: NodeJS.ErrnoException) => {
+    server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+      socket.destroy();
       if (
         this.#toldUntrusted ||
         !/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')
       )
         return;
       this.#toldUntrusted = true;
-      this.#options.onUntrusted(error.message);
+      // OpenSSL tells its own file and line, too.
+      this.#options.onUntrusted(/alert ([a-z ]+):/.exec(error.message)?.[1] ?? 'it ended the handshake');
     });
     return server;
   }
@@ -106,7 +112,7 @@ export class Edge {
 
   #firstByte(socket: Socket, then: (byte: number | undefined) => void): void {
     const drop = () => socket.destroy();
-    const timer = setTimeout(drop, PATIENCE_MS).unref();
+    const timer = setTimeout(drop, this.#patienceMs).unref();
     socket.on('error', drop);
     socket.on('end', drop);
     const look = () => {
@@ -159,7 +165,7 @@ export class Edge {
   }
 
   /** Answers a CONNECT. @param head what came behind it */
-  connect({ url: target = '' }: IncomingMessage, socket: Duplex, head: Buffer): void {
+  connect(server: Server, { url: target = '' }: IncomingMessage, socket: Duplex, head: Buffer): void {
     const problem = this.#connectProblem(target, socket);
     if (problem) {
       endRaw(socket, problem.status, problem.text, this.#options.dialect);
@@ -167,7 +173,7 @@ export class Edge {
     }
     socket.write('HTTP/1.1 200 Connection Established\r\nX-Gateway-Sim: 1\r\n\r\n');
     if (head.length) socket.unshift(head);
-    if (socket instanceof Socket) this.#tunnel(socket);
+    if (socket instanceof Socket) this.#tunnels.get(server)?.(socket);
     else socket.destroy();
   }
 

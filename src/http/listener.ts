@@ -135,7 +135,7 @@ function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane, edge
   server.on('connect', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
     behindOthers(socket, () => {
-      if (edge) edge.connect(request, socket, head);
+      if (edge) edge.connect(server, request, socket, head);
       else endRaw(socket, 405, NO_PROXY, dialect);
     });
   });
