@@ -38,6 +38,7 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
     paymentExpiresMs:
       options.paymentExpires === undefined ? null : within('paymentExpires', options.paymentExpires, label),
     mapped: (url) => mapped(url, hostMap),
+    looksLocal: (url) => egress.looksLocal(mapped(url, hostMap)),
     unreachable: (url) =>
       options.forwardIpn === undefined ? egress.unreachable(mapped(url, hostMap)) : null,
   };

@@ -33,6 +33,7 @@ export class Egress {
   readonly #ownPort: () => number | undefined;
   /** Verdicts by scheme, host and port: a merchant sends the same few with every payment. */
   readonly #verdicts = new Map<string, string | null>();
+  readonly #looks = new Map<string, boolean>();
   /** Whether addresses are local: asking a list takes a tenth of the time that a whole attempt does. */
   readonly #locals = new Map<string, boolean>();
 
@@ -47,9 +48,16 @@ export class Egress {
 
   /** Why an address would probably not be allowed, without resolving its name; null when nothing speaks against it. */
   unreachable(url: string): string | null {
-    // Up to its path: each order may have a query of its own.
-    const origin = /^https?:\/\/[^/?#\\]+/i.exec(url)?.[0] ?? url;
-    return remembered(this.#verdicts, origin, () => this.#verdict(url));
+    return remembered(this.#verdicts, originOf(url), () => this.#verdict(url));
+  }
+
+  /** Whether an address seems to be on this machine or its network, whatever the user allows. No name is resolved. */
+  looksLocal(url: string): boolean {
+    return remembered(this.#looks, originOf(url), () => {
+      if (!URL.canParse(url)) return true;
+      const { host } = endpointOf(new URL(url));
+      return isIP(host) ? this.#isLocal(host) : LOCAL_NAME.test(host);
+    });
   }
 
   #verdict(url: string): string | null {
@@ -113,6 +121,11 @@ export class Egress {
     }
     return `${shown} is neither a loopback nor a private address (${flag(name)})`;
   }
+}
+
+/** An address up to its path: each order may have a query of its own. */
+function originOf(url: string): string {
+  return /^https?:\/\/[^/?#\\]+/i.exec(url)?.[0] ?? url;
 }
 
 function remembered<Verdict>(known: Map<string, Verdict>, key: string, decide: () => Verdict): Verdict {

@@ -67,6 +67,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
     keep: null,
     paymentExpiresMs: null,
     mapped: (url) => url,
+    looksLocal: () => true,
     unreachable: () => null,
     ...changes,
   };
