@@ -89,7 +89,15 @@ const DOORS: Record<string, Doors> = {
   library: {
     rooms: ['contract', 'options', 'audit', 'system', 'server', 'wire', 'store/server-file.ts'],
     types: ['http'],
-    node: ['node:fs', 'node:http', 'node:https', 'node:timers/promises', 'node:tls'],
+    node: [
+      'node:crypto',
+      'node:fs',
+      'node:http',
+      'node:https',
+      'node:net',
+      'node:timers/promises',
+      'node:tls',
+    ],
   },
   cli: {
     rooms: [

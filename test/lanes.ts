@@ -37,9 +37,9 @@ export const LANES: Readonly<Record<string, Lane>> = {
   audit: { include: ['test/audit/**/*.test.ts'], timeout: 60_000 },
   library: { include: ['test/library/**/*.test.ts'], timeout: 20_000 },
   browser: { include: ['test/browser/**/*.test.ts', ...IN_A_BROWSER], timeout: 60_000 },
-  /** What the documentation says, done; the package, installed. */
+  /** What the documentation says, done; the package, installed; clients in other languages. */
   recipes: {
-    include: ['test/{docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
+    include: ['test/{clients,docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
     exclude: ['test/docs/pages.test.ts'],
     timeout: 120_000,
   },

@@ -275,10 +275,10 @@ describe('a connection that comes to nothing', () => {
     const half = await tunnel(port, `${ALIAS}:443`);
     const begun = await connected(port);
     begun.write('\x16\x03\x01');
-    for (const socket of [silent, half.socket, begun]) {
-      socket.resume();
-      await new Promise((resolve) => socket.once('close', resolve));
-    }
+    const dropped = [silent, half.socket, begun].map(
+      (socket) => new Promise((resolve) => socket.resume().once('close', resolve)),
+    );
+    await Promise.all(dropped);
     const secure = await secured(await connected(port), ca, 'localhost');
     expect((await exchange(secure, getting('/', 'localhost'))).text).toContain('hello');
   });

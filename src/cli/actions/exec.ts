@@ -32,9 +32,12 @@ export const exec: Actions['exec'] = async ({ args, options, flags, io, output }
   }
   const { url, controlToken, tlsCa } = server;
   output.connection = connectionFlags(server, io.cwd);
+  const { hostAlias } = server.parts.runtime.options;
   const trusted = io.env['NODE_EXTRA_CA_CERTS'];
   const environment = {
     ...merchantEnvironment({ url, caFile: tlsCa ?? undefined }, server),
+    // Read by gateway-sim/alias-hosts.
+    ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join() }),
     // The user's own file stays.
     ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
     ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
