@@ -36,9 +36,16 @@ interface FrontPlan {
 export async function planFront(plan: FrontPlan): Promise<(dataDir: string | null) => Promise<Front>> {
   const { options, aliases, label } = plan;
   if (!isSecure(options)) return () => frontOf(plan, null);
+  const { addressName } = await import('./tls/address-name.ts');
   const { identityOf, namedPair } = await import('./tls/identity.ts');
   const { tlsCert, tlsKey, host } = options;
-  const names = new Set(['localhost', '127.0.0.1', '::1', ...aliases, ...(isAnyAddress(host) ? [] : [host])]);
+  const names = new Set([
+    'localhost',
+    '127.0.0.1',
+    '::1',
+    ...aliases,
+    ...(isAnyAddress(host) ? [] : [addressName(host)]),
+  ]);
   const wanted = { tlsCert, tlsKey, names: [...names], label };
   const named = namedPair(wanted);
   return async (dataDir) => frontOf(plan, await identityOf(named, wanted, dataDir));

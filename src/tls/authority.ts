@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onFolder, replaceFile } from '../store/files.ts';
+import { onFolder, replaceFile, unwritable } from '../store/files.ts';
 import { type Issued, issue } from './certificates.ts';
 import { isKeyOf, namesOf } from './pem.ts';
 
@@ -37,7 +37,10 @@ export async function storedAuthority(
   const folder = join(dataDir, FOLDER);
   const caFile = join(folder, CA_FILE);
   const stored = await readIssued(folder);
-  if (stored && !outdated(stored, names, now)) return { ...stored, caFile, notice: null };
+  if (stored && !outdated(stored, names, now)) {
+    await onFolder(dataDir, () => chmod(join(folder, KEY_FILE), 0o600));
+    return { ...stored, caFile, notice: null };
+  }
   const issued = issue(names, now);
   await onFolder(dataDir, async () => {
     await mkdir(folder, { recursive: true });
@@ -84,14 +87,27 @@ export async function temporaryAuthority(
   now: number,
 ): Promise<Local & { remove: () => Promise<void> }> {
   const { ca, ...issued } = issue(names, now);
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-tls-'));
-  const atExit = () => rmSync(folder, { recursive: true, force: true });
-  process.once('exit', atExit);
-  const caFile = join(folder, CA_FILE);
-  await writeFile(caFile, ca, { mode: 0o600 });
-  const remove = async () => {
-    process.off('exit', atExit);
-    await rm(folder, { recursive: true, force: true });
-  };
-  return { ...issued, caFile, notice: null, remove };
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-tls-'));
+    if (!temporary.size) process.once('exit', removeAll);
+    temporary.add(folder);
+    const caFile = join(folder, CA_FILE);
+    await writeFile(caFile, ca, { mode: 0o600 });
+    return { ...issued, caFile, notice: null, remove: () => removeTemporary(folder) };
+  } catch (error) {
+    throw unwritable(`the temporary folder ${tmpdir()}`, error);
+  }
+}
+
+/** The folders of the emulators of this process: one listener does for all of them. */
+const temporary = new Set<string>();
+
+function removeAll(): void {
+  for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
+}
+
+async function removeTemporary(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  temporary.delete(folder);
+  if (!temporary.size) process.off('exit', removeAll);
 }

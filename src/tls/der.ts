@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { asn1 as Asn1 } from 'node-forge';
 import asn1 from 'node-forge/lib/asn1.js';
+import { addressName } from './address-name.ts';
 
 /*
  * The parts that certificates are made of. Bytes are Latin-1 text, one character a byte, as the package wants them.
@@ -37,7 +38,9 @@ export const tagged = (tag: number, value: string | Part[]): Part =>
 /** The bytes of an IP address. */
 export function addressBytes(address: string): string {
   if (!isIPv6(address)) return String.fromCharCode(...address.split('.').map(Number));
-  const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
+  const [head = [], tail = []] = addressName(address)
+    .split('::')
+    .map((half) => half.split(':').filter(Boolean));
   const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
   return bytesOf(Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex'));
 }

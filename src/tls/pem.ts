@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { addressName } from './address-name.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -13,7 +14,7 @@ export function namesOf({ subjectAltName = '' }: X509Certificate): string[] {
   return subjectAltName.split(', ').flatMap((entry) => {
     const [, kind, name = ''] = /^(DNS|IP Address):(.+)$/.exec(entry) ?? [];
     if (kind === undefined) return [];
-    return [name.includes(':') ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name];
+    return [addressName(name)];
   });
 }
 

@@ -92,6 +92,14 @@ describe('start --tls', () => {
     expect((await stat(join(folder, 'key.pem'))).mode & 0o777).toBe(0o600);
   });
 
+  it('says what is in the way of its files', async () => {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, '.gateway-sim'));
+    await writeFile(join(cwd, '.gateway-sim', 'tls'), 'a file of somebody else');
+    const { code, stderr } = await run(['start', '--port', '0', '--tls'], { cwd });
+    expect([code, stderr]).toEqual([5, expect.stringContaining('a file is in the way')]);
+  });
+
   it('takes a pair of mkcert in the folder instead, if it is for every name', async () => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'localhost+2');

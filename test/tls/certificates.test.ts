@@ -2,7 +2,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { addressName } from '../../src/tls/address-name.ts';
 import { issue, VALID_DAYS } from '../../src/tls/certificates.ts';
+import { addressBytes } from '../../src/tls/der.ts';
 import { findMkcertPair, readPair } from '../../src/tls/given-pair.ts';
 import { identityOf, namedPair } from '../../src/tls/identity.ts';
 import { namesOf } from '../../src/tls/pem.ts';
@@ -46,6 +48,24 @@ describe('an authority', () => {
       expect(list.includes(Buffer.from(address, 'hex'))).toBe(true);
     expect(leaf.raw.includes(Buffer.from('0603551d1e', 'hex'))).toBe(false);
   });
+});
+
+it.each([
+  ['::1', '0'.repeat(31).concat('1')],
+  ['FD00::a:1', `fd00${'0'.repeat(20)}000a0001`],
+  ['::ffff:1.2.3.4', `${'0'.repeat(20)}ffff01020304`],
+  ['192.168.1.20', 'c0a80114'],
+])('the address %s has the bytes %s', (address, hex) => {
+  expect(Buffer.from(addressBytes(address), 'latin1').toString('hex')).toBe(hex);
+});
+
+it.each([
+  ['FD00:0:0:0:0:0:A:1', 'fd00::a:1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['10.0.0.1', '10.0.0.1'],
+  ['shop.example', 'shop.example'],
+])('%s is called %s', (written, name) => {
+  expect(addressName(written)).toBe(name);
 });
 
 describe('a pair of files', () => {

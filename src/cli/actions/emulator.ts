@@ -26,6 +26,7 @@ export const status: Actions['status'] = async ({ call }) => {
   const text = pairs({
     Version: facts.version,
     'Base URL': facts.url,
+    Trust: facts.tlsCa ?? undefined,
     State: facts.dataDir ?? 'in memory',
     Process: String(facts.pid),
     Started: facts.startedAt,

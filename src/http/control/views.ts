@@ -121,7 +121,9 @@ function changesOf({ payment, before }: { payment: stored.Payment; before: store
 /** A recorded request without bearer token, cookie, card number or card code in it; secret keys are masked by `mask`. */
 function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) =>
-    ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
+    ['authorization', 'proxy-authorization', 'cookie'].includes(name)
+      ? [name, masked(String(value))]
+      : [name, value],
   );
   const responseBody = request.responseBody && dialect.maskCards(request.responseBody);
   return { ...request, responseBody, requestHeaders: Object.fromEntries(headers) };
