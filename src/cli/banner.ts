@@ -66,12 +66,13 @@ export function bannerText(
   return `\n${text.replace(/^(?=.)/gm, '  ')}\n`;
 }
 
-/** How clients come in that have the gateway's own host written into them. */
-function waysIn({ url, proxyPort }: ReadyEvent, { hostAlias }: ResolvedOptions) {
+/** How clients come in that have the gateway's host written into them, and where their own hosts lead. */
+function waysIn({ url, proxyPort }: ReadyEvent, { hostAlias, map }: ResolvedOptions) {
   const { protocol, hostname } = new URL(url);
   const hosts = hostAlias.join(', ');
   return {
     Proxy: proxyPort === null ? undefined : `http://${hostname}:${proxyPort}   for ${hosts}`,
+    Mapped: map.length ? map.join(', ') : undefined,
     Aliases:
       proxyPort === null && hosts ? `${hosts}   (${protocol}//, with your own hosts entry)` : undefined,
   };

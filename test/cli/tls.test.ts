@@ -115,13 +115,15 @@ describe('start --tls', () => {
 
   it('says what to trust and how, and installs nothing', async () => {
     const cwd = await temporaryFolder();
-    const args = ['start', '--port', '0', '--tls', '--proxy', '--host-alias', 'pay.example.com'];
+    const hosts = ['--host-alias', 'pay.example.com', '--map', 'shop.example=127.0.0.1:8080'];
+    const args = ['start', '--port', '0', '--tls', '--proxy', ...hosts];
     const running = launch(args, { cwd });
     await running.until((stdout) => stdout.includes('Ctrl-C'));
     const ca = join(cwd, '.gateway-sim', 'tls', 'ca.pem');
     for (const line of [`curl.cainfo=${ca}`, `NODE_EXTRA_CA_CERTS=${ca}`, `SSL_CERT_FILE=${ca}`, 'Browsers'])
       expect(running.stdout()).toContain(line);
     expect(running.stdout()).toMatch(/Proxy +http:\/\/127\.0\.0\.1:\d+ +for pay\.example\.com/);
+    expect(running.stdout()).toMatch(/Mapped +shop\.example=127\.0\.0\.1:8080/);
     expect(running.stdout()).toContain('nothing was installed');
   });
 
