@@ -155,6 +155,16 @@ describe('start --tls --in-memory', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
+  it('leaves nothing behind where it cannot start', async () => {
+    const cwd = await temporaryFolder();
+    const other = await startBinary(['--in-memory'], { cwd });
+    const port = String(other.ready.port);
+    const env = { TMPDIR: join(cwd, 'tmp') };
+    await mkdir(env.TMPDIR);
+    const { code } = await run(['start', '--tls', '--in-memory', '--port', port], { cwd, env });
+    expect([code, await readdir(env.TMPDIR)]).toEqual([5, []]);
+  });
+
   it('is found and trusted by address and file; without the file it is said what lacks', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await startBinary(['--tls', '--in-memory'], { cwd });

@@ -54,6 +54,7 @@ const JUDGES = {
 };
 const READERS = {
   message: ({ message }) => message,
+  'error-first': ({ error, message }) => error ?? message,
   'errors-first': ({ errors, message }) => (Array.isArray(errors) ? errors.join('; ') : message),
 };
 const RECEIVERS = {

@@ -17,6 +17,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 GATEWAY = "https://pay.example.com"
 SHOP = "https://shop.example"
 ORDER, TOTAL = "PY-1001", os.environ.get("TOTAL", "49.90")
+# Some shops have one address for both, a page that a browser opens: they take no POST.
+IS_VISITED = os.environ["RECEIVE"] == "visit"
 FIELDS = {
     "public_key": os.environ["PUBLIC_KEY"], "identifier": ORDER, "currency": "USD", "amount": TOTAL,
     "details": "Order 1001", "ipn_url": f"{SHOP}/ipn?order={ORDER}&from=gateway", "customer_name": "Ada",
@@ -44,6 +46,7 @@ JUDGES = {
 }
 READERS = {
     "message": lambda answer: answer.get("message"),
+    "error-first": lambda answer: answer.get("error") or answer.get("message"),
     "errors-first": lambda answer: "; ".join(answer["errors"]) if answer.get("errors") else answer.get("message"),
 }
 RECEIVERS = {
@@ -71,8 +74,25 @@ def place():
     return {"refused": READERS[os.environ["READ_ERROR"]](answer)}
 
 
+if IS_VISITED:
+    FIELDS["ipn_url"] = FIELDS["success_url"]
+said = []
+
+
+def say(line):
+    said.append(line)
+    print(json.dumps(line), flush=True)
+
+
 class Receiver(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        say({"paid": self.path == f"/thanks?order={ORDER}", "host": self.headers["Host"]})
+
     def do_POST(self):
+        if IS_VISITED:
+            return self.send_error(405)
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         ipn = RECEIVERS[os.environ["RECEIVE"]](body)
         text = ipn["data[amount]"] + ipn["identifier"]
@@ -88,14 +108,13 @@ class Receiver(BaseHTTPRequestHandler):
         self.send_response(200 if is_paid else 400)
         self.end_headers()
         self.wfile.write(b"OK")
-        print(json.dumps({"paid": is_paid, "host": self.headers["Host"]}), flush=True)
+        say({"paid": is_paid, "host": self.headers["Host"]})
 
     def log_message(self, *_):
         pass
 
 
 receiver = HTTPServer(("127.0.0.1", int(os.environ["RECEIVER_PORT"])), Receiver)
-placed = place()
-print(json.dumps(placed), flush=True)
-if "redirect" in placed:
+say(place())
+while "redirect" in said[-1]:
     receiver.handle_request()

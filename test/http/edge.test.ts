@@ -177,6 +177,18 @@ describe('the proxy', () => {
     expect(whole.text).toContain(`this proxy answers for ${ALIAS}, gateway.example.net`);
   });
 
+  it('shows nobody what a client gave it as a password', async () => {
+    const { server, publicKey, control } = await startSim(PROXY);
+    const given = posting(`http://${ALIAS}${INITIATE}`, ALIAS, form(publicKey)).replace(
+      'Connection: close',
+      'Proxy-Authorization: Basic c2VjcmV0OnBhc3N3b3Jk\r\nConnection: close',
+    );
+    expect((await rawExchange(server.port, given)).body).toContain('"success":"ok"');
+    const { data } = await control<{ data: { requestHeaders: object }[] }>('/requests');
+    expect(data[0]?.requestHeaders).toHaveProperty('proxy-authorization');
+    expect(JSON.stringify(data)).not.toContain('c2VjcmV0OnBhc3N3b3Jk');
+  });
+
   it('passes nothing on', async () => {
     const receiver = await startReceiver();
     const { port } = await startSecure(PROXY);
