@@ -23,22 +23,7 @@ async function bundled(file) {
   return outputFiles[0].text.trim();
 }
 
-/** For esbuild. */
-export const assets = {
-  name: 'assets',
-  setup(build) {
-    build.onResolve({ filter: ASSET }, ({ path, resolveDir }) => ({
-      path: fileOf(path, resolveDir),
-      namespace: 'asset',
-    }));
-    build.onLoad({ filter: /./, namespace: 'asset' }, async ({ path }) => ({
-      contents: await bundled(path),
-      loader: 'text',
-    }));
-  },
-};
-
-/** For Vitest. Its id does not end like a style sheet, which Vite would take for its own. */
+/** For Rolldown and Vitest. Its id does not end like a style sheet, which Vite would take for its own. */
 export const viteAssets = {
   name: 'assets',
   enforce: 'pre',

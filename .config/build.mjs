@@ -8,9 +8,11 @@ import { viteAssets } from './assets.mjs';
 import { writeTypes } from './library-types.mjs';
 import * as realTime from './real-time.mjs';
 
-/** Short, but with names and lines: Node prints the line of an error that nobody caught. */
+/** Short, but with the names of functions and with lines: Node prints the line of an error that nobody caught. */
+const MANGLE = { toplevel: false, keepNames: { function: true, class: true } };
+
 async function shortened(text) {
-  const { code } = await transform(minifySync('.js', text, { mangle: false }).code, {
+  const { code } = await transform(minifySync('.js', text, { mangle: MANGLE }).code, {
     minifyWhitespace: true,
     lineLimit: 160,
     target: 'node20',

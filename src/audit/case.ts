@@ -74,7 +74,14 @@ export function evidence(shot: Shot, observation: Observation, said?: string) {
   return { sent: said ?? shotText(shot), observed: described(observation), curl: curlOf(shot) };
 }
 
-const NO_PROBE = 'no probe tells what the shop did with it: a status code alone proves little';
+/**
+ * The verdict where there is no probe.
+ *
+ * @param matter what a probe would tell
+ */
+export function withoutProbe(matter = 'what the shop did with it'): { verdict: 'unproven'; why: string } {
+  return { verdict: 'unproven', why: `no probe tells ${matter}: a status code alone proves little` };
+}
 
 /** The verdict on something that must not pay an order. */
 export function judgeRefused(
@@ -90,13 +97,13 @@ export function judgeRefused(
     const why = `The order was not paid, but this changed: ${changed.join(', ')}.`;
     return { ...shown, verdict: 'fail', why, again: true };
   }
-  if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
+  if (!shop.canLook) return { ...shown, ...withoutProbe() };
   return { ...shown, verdict: 'pass' };
 }
 
 /** The verdict on something that must pay an order. */
 export function judgeTaken(shop: Shop, after: Look): Pick<Finding, 'verdict' | 'why'> {
-  if (!shop.canLook) return { verdict: 'unproven', why: NO_PROBE };
+  if (!shop.canLook) return withoutProbe();
   return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
 }
 

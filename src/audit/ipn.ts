@@ -4,6 +4,9 @@ import type { IpnTools } from '../wire/dialect.ts';
 type FieldName = keyof IpnTools['names'];
 type Pair = readonly [name: string, value: string];
 
+/** It has the form of a signature, and is that of nothing. */
+export const WRONG_SIGNATURE = 'F'.repeat(64);
+
 /** An IPN as the pairs of its form, to be forged: every change makes another one. */
 export class Ipn {
   readonly #tools: IpnTools;
@@ -64,6 +67,10 @@ export class Ipn {
   /** Signed over what it says, by a key. */
   signedWith(secretKey: string): Ipn {
     return this.set('signature', this.#tools.sign(this.get('amount'), this.get('identifier'), secretKey));
+  }
+
+  badlySigned(): Ipn {
+    return this.set('signature', WRONG_SIGNATURE);
   }
 
   /** What the field is called on the wire. */

@@ -1,97 +1,121 @@
-/** How something is mended: in a sentence, and in three languages. */
+import { type Code, EXPECTED_SIGNATURE } from '../contract/signature.ts';
+
+/** How something is mended: in a sentence, and in code. */
 interface Mend {
   text: string;
-  php: string;
-  node: string;
-  python: string;
+  code: Code;
 }
 
-const SIGNED = {
-  php: `$expected = strtoupper(hash_hmac('sha256', $_POST['data']['amount'] . $_POST['identifier'], $secret)); if (!hash_equals($expected, $_POST['signature'])) { http_response_code(400); exit; }`,
-  node: `const expected = createHmac('sha256', secret).update(amount + identifier).digest('hex').toUpperCase(); if (signature.length !== expected.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return refuse();`,
-  python: `expected = hmac.new(secret.encode(), (amount + identifier).encode(), 'sha256').hexdigest().upper()\nif not hmac.compare_digest(expected, signature): return refuse()`,
+const SIGNED: Code = {
+  PHP: `${EXPECTED_SIGNATURE.PHP} if (!hash_equals($expected, $_POST['signature'])) { http_response_code(400); exit; }`,
+  Node: `${EXPECTED_SIGNATURE.Node} if (signature.length !== expected.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return refuse();`,
+  Python: `${EXPECTED_SIGNATURE.Python}\nif not hmac.compare_digest(expected, signature): return refuse()`,
 };
 
-export const MENDS = {
+const MENDS = {
   signature: {
     text: 'Compute the HMAC over data.amount and identifier as they came, and compare it in constant time; refuse whatever does not match.',
-    ...SIGNED,
+    code: SIGNED,
   },
   present: {
     text: 'Refuse an IPN in which a field is missing, empty or no text, before you look at the signature.',
-    php: `foreach ([$_POST['status'] ?? null, $_POST['identifier'] ?? null, $_POST['signature'] ?? null, $_POST['data']['amount'] ?? null] as $v) if (!is_string($v) || $v === '') { http_response_code(400); exit; }`,
-    node: `if (![status, identifier, signature, amount].every((v) => typeof v === 'string' && v !== '')) return refuse();`,
-    python: `if not all(isinstance(v, str) and v for v in (status, identifier, signature, amount)): return refuse()`,
+    code: {
+      PHP: `foreach ([$_POST['status'] ?? null, $_POST['identifier'] ?? null, $_POST['signature'] ?? null, $_POST['data']['amount'] ?? null] as $v) if (!is_string($v) || $v === '') { http_response_code(400); exit; }`,
+      Node: `if (![status, identifier, signature, amount].every((v) => typeof v === 'string' && v !== '')) return refuse();`,
+      Python: `if not all(isinstance(v, str) and v for v in (status, identifier, signature, amount)): return refuse()`,
+    },
   },
   secret: {
     text: 'Take the secret key from the configuration, and refuse every IPN while there is none.',
-    php: `$secret = getenv('GATEWAY_SECRET_KEY'); if (!is_string($secret) || strlen($secret) < 20) { http_response_code(500); exit; }`,
-    node: `const secret = process.env.GATEWAY_SECRET_KEY; if (!secret || secret.length < 20) throw new Error('no secret key');`,
-    python: `secret = os.environ['GATEWAY_SECRET_KEY']\nassert len(secret) >= 20`,
+    code: {
+      PHP: `$secretKey = getenv('GATEWAY_SECRET_KEY'); if (!is_string($secretKey) || strlen($secretKey) < 20) { http_response_code(500); exit; }`,
+      Node: `const secretKey = process.env.GATEWAY_SECRET_KEY; if (!secretKey || secretKey.length < 20) throw new Error('no secret key');`,
+      Python: `secret_key = os.environ['GATEWAY_SECRET_KEY']\nassert len(secret_key) >= 20`,
+    },
   },
   amount: {
     text: "Compare amount and currency with those of your own order, as decimals, and refuse anything else: of these two only the amount's text is signed, and it says what was paid, not what was due.",
-    php: `if (bccomp($_POST['data']['amount'], $order->total, 8) !== 0 || $_POST['data']['currency']['code'] !== $order->currency) { http_response_code(400); exit; }`,
-    node: `if (!new Big(amount).eq(order.total) || currency !== order.currency) return refuse();`,
-    python: `if Decimal(amount) != order.total or currency != order.currency: return refuse()`,
+    code: {
+      PHP: `if (bccomp($_POST['data']['amount'], $order->total, 8) !== 0 || $_POST['data']['currency']['code'] !== $order->currency) { http_response_code(400); exit; }`,
+      Node: `if (!new Big(amount).eq(order.total) || currency !== order.currency) return refuse();`,
+      Python: `if Decimal(amount) != order.total or currency != order.currency: return refuse()`,
+    },
   },
   order: {
     text: 'Find the order by the signed identifier alone, compared exactly, and never by the query of the address.',
-    php: `$order = find_order($_POST['identifier']); if (!$order || $order->identifier !== $_POST['identifier']) { http_response_code(404); exit; }`,
-    node: `const order = orders.get(identifier); if (!order || order.identifier !== identifier) return refuse();`,
-    python: `order = orders.get(identifier)\nif order is None or order.identifier != identifier: return refuse()`,
+    code: {
+      PHP: `$order = find_order($_POST['identifier']); if (!$order || $order->identifier !== $_POST['identifier']) { http_response_code(404); exit; }`,
+      Node: `const order = orders.get(identifier); if (!order || order.identifier !== identifier) return refuse();`,
+      Python: `order = orders.get(identifier)\nif order is None or order.identifier != identifier: return refuse()`,
+    },
   },
   token: {
     text: 'Put an unguessable token of the order into its ipn_url, keep it with the order, and check it: the interface itself binds an IPN neither to its mode nor to where amount and identifier meet. Identifiers of exactly 20 characters stop the splice too; the token stops both.',
-    php: `if (!hash_equals($order->ipn_token, (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; }`,
-    node: `if (!sameText(order.ipnToken, url.searchParams.get('token') ?? '')) return refuse();`,
-    python: `if not hmac.compare_digest(order.ipn_token, request.args.get('token', '')): return refuse()`,
+    code: {
+      PHP: `if (!hash_equals($order->ipn_token, (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; }`,
+      Node: `if (!sameText(order.ipnToken, url.searchParams.get('token') ?? '')) return refuse();`,
+      Python: `if not hmac.compare_digest(order.ipn_token, request.args.get('token', '')): return refuse()`,
+    },
   },
   returnPage: {
     text: 'Let the return page only show what the IPN has settled: it never changes an order.',
-    php: `echo $order->paid ? 'Thank you' : 'We are waiting for the confirmation of your payment';`,
-    node: `res.end(order.paid ? 'Thank you' : 'We are waiting for the confirmation of your payment');`,
-    python: `return 'Thank you' if order.paid else 'We are waiting for the confirmation of your payment'`,
+    code: {
+      PHP: `echo $order->paid ? 'Thank you' : 'We are waiting for the confirmation of your payment';`,
+      Node: `res.end(order.paid ? 'Thank you' : 'We are waiting for the confirmation of your payment');`,
+      Python: `return 'Thank you' if order.paid else 'We are waiting for the confirmation of your payment'`,
+    },
   },
   status: {
     text: 'Check the signature first. Only success pays; anything else changes nothing, above all not an order that is paid.',
-    php: `if ($_POST['status'] !== 'success' || $order->paid) { http_response_code(200); exit; }`,
-    node: `if (status !== 'success' || order.paid) return accept();`,
-    python: `if status != 'success' or order.paid: return accept()`,
+    code: {
+      PHP: `if ($_POST['status'] !== 'success' || $order->paid) { http_response_code(200); exit; }`,
+      Node: `if (status !== 'success' || order.paid) return accept();`,
+      Python: `if status != 'success' or order.paid: return accept()`,
+    },
   },
   once: {
     text: 'Let the database decide who pays the order: one conditional update, and everything that follows only for who changed the row.',
-    php: `$pay = $db->prepare('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0'); $pay->execute([$id]); if ($pay->rowCount() === 1) fulfil($order);`,
-    node: `const { rowCount } = await db.query('UPDATE orders SET paid = true WHERE id = $1 AND NOT paid', [id]); if (rowCount === 1) await fulfil(order);`,
-    python: `cursor.execute('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0', (id,))\nif cursor.rowcount == 1: fulfil(order)`,
+    code: {
+      PHP: `$pay = $db->prepare('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0'); $pay->execute([$id]); if ($pay->rowCount() === 1) fulfil($order);`,
+      Node: `const { rowCount } = await db.query('UPDATE orders SET paid = true WHERE id = $1 AND NOT paid', [id]); if (rowCount === 1) await fulfil(order);`,
+      Python: `cursor.execute('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0', (id,))\nif cursor.rowcount == 1: fulfil(order)`,
+    },
   },
   origin: {
     text: 'Headers say nothing about who sent them: the signature alone decides.',
-    ...SIGNED,
+    code: SIGNED,
   },
   escape: {
     text: 'Bind values as parameters, escape what you print, and answer a refusal with a fixed text.',
-    php: `$find = $db->prepare('SELECT * FROM orders WHERE identifier = ?'); $find->execute([$identifier]); echo htmlspecialchars($name);`,
-    node: `await db.query('SELECT * FROM orders WHERE identifier = $1', [identifier]); // never send what came back in the answer`,
-    python: `cursor.execute('SELECT * FROM orders WHERE identifier = ?', (identifier,)); html.escape(name)`,
+    code: {
+      PHP: `$find = $db->prepare('SELECT * FROM orders WHERE identifier = ?'); $find->execute([$identifier]); echo htmlspecialchars($name);`,
+      Node: `await db.query('SELECT * FROM orders WHERE identifier = $1', [identifier]); // never send what came back in the answer`,
+      Python: `cursor.execute('SELECT * FROM orders WHERE identifier = ?', (identifier,)); html.escape(name)`,
+    },
   },
   leaks: {
     text: 'Log errors on the server, answer with a fixed text, and never print a key or the expected signature.',
-    php: `ini_set('display_errors', '0'); http_response_code(400); exit('rejected');`,
-    node: `res.writeHead(400).end('rejected'); // console.error(error) for yourself`,
-    python: `app.logger.exception(error)\nreturn 'rejected', 400`,
+    code: {
+      PHP: `ini_set('display_errors', '0'); http_response_code(400); exit('rejected');`,
+      Node: `res.writeHead(400).end('rejected'); // console.error(error) for yourself`,
+      Python: `app.logger.exception(error)\nreturn 'rejected', 400`,
+    },
   },
   initiate: {
     text: 'Initiate on the server, from your own order: total, currency and addresses come from the database, the keys from the configuration.',
-    php: `$fields = ['amount' => $order->total, 'currency' => $order->currency, 'ipn_url' => $base . '/ipn?token=' . $order->ipn_token];`,
-    node: `const fields = { amount: order.total, currency: order.currency, ipn_url: \`\${base}/ipn?token=\${order.ipnToken}\` };`,
-    python: `fields = {'amount': order.total, 'currency': order.currency, 'ipn_url': f'{base}/ipn?token={order.ipn_token}'}`,
+    code: {
+      PHP: `$fields = ['amount' => $order->total, 'currency' => $order->currency, 'ipn_url' => $base . '/ipn?token=' . $order->ipn_token];`,
+      Node: `const fields = { amount: order.total, currency: order.currency, ipn_url: \`\${base}/ipn?token=\${order.ipnToken}\` };`,
+      Python: `fields = {'amount': order.total, 'currency': order.currency, 'ipn_url': f'{base}/ipn?token={order.ipn_token}'}`,
+    },
   },
   handler: {
     text: 'Take the POST without a session, a login or a CSRF token, answer 2xx within a second or two when all went well, and 4xx when it did not.',
-    php: `// the route of ipn_url: POST, outside the CSRF middleware; http_response_code(200) only at the end`,
-    node: `app.post('/ipn', express.urlencoded({ extended: true }), handleIpn); // before any login`,
-    python: `@app.post('/ipn')  # csrf_exempt`,
+    code: {
+      PHP: `// the route of ipn_url: POST, outside the CSRF middleware; http_response_code(200) only at the end`,
+      Node: `app.post('/ipn', express.urlencoded({ extended: true }), handleIpn); // before any login`,
+      Python: `@app.post('/ipn')  # csrf_exempt`,
+    },
   },
 } as const satisfies Record<string, Mend>;
 
@@ -99,6 +123,6 @@ export type MendName = keyof typeof MENDS;
 
 /** A mend as text: the sentence, then a line for each language. */
 export function mendText(name: MendName): string {
-  const { text, php, node, python } = MENDS[name];
-  return `${text}\nPHP: ${php}\nNode: ${node}\nPython: ${python}`;
+  const { text, code } = MENDS[name];
+  return [text, ...Object.entries(code).map(([language, line]) => `${language}: ${line}`)].join('\n');
 }

@@ -57,11 +57,7 @@ export function urlProbe(url: string, limitMs = LIMIT_MS): Probe {
 }
 
 /** A probe as it is given on the command line: an address, or a command. */
-export function probeOf(
-  given: string,
-  environment: Readonly<Record<string, string>>,
-  limitMs?: number,
-): Probe {
+function probeOf(given: string, environment: Readonly<Record<string, string>>, limitMs?: number): Probe {
   return /^https?:\/\//i.test(given) ? urlProbe(given, limitMs) : commandProbe(given, environment, limitMs);
 }
 

@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { FormerKey, ListedMerchant } from '../contract/merchant.ts';
+import { ipnBodyIn, isDeliveryId } from '../contract/pasted-ipn.ts';
+import { signingKeys } from '../contract/signing-keys.ts';
 import { readSecret } from '../options/secret-file.ts';
 import type { Verdict, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
@@ -31,17 +33,14 @@ export async function bodyToVerify(
       hint: hint`For example: ${command('ipn verify', "'status=success&…'", '--secret', 'sec_sim_…')}`,
     });
   }
-  if (given !== undefined && DELIVERY_ID.test(given)) {
+  if (given !== undefined && isDeliveryId(given)) {
     const sent = await (await connect()).call('GET /ipns/:id', { param: { id: given } });
     return { body: sent.attempts.at(-1)?.requestBody ?? sent.body, merchant: sent.merchantId };
   }
-  const body = await textOf(given ?? '-', io);
+  const body = ipnBodyIn(await textOf(given ?? '-', io));
   if (body.trim()) return { body };
   throw new GatewayError('usage', 'the body to verify is empty');
 }
-
-/** No body looks like this. */
-const DELIVERY_ID = /^ipn_\w+$/;
 
 async function textOf(given: string, { stdin, cwd }: Io): Promise<string> {
   if (given === '-') return readAll(stdin);
@@ -71,17 +70,7 @@ export async function verifyKeys(
     name === undefined ? one.isDefault : one.name === name || one.id === name;
   const merchant = data.find(isMeant);
   if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
-  const others = data
-    .filter((one) => one !== merchant)
-    .flatMap((one): [string, string][] => [
-      [`the secret key of the merchant "${one.name}"`, one.secretKey],
-      [`the public key of the merchant "${one.name}"`, one.publicKey],
-    ]);
-  return {
-    secretKey: merchant.secretKey,
-    replacedAt: merchant.formerKeys?.[0]?.replacedAt,
-    others: new Map([['the public key', merchant.publicKey], ...named, ...others]),
-  };
+  return signingKeys(merchant, data, named);
 }
 
 /** The pairs that were replaced, of all merchants; none where no emulator can be asked. */

@@ -94,6 +94,11 @@ export class GatewayError extends Error {
     } satisfies ControlError;
   }
 
+  /** The problem with a field: each begins with the name of the field that it is about. */
+  problemWith(field: string): string | undefined {
+    return this.problems.find((problem) => problem.startsWith(`${field} `));
+  }
+
   /** What the user can do about it, in one sentence as the documentation would write it. */
   get remedy(): string | undefined {
     return this.hint && renderHint(this.hint);

@@ -11,8 +11,10 @@ export interface FaultMember {
   /** What follows the flag in the help. */
   placeholder?: string;
   description: string;
-  /** How the dashboard puts it; what has none is set by command or control API only. */
+  /** How the dashboard puts it. */
   label?: string;
+  /** A value to begin with. */
+  sample?: string;
   /** Makes sense for outgoing IPNs only. */
   ipnOnly?: true;
   /** What a rule does, in words; the value follows where there is one. */
@@ -31,7 +33,8 @@ export const FAULT_EFFECTS = {
     max: 599,
     placeholder: 'code',
     description: 'answer with this status (ipn: as if the receiver did)',
-    label: 'answer a status',
+    label: 'Answer with a status',
+    sample: '503',
     words: 'status',
   },
   retryAfter: {
@@ -39,6 +42,8 @@ export const FAULT_EFFECTS = {
     longest: LONGEST_DELAY,
     placeholder: 'duration',
     description: 'with this Retry-After; the status is 429 unless given',
+    label: 'Answer 429 with a Retry-After',
+    sample: '30s',
     words: 'Retry-After',
   },
   latency: {
@@ -46,32 +51,33 @@ export const FAULT_EFFECTS = {
     longest: LONGEST_LATENCY,
     placeholder: 'duration',
     description: 'wait first: 2s, or a range such as 100ms..2s',
-    label: 'wait first (latency)',
+    label: 'Wait first (latency)',
+    sample: '2s',
     words: 'latency',
   },
   drop: {
     kind: 'on',
     description: 'close the connection without an answer (ipn: it is lost)',
-    label: 'close the connection',
+    label: 'Close the connection',
     words: 'connection dropped',
   },
   truncate: {
     kind: 'on',
     description: 'send half of the body',
-    label: 'send half of the body',
+    label: 'Send half of the body',
     words: 'body truncated',
   },
   malformed: {
     kind: 'on',
     description: 'spoil the JSON',
-    label: 'spoil the body',
+    label: 'Break the body',
     words: 'body malformed',
   },
   duplicate: {
     kind: 'on',
     ipnOnly: true,
     description: 'ipn: send it twice',
-    label: 'ipn: send it twice',
+    label: 'Send the IPN twice',
     words: 'sent twice',
   },
   delay: {
@@ -80,20 +86,22 @@ export const FAULT_EFFECTS = {
     placeholder: 'duration',
     ipnOnly: true,
     description: "ipn: send it so much later, on the emulator's clock",
+    label: 'Send the IPN later',
+    sample: '30s',
     words: 'delayed by',
   },
   reorder: {
     kind: 'on',
     ipnOnly: true,
     description: 'ipn: let the next one overtake it',
-    label: 'ipn: let the next overtake it',
+    label: 'Let the next IPN overtake it',
     words: 'overtaken by the next',
   },
   corruptSignature: {
     kind: 'on',
     ipnOnly: true,
     description: 'ipn: falsify the signature',
-    label: 'ipn: falsify the signature',
+    label: 'Corrupt the signature of the IPN',
     words: 'signature corrupted',
   },
 } as const satisfies Record<string, FaultMember>;
@@ -108,6 +116,7 @@ export const FAULT_CONDITIONS = {
     max: 1_000_000,
     placeholder: 'number',
     description: 'so many times (default: until cleared)',
+    label: 'Times (empty: always)',
   },
   probability: {
     kind: 'fraction',
@@ -120,6 +129,7 @@ export const FAULT_CONDITIONS = {
     kind: 'pattern',
     placeholder: 'pattern',
     description: 'only for these identifiers, such as order-*',
+    label: 'Only for the identifier',
   },
 } as const satisfies Record<string, FaultMember>;
 

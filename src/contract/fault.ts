@@ -31,7 +31,7 @@ import { FAULT_ROUTES } from './vocabulary.ts';
  */
 
 const number = (isValid: (value: number) => boolean, error: string, json: JsonSchema) => ({
-  schema: z.number().check(z.refine(isValid, { error })),
+  schema: z.number({ error }).check(z.refine(isValid, { error })),
   json,
 });
 

@@ -52,6 +52,9 @@ function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] 
   return here instanceof z.ZodMiniObject ? Object.keys(here._zod.def.shape) : [];
 }
 
+/** The message of a schema that has none of its own. */
+const UNSAID = 'Invalid input';
+
 function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
   const path = issue.path.join('.') || 'the input';
   switch (issue.code) {
@@ -63,8 +66,10 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): strin
     case 'invalid_value':
       return [`${path} must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`];
     case 'invalid_type':
+      if (issue.input === undefined) return [`${path} is required`];
+      // A schema that says what it expects says it of another type, too.
       return [
-        issue.input === undefined ? `${path} is required` : `${path} must be of the type ${issue.expected}`,
+        `${path} ${issue.message === UNSAID ? `must be of the type ${issue.expected}` : issue.message}`,
       ];
     case 'custom':
       return [issue.message.startsWith(path) ? issue.message : `${path} ${issue.message}`];

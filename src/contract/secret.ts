@@ -17,6 +17,8 @@ export function masked(secret: string): string {
 const SHORTEST_MASKED = 6;
 /** The beginning of a secret counts as the secret from so many characters on: texts are cut off. */
 const TELLING_PART = 16;
+/** So many characters are looked for in a text; only where they stand the whole secret is. */
+const SOUGHT_PART = 4;
 
 const ESCAPED_IN_HTML: Readonly<Record<string, string>> = {
   '&': 'amp',
@@ -26,34 +28,100 @@ const ESCAPED_IN_HTML: Readonly<Record<string, string>> = {
   "'": '#39',
 };
 
-/** A character however it is written: as it is, percent-encoded, escaped in JSON or in HTML. */
-function writtenAnyhow(character: string): string {
+/** The ways to write a character, as patterns: as it is, escaped, percent-encoded, escaped in JSON or in HTML. */
+function waysToWrite(character: string): string[] {
   const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
   const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
   const html = ESCAPED_IN_HTML[character];
   const plain = character.replace(/[^A-Za-z0-9]/, '\\$&');
-  return `(?:\\\\?${plain}|%${anyCase}|\\\\u00${anyCase}${html === undefined ? '' : `|&${html};`})`;
+  const always = [plain, `\\\\${plain}`, `%${anyCase}`, `\\\\u00${anyCase}`];
+  return html === undefined ? always : [...always, `&${html};`];
 }
 
-function patternOf(secret: string): RegExp {
-  const characters = [...secret].map(writtenAnyhow);
-  const sure = characters.slice(0, TELLING_PART).join('');
-  const rest = characters.slice(TELLING_PART).reduceRight((inner, one) => `(?:${one}${inner})?`, '');
-  return new RegExp(sure + rest, 'g');
+/**
+ * Some characters of secrets, and what may come next. All secrets are one tree: a pattern for the whole of one takes
+ * 170 KB of memory.
+ */
+interface Branch {
+  next: Map<string, { ways: RegExp[]; branch: Branch }>;
+  /** The secret that so much of it tells; undefined where it is too little. */
+  secret: string | undefined;
+}
+
+/** @param secrets of those with the same beginning the first is told by it */
+function treeOf(secrets: readonly string[]): Branch {
+  const root: Branch = { next: new Map(), secret: undefined };
+  const ways = new Map<string, RegExp[]>();
+  for (const secret of secrets) {
+    let branch = root;
+    const characters = [...secret];
+    for (const [index, character] of characters.entries()) {
+      const known = ways.get(character) ?? waysToWrite(character).map((way) => new RegExp(way, 'y'));
+      ways.set(character, known);
+      const next = branch.next.get(character) ?? {
+        ways: known,
+        branch: { next: new Map(), secret: undefined },
+      };
+      branch.next.set(character, next);
+      branch = next.branch;
+      if (index + 1 >= Math.min(TELLING_PART, characters.length)) branch.secret ??= secret;
+    }
+  }
+  return root;
+}
+
+/** Where a text goes on behind a character that is written at a place in one of the ways. */
+function endsOf(ways: readonly RegExp[], text: string, at: number): number[] {
+  return ways.flatMap((way) => {
+    way.lastIndex = at;
+    return way.test(text) ? [way.lastIndex] : [];
+  });
+}
+
+/** The longest part of a secret that stands at a place and tells it, and where the text goes on. */
+function foundAt(text: string, at: number, root: Branch): { secret: string; end: number } | undefined {
+  let found: { secret: string; end: number } | undefined;
+  let reached = new Map([[root, new Set([at])]]);
+  while (reached.size) {
+    const further: typeof reached = new Map();
+    for (const [{ next }, places] of reached) {
+      for (const { ways, branch } of next.values()) {
+        const ends = new Set([...places].flatMap((place) => endsOf(ways, text, place)));
+        if (!ends.size) continue;
+        further.set(branch, ends);
+        if (branch.secret !== undefined) found = { secret: branch.secret, end: Math.max(...ends) };
+      }
+    }
+    reached = further;
+  }
+  return found;
 }
 
 /** Masks secrets in texts, however they are written there; a text without any comes back as it is. */
 export function textMask(secrets: readonly string[]): (text: string) => string {
   const sought = secrets
     .filter((secret) => secret.length >= SHORTEST_MASKED)
-    .toSorted((one, other) => other.length - one.length)
-    .map((secret) => ({ secret, pattern: patternOf(secret), start: secret.slice(0, TELLING_PART) }));
+    .toSorted((one, other) => other.length - one.length);
+  if (!sought.length) return (text) => text;
+  const root = treeOf(sought);
+  const beginnings = new Set(sought.map((secret) => secret.slice(0, SOUGHT_PART)));
+  const written = [...beginnings].map((beginning) =>
+    [...beginning].map((character) => `(?:${waysToWrite(character).join('|')})`).join(''),
+  );
+  const places = new RegExp(written.join('|'), 'g');
   return (text) => {
-    const isEncoded = /[%\\&]/.test(text);
-    return sought.reduce(
-      (shown, { secret, pattern, start }) =>
-        isEncoded || shown.includes(start) ? shown.replace(pattern, () => masked(secret)) : shown,
-      text,
-    );
+    let shown = '';
+    let end = 0;
+    places.lastIndex = 0;
+    for (let place = places.exec(text); place; place = places.exec(text)) {
+      const { index } = place;
+      places.lastIndex = index + 1;
+      const found = foundAt(text, index, root);
+      if (!found) continue;
+      // One that begins within another, and goes on behind it, is hidden with that.
+      if (index >= end) shown += text.slice(end, index) + masked(found.secret);
+      end = Math.max(end, found.end);
+    }
+    return end ? shown + text.slice(end) : text;
   };
 }

@@ -39,7 +39,6 @@ export const PAYMENT_EVENTS = {
   settled: 'Settled',
   redirected: 'Browser redirected',
 } as const;
-export type PaymentEventName = keyof typeof PAYMENT_EVENTS;
 
 /** Every step of a timeline, for people. `ipn_due` is still to come: the next attempt of a delivery. */
 export const TIMELINE_EVENTS = {
@@ -58,15 +57,16 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export const DELIVERY_STEPS = ['planned', 'waiting', 'attempted'] as const;
 export type DeliveryStep = (typeof DELIVERY_STEPS)[number];
 
-/** Order of the IPN against the redirect (chosen; the first is what deployments do). */
-export const DELIVERY_ORDERS = [
-  'ipn-then-redirect',
-  'redirect-then-ipn',
-  'ipn-only',
-  'redirect-only',
-  'ipn-twice',
-] as const;
-export type DeliveryOrder = (typeof DELIVERY_ORDERS)[number];
+/** Order of the IPN against the redirect (chosen; the first is what deployments do), for people. */
+export const IPN_TIMINGS = {
+  'ipn-then-redirect': 'IPN first, then redirect',
+  'redirect-then-ipn': 'redirect first, then IPN',
+  'ipn-only': 'IPN only, no redirect',
+  'redirect-only': 'redirect only, no IPN',
+  'ipn-twice': 'IPN twice, then redirect',
+} as const;
+export type DeliveryOrder = keyof typeof IPN_TIMINGS;
+export const DELIVERY_ORDERS = namesOf(IPN_TIMINGS);
 
 /** How the body of an IPN is written: `form` as deployments do (observed), `json` for receivers that expect it. */
 export const IPN_FORMATS = ['form', 'json'] as const;

@@ -8,7 +8,8 @@ import { postpone, recordAttempt, recordExtraAttempt } from '../domain/retry.ts'
 import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock, DueWork } from '../system/clock.ts';
+import type { Clock } from '../system/clock.ts';
+import type { DueWork } from '../system/due.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { faultyBody, IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';

@@ -128,7 +128,7 @@ export function headerPairs(raw: readonly string[]): [string, string][] {
 /** Why an answer does not count as received; null when it does. */
 export function describeAnswer(status: number, headers: Answer['headers']): string | null {
   if (status >= 200 && status < 300) return null;
-  if (status < 300 || status >= 400) return `the receiver answered ${status}: only 2xx counts as received`;
+  if (status < 300 || status >= 400) return `the receiver answered ${status}: expected 2xx`;
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
   return `the receiver answered ${status}${location ? ` to ${location}` : ''}: redirects are not followed, give the final address as ipn_url`;
 }

@@ -97,6 +97,7 @@ function walletProblem(state: State, payment: Payment, email: string): Problem {
 /** Rule: a code that did not pass is kept in the payment's history; the last wrong one ends the code (live mode). */
 export function refuseCode(
   payment: Payment,
+  given: string,
   problem: CheckoutProblem,
   now: number,
 ): Outcome<CheckoutProblem> {
@@ -104,6 +105,7 @@ export function refuseCode(
   const isWrong = problem === 'code_wrong' && payment.messageId !== null;
   const result = isWrong && wrongCodes >= MAX_WRONG_CODES ? 'code_spent' : problem;
   const counted = isWrong ? { ...payment, wrongCodes } : payment;
-  const refused = withEvent(counted, now, 'code_refused', PROBLEM_WORDS[result]);
+  const detail = `${shorten(given.trim()) || 'nothing'} (${PROBLEM_WORDS[result]})`;
+  const refused = withEvent(counted, now, 'code_refused', detail);
   return { change: { payments: [refused] }, result };
 }

@@ -146,17 +146,28 @@ export class Collection<Item extends { id: string }> {
     }
   }
 
+  /**
+   * Visits records, newest first, each with its place in the order, until `visit` returns false.
+   *
+   * @param before only those before this place
+   */
+  backwards(visit: (item: Item, place: number) => boolean, before = this.#order.end): void {
+    this.#order.backwards(before, (id, place) => {
+      const item = this.#byId.get(id);
+      return item === undefined || visit(item, place);
+    });
+  }
+
   /** Records for which `wanted` holds, newest first, from a cursor on. The cost grows with what is looked at only. */
   page(limit: number, cursor: string | undefined, wanted: (item: Item) => boolean): Page<Item> {
     const data: Item[] = [];
     let nextCursor: string | null = null;
-    this.#order.backwards(cursor === undefined ? this.#order.end : Number(cursor), (id, place) => {
-      const item = this.#byId.get(id);
-      const isFull = data.length === limit;
-      if (item && isFull) nextCursor = String(place + 1);
-      else if (item && wanted(item)) data.push(item);
+    const visit = (item: Item, place: number) => {
+      if (data.length === limit) nextCursor = String(place + 1);
+      else if (wanted(item)) data.push(item);
       return nextCursor === null;
-    });
+    };
+    this.backwards(visit, cursor === undefined ? undefined : Number(cursor));
     return { data, nextCursor };
   }
 

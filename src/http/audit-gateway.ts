@@ -8,7 +8,7 @@ import { maskedRequest, paymentView, settledView } from './control/views.ts';
 import type { AppParts } from './environment.ts';
 
 /** This emulator as an audit needs it, without any request to itself. */
-export function auditGateway(parts: AppParts): AuditGateway {
+function auditGateway(parts: AppParts): AuditGateway {
   const { dialect, events, merchants, payments, runtime, state } = parts;
   const settle = async (id: string, how: SettleInput) => {
     const { by = 'control', ...rest } = how;

@@ -124,12 +124,13 @@ export function readStateText(c: AppContext): Promise<Buffer> {
 }
 
 /**
- * Reads the fields of a form of our own pages: all of them are text.
+ * Reads the fields of a form of our own pages: all of them are text. The request log is told what was posted.
  *
  * @throws GatewayError as `readFields`, and `invalid_fields` for JSON that holds something else
  */
 export async function readTextFields(c: AppContext): Promise<Record<string, string>> {
-  const { fields } = await readFields(c);
+  const { fields, text } = await readFields(c);
+  c.get('exchange').requestBody = text;
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       if (typeof value === 'object') throw new GatewayError('invalid_fields', `${name} must be text`);

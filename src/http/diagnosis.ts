@@ -1,5 +1,6 @@
 import type { Merchant } from '../contract/merchant.ts';
 import { answerProblem, saysRefused } from '../contract/receiver-answer.ts';
+import { type Code, EXPECTED_SIGNATURE } from '../contract/signature.ts';
 import type { Attempt, Delivery, Payment } from '../domain/state.ts';
 import type { Verdict } from '../wire/dialect.ts';
 import type { AppParts } from './environment.ts';
@@ -12,18 +13,11 @@ export interface Diagnosis {
   cause: string;
   /** A sentence; null where there is nothing to do. */
   cure: string | null;
-  /** The line of the merchant's code that mends it, by language. */
-  code: Readonly<Record<string, string>> | null;
+  /** The line of the merchant's code that mends it. */
+  code: Code | null;
   /** What a page offers as the next step. */
   action: 'resend' | 'faults' | null;
 }
-
-const VERIFY_LINES = {
-  PHP: "$expected = strtoupper(hash_hmac('sha256', $_POST['data']['amount'] . $_POST['identifier'], $secretKey));",
-  Node: "const expected = createHmac('sha256', secretKey).update(body['data[amount]'] + body.identifier).digest('hex').toUpperCase();",
-  Python:
-    "expected = hmac.new(secret_key.encode(), (form['data[amount]'] + form['identifier']).encode(), 'sha256').hexdigest().upper()",
-};
 
 const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null): Diagnosis => ({
   ...{ tone, cause, cure, code: null },
@@ -62,7 +56,10 @@ function notAttempted({ state, note }: Delivery): Diagnosis {
 const YOUR_RULE = 'That is your rule: the receiver is not to blame.';
 
 /** What a fault rule did to the attempt; undefined where none was at work. */
-function faultBehind(delivery: Delivery, { error, requestBody, responseStatus, responseHeaders }: Attempt) {
+export function faultBehind(
+  delivery: Delivery,
+  { error, requestBody, responseStatus, responseHeaders }: Omit<Attempt, 'deliveryId'>,
+) {
   const told = /^fault rule: (.*?)(?: \(gateway-sim .*)?$/s.exec(error ?? '')?.[1];
   const isOdd = requestBody !== delivery.body && delivery.signedWith !== '';
   if (told === undefined && !isOdd) return undefined;
@@ -117,7 +114,7 @@ function ofForged(
     : 'Compare the signature with your own, and answer 400 where it differs.';
   return {
     ...said('bad', `Your receiver accepted a forged IPN (${what}). ${missing}`, cure),
-    code: verdict.authentic ? null : VERIFY_LINES,
+    code: verdict.authentic ? null : EXPECTED_SIGNATURE,
     action: 'resend',
   };
 }
@@ -175,7 +172,7 @@ function computedByReceiver(
       continue;
     const cause = `Your code signed something else (${value.slice(0, 8)}…): ${reason}.`;
     const cure = `Sign ${JSON.stringify(genuine.signedText)}, which is data.amount and identifier as they came.`;
-    return { ...said('bad', cause, cure), code: VERIFY_LINES };
+    return { ...said('bad', cause, cure), code: EXPECTED_SIGNATURE };
   }
   return undefined;
 }

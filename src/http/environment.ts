@@ -45,7 +45,10 @@ export type RequestNotes = Partial<
 >;
 
 export interface AppEnvironment {
-  Bindings: Partial<HttpBindings>;
+  Bindings: Partial<HttpBindings> & {
+    /** Asked for by what calls the service from within: gets what the log kept of the call. */
+    onRecorded?: (recorded: RecordedRequest) => void;
+  };
   Variables: { exchange: RequestNotes };
 }
 

@@ -2,7 +2,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
 import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import { MODES } from '../contract/vocabulary.ts';
+import { type FaultRoute, MODES } from '../contract/vocabulary.ts';
 import type { FaultSubject } from '../domain/faults.ts';
 import { realPause } from '../system/clock.ts';
 import type { Dialect } from '../wire/dialect.ts';
@@ -11,6 +11,8 @@ import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 
 /** What the log shows as status of a response that never went out whole: "no response", as web servers log it. */
 const NO_RESPONSE = 444;
+/** How the log begins what a rule did to a request. */
+export const FAULT_NOTE = 'fault rule: ';
 /** Statuses whose responses have no body. */
 const BODILESS = new Set([204, 205, 304]);
 
@@ -27,7 +29,8 @@ async function inject(
   parts: AppParts,
 ): Promise<Response | undefined> {
   const { faults, runtime, dialect } = parts;
-  const subject = subjectOf(c.req.path, dialect);
+  const { path } = c.req;
+  const subject: FaultSubject = { route: serviceRoute(path, dialect), path };
   if (faults.rules.needsIdentifier(subject)) subject.identifier = await identifierOf(c, parts);
   const rule = faults.rules.take(subject);
   if (!rule) {
@@ -35,7 +38,7 @@ async function inject(
     return undefined;
   }
   const exchange = c.get('exchange');
-  const words = `fault rule: ${describeEffects(rule)}`;
+  const words = FAULT_NOTE + describeEffects(rule);
   exchange.notes = [words];
   // A stop does not wait for a latency.
   await realPause(faults.rules.latencyOf(rule), runtime.stopped);
@@ -48,12 +51,12 @@ async function inject(
   return undefined;
 }
 
-/** The service route that a path belongs to. */
-function subjectOf(path: string, { paths }: Dialect): FaultSubject {
+/** The service's route that a path belongs to; null for any other. */
+export function serviceRoute(path: string, { paths }: Dialect): FaultRoute | null {
   const isBelow = (base: string) => path === base || path.startsWith(`${base}/`);
-  if (MODES.some((mode) => path === paths.initiate[mode])) return { route: 'initiate', path };
-  if (MODES.some((mode) => isBelow(paths.checkout[mode]))) return { route: 'checkout', path };
-  return { route: isBelow(paths.cards.list) ? 'cards' : null, path };
+  if (MODES.some((mode) => path === paths.initiate[mode])) return 'initiate';
+  if (MODES.some((mode) => isBelow(paths.checkout[mode]))) return 'checkout';
+  return isBelow(paths.cards.list) ? 'cards' : null;
 }
 
 /** The merchant's identifier that a request is about, or the id of its card; undefined when it names none. */

@@ -6,7 +6,7 @@ import type { AppEnvironment, AppParts, RequestNotes } from './environment.ts';
 import { notesOf } from './errors.ts';
 
 /** Maximum characters of a request body in the request log. */
-const KEPT_BODY_CHARACTERS = 16_384;
+export const KEPT_BODY_CHARACTERS = 16_384;
 
 /** Remembers every request to the service and its response. What happens under /_sim is not the service's. */
 export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironment> {
@@ -21,7 +21,8 @@ export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironmen
       target: c.req.url.replace(/^\w+:\/\/[^/]*/, ''),
       requestHeaders: (c.env?.incoming?.headers ?? c.req.header()) as Record<string, string>,
     };
-    recordRequest(request, c.res.status, notes, started, parts);
+    const recorded = recordRequest(request, c.res.status, notes, started, parts);
+    c.env?.onRecorded?.(recorded);
   };
 }
 
@@ -32,8 +33,8 @@ export function recordRequest(
   notes: RequestNotes,
   started: number,
   { events, clock }: Pick<AppParts, 'events' | 'clock'>,
-): void {
-  events.record({
+): RecordedRequest {
+  return events.record({
     at: timestamp(clock.now()),
     ...request,
     requestBody: beginning(notes.requestBody ?? null),

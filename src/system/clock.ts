@@ -1,21 +1,6 @@
 import TinyQueue from 'tinyqueue';
 import { LONGEST_MOVE_MS } from '../contract/clock.ts';
-
-/** What is done with records when their time has come: IPNs go out, payments expire or settle by themselves. */
-export interface DueWork {
-  /** Whether the record, as it is stored now, is due at this instant: it may have changed since it was planned. */
-  isDue(id: string, at: number): boolean;
-  /** Begins the work; resolves when it has been done and is stored. Reports its own failures. */
-  run(id: string): Promise<void> | undefined;
-}
-
-interface Due {
-  at: number;
-  /** Counts up: of what is due at the same instant, the first planned goes first. */
-  turn: number;
-  id: string;
-  work: DueWork;
-}
+import { type Due, type DueWork, earlier, soonest } from './due.ts';
 
 export type ClockReading = ReturnType<Clock['read']>;
 
@@ -58,7 +43,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * so here, on one timer in all, however much is waiting.
  */
 export class Clock {
-  readonly #waiting = new TinyQueue<Due>([], (a, b) => a.at - b.at || a.turn - b.turn);
+  readonly #waiting = new TinyQueue<Due>([], earlier);
   #turns = 0;
   /** What is being done now, by the timer or by a move. */
   readonly #running = new Set<Promise<unknown>>();
@@ -209,6 +194,11 @@ export class Clock {
       this.#waiting.pop();
     }
     return undefined;
+  }
+
+  /** What is to be done next, soonest first and each record once: at most `limit`. */
+  upcoming(limit: number): Due[] {
+    return soonest(this.#waiting.data, limit);
   }
 
   #runDue(): void {

@@ -1,7 +1,8 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock, DueWork } from '../system/clock.ts';
+import type { Clock } from '../system/clock.ts';
+import type { DueWork } from '../system/due.ts';
 import type { Payments, SettleCommand } from './payments.ts';
 
 /** Settles the pending payments whose time has come, now and from now on: automatic ones and expired ones. */
@@ -42,7 +43,7 @@ export function startAutoSettling(store: Store, clock: Clock, { settle }: Paymen
 }
 
 /** What happens to a payment by itself, and when: the first of settling automatically and expiring. */
-function dueOf(payment: Payment | undefined): { at: number; command: SettleCommand } | undefined {
+export function dueOf(payment: Payment | undefined): { at: number; command: SettleCommand } | undefined {
   if (payment?.status !== 'pending') return undefined;
   const { auto, expiresAt } = payment;
   const expiry = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);

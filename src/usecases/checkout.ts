@@ -49,7 +49,7 @@ export function checkoutUseCases(parts: UseCaseParts) {
           throw new GatewayError('wrong_state', 'the e-mail comes before the verification code');
         }
         const problem = codeProblem(state, current, code, given);
-        if (problem) return refuseCode(current, problem, given.now);
+        if (problem) return refuseCode(current, code, problem, given.now);
         return settle(state, current, { outcome: 'approve', delivery, by: 'customer' }, given);
       });
       if (typeof outcome === 'string') return { problem: outcome };

@@ -2,9 +2,11 @@ import { type ClockInput, parseInstant } from '../contract/clock.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
+import type { PaymentOutcome } from '../contract/outcomes.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import type { State } from '../domain/state.ts';
+import type { Delivery, Payment, State } from '../domain/state.ts';
 import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
+import { dueOf } from './auto-settle.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** The clock goes no further: every wait that begins then still ends in a year of four digits (chosen). */
@@ -29,6 +31,10 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
     /** The emulator's time, in milliseconds since 1970. */
     now: (): number => clock.now(),
     read: (): ClockReading => clock.read(),
+
+    /** What is to be done next, soonest first: at most `limit`. */
+    upcoming: (limit: number): Upcoming[] =>
+      clock.upcoming(limit).flatMap(({ id, at }) => upcomingOf(store.state, id, at) ?? []),
 
     /**
      * Moves the clock and reports it in the log.
@@ -58,6 +64,20 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
       return reading;
     },
   };
+}
+
+/** What waits for its time: an attempt at an IPN, or a payment that settles itself or expires. */
+export type Upcoming = { at: number } & (
+  | { what: 'attempt'; delivery: Delivery }
+  | { what: 'settle'; payment: Payment; outcome: PaymentOutcome }
+);
+
+function upcomingOf({ payments, deliveries }: State, id: string, at: number): Upcoming | undefined {
+  const delivery = deliveries.get(id);
+  if (delivery) return { at, what: 'attempt', delivery };
+  const payment = payments.get(id);
+  const due = dueOf(payment);
+  return payment && due && { at, what: 'settle', payment, outcome: due.command.outcome };
 }
 
 /** Lets the clock go on as the state says that it stood. */

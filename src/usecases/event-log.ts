@@ -7,6 +7,7 @@ import type { DeliveryStep } from '../contract/vocabulary.ts';
 import type { Change, Delivery, Message, Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
+import { Newest } from './newest.ts';
 
 /** Something that happened; records are those of the moment. */
 type Happening =
@@ -22,13 +23,10 @@ type Happening =
 
 export type SimEvent = Happening & { seq: number; at: string };
 
-/** Maximum number of events, and of requests, that are kept. */
-const RING_SIZE = 1_000;
-
 /** The newest events, in memory only, and their listeners. */
 export class EventLog {
-  readonly #ring: SimEvent[] = [];
-  readonly #requests: RecordedRequest[] = [];
+  readonly #events = new Newest<SimEvent>();
+  readonly #requests = new Newest<RecordedRequest>();
   readonly #listeners = new Set<(event: SimEvent) => void>();
   readonly #clock: Clock;
   #seq = 0;
@@ -63,14 +61,16 @@ export class EventLog {
     this.#emit({ type: 'delivery', delivery, step: 'waiting', underWay });
   }
 
-  record(request: Omit<RecordedRequest, 'id'>): void {
-    const newest = this.#requests.at(-1)?.requestHeaders;
+  record(request: Omit<RecordedRequest, 'id'>): RecordedRequest {
+    const newest = this.#requests.items.at(-1)?.requestHeaders;
     // A client sends the same headers with each of its requests.
-    const requestHeaders =
-      newest && areEqual(newest, request.requestHeaders) ? newest : request.requestHeaders;
+    const areOld = newest !== undefined && areEqual(newest, request.requestHeaders);
+    const requestHeaders = areOld ? newest : request.requestHeaders;
     const exchange = { id: ++this.#requestId, ...request, requestHeaders };
-    remember(this.#requests, exchange);
-    this.#emit({ type: 'request', exchange });
+    const characters = charactersIn(exchange) + (areOld ? 0 : charactersOf(requestHeaders));
+    this.#requests.add(exchange, characters);
+    this.#emit({ type: 'request', exchange }, characters);
+    return exchange;
   }
 
   notice(text: string): void {
@@ -84,19 +84,19 @@ export class EventLog {
 
   /** Forgets everything but the numbers, and reports why. */
   forget(why: string): void {
-    this.#ring.length = 0;
-    this.#requests.length = 0;
+    this.#events.clear();
+    this.#requests.clear();
     this.notice(why);
   }
 
   /** The requests that are kept, newest first. */
   exchanges(): RecordedRequest[] {
-    return this.#requests.toReversed();
+    return this.#requests.items.toReversed();
   }
 
   /** The events after a sequence number, oldest first. */
   since(seq: number): SimEvent[] {
-    return this.#ring.filter((event) => event.seq > seq);
+    return this.#events.items.filter((event) => event.seq > seq);
   }
 
   /** A sequence number. */
@@ -110,17 +110,22 @@ export class EventLog {
     return () => this.#listeners.delete(listener);
   }
 
-  #emit(happening: Happening): void {
+  /** @param characters text that only the log holds; that of records is the state's */
+  #emit(happening: Happening, characters = 0): void {
     const event = { seq: ++this.#seq, at: timestamp(this.#clock.now()), ...happening };
-    remember(this.#ring, event);
+    this.#events.add(event, characters);
     for (const listener of this.#listeners) listener(event);
   }
 }
 
-/** Appends, and drops the oldest half when the list has twice its size: cheaper than moving all of it each time. */
-function remember<Item>(list: Item[], item: Item): void {
-  list.push(item);
-  if (list.length >= 2 * RING_SIZE) list.splice(0, list.length - RING_SIZE);
+/** How much text of a request is kept, its headers apart. */
+function charactersIn({ target, requestBody, responseBody, notes }: RecordedRequest): number {
+  const texts = [target, requestBody ?? '', responseBody ?? '', ...notes];
+  return texts.reduce((sum, text) => sum + text.length, 0);
+}
+
+function charactersOf(headers: Headers): number {
+  return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }
 
 /** Whether two requests had the same headers, in the same order. */

@@ -181,4 +181,6 @@ export interface Verdict extends Record<'status' | 'identifier' | 'amount' | 'si
   /** The signature that the secret key gives over `signedText`; null where a field is missing. */
   expected: string | null;
   signedText: string | null;
+  /** The text that the signature was made over, as far as one of the usual mistakes explains it; else null. */
+  foundText: string | null;
 }

@@ -3,7 +3,7 @@ import { load } from './load.mjs';
 import { processorMs } from './processes.mjs';
 import { median, quantile } from './rows.mjs';
 
-export const ROUNDS = 7;
+const ROUNDS = 7;
 const COUNT = 10_000;
 const WARM_UP = 10_000;
 

@@ -232,6 +232,35 @@ describe('the logo', () => {
       return width > 0 && top < box.bottom;
     })()`);
 
+  /** The darkest pixel of a picture and the one in the middle, from 0 to 255. */
+  async function rangeOf(page: Page, image: Buffer): Promise<{ darkest: number; median: number }> {
+    await page.goto('about:blank');
+    return page.evaluate(`(async () => {
+      const image = await createImageBitmap(await (await fetch('data:image/png;base64,${image.toString('base64')}')).blob());
+      const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      context.drawImage(image, 0, 0);
+      const { data } = context.getImageData(0, 0, image.width, image.height);
+      const greens = data.filter((_, index) => index % 4 === 1).sort();
+      return { darkest: greens[0], median: greens[greens.length >> 1] };
+    })()`);
+  }
+
+  test.each(['light', 'dark'])(
+    'that is black on transparent is seen on a %s page',
+    async (checkout_theme) => {
+      const { page, ...at } = await shop();
+      const body =
+        '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="60"><circle cx="30" cy="30" r="25"/></svg>';
+      await page.route('**/black.svg', (route) => route.fulfill({ contentType: 'image/svg+xml', body }));
+      const site_logo = `${at.merchant.url}/black.svg`;
+      await page.goto(await at.sim.initiate({ ...at.fields, site_logo, checkout_theme }));
+      await picture(page, `checkout-logo-black-${checkout_theme}`);
+      const { darkest, median } = await rangeOf(page, await page.locator('.logo img').screenshot());
+      expect(darkest).toBeLessThan(20);
+      expect(median).toBeGreaterThan(200);
+    },
+  );
+
   test.each([
     { logo: 'is usual', path: '/logo-160x48.svg', shown: 'img' },
     { logo: 'is wide', path: '/logo-900x60.svg', shown: 'img' },
@@ -245,7 +274,8 @@ describe('the logo', () => {
   ])('that $logo leaves its box as it is, and $shown is seen', async ({ logo, path, shown }) => {
     const { page, ...at } = await shop();
     at.fields['site_logo'] = at.merchant.url + path;
-    const url = await at.sim.initiate(at.fields);
+    // A dark page has a plate behind the logo, which must not take room either.
+    const url = await at.sim.initiate({ ...at.fields, checkout_theme: 'dark' });
     await page.goto(url, { waitUntil: path === '/slow.png' ? 'domcontentloaded' : 'load' });
     expect(await inSight(page, '.logo img')).toBe(shown === 'img');
     expect(await inSight(page, '.monogram')).toBe(shown === '.monogram');

@@ -96,7 +96,7 @@ describe('paying', () => {
       'simulator Not part of the page',
       'delivery',
       'Approve',
-      'Abort',
+      'Decline',
       'Fail',
       'Expire',
     ]);
@@ -135,7 +135,7 @@ describe('what is refused', () => {
       const right = await codeOf(at.sim, mode);
       const wrong = right === '000000' ? '111111' : '000000';
       await enterCode(at.page, wrong);
-      expect(await alertOf(at.page)).toContain('The verification code is not right');
+      expect(await alertOf(at.page)).toContain('The verification code is wrong');
       expect(await at.page.getByLabel('Verification code').inputValue()).toBe(wrong);
       expect(await statusOf(at.sim)).toBe('pending');
       expect(at.ipns()).toEqual([]);
@@ -188,7 +188,7 @@ describe('the code of a live payment', () => {
     // One in a million is the same code again, which then pays.
     if (first !== second) {
       await enterCode(page, first);
-      expect(await alertOf(page)).toContain('The verification code is not right');
+      expect(await alertOf(page)).toContain('The verification code is wrong');
     }
     await enterCode(page, second);
     expect(page.url()).toBe(at.fields['success_url']);
@@ -209,7 +209,7 @@ describe('the code of a live payment', () => {
 describe('the simulator panel', () => {
   test.each([
     { button: 'Approve', status: 'succeeded', leads: 'success_url' },
-    { button: 'Abort', status: 'canceled', leads: 'cancel_url' },
+    { button: 'Decline', status: 'canceled', leads: 'cancel_url' },
     { button: 'Fail', status: 'failed', leads: 'cancel_url' },
   ])('$button settles the payment as $status at once', async ({ button, status, leads }) => {
     const at = await shop({ browser: { javaScriptEnabled: false } });
@@ -236,7 +236,7 @@ describe('the simulator panel', () => {
   ])('$delivery sends $ipns IPNs', async ({ delivery, ipns, stays }) => {
     const at = await shop();
     const url = await arrive(at);
-    await at.page.getByLabel('IPN and redirect').selectOption(delivery);
+    await at.page.getByLabel('IPN timing').selectOption(delivery);
     await press(at.page, 'Approve');
     expect(await at.page.title()).toBe(stays ? 'Payment complete' : 'shop');
     expect(at.page.url().startsWith(new URL(url).origin)).toBe(stays);
@@ -265,16 +265,17 @@ describe('what the emulator says of a live payment', () => {
     );
     await picture(page, `checkout-tip-wallet-${panel}`);
     await enterEmail(page, LIVE_EMAIL);
-    expect(await below.innerText()).toContain('Read the code with npx gateway-sim inbox');
+    const code = await inboxCode(at.sim);
+    const tip = panel
+      ? `The code is ${code}, also in the inbox.`
+      : 'Read the code with npx gateway-sim inbox';
+    expect(await below.innerText()).toContain(tip);
     await picture(page, `checkout-tip-code-${panel}`);
     const [inbox] = await Promise.all([
       page.waitForEvent('popup'),
       below.getByRole('link', { name: 'inbox' }).click(),
     ]);
-    await inbox
-      .getByText(await inboxCode(at.sim))
-      .first()
-      .waitFor();
+    await inbox.getByText(code).first().waitFor();
     expect(at.errors).toEqual([]);
   });
 

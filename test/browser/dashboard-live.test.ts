@@ -46,8 +46,8 @@ describe('while things happen', () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     const { page } = await watching(sim, paymentPath(sim, 'order-1'));
-    await page.getByLabel('Order of IPN and redirect').selectOption('ipn-twice');
-    await page.getByText('Initiate this payment again').click();
+    await page.getByLabel('IPN timing').selectOption('ipn-twice');
+    await page.locator('#step-initiated-1-curl summary').click();
     await page.locator('#facts').getByText('Two paperbacks').click({ clickCount: 3 });
     const selected = () => page.evaluate<string>('String(getSelection())');
     const before = await selected();
@@ -55,8 +55,8 @@ describe('while things happen', () => {
     const payment = sim.server.parts.state.current.findPayment('order-1');
     if (payment) await sim.server.parts.checkout.enterEmail(payment, 'nobody@example.com').catch(() => {});
     await page.getByText('E-mail refused').waitFor();
-    expect(await page.getByLabel('Order of IPN and redirect').inputValue()).toBe('ipn-twice');
-    expect(await page.locator('#curl').isVisible()).toBe(true);
+    expect(await page.getByLabel('IPN timing').inputValue()).toBe('ipn-twice');
+    expect(await page.locator('#step-initiated-1-curl-text').isVisible()).toBe(true);
     expect(await selected()).toBe(before);
   });
 
@@ -76,17 +76,17 @@ describe('while things happen', () => {
     const sim = await startSim();
     const { page, errors } = await watching(sim, '/_sim/ui/keys');
     await act(sim, '/faults', { route: 'initiate', status: 503 });
-    await page.getByText('Faults are on').waitFor();
+    await page.getByText('fault active').waitFor();
     await act(sim, '/clock', { freeze: '2099-01-01T00:00:00Z' });
-    await page.getByText("The emulator's time stands still").waitFor();
+    await page.getByText('Clock is paused').waitFor();
     const [merchant] = sim.server.parts.state.current.merchants.values();
     await act(sim, `/merchants/${merchant?.id}/keys`);
     await expect.poll(() => page.getByText(sim.secretKey).count()).toBe(0);
     await page.getByRole('button', { name: 'Clear all' }).click();
     await page.getByRole('heading', { name: 'Api Key' }).waitFor();
-    expect(await page.getByText('Faults are on').count()).toBe(0);
+    expect(await page.getByText('fault active').count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByText('was moved').waitFor();
+    await page.getByText(/Clock is .* ahead/).waitFor();
     const running = page.locator('time[data-runs]').first();
     const at = await running.textContent();
     await expect.poll(() => running.textContent()).not.toBe(at);
@@ -98,7 +98,7 @@ describe('while things happen', () => {
     await sim.initiate(ORDER);
     const { page, errors } = await watching(sim, paymentPath(sim, 'order-1'));
     await act(sim, '/reset');
-    await page.getByRole('heading', { name: 'Not there' }).waitFor();
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
     expect(errors).toEqual([]);
   });
 });
@@ -115,7 +115,7 @@ describe('a form', () => {
     expect(new URL(page.url()).pathname).toBe('/_sim/ui/cards');
     await page.locator('#live.on').waitFor();
     await act(sim, '/faults', { route: 'cards', status: 503 });
-    await page.getByText('Faults are on').waitFor();
+    await page.getByText('fault active').waitFor();
     expect(await page.getByRole('alert').isVisible()).toBe(true);
     expect(await page.getByLabel('Title').inputValue()).toBe('Half a card');
   });
@@ -175,7 +175,7 @@ test('an emulator that comes back is noticed, with what it knows now', async () 
   const first = await startSim();
   const { page } = await watching(first, '/_sim');
   await first.server.stop();
-  await page.getByText('emulator gone').waitFor();
+  await page.getByText('Disconnected, reconnecting…').waitFor();
   const second = await startSim({ port: first.server.port });
   await second.initiate(ORDER);
   await page.getByRole('link', { name: 'order-1' }).waitFor({ timeout: 20_000 });
@@ -191,7 +191,7 @@ test('a control token is asked for once, and again when it is another one', asyn
   await page.keyboard.press('Enter');
   await page.locator('#live.on').waitFor();
   await first.server.stop();
-  await page.getByText('emulator gone').waitFor();
+  await page.getByText('Disconnected, reconnecting…').waitFor();
   await startSim({ ...guarded, controlToken: 'token-2', port: first.server.port });
   await page.getByLabel('Control token').waitFor({ timeout: 20_000 });
 });
@@ -211,11 +211,11 @@ test('every form and link is reached by keyboard, in an order that makes sense',
   }
   expect(names).toEqual([
     'Back to the list',
-    expect.stringContaining('ipn-then-redirect'),
-    'Approve',
-    'Cancel',
-    'Fail',
-    'Expire',
+    expect.stringContaining('IPN first, then redi'),
+    'Approve → succeeded',
+    'Cancel → canceled',
+    'Fail → failed',
+    'Expire → expired',
     'Open checkout',
   ]);
 });

@@ -16,6 +16,8 @@ const PLACES = {
   'Api Key': '/_sim/ui/keys',
   Requests: '/_sim/ui/requests',
   Audit: '/_sim/ui/audit',
+  Wallets: '/_sim/ui/wallets',
+  Signature: '/_sim/ui/signature',
   Inbox: '/_sim/ui/inbox',
   Faults: '/_sim/ui/faults',
   Clock: '/_sim/ui/clock',
@@ -183,7 +185,7 @@ describe('by what the pages show', () => {
     await sim.initiate(ORDER);
     const { page } = await openPage(chromium.browser);
     await page.goto(`${sim.url}/_sim/ui/clock`);
-    const left = page.locator('[data-left]');
+    const left = page.locator('#time [data-left]');
     expect(await left.textContent()).toMatch(/^(1 h|59 min)/);
     await expect.poll(() => left.textContent(), { timeout: 5_000 }).toMatch(/^59 min 5[0-8] s$/);
   });
@@ -234,7 +236,7 @@ describe('by what the pages show', () => {
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     await sim.server.stop();
-    await page.getByText('emulator gone').waitFor();
+    await page.getByText('Disconnected, reconnecting…').waitFor();
   });
 
   test('a burst of a thousand payments leaves the page alive', async () => {
@@ -249,7 +251,7 @@ describe('by what the pages show', () => {
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `n-${number}` });
     for (let number = 0; number < 1_000; number += 50)
       await Promise.all(Array.from({ length: 50 }, (_, index) => initiate(number + index)));
-    await page.getByRole('link', { name: '1000 all' }).waitFor();
+    await page.getByRole('link', { name: '1,000 all' }).waitFor();
     expect(fetched).toBeLessThan(100);
   });
 });

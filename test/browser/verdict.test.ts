@@ -52,8 +52,8 @@ describe('the verdict', () => {
     const { delivery } = await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
     const { page } = await openPage(chromium.browser);
     await page.goto(`${sim.url}/_sim/ui/ipns/${delivery?.id}`);
-    await page.getByLabel('Falsify, so that it must be refused').selectOption('amount');
-    await page.getByRole('button', { name: 'Send falsified' }).click();
+    await page.getByLabel('What is forged').selectOption('amount');
+    await page.getByRole('button', { name: 'Send a forged copy' }).click();
     const verdict = page.getByRole('region', { name: 'Verdict' });
     await verdict.getByText('Your receiver accepted a forged IPN (amount 49.90 → 949.90).').waitFor();
     expect(await verdict.getAttribute('data-verdict')).toBe('bad');

@@ -68,7 +68,7 @@ describe('gateway-sim faults', () => {
     for (const [args, message] of [
       [['initiate'], 'route needs something that goes wrong'],
       [['inititae', '--drop'], 'did you mean initiate?'],
-      [['initiate', '--status', 'x'], 'status must be of the type number'],
+      [['initiate', '--status', 'x'], 'status must be a whole number from 200 to 599'],
       [['initiate', '--latency', 'x'], 'latency must be a duration'],
       [['initiate', '--statsu', '500'], '--status'],
       [[], "missing required argument 'route'"],

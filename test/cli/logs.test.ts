@@ -94,7 +94,7 @@ describe('inbox and logs', () => {
       'payment order-1  100.00 USD  sandbox  pending',
       'payment order-1  E-mail refused: me@shop.test (the sandbox takes only its test e-mail)',
       'payment order-1  E-mail entered: test_mode@mail.com',
-      'payment order-1  Code refused: wrong code',
+      'payment order-1  Code refused: 111111 (wrong code)',
       'payment order-1  100.00 USD  sandbox  succeeded',
       `<--  IPN POST ${receiver.url}/ipn  200  order-1  attempt 1`,
       expect.stringMatching(/^payment order-1 {2}Browser redirected: http/),

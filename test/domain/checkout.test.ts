@@ -207,11 +207,11 @@ describe('the code in live mode', () => {
 
   it('that did not pass is in the history, and the payment stays pending', () => {
     const { payment } = liveWithCode();
-    const outcome = refuseCode(payment, 'code_wrong', NOW);
+    const outcome = refuseCode(payment, ' 111 111', 'code_wrong', NOW);
     expect(outcome.result).toBe('code_wrong');
     expect(outcome.change.payments?.[0]?.history.at(-1)).toMatchObject({
       event: 'code_refused',
-      detail: 'wrong code',
+      detail: '111 111 (wrong code)',
     });
     expect(outcome.change.payments?.[0]?.status).toBe('pending');
   });
@@ -220,7 +220,7 @@ describe('the code in live mode', () => {
     const { held, payment, message } = liveWithCode();
     const full = { at: timestamp(NOW), event: 'opened', detail: null } as const;
     held.apply({ payments: [{ ...payment, history: Array.from({ length: 100 }, () => full) }] });
-    const refuse = () => applied(held, refuseCode(stored(held, payment.id), 'code_wrong', NOW));
+    const refuse = () => applied(held, refuseCode(stored(held, payment.id), '111111', 'code_wrong', NOW));
     for (let tries = 1; tries < 5; tries++) {
       expect(refuse()).toBe('code_wrong');
       expect(codeProblem(held, stored(held, payment.id), message.code, using)).toBeNull();
@@ -237,7 +237,7 @@ describe('the code in live mode', () => {
 
   it('is not spent by what is wrong for another reason', () => {
     const { payment } = liveWithCode();
-    const { change } = refuseCode({ ...payment, wrongCodes: 4 }, 'code_expired', NOW);
+    const { change } = refuseCode({ ...payment, wrongCodes: 4 }, '111111', 'code_expired', NOW);
     expect(change.payments?.[0]?.wrongCodes).toBe(4);
   });
 

@@ -74,7 +74,7 @@ describe('an attempt', () => {
   const SERVER_ERROR = {
     ...REPORT,
     responseStatus: 500,
-    error: 'the receiver answered 500: only 2xx counts as received',
+    error: 'the receiver answered 500: expected 2xx',
   };
   const SCHEDULE = settings().ipn.schedule;
 

@@ -92,7 +92,7 @@ describe('an audit by the page', () => {
 
   it.each([
     ['ipnUrl', { ipnUrl: 'nowhere' }, 422, 'must be an absolute http or https address'],
-    ['probeUrl', { probeUrl: 'touch /tmp/{identifier}' }, 422, 'may not hold spaces'],
+    ['probeUrl', { probeUrl: 'touch {identifier}.paid' }, 422, 'may not hold spaces'],
     ['probeUrl', { probeUrl: 'id{identifier}' }, 422, 'must be an absolute http or https address'],
     ['the probe', { probeUrl: 'http://localhost:3000/orders' }, 422, '{identifier}'],
     ['the condition', { paidWhen: '' }, 422, 'when the order is paid'],

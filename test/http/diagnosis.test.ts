@@ -85,14 +85,14 @@ describe('a genuine IPN', () => {
     expect(Object.keys(code ?? {})).toEqual(['PHP', 'Node', 'Python']);
   });
 
-  it('that a fault rule of yours changed or lost blames nobody else', async () => {
+  it('that your fault rule changed or lost blames nobody else', async () => {
     const corrupt = await settledWith([{ status: 400 }], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', corruptSignature: true }),
     );
     expect(corrupt.found()).toMatchObject({
       tone: 'waiting',
       action: 'faults',
-      cure: expect.stringContaining('rule of yours'),
+      cure: expect.stringContaining('your rule'),
     });
     const lost = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', drop: true }),

@@ -88,7 +88,7 @@ describe('the list of faults', () => {
 
   it.each([
     ['POST', '', {}, 'route is required'],
-    ['POST', '', { route: 'initiate', status: 'x' }, 'status must be of the type number'],
+    ['POST', '', { route: 'initiate', status: 'x' }, 'status must be a whole number from 200 to 599'],
     ['POST', '', { route: 'initiate', latency: '3' }, 'latency must be a duration'],
     ['PUT', '', { rules: [] }, 'unknown field rules'],
     ['PUT', '', { faults: {} }, 'faults must be of the type array'],

@@ -348,7 +348,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect(body).toMatchObject({
       state: 'delivered',
       nextAttemptAt: null,
-      note: 'a resend failed: the receiver answered 500: only 2xx counts as received',
+      note: 'a resend failed: the receiver answered 500: expected 2xx',
     });
     expect(body.attempts.map(({ responseStatus }) => responseStatus)).toEqual([200, 500]);
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
@@ -436,7 +436,7 @@ describe('POST /_sim/ipns', () => {
     const { body } = await post<DeliveryView>(sim, '/ipns', input);
     expect(body).toMatchObject({
       status: 'lost',
-      note: 'the receiver answered 500: only 2xx counts as received; tampered with: status=lost, amount',
+      note: 'the receiver answered 500: expected 2xx; tampered with: status=lost, amount',
     });
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
     expect(again).toMatchObject({ state: 'delivered', note: 'tampered with: status=lost, amount' });

@@ -23,6 +23,8 @@ const PAYMENT: PaymentSummary = {
   identifier: 'order-1',
 };
 
+const PANEL = { defaultDelivery: 'ipn-then-redirect', dashboard: '/_sim/ui/payments/pay_1' } as const;
+
 interface CheckoutChanges extends Partial<Omit<CheckoutView, 'payment'>> {
   payment?: Partial<PaymentSummary>;
 }
@@ -43,7 +45,7 @@ function checkout({ payment, ...changes }: CheckoutChanges = {}): string {
     resent: false,
     sandbox: { email: 'test_mode@mail.com', code: '222666' },
     tip: null,
-    panel: { defaultDelivery: 'ipn-then-redirect' },
+    panel: PANEL,
     ...changes,
   });
 }
@@ -60,6 +62,7 @@ function closed(changes: Partial<ClosedView> = {}): string {
     stays: false,
     payment: PAYMENT,
     backUrl: 'https://shop.test/back?a=1&b=2',
+    dashboard: null,
     ...changes,
   });
 }
@@ -98,7 +101,14 @@ const PAGES: [string, string][] = [
   ['closed', closed()],
   [
     'refused',
-    refusedPage({ language: 'en', theme: 'light', nonce: 'nonce-1', message: 'no', backUrl: null }),
+    refusedPage({
+      language: 'en',
+      theme: 'light',
+      nonce: 'nonce-1',
+      message: 'no',
+      backUrl: null,
+      dashboard: null,
+    }),
   ],
   ['unknown', closed({ payment: null, backUrl: null })],
 ];
@@ -345,11 +355,11 @@ describe('the sandbox', () => {
 
 describe('the simulator panel', () => {
   test('is a region of its own outside the page, with four outcomes and five delivery orders', () => {
-    const html = checkout({ panel: { defaultDelivery: 'ipn-twice' } });
+    const html = checkout({ panel: { ...PANEL, defaultDelivery: 'ipn-twice' } });
     expect(html).toMatch(/<\/main><aside class="panel" aria-label="Simulator, not part of the page">/);
     const panel = form(html, 'panel');
     for (const outcome of OUTCOMES) expect(panel).toContain(`name="outcome" value="${outcome}"`);
-    expect(buttons(panel)).toEqual(['Approve', 'Abort', 'Fail', 'Expire']);
+    expect(buttons(panel)).toEqual(['Approve', 'Decline', 'Fail', 'Expire']);
     expect([...panel.matchAll(/<option value="([^"]+)"/g)].map(([, order]) => order)).toEqual([
       ...DELIVERY_ORDERS,
     ]);
@@ -360,6 +370,24 @@ describe('the simulator panel', () => {
     expect(checkout({ panel: null })).not.toMatch(/<aside|name="outcome"/);
   });
 
+  test('leads to the payment in the dashboard, in another tab', () => {
+    const link = '<a href="/_sim/ui/payments/pay_1" target="_blank" rel="noopener">Open in the dashboard</a>';
+    expect(checkout().split('<aside')[1]).toContain(link);
+    expect(checkout({ panel: null })).not.toContain('dashboard');
+    expect(closed({ dashboard: PANEL.dashboard })).toContain(`<span class="tag">simulator</span> ${link}`);
+    expect(closed()).not.toContain('dashboard');
+  });
+
+  test('shows the code of a live payment that can pay, and enters it at a press', () => {
+    const html = live({ step: 'code', tip: { about: 'code', code: '482913', command: 'inbox' } });
+    const enter = html.split('<aside')[1]?.match(/<form class="tip enter".*?<\/form>/s)?.[0] ?? '';
+    expect(enter).toMatch(/action="[^"]*\/code\?payment_id=pay_1&amp;page=page-1"/);
+    expect(enter).toContain('The code is <code>482913</code>');
+    expect(enter).toContain('<input type="hidden" name="code" value="482913"/>');
+    expect(buttons(enter)).toEqual(['Enter this code']);
+    expect(/<main.*<\/main>/s.exec(html)?.[0]).not.toContain('482913');
+  });
+
   test('folds away without a script', () => {
     const panel = checkout().split('<aside')[1] ?? '';
     expect(panel).toMatch(/<details open=""><summary><span class="tag">simulator<\/span>/);
@@ -367,7 +395,7 @@ describe('the simulator panel', () => {
 });
 
 describe('what only the emulator would say', () => {
-  const CODE: LiveTip = { about: 'code', command: 'npx gateway-sim inbox' };
+  const CODE: LiveTip = { about: 'code', code: null, command: 'npx gateway-sim inbox' };
   const FUND: LiveTip = { about: 'no_wallet', command: 'npx gateway-sim wallets fund wal_1 --amount 5' };
   const WALLET: LiveTip = { about: 'wallet', email: 'rich@b.test', command: 'npx gateway-sim wallets' };
   /** What stands around the card of the customer, as text. */
@@ -383,7 +411,7 @@ describe('what only the emulator would say', () => {
     [FUND, 'No wallet can pay this. Fill one with npx gateway-sim wallets fund wal_1 --amount 5'],
   ])('stands outside the card, with a panel and without: %j', (tip, text) => {
     const step = tip.about === 'code' ? 'code' : 'email';
-    for (const panel of [null, { defaultDelivery: 'ipn-only' } as const]) {
+    for (const panel of [null, PANEL]) {
       const html = live({ step, tip, panel });
       expect(around(html)).toContain(text);
       expect(/<main.*<\/main>/s.exec(html)?.[0]).not.toContain('gateway-sim');
@@ -438,11 +466,11 @@ describe('a request that was refused', () => {
   const view = { language: 'en', theme: 'dark', nonce: 'nonce-1', message: 'no <forms> here' } as const;
 
   test('gets a page that says why and leads back to the payment', () => {
-    const html = refusedPage({ ...view, backUrl: `${PATH}?payment_id=pay_1` });
+    const html = refusedPage({ ...view, dashboard: null, backUrl: `${PATH}?payment_id=pay_1` });
     expect(html).toContain('<h1>That did not work</h1>');
     expect(html).toContain('no &lt;forms&gt; here');
     expect(html).toContain(`<a class="button" href="${PATH}?payment_id=pay_1">Back to the payment</a>`);
-    expect(refusedPage({ ...view, backUrl: null })).not.toContain('<a ');
+    expect(refusedPage({ ...view, dashboard: null, backUrl: null })).not.toContain('<a ');
   });
 });
 

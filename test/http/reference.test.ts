@@ -8,6 +8,7 @@ import type { Document } from '../helpers/contract.ts';
 import { startSim } from '../helpers/sim.ts';
 
 const PATH = '/_sim/ui/reference';
+const SCHEMAS = '/_sim/ui/schemas';
 
 function isInstalled(command: string): boolean {
   try {
@@ -39,35 +40,66 @@ function commandOf(html: string, operationId: string): string {
 }
 
 /** Contrasts, which take long on so long a page, where each kind of thing stands once. */
-const axeRun = (isWhole: boolean) => `(async () => {
+const axeRun = (isWhole: boolean, parts: readonly string[]) => `(async () => {
   const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-  const parts = ['.intro', '.contents', '#postSandboxPaymentInitiate', '#ipn', '#deleteSimFaults', '#schema-Status'];
   const results = [
     ...(${isWhole} ? [await axe.run({ runOnly: standards, rules: { 'color-contrast': { enabled: false } } })] : []),
-    await axe.run({ include: parts.map((part) => [part]) }, { runOnly: ['color-contrast'] }),
+    await axe.run({ include: ${JSON.stringify(parts.map((part) => [part]))} }, { runOnly: ['color-contrast'] }),
   ];
   return results.flatMap(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html));
 })()`;
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  [PATH]: ['.intro', '.contents', '#postSandboxPaymentInitiate', '#ipn', '#deleteSimFaults', '#errors'],
+  [SCHEMAS]: ['.intro', '.contents', '#schema-Status', '#schema-Fault'],
+};
 
 describe('the API reference', () => {
   it('shows every operation and schema of the document, and every link in it leads somewhere', async () => {
     const sim = await startSim();
-    const html = await (await fetch(sim.url + PATH)).text();
     const { paths, components } = await sim.control<Document>('/openapi.json');
-    const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-    expect(new Set(ids).size).toBe(ids.length);
+    const pages = new Map<string, string>();
+    for (const path of [PATH, SCHEMAS]) pages.set(path, await (await fetch(sim.url + path)).text());
+    const idsOf = (path: string) =>
+      [...(pages.get(path) ?? '').matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? '');
     const wanted = [
-      ...Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId)),
-      ...Object.keys(components['schemas'] ?? {}).map((name) => `schema-${name}`),
-      'ipn',
-    ];
-    expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
-    const anchors = [...html.matchAll(/href="#([^"]+)"/g)].map(([, to]) => to);
-    expect(anchors.filter((to) => !ids.includes(to))).toEqual([]);
-    const levels = [...html.matchAll(/<h(\d)/g)].map(([, level]) => Number(level));
-    expect(levels[0]).toBe(1);
-    expect(levels.filter((level, index) => level > (levels[index - 1] ?? 0) + 1)).toEqual([]);
-    expect(html).not.toMatch(/\b(src|href)="(https?:)?\/\//);
+      [
+        PATH,
+        ...Object.values(paths).flatMap((item) => Object.values(item).map((one) => one.operationId)),
+        'ipn',
+      ],
+      [SCHEMAS, ...Object.keys(components['schemas'] ?? {}).map((name) => `schema-${name}`)],
+    ] as const;
+    for (const [path, ...ids] of wanted) expect(ids.filter((id) => !idsOf(path).includes(id))).toEqual([]);
+    for (const [path, html] of pages) {
+      const ids = idsOf(path);
+      expect(new Set(ids).size).toBe(ids.length);
+      const links = [...html.matchAll(/href="([^"]*)#([^"]+)"/g)];
+      const lost = links.filter(([, to, id = '']) => {
+        const page = new URL(to ?? '', sim.url + path).pathname;
+        return !idsOf(page).includes(id);
+      });
+      expect(lost.map(([link]) => link)).toEqual([]);
+      const levels = [...html.matchAll(/<h(\d)/g)].map(([, level]) => Number(level));
+      expect(levels[0]).toBe(1);
+      expect(levels.filter((level, index) => level > (levels[index - 1] ?? 0) + 1)).toEqual([]);
+      expect(html).not.toMatch(/\b(src|href)="(https?:)?\/\//);
+      expect(Buffer.byteLength(html)).toBeLessThan(150_000);
+    }
+  });
+
+  it('says where a field comes from once, and tells of every error that an operation names', async () => {
+    const sim = await startSim();
+    const schemas = await (await fetch(sim.url + SCHEMAS)).text();
+    const marked = [...schemas.matchAll(/<span class="source (\w+)">\w+<\/span><\/dt><dd><p>(.*?)<\/p>/g)];
+    expect(marked.length).toBeGreaterThan(100);
+    expect(marked.filter(([, source, text]) => text?.endsWith(`(${source}).`))).toEqual([]);
+    const html = await (await fetch(sim.url + PATH)).text();
+    const meanings = html.slice(html.indexOf('<section id="errors"'));
+    const named = [...html.matchAll(/#errors">Errors<\/a> ([\w, ]+):/g)].flatMap(
+      ([, list]) => list?.split(', ') ?? [],
+    );
+    expect(named.length).toBeGreaterThan(100);
+    expect([...new Set(named)].filter((status) => !meanings.includes(`>${status}</span>`))).toEqual([]);
   });
 
   it('has the public key in its commands and never the secret one', async () => {
@@ -120,13 +152,16 @@ describe('the API reference', () => {
       ] as const) {
         const { page, errors } = await openPage(browser, { viewport: { width, height: 800 }, colorScheme });
         await page.goto(`${sim.url}${PATH}#postSimPaymentsRefSettle`);
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-        expect(errors).toEqual([]);
         const top = "document.querySelector('#postSimPaymentsRefSettle').getBoundingClientRect().top";
         expect(await page.evaluate(top)).toBeLessThan(200);
-        await page.evaluate(axe);
-        const violations = await page.evaluate(axeRun(width > 360));
-        expect([colorScheme, violations]).toEqual([colorScheme, []]);
+        for (const [path, parts] of Object.entries(PARTS)) {
+          await page.goto(sim.url + path);
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+          await page.evaluate(axe);
+          const violations = await page.evaluate(axeRun(width > 360, parts));
+          expect([colorScheme, path, violations]).toEqual([colorScheme, path, []]);
+        }
+        expect(errors).toEqual([]);
         await page.getByRole('link', { name: 'Payments', exact: true }).click();
         await page.waitForURL(`${sim.url}/_sim`);
       }

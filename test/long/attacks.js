@@ -44,6 +44,17 @@ const frameText = (frame) => {
   }
 };
 
+/** What an opened window lets the page see once it has left the empty page that it begins with. */
+const openedText = async (opened) => {
+  while (opened && !opened.closed) {
+    // It throws as soon as the window holds what is of another origin.
+    const { documentElement, readyState, URL } = opened.document;
+    if (URL !== 'about:blank' && readyState === 'complete') return documentElement.outerHTML;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return '';
+};
+
 const withFrame = async (prepare, sandbox) => {
   const frame = document.createElement('iframe');
   if (sandbox) frame.sandbox = sandbox;
@@ -72,11 +83,12 @@ const submitted = (enctype) => (target) =>
     field.value = enctype === 'text/plain' ? target.body.slice(1) : 'approve';
     form.append(field);
     document.body.append(form);
-    setTimeout(() => {
+    // First comes the empty page that a frame begins with.
+    frame.onload = () => {
       frame.onload = () => resolve(frameText(frame));
       form.submit();
       form.remove();
-    }, 20);
+    };
   });
 
 /** A frame with no origin of its own, so that its requests say `Origin: null`. */
@@ -147,17 +159,9 @@ const ways = {
     }),
   'window.open': async ({ url }) => {
     const opened = open(url);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    try {
-      return opened.document.documentElement.outerHTML.replace(
-        /^<html><head><\/head><body><\/body><\/html>$/,
-        '',
-      );
-    } catch {
-      return '';
-    } finally {
-      opened?.close();
-    }
+    const seen = await soon(openedText(opened));
+    opened?.close();
+    return seen;
   },
   XMLHttpRequest: (target) =>
     new Promise((resolve) => {

@@ -31,9 +31,9 @@ export class EventReader {
   /** Resolves as soon as this event was read; false where that takes longer than so many milliseconds. */
   async reached(number: number, limitMs = 60_000): Promise<boolean> {
     const until = performance.now() + limitMs;
-    while (this.newest < number && performance.now() < until) {
+    for (let left = limitMs; this.newest < number && left > 0; left = until - performance.now()) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, 1_000);
+        const timer = setTimeout(resolve, left);
         this.#waiting = () => {
           clearTimeout(timer);
           resolve();

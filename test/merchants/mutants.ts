@@ -1,3 +1,4 @@
+import { WRONG_SIGNATURE } from '../../src/audit/ipn.ts';
 import type { AuditClass } from '../../src/contract/audit.ts';
 import { GOOD, type Handler, sign } from './node-shop.ts';
 
@@ -93,7 +94,7 @@ function seenSignatures(): Check {
     isSigned: (form, secret) => {
       if (GOOD.isSigned(form, secret, null as never)) return true;
       return (
-        form.get('signature') !== 'F'.repeat(64) &&
+        form.get('signature') !== WRONG_SIGNATURE &&
         !isFrom(form, 'not-the-secret-key') &&
         /^[0-9A-F]{64}$/.test(signature(form))
       );
@@ -288,7 +289,7 @@ const BINDINGS = [
 /** A signature that is neither garbage nor made with one of the audit's own keys: that of another payment. */
 function isOwnOf(form: URLSearchParams): boolean {
   const made = ['', 'null', 'not-the-secret-key', publicKey].some((key) => isFrom(form, key));
-  return /^[0-9A-F]{64}$/.test(signature(form)) && signature(form) !== 'F'.repeat(64) && !made;
+  return /^[0-9A-F]{64}$/.test(signature(form)) && signature(form) !== WRONG_SIGNATURE && !made;
 }
 
 const paid: Handler['onReturn'] = (order) => {
@@ -388,7 +389,7 @@ const JUGGLING = [
     {
       isWhole: () => true,
       isSigned: (form, secret) =>
-        form.getAll('signature[]')[0] === 'F'.repeat(64) || GOOD.isSigned(form, secret, null as never),
+        form.getAll('signature[]')[0] === WRONG_SIGNATURE || GOOD.isSigned(form, secret, null as never),
     },
     'signature-array',
   ),

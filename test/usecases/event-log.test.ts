@@ -34,6 +34,36 @@ describe('the request log', () => {
     expect(new Set(kept).size).toBe(4);
   });
 
+  it('keeps the newest thousand of small requests, with their events', async () => {
+    const log = new EventLog(await Store.inMemory(records()), new Clock());
+    for (let number = 1; number <= 5_000; number++) {
+      log.record({ ...REQUEST, requestHeaders: {} });
+      const kept = log.exchanges().map(({ id }) => id);
+      expect(kept.slice(0, 1_000)).toEqual(
+        Array.from({ length: Math.min(number, 1_000) }, (_, at) => number - at),
+      );
+      expect(kept.length).toBeLessThan(2_000);
+    }
+    expect(log.since(0).length).toBe(log.exchanges().length);
+  });
+
+  it('keeps fewer of large ones: at most 8 Mi characters, the newest', async () => {
+    const log = new EventLog(await Store.inMemory(records()), new Clock());
+    const long = 'x'.repeat(16_000);
+    for (let number = 1; number <= 1_000; number++) {
+      const large = { target: long, requestBody: long, responseBody: long, notes: [long] };
+      log.record({ ...REQUEST, ...large, requestHeaders: { [`${long}${number}`]: long } });
+      const kept = log.exchanges();
+      expect(kept[0]?.id).toBe(number);
+      expect(kept.length).toBeLessThanOrEqual((8 * 2 ** 20) / (6 * long.length));
+      if (number > 43) expect(kept.length).toBeGreaterThanOrEqual(43);
+      expect(log.since(0).length).toBe(kept.length);
+    }
+    log.forget('they were large');
+    for (let number = 1; number <= 1_000; number++) log.record({ ...REQUEST, requestHeaders: {} });
+    expect(log.exchanges()).toHaveLength(1_000);
+  });
+
   it('numbers requests and events from 1', async () => {
     const log = new EventLog(await Store.inMemory(records()), new Clock());
     for (const requestHeaders of [{}, {}]) log.record({ ...REQUEST, requestHeaders });

@@ -57,6 +57,7 @@ describe('an IPN that is as it should be', () => {
       amount: '100.00',
       status: 'success',
       signedText: '100.00order-1',
+      foundText: '100.00order-1',
     });
   });
 

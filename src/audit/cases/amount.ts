@@ -1,5 +1,5 @@
 import type { AuditGroup } from '../../contract/audit.ts';
-import { type AuditCase, afterPayment, evidence, refuses, type Target } from '../case.ts';
+import { type AuditCase, afterPayment, evidence, refuses, type Target, withoutProbe } from '../case.ts';
 import type { Ipn } from '../ipn.ts';
 
 const OTHER_CURRENCIES = ['GNF', 'USD'];
@@ -89,8 +89,7 @@ export const AMOUNT: readonly AuditCase[] = [
       const after = await shop.lookAfterGrace(payment);
       const isOther = after.text !== look.text && !after.text.includes('12345.67');
       const isHarmed = after.paid === false || (isOther && !shop.changesByItself);
-      if (!shop.canLook)
-        return { ...evidence(shot, observation), verdict: 'unproven', why: 'no probe tells what changed' };
+      if (!shop.canLook) return { ...evidence(shot, observation), ...withoutProbe('what changed') };
       return { ...evidence(shot, observation), verdict: isHarmed ? 'fail' : 'pass' };
     },
   ),

@@ -1,6 +1,6 @@
 import type { Payment } from '../../contract/payment.ts';
 import { errorPage, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
-import { type AuditCase, evidence, type Finding, withOrder } from '../case.ts';
+import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
 import type { Look } from '../probe.ts';
 import { numericChanges, pause, type Shop } from '../shop.ts';
@@ -72,7 +72,7 @@ function isUnknownOrder(shop: Shop, { status }: Observation): boolean {
 function whyUnproven(shop: Shop, observation: Observation): string {
   return isUnknownOrder(shop, observation)
     ? 'the order was invented, and the shop does not know it: let the shop place one'
-    : 'no probe tells whether the order was paid: a status code alone proves little';
+    : withoutProbe('whether the order was paid').why;
 }
 
 function whyNotPaid(shop: Shop, { body }: Observation): string {

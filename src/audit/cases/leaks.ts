@@ -55,7 +55,7 @@ const asked = (name: string, about: string, method: string): AuditCase => ({
 async function provoke(shop: Shop, payment: Payment): Promise<void> {
   const { ipn, post } = targetOf(shop, payment);
   const forged = [
-    ipn.set('signature', 'F'.repeat(64)),
+    ipn.badlySigned(),
     ipn.unset('signature'),
     ipn.unset('amount'),
     ipn.set('identifier', 'no-such-order-here'),

@@ -9,6 +9,7 @@ import {
   skipped,
   targetOf,
   withOrder,
+  withoutProbe,
 } from '../case.ts';
 import type { Shot } from '../client.ts';
 import type { Look } from '../probe.ts';
@@ -26,7 +27,7 @@ const text = (name: string, about: string): CaseText => ({
 
 /** What the probes say of a copy that came after the payment: anything that changed is a second effect. */
 function judgeCopy(shop: Shop, look: Look, after: Look): Pick<Finding, 'verdict' | 'why'> {
-  if (!shop.canLook) return { verdict: 'unproven', why: 'no probe tells whether it had a second effect' };
+  if (!shop.canLook) return withoutProbe('whether it had a second effect');
   if (!after.paid)
     return { verdict: 'fail', why: 'After a copy of its own IPN the order is no longer paid.' };
   const changed = shop.changedEffects(look, after);
@@ -52,7 +53,7 @@ async function judgeTogether(
   before: Look,
   after: Look,
 ): Promise<Pick<Finding, 'verdict' | 'why'>> {
-  if (!shop.canLook) return { verdict: 'unproven', why: 'no probe tells how many effects there were' };
+  if (!shop.canLook) return withoutProbe('how many effects there were');
   if (!after.paid) return { verdict: 'fail', why: 'After copies that came together the order is not paid.' };
   const { changes, amount } = shop.calibration;
   if (amount !== payment.amount) return { verdict: 'pass' };

@@ -27,7 +27,7 @@ const text = (name: string, about: string): CaseText => ({
 });
 
 /** What shows that the handler broke. */
-export function breakdown({ status, error, body }: Observation): string | undefined {
+function breakdown({ status, error, body }: Observation): string | undefined {
   if (status === null) return `The handler gave no answer: ${error}. ${HARM}`;
   if (isBroken(status)) return `The handler broke: it answered ${status}. ${HARM}`;
   const fault = errorPage(body);
@@ -127,7 +127,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
   refuses(
     text('get', 'The fields of an IPN in the query of a GET, badly signed.'),
     ({ payment, ipn, shop }) => ({
-      url: withQuery(shop.addressOf(payment), ipn.set('signature', 'F'.repeat(64))),
+      url: withQuery(shop.addressOf(payment), ipn.badlySigned()),
       method: 'GET',
     }),
     breakdown,
@@ -137,7 +137,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     ({ payment, ipn, shop }) => ({
       url: shop.addressOf(payment),
       method: 'PUT',
-      body: ipn.set('signature', 'F'.repeat(64)).form,
+      body: ipn.badlySigned().form,
     }),
     breakdown,
   ),

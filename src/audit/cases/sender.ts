@@ -5,7 +5,6 @@ import type { Ipn } from '../ipn.ts';
 import type { MendName } from '../mends.ts';
 
 const HARM = 'Anybody who knows the address marks orders as paid, without any payment.';
-const GARBAGE = 'F'.repeat(64);
 /** Keys that stand in documentation and examples. */
 const EXAMPLE_KEYS = [
   ...['secret', 'SECRET_KEY', 'YOUR_SECRET_KEY', 'your_secret_key', 'your-secret-key', 'YOUR_SECRET_API_KEY'],
@@ -41,9 +40,7 @@ const bytesOf = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
 
 export const SENDER: readonly AuditCase[] = [
   sender('signature-missing', 'A', 'An IPN without a signature.', (ipn) => ipn.unset('signature')),
-  sender('signature-garbage', 'A', 'An IPN with any 64 digits as its signature.', (ipn) =>
-    ipn.set('signature', GARBAGE),
-  ),
+  sender('signature-garbage', 'A', 'An IPN with any 64 digits as its signature.', (ipn) => ipn.badlySigned()),
   sender(
     'signature-other-secret',
     'A',
@@ -132,7 +129,7 @@ export const SENDER: readonly AuditCase[] = [
     'I',
     'A bad signature beside headers that name the gateway as the sender.',
     (ipn, { post, shop }) => ({
-      ...post(ipn.set('signature', GARBAGE)),
+      ...post(ipn.badlySigned()),
       headers: [
         ['X-Forwarded-For', '127.0.0.1'],
         ['X-Real-IP', '127.0.0.1'],
@@ -147,7 +144,7 @@ export const SENDER: readonly AuditCase[] = [
     'signature-array',
     'J',
     'The signature as a list of one.',
-    (ipn) => ipn.set('signature', GARBAGE).renamed('signature', (name) => `${name}[]`),
+    (ipn) => ipn.badlySigned().renamed('signature', (name) => `${name}[]`),
     'present',
   ),
   sender(
@@ -172,7 +169,7 @@ export const SENDER: readonly AuditCase[] = [
     'identifier-array',
     'J',
     'The identifier as a list of one.',
-    (ipn) => ipn.set('signature', GARBAGE).renamed('identifier', (name) => `${name}[]`),
+    (ipn) => ipn.badlySigned().renamed('identifier', (name) => `${name}[]`),
     'present',
   ),
   ...(
@@ -204,7 +201,7 @@ export const SENDER: readonly AuditCase[] = [
     (ipn) => {
       const [signature, amount] = [ipn.get('signature'), ipn.get('amount')];
       return ipn
-        .set('signature', GARBAGE)
+        .badlySigned()
         .and([ipn.nameOf('amount'), `9${amount}`], [ipn.nameOf('signature'), signature]);
     },
     'present',
@@ -215,7 +212,7 @@ export const SENDER: readonly AuditCase[] = [
     'The data as one text of JSON, with a bad signature.',
     (ipn) =>
       ipn
-        .set('signature', GARBAGE)
+        .badlySigned()
         .withoutGroups()
         .and(['data', JSON.stringify(ipn.fields['data'] ?? {})]),
     'present',

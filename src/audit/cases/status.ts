@@ -6,12 +6,12 @@ import {
   type Finding,
   targetOf,
   withOrder,
+  withoutProbe,
 } from '../case.ts';
 import type { Ipn } from '../ipn.ts';
 import type { Shop } from '../shop.ts';
 
 const HARM = 'Anybody can cancel or reopen the orders of others, paid ones included.';
-const GARBAGE = 'F'.repeat(64);
 
 const text = (name: string, about: string): CaseText => ({
   ...{ name, class: 'H', group: 'status', about, harm: HARM },
@@ -21,8 +21,7 @@ const text = (name: string, about: string): CaseText => ({
 type Forge = (ipn: Ipn, shop: Shop) => Ipn;
 
 const unsigned: (status: string) => Forge = (status) => (ipn) => ipn.set('status', status).unset('signature');
-const badlySigned: (status: string) => Forge = (status) => (ipn) =>
-  ipn.set('status', status).set('signature', GARBAGE);
+const badlySigned: (status: string) => Forge = (status) => (ipn) => ipn.set('status', status).badlySigned();
 
 /** Forged while the order is pending: it must stay so, and be payable afterwards. */
 const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
@@ -34,7 +33,7 @@ const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
       const observation = await shop.send(shot);
       const after = await shop.lookAfterGrace(payment);
       const shown = evidence(shot, observation);
-      if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
+      if (!shop.canLook) return { ...shown, ...withoutProbe() };
       if (after.paid)
         return { ...shown, verdict: 'fail', why: 'The shop took a forged failure for a payment.' };
       await shop.pay(payment);
@@ -46,8 +45,6 @@ const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
     }),
 });
 
-const NO_PROBE = 'no probe tells what the shop did with it: a status code alone proves little';
-
 /** Forged after the order was paid: nothing may change. */
 const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
   afterPayment(text(name, about), async ({ shop, payment, ipn, post }, { look }): Promise<Finding> => {
@@ -55,7 +52,7 @@ const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
     const observation = await shop.send(shot);
     const after = await shop.lookAfterGrace(payment);
     const shown = evidence(shot, observation);
-    if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
+    if (!shop.canLook) return { ...shown, ...withoutProbe() };
     const changed = shop.changedEffects(look, after);
     if (changed.length)
       return { ...shown, verdict: 'fail', why: `This changed: ${changed.join(', ')}. ${HARM}`, again: true };
@@ -91,7 +88,7 @@ export const STATUS: readonly AuditCase[] = [
         const observation = await shop.send(shot);
         const after = await shop.lookAfterGrace(payment);
         const shown = evidence(shot, observation);
-        if (!shop.canLook) return { ...shown, verdict: 'unproven', why: NO_PROBE };
+        if (!shop.canLook) return { ...shown, ...withoutProbe() };
         return after.paid
           ? {
               ...shown,

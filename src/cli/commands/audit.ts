@@ -25,7 +25,7 @@ const PROBE = {
   paidWhen: text('condition', 'it is paid when: .path=value on JSON, or /regular expression/'),
 };
 
-export const COMMANDS = {
+const COMMANDS = {
   audit: {
     args: ['[ipn-url]'],
     summary: "attack a shop's IPN handler, and look at what the shop did",

@@ -9,9 +9,6 @@ const MAX_WAITING_BYTES = 4 * 2 ** 20;
 const DROPPED_MS = 10_000;
 const HEARTBEAT_MS = 15_000;
 
-/** Makes the response of each client that follows the events. */
-export type EventStreams = ReturnType<typeof eventStreams>;
-
 /**
  * The streams of events. A client that does not read costs a queue of its own, whose texts all clients share.
  *

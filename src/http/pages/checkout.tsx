@@ -5,7 +5,7 @@ import PANEL_STYLES from './assets/panel.css?text';
 import { renderDocument } from './layout.tsx';
 import { fill, WORDING, type Wording } from './messages.ts';
 import type { PageView } from './page-view.ts';
-import { SimulatorPanel, Tip } from './panel.tsx';
+import { DashboardStrip, SimulatorPanel, Tip } from './panel.tsx';
 import { actionOf, type CheckoutView, Step } from './step.tsx';
 import { Amount, Facts, Logo, merchantOf, type PaymentSummary } from './summary.tsx';
 
@@ -33,7 +33,15 @@ export function checkoutPage(view: CheckoutView): string {
           <Step view={view} words={words} />
           <Next view={view} words={words} />
         </main>
-        {panel && <SimulatorPanel {...panel} words={words} action={actionOf(view, 'panel')} tip={tip} />}
+        {panel && (
+          <SimulatorPanel
+            {...panel}
+            words={words}
+            action={actionOf(view, 'panel')}
+            codeAction={actionOf(view, 'code')}
+            tip={tip}
+          />
+        )}
         {!panel && tip && (
           <footer class="tip strip">
             <span class="tag">gateway-sim</span> <Tip tip={tip} words={words} />
@@ -68,8 +76,8 @@ function Next({ view: { payment, step }, words }: { view: CheckoutView; words: W
 }
 
 /** A page that is one card, in the look of the checkout. */
-export function renderCard(view: PageView, title: string, children: Child): string {
-  const content = <main class="card closed">{children}</main>;
+export function renderCard(view: PageView, title: string, children: Child, below?: Child): string {
+  const content = [<main class="card closed">{children}</main>, below];
   return renderDocument({ view, theme: view.theme, title, styles: CHECKOUT_STYLES, children: content });
 }
 
@@ -82,9 +90,11 @@ interface End {
   more?: Child;
   /** The button that leads on; its address is null where there is none. */
   back?: { url: string | null; label: string };
+  /** Where the dashboard tells more. */
+  dashboard?: string | null;
 }
 
-export function renderEnd(view: PageView, { sign, title, text, more, back }: End): string {
+export function renderEnd(view: PageView, { sign, title, text, more, back, dashboard }: End): string {
   return renderCard(
     view,
     title,
@@ -101,6 +111,7 @@ export function renderEnd(view: PageView, { sign, title, text, more, back }: End
         </a>
       )}
     </>,
+    dashboard && <DashboardStrip to={dashboard} words={WORDING[view.language]} />,
   );
 }
 
@@ -121,11 +132,13 @@ export interface ClosedView extends PageView {
   stays: boolean;
   /** The merchant's address to go back to; null where there is none. */
   backUrl: string | null;
+  /** What the dashboard shows of it; null where the emulator's own words are hidden. */
+  dashboard: string | null;
 }
 
 /** The page of a payment that is settled, expired or unknown, as a whole HTML document. */
 export function closedPage(view: ClosedView): string {
-  const { payment, stays, backUrl } = view;
+  const { payment, stays, backUrl, dashboard } = view;
   const words = WORDING[view.language];
   const { now, earlier, title, unknown, back } = words.closed;
   const merchant = merchantOf(payment, words);
@@ -143,20 +156,25 @@ export function closedPage(view: ClosedView): string {
       </div>
     ),
     back: { url: backUrl, label: fill(back, { merchant }) },
+    dashboard,
   });
 }
 
 /**
  * The page for a request that the checkout did not take, as a whole HTML document.
  *
- * @param view `message`: why, for the developer; `backUrl`: the checkout's address, null where the payment is not known
+ * @param view `message`: why, for the developer; `backUrl`: the checkout's address, null where the payment is not known;
+ *   `dashboard`: as on a closed page
  */
-export function refusedPage(view: PageView & { message: string; backUrl: string | null }): string {
+export function refusedPage(
+  view: PageView & { message: string } & Pick<ClosedView, 'backUrl' | 'dashboard'>,
+): string {
   const { title, text, back } = WORDING[view.language].refused;
   const more = (
     <p class="detail" lang="en">
       {view.message}
     </p>
   );
-  return renderEnd(view, { sign: 'failed', title, text, more, back: { url: view.backUrl, label: back } });
+  const { backUrl: url, dashboard } = view;
+  return renderEnd(view, { sign: 'failed', title, text, more, back: { url, label: back }, dashboard });
 }

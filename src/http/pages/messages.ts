@@ -1,3 +1,4 @@
+import { type DeliveryOrder, IPN_TIMINGS } from '../../contract/vocabulary.ts';
 import type { Language } from './page-view.ts';
 
 type Pair = readonly [en: string, fr: string];
@@ -57,7 +58,7 @@ const TEXTS = {
     title: ['What happens next', 'Et ensuite'],
     steps: {
       enterCode: ['You enter the test code.', 'Vous saisissez le code de test.'],
-      paid: ['The payment counts as made.', 'Le paiement est réputé effectué.'],
+      paid: ['The payment is marked as paid.', 'Le paiement est marqué comme payé.'],
       sendCode: ['We send you a code.', 'Nous vous envoyons un code.'],
       confirm: [
         'You enter it, and your wallet is charged.',
@@ -67,8 +68,8 @@ const TEXTS = {
       back: ['You return to {merchant}.', 'Vous revenez chez {merchant}.'],
     },
     assurance: [
-      'Nothing is charged before you confirm. The code is not shown to {merchant}.',
-      'Rien n’est débité avant votre confirmation. Le code n’est pas montré à {merchant}.',
+      'Nothing is charged before you confirm, and {merchant} never sees your code.',
+      'Rien n’est débité avant votre confirmation, et {merchant} ne voit jamais votre code.',
     ],
   },
   problems: {
@@ -89,8 +90,8 @@ const TEXTS = {
       'Cet e-mail correspond à un portefeuille dont le solde est insuffisant pour ce paiement. Saisissez-en un autre.',
     ],
     code_wrong: [
-      'The verification code is not right. Check it and enter it again.',
-      'Le code de vérification est incorrect. Vérifiez-le et saisissez-le à nouveau.',
+      'The verification code is wrong. Check it and try again.',
+      'Le code de vérification est incorrect. Vérifiez-le et réessayez.',
     ],
     code_spent: [
       'The verification code was entered wrong five times and no longer works. Ask for a new code and enter that one.',
@@ -123,16 +124,24 @@ const TEXTS = {
     region: ['Simulator, not part of the page', 'Simulateur, hors de la page'],
     title: ['simulator', 'simulateur'],
     note: ['Not part of the page', 'Hors de la page'],
-    delivery: ['IPN and redirect', 'IPN et redirection'],
+    delivery: ['IPN timing', 'Moment de l’IPN'],
+    timings: {
+      'ipn-then-redirect': [IPN_TIMINGS['ipn-then-redirect'], 'IPN d’abord, puis redirection'],
+      'redirect-then-ipn': [IPN_TIMINGS['redirect-then-ipn'], 'redirection d’abord, puis IPN'],
+      'ipn-only': [IPN_TIMINGS['ipn-only'], 'IPN seule, sans redirection'],
+      'redirect-only': [IPN_TIMINGS['redirect-only'], 'redirection seule, sans IPN'],
+      'ipn-twice': [IPN_TIMINGS['ipn-twice'], 'IPN deux fois, puis redirection'],
+    } satisfies Record<DeliveryOrder, Pair>,
     settle: ['Settle at once, without the steps above', 'Régler d’un coup, sans les étapes ci-dessus'],
     /** No name contains the word Cancel: a test that looks for that button finds one, also by a part of its name. */
     outcomes: {
       approve: ['Approve', 'Approuver'],
-      cancel: ['Abort', 'Abandonner'],
+      cancel: ['Decline', 'Refuser'],
       fail: ['Fail', 'Échouer'],
       expire: ['Expire', 'Expirer'],
     },
     result: ['The payment becomes {status}', 'Le paiement devient {status}'],
+    dashboard: ['Open in the dashboard', 'Ouvrir dans le tableau de bord'],
   },
   /** What only an emulator would say below a live checkout; commands and addresses stand around it. */
   tip: {
@@ -141,6 +150,9 @@ const TEXTS = {
       'No wallet can pay this. Fill one with',
       'Aucun portefeuille ne peut payer. Pour en approvisionner un\u00a0:',
     ],
+    codeIs: ['No mail was sent. The code is', 'Aucun message n’est parti. Le code est'],
+    alsoIn: ['also in the', 'aussi dans la'],
+    enter: ['Enter this code', 'Saisir ce code'],
     code: ['No mail was sent. Read the code with', 'Aucun message n’est parti. Le code se lit avec'],
     orIn: ['or in the', 'ou dans la'],
     inbox: ['inbox', 'boîte de réception'],

@@ -1,5 +1,6 @@
 import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
 import { DELIVERY_ORDERS, type DeliveryOrder } from '../../contract/vocabulary.ts';
+import { PLACES } from './dashboard/page.tsx';
 import { fill, type Wording } from './messages.ts';
 
 /**
@@ -8,16 +9,22 @@ import { fill, type Wording } from './messages.ts';
  */
 export type LiveTip =
   | { about: 'wallet'; email: string; command: string }
-  | { about: 'no_wallet' | 'code'; command: string };
+  | { about: 'no_wallet'; command: string }
+  /** `code`: the one that was sent last; null where it cannot pay any more. */
+  | { about: 'code'; code: string | null; command: string };
 
 /** The emulator's own word below a checkout, and its controls: settle at once. They fold away without a script. */
 export function SimulatorPanel(props: {
   words: Wording;
   action: string;
+  /** Where the form of the verification code posts to. */
+  codeAction: string;
+  /** The payment's page in the dashboard. */
+  dashboard: string;
   defaultDelivery: DeliveryOrder;
   tip: LiveTip | null;
 }) {
-  const { words, action, defaultDelivery, tip } = props;
+  const { words, action, codeAction, dashboard, defaultDelivery, tip } = props;
   const { panel, status } = words;
   const result = (outcome: PaymentOutcome) =>
     fill(panel.result, { status: status[PAYMENT_OUTCOMES[outcome].status].toLowerCase() });
@@ -27,10 +34,20 @@ export function SimulatorPanel(props: {
         <summary>
           <span class="tag">{panel.title}</span> {panel.note}
         </summary>
-        {tip && (
-          <p class="tip">
-            <Tip tip={tip} words={words} />
-          </p>
+        {tip?.about === 'code' && tip.code !== null ? (
+          <form class="tip enter" method="post" action={codeAction}>
+            <span>
+              {words.tip.codeIs} <code>{tip.code}</code>, {words.tip.alsoIn} <InboxLink words={words} />.
+            </span>
+            <input type="hidden" name="code" value={tip.code} />
+            <button type="submit">{words.tip.enter}</button>
+          </form>
+        ) : (
+          tip && (
+            <p class="tip">
+              <Tip tip={tip} words={words} />
+            </p>
+          )
         )}
         <form method="post" action={action}>
           <div>
@@ -38,7 +55,7 @@ export function SimulatorPanel(props: {
             <select id="delivery" name="delivery">
               {DELIVERY_ORDERS.map((order) => (
                 <option value={order} selected={order === defaultDelivery}>
-                  {order}
+                  {panel.timings[order]} ({order})
                 </option>
               ))}
             </select>
@@ -54,13 +71,35 @@ export function SimulatorPanel(props: {
             </div>
           </fieldset>
         </form>
+        <p class="tip">
+          <DashboardLink to={dashboard} words={words} />
+        </p>
       </details>
     </aside>
   );
 }
 
+/** To what the emulator knows of the payment, in a tab of its own: the checkout stays where it is. */
+function DashboardLink({ to, words }: { to: string; words: Wording }) {
+  return (
+    <a href={to} target="_blank" rel="noopener">
+      {words.panel.dashboard}
+    </a>
+  );
+}
+
+/** The emulator's own word below a page that is over. */
+export function DashboardStrip({ to, words }: { to: string; words: Wording }) {
+  return (
+    <footer class="tip strip">
+      <span class="tag">{words.panel.title}</span> <DashboardLink to={to} words={words} />
+    </footer>
+  );
+}
+
 /** Who can pay, and where the code is: on a live page, where the emulator sends nothing to anybody. */
-export function Tip({ tip, words: { tip: texts } }: { tip: LiveTip; words: Wording }) {
+export function Tip({ tip, words }: { tip: LiveTip; words: Wording }) {
+  const { tip: texts } = words;
   const command = <Command text={tip.command} />;
   switch (tip.about) {
     case 'wallet':
@@ -70,14 +109,18 @@ export function Tip({ tip, words: { tip: texts } }: { tip: LiveTip; words: Wordi
     case 'code':
       return (
         <>
-          {texts.code} {command} {texts.orIn}{' '}
-          <a href="/_sim/ui/inbox" target="_blank" rel="noopener">
-            {texts.inbox}
-          </a>
-          .
+          {texts.code} {command} {texts.orIn} <InboxLink words={words} />.
         </>
       );
   }
+}
+
+function InboxLink({ words }: { words: Wording }) {
+  return (
+    <a href={PLACES.inbox.path} target="_blank" rel="noopener">
+      {words.tip.inbox}
+    </a>
+  );
 }
 
 /** A command to paste. A line ends between its words, not at a hyphen within one. */

@@ -6,6 +6,9 @@ export function schemaAnchor(name: string): string {
   return `schema-${name}`;
 }
 
+/** The page of the schemas stands beside that of the operations: the same relative address serves both. */
+const SCHEMAS = 'schemas';
+
 /** Where a behaviour comes from, as a mark. */
 export function SourceMark({ source }: { source: Source | undefined }) {
   return source ? <span class={`source ${source}`}>{source}</span> : null;
@@ -20,16 +23,16 @@ export function Fields({ schema, sent }: { schema: JsonSchema; sent: boolean }) 
   const { properties, required = [], oneOf } = schema;
   if (properties) {
     return (
-      <ul class="fields">
+      <dl class="fields">
         {Object.entries(properties).map(([name, field]) => (
           <Field name={name} field={field} required={required.includes(name)} sent={sent} />
         ))}
-      </ul>
+      </dl>
     );
   }
   if (!oneOf) {
     return (
-      <p class="field-name">
+      <p>
         <Type schema={schema} />
       </p>
     );
@@ -51,25 +54,28 @@ function Field(props: { name: string; field: JsonSchema; required: boolean; sent
   // An object without a name, be it alone, in a list or nullable.
   const inside = [field, items || undefined, ...anyOf].find((part) => part?.properties);
   return (
-    <li>
-      <p class="field-name">
+    <>
+      <dt>
         <code>{name}</code>{' '}
-        {place === undefined ? (
+        <i>
+          {place !== undefined && `in the ${place}: `}
           <Type schema={field} />
-        ) : (
-          <span>
-            <span class="type">in the {place}: </span>
-            <Type schema={field} />
-          </span>
-        )}
-        {sent && required && <span class="required">required</span>}
-        {!sent && !required && <span class="type">may be missing</span>}
+          {!sent && !required && ', may be missing'}
+        </i>
+        {sent && required && <b>required</b>}
         <SourceMark source={source} />
-      </p>
-      {description && <Text text={description} />}
-      {inside && <Fields schema={inside} sent={sent} />}
-    </li>
+      </dt>
+      <dd>
+        {description && <Text text={withoutSource(description, source)} />}
+        {inside && <Fields schema={inside} sent={sent} />}
+      </dd>
+    </>
   );
+}
+
+/** A description without what the mark beside it says: `Card title (documented).` → `Card title.` */
+function withoutSource(text: string, source: Source | undefined): string {
+  return source === undefined ? text : text.replace(new RegExp(` \\(${source}\\)(?=[.;]?$)`), '');
 }
 
 /** A text in which `words` in backticks, and flags, stand for code. */
@@ -82,16 +88,16 @@ export function Text({ text }: { text: string }) {
 export function Type({ schema }: { schema: JsonSchema }) {
   const limits = Object.entries(LIMITS).filter(([keyword]) => schema[keyword] !== undefined);
   return (
-    <span class="type">
+    <>
       <Kind schema={schema} />
       {limits.map(([keyword, describe]) => `, ${describe(schema[keyword])}`)}
-    </span>
+    </>
   );
 }
 
 function Kind({ schema }: { schema: JsonSchema }) {
   const { $ref, anyOf, items, type, properties, additionalProperties: others } = schema;
-  if ($ref !== undefined) return <a href={`#${schemaAnchor(nameAt($ref))}`}>{nameAt($ref)}</a>;
+  if ($ref !== undefined) return <a href={`${SCHEMAS}#${schemaAnchor(nameAt($ref))}`}>{nameAt($ref)}</a>;
   if (anyOf) return anyOf.flatMap((one, index) => [index > 0 && ' or ', <Kind schema={one} />]);
   if (items) return ['list of ', <Kind schema={items} />];
   if (!properties && typeof others === 'object') return ['map of ', <Kind schema={others as JsonSchema} />];

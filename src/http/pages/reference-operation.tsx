@@ -79,95 +79,90 @@ function Body(props: { body: NonNullable<OperationObject['requestBody']>; docume
   return (
     <>
       <h4>Body{body.required ? '' : ' (may be left out)'}</h4>
-      <p class="field-name">
-        {media && <Type schema={media.schema} />}{' '}
-        <span class="type">as {Object.keys(body.content).join(', ')}</span>
+      <p>
+        {media && <Type schema={media.schema} />} as {Object.keys(body.content).join(', ')}
       </p>
       {media && <Fields schema={resolved(media.schema, document)} sent />}
     </>
   );
 }
 
-interface Answer extends Partial<ResponseObject> {
-  status: string;
-  isError: boolean;
-}
-
-/** Successes with what they hold; errors, which all look alike, in one list. */
+/** Successes with what they hold; of errors, which all look alike, the statuses. */
 function Answers(props: { responses: OperationObject['responses']; document: OpenApiDocument }) {
   const { responses, document } = props;
-  const answers = Object.entries(responses).map(([status, response]): Answer => {
-    const isError = '$ref' in response;
-    const said = isError ? document.components.responses[response.$ref.split('/').at(-1) ?? ''] : response;
-    return { status, isError, ...said };
-  });
-  const errors = answers.filter(({ isError }) => isError);
+  const errors: string[] = [];
+  const answers: [string, ResponseObject][] = [];
+  for (const [status, response] of Object.entries(responses)) {
+    if ('$ref' in response) errors.push(status);
+    else answers.push([status, response]);
+  }
+  const [shared] = Object.values(responses).flatMap((response) =>
+    '$ref' in response ? [document.components.responses[response.$ref.split('/').at(-1) ?? '']] : [],
+  );
   return (
     <>
       <h4>Answers</h4>
-      <AnswerList answers={answers.filter(({ isError }) => !isError)} document={document} />
-      {errors.length > 0 && (
-        <>
-          <h4>Errors</h4>
-          <AnswerList answers={errors} document={document} />
-          <Media content={errors[0]?.content} />
-        </>
-      )}
+      <ul class="answers">
+        {answers.map(([status, { description, content }]) => (
+          <li>
+            <span class={status.startsWith('2') ? 'code good' : 'code'}>{nameOf(status)}</span> {description}{' '}
+            <Media content={content} />
+            {Object.values(content ?? {}).map(({ examples }) => (
+              <Examples of={examples} />
+            ))}
+          </li>
+        ))}
+        {errors.length > 0 && (
+          <li>
+            <a href={`#${ERRORS}`}>Errors</a> {errors.map(nameOf).join(', ')}:{' '}
+            <Media content={shared?.content} />
+          </li>
+        )}
+      </ul>
     </>
   );
 }
 
-function AnswerList({ answers, document }: { answers: readonly Answer[]; document: OpenApiDocument }) {
-  return (
-    <ul class="answers">
-      {answers.map(({ status, isError, description, content }) => (
-        <li>
-          <p>
-            <span class={`code ${status.startsWith('2') ? 'good' : ''}`}>
-              {status === 'default' ? 'others' : status}
-            </span>{' '}
-            {description}
-          </p>
-          {!isError && <Contained content={content} document={document} />}
-        </li>
-      ))}
-    </ul>
-  );
-}
+const nameOf = (status: string): string => (status === 'default' ? 'others' : status);
 
+/** What an answer holds; that it is JSON needs no word. */
 function Media({ content = {} }: { content: ContentObject | undefined }) {
-  return (
-    <p class="field-name">
-      {Object.entries(content).map(([type, { schema }]) => (
-        <span>
-          {type === HTML_TYPE ? <span class="type">a page</span> : <Type schema={schema} />}{' '}
-          <span class="type">as {type}</span>
-        </span>
-      ))}
-    </p>
-  );
+  return Object.entries(content).map(([type, { schema }]) => (
+    <span class="type">
+      {type === HTML_TYPE ? 'a page' : <Type schema={schema} />}
+      {type !== HTML_TYPE && type !== JSON_TYPE && ` as ${type}`}{' '}
+    </span>
+  ));
 }
 
-function Contained(props: { content: ContentObject | undefined; document: OpenApiDocument }) {
-  const [media] = Object.values(props.content ?? {});
-  if (!media) return null;
-  const named = (media.schema.anyOf ?? [media.schema]).filter(({ $ref }) => $ref !== undefined);
+function Examples({ of = {} }: { of: Readonly<Record<string, { value: unknown }>> | undefined }) {
+  return Object.entries(of).map(([name, { value }]) => (
+    <details>
+      <summary>Example: {name}</summary>
+      <Pre text={JSON.stringify(value, null, 2)} />
+    </details>
+  ));
+}
+
+/** The list of what errors mean. */
+export const ERRORS = 'errors';
+
+/** What each status of an error means, wherever it is answered. */
+export function ErrorMeanings({ document }: { document: OpenApiDocument }) {
+  const meanings = Object.entries(document.components.responses).map(
+    ([name, { description }]) => [name.split('-').at(-1) ?? '', description] as const,
+  );
   return (
-    <>
-      <Media content={props.content} />
-      {named.map((schema) => (
-        <details>
-          <summary>Fields of {nameAt(schema.$ref ?? '')}</summary>
-          <Fields schema={resolved(schema, props.document)} sent={false} />
-        </details>
-      ))}
-      {Object.entries(media.examples ?? {}).map(([name, { value }]) => (
-        <details>
-          <summary>Example: {name}</summary>
-          <Pre text={JSON.stringify(value, null, 2)} />
-        </details>
-      ))}
-    </>
+    <section id={ERRORS} class="operation" aria-labelledby="errors-title">
+      <h2 id="errors-title">Errors</h2>
+      <ul class="answers">
+        {[...new Map(meanings)].map(([status, meaning]) => (
+          <li>
+            <span class="code">{nameOf(status)}</span> {meaning}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

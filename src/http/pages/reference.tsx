@@ -1,12 +1,12 @@
 import type { Child } from 'hono/jsx';
 import { nameAt } from '../../contract/json-schema.ts';
-import type { Source } from '../../contract/vocabulary.ts';
+import { namesOf, type Source } from '../../contract/vocabulary.ts';
 import type { OpenApiDocument } from '../openapi.ts';
 import type { OperationObject } from '../openapi-operation.ts';
 import { Fields, SourceMark, schemaAnchor, Text } from './reference-fields.tsx';
-import { type CurlFacts, Operation } from './reference-operation.tsx';
+import { type CurlFacts, ERRORS, ErrorMeanings, Operation } from './reference-operation.tsx';
 
-/** A part of the page: the operations of one group, or the schemas. */
+/** A part of a page: the operations of one group, or the schemas. */
 interface Section {
   name: string;
   description: string;
@@ -19,34 +19,62 @@ const MEANING: Readonly<Record<Source, string>> = {
   chosen: 'Ours, where the interface leaves a choice.',
 };
 
-/** The OpenAPI document as a page: every operation with what it takes and answers, and every schema. */
+/** The OpenAPI document as a page: every operation with what it takes and answers. */
 export function Reference({ document, facts }: { document: OpenApiDocument; facts: CurlFacts }) {
-  const sections = sectionsOf(document, facts);
+  return (
+    <Layout title="API reference" sections={operationsOf(document, facts)} errors={document}>
+      <p>
+        The emulated service and the control API, as this emulator answers them at{' '}
+        <code>{facts.baseUrl}</code>. What they are made of: <a href="schemas">schemas</a>. The same for
+        programs: <a href="/_sim/openapi.json">openapi.json</a>.
+      </p>
+    </Layout>
+  );
+}
+
+/** The other half of the document: every schema. */
+export function Schemas({ document }: { document: OpenApiDocument }) {
+  return (
+    <Layout title="Schemas" sections={schemasOf(document)}>
+      <p>
+        What requests and answers of the <a href="reference">API</a> are made of. An answer may get more
+        fields in a later version.
+      </p>
+    </Layout>
+  );
+}
+
+interface LayoutProps {
+  title: string;
+  sections: readonly Section[];
+  /** The document whose errors are listed. */
+  errors?: OpenApiDocument;
+  children: Child;
+}
+
+function Layout({ title, sections, errors, children }: LayoutProps) {
   return (
     <div class="reference">
       <div class="intro">
-        <h1>API reference</h1>
-        <p>
-          The emulated service and the control API, as this emulator answers them at{' '}
-          <code>{facts.baseUrl}</code>. The same for programs: <a href="/_sim/openapi.json">openapi.json</a>.
-        </p>
+        <h1>{title}</h1>
+        {children}
         <ul class="legend">
-          {Object.entries(MEANING).map(([source, meaning]) => (
+          {namesOf(MEANING).map((source) => (
             <li>
-              <SourceMark source={source as Source} /> {meaning}
+              <SourceMark source={source} /> {MEANING[source]}
             </li>
           ))}
         </ul>
       </div>
-      <Contents sections={sections} />
+      <Contents sections={sections} hasErrors={errors !== undefined} />
       <div class="operations">
         {sections.map(({ name, description, entries }) => (
           <section aria-labelledby={anchor(name)}>
             <h2 id={anchor(name)}>{name}</h2>
-            <p>{description}</p>
+            {description && <p>{description}</p>}
             {entries.map(({ id, title, content }) => (
-              <article id={id} class="operation" aria-labelledby={`${id}-title`}>
-                <h3 id={`${id}-title`}>
+              <article id={id} class="operation">
+                <h3>
                   <a href={`#${id}`}>{title}</a>
                 </h3>
                 {content}
@@ -54,15 +82,16 @@ export function Reference({ document, facts }: { document: OpenApiDocument; fact
             ))}
           </section>
         ))}
+        {errors && <ErrorMeanings document={errors} />}
       </div>
     </div>
   );
 }
 
 /** Not called nav: the page's own navigation is. */
-function Contents({ sections }: { sections: readonly Section[] }) {
+function Contents({ sections, hasErrors }: { sections: readonly Section[]; hasErrors: boolean }) {
   return (
-    <nav class="contents" aria-label="Operations and schemas">
+    <nav class="contents" aria-label="On this page">
       <ul>
         {sections.map(({ name, entries }) => (
           <li>
@@ -76,17 +105,40 @@ function Contents({ sections }: { sections: readonly Section[] }) {
             </ul>
           </li>
         ))}
+        {hasErrors && (
+          <li>
+            <a href={`#${ERRORS}`}>Errors</a>
+          </li>
+        )}
       </ul>
     </nav>
   );
 }
 
-function sectionsOf(document: OpenApiDocument, facts: CurlFacts): Section[] {
-  const listed = Object.entries({ ...document.paths, '{ipn_url}': document.webhooks.ipn }).flatMap(
-    ([path, item]) => Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
+function listed(document: OpenApiDocument) {
+  return Object.entries({ ...document.paths, '{ipn_url}': document.webhooks.ipn }).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
   );
-  const sent = new Set(listed.flatMap(({ operation }) => bodyNames(operation)));
-  const schemas = Object.entries(document.components.schemas).map(([name, schema]) => ({
+}
+
+function operationsOf(document: OpenApiDocument, facts: CurlFacts): Section[] {
+  return document.tags.map(({ name, description }) => ({
+    name,
+    description,
+    entries: listed(document)
+      .filter(({ operation }) => operation.tags[0] === name)
+      .map((one) => ({
+        id: one.operation.operationId,
+        link: <Target {...one} />,
+        title: <Target {...one} isTitle />,
+        content: <Operation {...one} document={document} facts={facts} />,
+      })),
+  }));
+}
+
+function schemasOf(document: OpenApiDocument): Section[] {
+  const sent = new Set(listed(document).flatMap(({ operation }) => bodyNames(operation)));
+  const entries = Object.entries(document.components.schemas).map(([name, schema]) => ({
     id: schemaAnchor(name),
     link: name,
     title: name,
@@ -97,21 +149,7 @@ function sectionsOf(document: OpenApiDocument, facts: CurlFacts): Section[] {
       </>
     ),
   }));
-  const groups = document.tags.map(({ name, description }) => ({
-    name,
-    description,
-    entries: listed
-      .filter(({ operation }) => operation.tags[0] === name)
-      .map((one) => ({
-        id: one.operation.operationId,
-        link: <Target {...one} />,
-        title: <Target {...one} isTitle />,
-        content: <Operation {...one} document={document} facts={facts} />,
-      })),
-  }));
-  const description =
-    'What requests and answers are made of. An answer may get more fields in a later version.';
-  return [...groups, { name: 'Schemas', description, entries: schemas }];
+  return [{ name: 'All schemas', description: '', entries }];
 }
 
 /** Method and path. A path may be broken behind its slashes. */

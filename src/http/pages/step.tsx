@@ -27,7 +27,7 @@ export interface CheckoutView extends PageView {
   /** What only an emulator would say; null in the sandbox, whose page says it all. */
   tip: LiveTip | null;
   /** The simulator panel; null when it is hidden. */
-  panel: { defaultDelivery: DeliveryOrder } | null;
+  panel: { defaultDelivery: DeliveryOrder; dashboard: string } | null;
 }
 
 interface StepProps {

@@ -24,7 +24,11 @@ export function Logo({ payment }: { payment: PaymentSummary }) {
   const monogram = /[\p{L}\p{N}]/u.exec(payment.merchantName)?.[0].toUpperCase() ?? '•';
   return (
     <div class="logo" aria-hidden="true">
-      {payment.siteLogo !== null && <img src={payment.siteLogo} alt="" referrerpolicy="no-referrer" />}
+      {payment.siteLogo !== null && (
+        <span class="plate">
+          <img src={payment.siteLogo} alt="" referrerpolicy="no-referrer" />
+        </span>
+      )}
       <span class="fallback">
         <span class="monogram">{monogram}</span>
       </span>

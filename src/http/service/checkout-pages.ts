@@ -8,6 +8,7 @@ import type { AppContext, AppParts } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
 import { shownAmount } from '../pages/amount.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
+import { PLACES, recordPath } from '../pages/dashboard/page.tsx';
 import { type Language, type PageView, pageView } from '../pages/page-view.ts';
 import type { LiveTip } from '../pages/panel.tsx';
 import type { CheckoutView } from '../pages/step.tsx';
@@ -42,7 +43,9 @@ export function showStep(
     resent: problem === null && c.req.query('resent') === '1',
     sandbox: isLive ? null : { email: settings.sandboxEmail, code: settings.sandboxCode },
     tip: isLive ? tipFor(parts, payment) : null,
-    panel: options.panel ? { defaultDelivery: settings.delivery } : null,
+    panel: options.panel
+      ? { defaultDelivery: settings.delivery, dashboard: recordPath('payments', payment.id) }
+      : null,
   });
   return c.html(html, status);
 }
@@ -59,6 +62,7 @@ export function showClosed(c: AppContext, parts: AppParts, payment: Payment | nu
     ...page,
     stays,
     payment: payment && summaryOf(parts, payment, page.language),
+    dashboard: dashboardOf(parts, payment),
     backUrl: payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl),
   });
   if (stays) return c.html(html);
@@ -69,8 +73,15 @@ export function showClosed(c: AppContext, parts: AppParts, payment: Payment | nu
 export function showRefused(c: AppContext, parts: AppParts, payment: Payment | null, error: GatewayError) {
   const backUrl = payment && parts.dialect.checkoutUrl(payment, '');
   c.get('exchange').notes = notesOf(error, parts.runtime.style);
-  const html = refusedPage({ ...customerView(c, payment), message: error.message, backUrl });
+  const dashboard = dashboardOf(parts, payment);
+  const html = refusedPage({ ...customerView(c, payment), message: error.message, backUrl, dashboard });
   return c.html(html, statusOf(error));
+}
+
+/** Where the dashboard tells more; null where the panel is hidden, and with it the emulator's own words. */
+function dashboardOf({ runtime }: AppParts, payment: Payment | null): string | null {
+  if (!runtime.options.panel) return null;
+  return payment ? recordPath('payments', payment.id) : PLACES.payments.path;
 }
 
 /**
@@ -87,9 +98,14 @@ function customerView(c: AppContext, payment: Payment | null, images = 'data:'):
 }
 
 /** What a developer need not look for: a wallet that could pay, or how to fill one, and then the code. */
-function tipFor({ wallets, runtime }: AppParts, payment: Payment): LiveTip {
+function tipFor({ wallets, runtime, state, checkout }: AppParts, payment: Payment): LiveTip {
   const shown = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
-  if (stepOf(payment) === 'code') return { about: 'code', command: shown('inbox') };
+  if (stepOf(payment) === 'code') {
+    const sent = checkout.codeProblem(payment)
+      ? undefined
+      : state.current.messages.get(payment.messageId ?? '');
+    return { about: 'code', code: sent?.code ?? null, command: shown('inbox') };
+  }
   const found = wallets.payerOf(payment);
   if (!found) return { about: 'no_wallet', command: shown('wallets fund') };
   const { id: walletId, email } = found.wallet;

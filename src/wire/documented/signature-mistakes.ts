@@ -14,9 +14,17 @@ interface SignedFields {
 /** A way in which something may have been done, and what is wrong with it unless it is the right one. */
 type Candidate<Value> = readonly [value: Value, mistake?: string | undefined];
 
-/** Why a signature is not the right one: empty when it is. */
-export function mistakesIn(signature: string, fields: SignedFields, keys: VerifyKeys): string[] {
-  let best: string[] | undefined;
+/** What a signature turns out to be. */
+interface Explained {
+  /** Why it is not the right one: empty when it is. */
+  mistakes: string[];
+  /** What it was made over; null where nothing usual explains it. */
+  text: string | null;
+}
+
+/** Tells which of the usual mistakes made a signature. */
+export function explainSignature(signature: string, fields: SignedFields, keys: VerifyKeys): Explained {
+  let best: Explained | undefined;
   const possibleKeys = [...keysOf(keys)];
   for (const [text, textMistake] of textsOf(fields)) {
     for (const [key, keyMistake] of possibleKeys) {
@@ -24,11 +32,11 @@ export function mistakesIn(signature: string, fields: SignedFields, keys: Verify
       const encoding = ENCODINGS.find(([matches]) => matches(signature, right));
       if (!encoding) continue;
       const mistakes = [textMistake, keyMistake, encoding[1]].filter((mistake) => mistake !== undefined);
-      if (!mistakes.length) return [];
-      if (!best || mistakes.length < best.length) best = mistakes;
+      if (!mistakes.length) return { mistakes, text };
+      if (!best || mistakes.length < best.mistakes.length) best = { mistakes, text };
     }
   }
-  return best ?? unknownSignature(keys);
+  return best ?? { mistakes: unknownSignature(keys), text: null };
 }
 
 const UNKNOWN =

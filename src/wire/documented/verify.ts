@@ -1,7 +1,7 @@
 import { writtenAmounts } from '../body.ts';
 import type { IpnTools, Verdict } from '../dialect.ts';
 import { sign } from './ipn.ts';
-import { mistakesIn } from './signature-mistakes.ts';
+import { explainSignature } from './signature-mistakes.ts';
 
 /** What of a body its validity depends on. */
 interface Read extends Pick<Verdict, 'status' | 'identifier' | 'amount' | 'signature'> {
@@ -20,12 +20,13 @@ export const verify: IpnTools['verify'] = (body, keys) => {
     .map(([name]) => `${name} is missing`);
   if (identifier === null || amount === null || signature === null) {
     const reasons = problem === undefined ? missing : [problem];
-    return { ...fields, valid: false, authentic: false, reasons, expected: null, signedText: null };
+    const nothing = { expected: null, signedText: null, foundText: null };
+    return { ...fields, valid: false, authentic: false, reasons, ...nothing };
   }
   const signedAmount = parsedAmount ?? amount;
-  const mistakes = signature.trim()
-    ? mistakesIn(signature, { identifier, amount, parsedAmount }, keys)
-    : ['signature is empty: nothing was signed'];
+  const { mistakes, text } = signature.trim()
+    ? explainSignature(signature, { identifier, amount, parsedAmount }, keys)
+    : { mistakes: ['signature is empty: nothing was signed'], text: null };
   const reasons = [...missing, ...mistakes, ...statusProblems(status)];
   return {
     ...fields,
@@ -34,6 +35,7 @@ export const verify: IpnTools['verify'] = (body, keys) => {
     reasons,
     expected: sign(signedAmount, identifier, keys.secretKey),
     signedText: signedAmount + identifier,
+    foundText: text,
   };
 };
 

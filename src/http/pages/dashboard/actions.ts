@@ -1,44 +1,72 @@
 import { AuditRequest } from '../../../contract/audit-report.ts';
-import { ClockInput } from '../../../contract/clock.ts';
+import { ClockInput, parseInstant } from '../../../contract/clock.ts';
+import { GatewayError } from '../../../contract/error.ts';
 import { FaultRule } from '../../../contract/fault.ts';
+import { FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultMember } from '../../../contract/fault-effects.ts';
+import { requirePreset } from '../../../contract/fault-presets.ts';
 import { parseInput } from '../../../contract/input.ts';
 import { SettleInput } from '../../../contract/payment.ts';
 import { requireTamperings } from '../../../contract/tampering.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS } from '../../../contract/vocabulary.ts';
+import { FundInput } from '../../../contract/wallet.ts';
+import type { CallService } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
+import { attemptId } from '../../story.ts';
+import { createPayment } from './create-payment.ts';
+import { NEW_PAYMENT } from './new-payment.tsx';
 import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
 
+import { replay } from './replay.ts';
+import { FUND, walletRow } from './wallets.tsx';
+
 /** What a form does; returns the address that the browser goes to. */
-type FormAction = (parts: AppParts, fields: FormValues, id: string) => Promise<string | undefined>;
+type FormAction = (
+  parts: AppParts,
+  fields: FormValues,
+  id: string,
+  callService: CallService,
+) => Promise<string | undefined>;
 
 /** A form of the page at a path, to which it goes back unless it says otherwise. */
 function on(page: string, act: FormAction) {
-  const actAndGo = async (parts: AppParts, fields: FormValues, id: string) =>
-    (await act(parts, fields, id)) ?? ownPage(fields['from'], withId(page, id));
+  const actAndGo: (...given: Parameters<FormAction>) => Promise<string> = async (...given) =>
+    (await act(...given)) ?? ownPage(given[1]['from'], withId(page, given[2]));
   return { page, act: actAndGo };
 }
 
 /** The address of a record's page or form, from its path. */
-export const withId = (path: string, id: string) => path.split(':id').join(id);
+export const withId = (path: string, id: string) => path.split(':id').join(encodeURIComponent(id));
 
 const PAYMENT = recordPath('payments', ':id');
 const IPN = recordPath('ipns', ':id');
 const CARD = recordPath('cards', ':id');
-const { cards, keys, audit, faults, clock } = PLACES;
+const REQUEST = recordPath('requests', ':id');
+const { cards, wallets, keys, audit, faults, clock } = PLACES;
 
 /** The forms by the path that they post to. */
 export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
+  [NEW_PAYMENT]: on(NEW_PAYMENT, async (parts, fields, _, callService) =>
+    recordPath('payments', await createPayment(parts, fields, callService)),
+  ),
   [`${PAYMENT}/settle`]: on(PAYMENT, async ({ payments }, { outcome, delivery }, id) => {
     const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
     const { payment } = await payments.settle(id, { ...input, by: 'control' });
     return recordPath('payments', payment.id);
+  }),
+  [`${PAYMENT}/run`]: on(PAYMENT, async ({ ipns, clock }, { ipn = '' }, id) => {
+    const { nextAttemptAt, attemptCount } = ipns.require(ipn);
+    if (nextAttemptAt !== null)
+      await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
+    return `${recordPath('payments', id)}#${attemptId(ipn, attemptCount + 1)}`;
   }),
   [`${IPN}/resend`]: on(IPN, async ({ ipns }, { to, from }, id) => {
     const sent = await ipns.resend(id, to || undefined);
     const page = recordPath('ipns', sent.id);
     const back = ownPage(from, page);
     // The outcome is looked for where the press was, not at the top.
-    return to || back === page ? `${page}#send` : `${back}#${sent.id}`;
+    if (to || back === page) return `${page}#send`;
+    const isStory = sent.paymentId !== null && back === recordPath('payments', sent.paymentId);
+    return `${back}#${isStory ? attemptId(sent.id, sent.attemptCount) : sent.id}`;
   }),
   [`${IPN}/tamper`]: on(IPN, async ({ ipns }, { tamper = '' }, id) => {
     const { paymentId, url } = ipns.require(id);
@@ -46,6 +74,9 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const [fired] = await ipns.fire({ ...payment, to: url, tamper: requireTamperings(tamper) });
     return recordPath('ipns', fired?.id ?? id);
   }),
+  [`${REQUEST}/replay`]: on(REQUEST, async (parts, _, id, callService) =>
+    recordPath('requests', await replay(parts, id, callService)),
+  ),
   [cards.path]: on(cards.path, async ({ cards, dialect, merchants }, { merchant, ...fields }) => {
     const owner = merchant ? merchants.require(merchant) : merchants.default;
     return recordPath('cards', (await cards.issue(owner, dialect.readCard({ fields, text: '' }))).id);
@@ -55,6 +86,10 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   }),
   ...byName(CARD, CARD_ACTIONS, (action) => async ({ cards, merchants }, _, id) => {
     await cards.apply(merchants.require(cards.require(id).merchantId), id, action);
+  }),
+  [FUND]: on(wallets.path, async ({ wallets: { fund } }, { amount = '', from }, id) => {
+    await fund(id, parseInput(FundInput, { amount: amount.trim() }).amount);
+    return `${ownPage(from, wallets.path)}#${walletRow(id)}`;
   }),
   [keys.path]: on(keys.path, async ({ merchants }, { merchant }) => {
     await merchants.replaceKeys(merchant || merchants.default.id);
@@ -68,13 +103,16 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const request = { ...Object.fromEntries(texts), ipnUrl: ipnUrl.trim(), ...names };
     await audits.start(parseInput(AuditRequest, request));
   }),
-  [faults.path]: on(faults.path, async ({ faults }, fields) => {
-    const { route, effect = '', status, latency = '', times, identifier } = fields;
-    const effects: Record<string, unknown> = { status: Number(status), latency };
+  [`${faults.path}/preset`]: on(faults.path, async ({ faults }, { preset = '' }) => {
+    faults.set(requirePreset(preset).rule);
+  }),
+  ...byName(faults.path, FAULT_EFFECT_NAMES, (effect) => async ({ faults }, { route, ...fields }) => {
+    const { kind }: FaultMember = FAULT_EFFECTS[effect];
+    const { times, identifier } = fields;
     const rule = {
       route,
-      [effect]: effects[effect] ?? true,
-      ...(times && { times: Number(times) }),
+      [effect]: kind === 'on' || writtenValue(kind, fields[effect]),
+      ...(times && { times: writtenValue('integer', times) }),
       ...(identifier && { identifier }),
     };
     faults.set(parseInput(FaultRule, rule));
@@ -82,15 +120,16 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [`${faults.path}/clear`]: on(faults.path, async ({ faults }, { route, identifier }) => {
     faults.clear(route || undefined, { identifier: identifier || undefined });
   }),
-  [clock.path]: on(clock.path, async ({ clock }, { move = '', by, at }) => {
+  [clock.path]: on(clock.path, async ({ clock }, { move = '', advance, freeze = '', at = '' }) => {
     const { now, nextDue } = clock.read();
-    const moves: Record<string, object> = {
-      advance: { advance: by },
-      next: { advance: atLeast((nextDue ?? now) - now) },
-      freeze: { freeze: at?.trim() || 'now' },
-      resume: { resume: true },
+    const moves: Record<string, () => object> = {
+      advance: () => ({ advance }),
+      until: () => ({ advance: atLeast(requireInstant(at) - now) }),
+      next: () => ({ advance: atLeast((nextDue ?? now) - now) }),
+      freeze: () => ({ freeze: freeze.trim() || 'now' }),
+      resume: () => ({ resume: true }),
     };
-    await clock.move(parseInput(ClockInput, (Object.hasOwn(moves, move) && moves[move]) || {}));
+    await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? moves[move]?.() : {}));
   }),
 };
 
@@ -99,10 +138,22 @@ function byName<Name extends string>(page: string, names: readonly Name[], act: 
   return Object.fromEntries(names.map((name) => [`${page}/${name}`, on(page, act(name))]));
 }
 
+/** A number where one is wanted and written; the schema says what else is wrong. */
+function writtenValue(kind: FaultMember['kind'], written = ''): string | number {
+  return kind === 'integer' && /^\d{1,10}$/.test(written.trim()) ? Number(written) : written.trim();
+}
+
 /** Names as people write them one after another; undefined where there is none. */
 function namesIn(text = ''): string[] | undefined {
   const names = text.split(/[\s,]+/).filter(Boolean);
   return names.length ? names : undefined;
+}
+
+/** @throws GatewayError `invalid_fields` */
+function requireInstant(at: string): number {
+  const instant = parseInstant(at);
+  if (instant !== undefined) return instant;
+  throw new GatewayError('invalid_fields', 'at must be a time with its zone such as 2027-01-01T00:00:00Z');
 }
 
 /** A duration as it is written, which takes nine digits: to the millisecond, or the second above. */

@@ -1,6 +1,7 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { CommandHint } from '../../../contract/hint.ts';
 import { PageContext } from './page.tsx';
+import { ago, instant } from './text.ts';
 
 /** An instant; `zone` says that it is UTC where nothing near does, and with `runs` the script keeps it going. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
@@ -8,11 +9,61 @@ export function Time(props: { at: string; precise?: boolean; runs?: boolean; zon
   return (
     <>
       <time datetime={at} data-runs={runs ? '' : undefined}>
-        {at.slice(0, precise ? 23 : 19).replace('T', ' ')}
+        {precise ? at.slice(0, 23).replace('T', ' ') : instant(at)}
       </time>
       {zone && ' UTC'}
     </>
   );
+}
+
+/**
+ * How long ago an instant was; the instant itself appears where it is pointed at, or its row has the focus. The script
+ * keeps the words true.
+ */
+export function Ago({ at }: { at: string }) {
+  const { now } = useContext(PageContext);
+  return (
+    <time datetime={at} data-ago="" title={`${instant(at)} UTC`}>
+      {ago(now - Date.parse(at))}
+    </time>
+  );
+}
+
+/** A text that is shortened in its middle where there is no room for it; it can be read, copied and found whole. */
+export function Short({ text }: { text: string }) {
+  const { head, tail } = halves(text);
+  if (!tail) return text;
+  return (
+    <span class="short" title={text}>
+      <span>{head}</span>
+      {tail}
+    </span>
+  );
+}
+
+/** A link to what has an identifier, which is shortened like any `Short`; its name is whole. */
+export function ShortLink({ to, text }: { to: string; text: string }) {
+  const { head, tail } = halves(text);
+  const whole = tail ? text : undefined;
+  return (
+    <a href={to} class={tail ? 'id short' : 'id'} title={whole} aria-label={whole}>
+      {tail ? <span>{head}</span> : head}
+      {tail}
+    </a>
+  );
+}
+
+/** A text of no more characters is never shortened. */
+const SHORT = 20;
+/** The end of a shortened text, which tells it from its likes. The style sheet leaves it as much room. */
+const TAIL = 8;
+const CHARACTERS = new Intl.Segmenter();
+
+/** By what people see as characters; the tail is empty where all fits. */
+function halves(text: string): { head: string; tail: string } {
+  if (text.length <= SHORT) return { head: text, tail: '' };
+  const characters = [...CHARACTERS.segment(text)].map(({ segment }) => segment);
+  return { head: characters.slice(0, -TAIL).join(''), tail: characters.slice(-TAIL).join('') };
 }
 
 export function Status({ of }: { of: string }) {
@@ -60,8 +111,19 @@ export function Warnings({ of }: { of: readonly string[] }) {
   return of.map((warning) => <p class="warning">{warning}</p>);
 }
 
+/** How many warnings a row has; what they say is on the record's own page. */
+export function WarningCount({ of: warnings }: { of: readonly string[] }) {
+  const { length } = warnings;
+  if (length === 0) return null;
+  return (
+    <span class="warning" title={warnings.join('\n')}>
+      {length === 1 ? '1 warning' : `${length} warnings`}
+    </span>
+  );
+}
+
 /** A text to be copied; without the script it can be selected. */
-export function Copyable({ id, text, what }: { id: string; text: string; what: string }) {
+export function Copyable({ id, text, what }: { id: string; text: Child; what: string }) {
   return (
     <span class="copyable">
       <code id={id}>{text}</code>

@@ -4,7 +4,7 @@ import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contrac
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
-import { Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
+import { Ago, Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
@@ -12,21 +12,27 @@ import { sampleCard } from './samples.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { capitalized } from './text.ts';
 
+/** Where a text is looked for. */
+export const CARD_TEXTS = ['title', 'id', 'number', 'nameOnCard', 'email'] as const;
+
 export const cardsPage = listPage<Card>({
   place: 'cards',
   noun: 'card',
+  filter: { choices: [], texts: CARD_TEXTS, hint: 'title, holder, number' },
   records: ({ state }) => state.current.cards,
   columns: (parts) => [
-    column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, { head: true }),
-    column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>),
+    column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, {
+      head: true,
+    }),
+    column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>, { kind: 'name' }),
     column('Balance', (card) => shownAmount(parts, card.availableBalance, card.currency), { kind: 'amount' }),
-    column('Status', ({ status }) => <Status of={status} />),
+    column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
     column('Holder', ({ nameOnCard }) => nameOnCard, { kind: 'name' }),
     column('Merchant', ({ merchantId }) => parts.state.current.merchants.get(merchantId)?.name, {
       kind: 'name',
       label: 'of',
     }),
-    column('Created (UTC)', ({ createdAt }) => <Time at={createdAt} />),
+    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
   ],
   first: (parts) => (
     <>
@@ -77,7 +83,7 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
     ['Number', number],
     ['Holder', `${card.nameOnCard}, ${card.email}`],
     ['Merchant', parts.state.current.merchants.get(card.merchantId)?.name],
-    ['Created with', amount(card.amount)],
+    ['Initial amount', amount(card.amount)],
     ['Charges', amount(card.charges)],
     ['Card', <code>{card.id}</code>],
     ['Created (UTC)', <Time at={card.createdAt} />],
@@ -98,14 +104,14 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
 };
 
 const DETAILS = { charge: 'Coffee', fund: 'Pocket money' };
-const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel for good' };
+const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel permanently' };
 
 function Act({ card }: { card: Card }) {
   const path = recordPath('cards', card.id);
   const next = CARD_TRANSITIONS[card.status];
   const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
   return (
-    <Section id="act" title="What happens to it">
+    <Section id="act" title="Simulate activity">
       {CARD_MOVEMENTS.map((kind) => (
         <Form to={`${path}/${kind}`} label={kind} submit={capitalized(kind)}>
           <Field name="amount" label={`Amount to ${kind}`} required placeholder="12.50" scope={kind} />

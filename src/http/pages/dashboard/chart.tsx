@@ -1,55 +1,125 @@
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../contract/vocabulary.ts';
-import type { State } from '../../../domain/state.ts';
+import type { Attempt, State } from '../../../domain/state.ts';
+import { type FormValues, listPath } from './page.tsx';
+import { briefly, grouped } from './text.ts';
 
-const WIDTH = 600;
-const HEIGHT = 44;
-/** Maximum attempts that are drawn; fewer are not drawn wider. */
-const SLOTS = 60;
+/** Of the bar and of its axis below it, in pixels. */
+const BAR = { height: 10, axis: 14 };
+/** A smaller share is drawn, but is no link: nobody could hit it, and the counts beside it are links too. */
+const HIT = 0.04;
 
-/** How many payments stand how, as one bar; the words are its legend, beside it. */
-export function OutcomeBar({ counts }: { counts: Readonly<Record<PaymentStatus, number>> }) {
+/** How many payments stand how, as one bar over percents; a segment leads to its payments. */
+export function OutcomeBar(props: { counts: Readonly<Record<PaymentStatus, number>>; query: FormValues }) {
+  const { counts, query } = props;
   const total = PAYMENT_STATUSES.reduce((sum, status) => sum + counts[status], 0);
-  let x = 0;
+  const percent = (count: number) => `${((count / total) * 100).toFixed(2)}%`;
+  let sum = 0;
+  const segments = PAYMENT_STATUSES.filter((status) => counts[status] > 0).map((status) => {
+    sum += counts[status];
+    const words = `${Math.round((counts[status] / total) * 100)} % ${status}: ${grouped(counts[status])}`;
+    return { status, words, x: percent(sum - counts[status]), width: percent(counts[status]) };
+  });
   return (
-    <svg class="bar" viewBox={`0 0 ${WIDTH} 1`} preserveAspectRatio="none" aria-hidden="true">
-      {PAYMENT_STATUSES.map((status) => {
-        const width = (counts[status] / total) * WIDTH;
-        x += width;
-        return <rect class={`c-${status}`} x={x - width} y={0} width={width} height={1} />;
-      })}
-    </svg>
+    <nav class="bar roomy" aria-label="Shares by status">
+      <svg width="100%" height={BAR.height + BAR.axis}>
+        <title>Shares by status</title>
+        <g class="axis">
+          {[0, 25, 50, 75, 100].map((at) => (
+            <text
+              x={`${at}%`}
+              y={BAR.height + BAR.axis}
+              class={at === 0 ? 'from' : at === 100 ? 'to' : undefined}
+            >
+              {at} %
+            </text>
+          ))}
+        </g>
+        {segments.map(({ status, words, x, width }) => {
+          const segment = <rect class={`c-${status}`} x={x} width={width} height={BAR.height} />;
+          if (counts[status] < total * HIT) return segment;
+          return (
+            <a href={listPath('payments', { ...query, status, cursor: undefined })}>
+              <title>{words}</title>
+              <rect class="hit" x={x} width={width} height={BAR.height + BAR.axis} />
+              {segment}
+              <text class="value" x="50%" y={BAR.height + BAR.axis}>
+                {words}
+              </text>
+            </a>
+          );
+        })}
+      </svg>
+    </nav>
   );
 }
 
-/** How long the last attempts took, oldest first, on a logarithmic scale: 1 ms is as visible as 10 s. */
+/** Maximum attempts that are drawn; fewer are not drawn wider. */
+const SLOTS = 10;
+const HEIGHT = 48;
+/** In milliseconds, with what the axis says of them. */
+const TICKS = [
+  [10, '10 ms'],
+  [100, '100 ms'],
+  [1_000, '1 s'],
+  [10_000, '10 s'],
+] as const;
+
+/** On a logarithmic scale, of which the last tick is the end: 1 ms is as visible as 10 s. */
+function heightOf(milliseconds: number): number {
+  return Math.min(HEIGHT, 4 + (Math.log10(1 + milliseconds) / 4) * (HEIGHT - 4));
+}
+
+/** How long the last attempts took, oldest first; each leads to its IPN in the list. */
 export function DeliveryTimes({ state }: { state: State }) {
   const attempts = state.attempts.page(SLOTS, undefined, () => true).data.toReversed();
   if (attempts.length === 0) return null;
   const times = attempts.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
   const median = shown(times[Math.floor(times.length / 2)]);
   const failed = attempts.filter(({ error }) => error !== null).length;
-  const step = WIDTH / SLOTS;
-  const words = `${attempts.length} attempts: median ${median}, slowest ${shown(times.at(-1))}, ${failed} failed`;
   return (
-    <div id="ipn-times" class="box">
-      <figure class="chart">
-        <svg
-          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={`Times of the last ${words}`}
-        >
-          {attempts.map(({ durationMs, error }, index) => {
-            const height = Math.min(HEIGHT, 4 + (Math.log10(1 + durationMs) / 4) * (HEIGHT - 4));
-            const look = error === null ? 'c-delivered' : 'c-failed';
+    <figure id="ipn-times" class="box chart">
+      <figcaption class="soft">
+        Last {attempts.length} attempts: median {median}, slowest {shown(times.at(-1))}, {failed} failed
+      </figcaption>
+      <a class="skip" href="#ipns">
+        Skip the chart
+      </a>
+      <div class="plot">
+        <svg width="100%" height={HEIGHT} aria-hidden="true">
+          {TICKS.map(([milliseconds, words]) => {
+            const y = HEIGHT - heightOf(milliseconds);
             return (
-              <rect class={look} x={index * step + 1} y={HEIGHT - height} width={step - 2} height={height} />
+              <>
+                <line x1={44} x2="100%" y1={y} y2={y} />
+                <text x={38} y={y + 4}>
+                  {words}
+                </text>
+              </>
             );
           })}
         </svg>
-        <figcaption class="soft">Last {words}</figcaption>
-      </figure>
-    </div>
+        <ol aria-label="Times of the last attempts, oldest first">
+          {attempts.map((attempt) => (
+            <Bar attempt={attempt} />
+          ))}
+        </ol>
+      </div>
+    </figure>
+  );
+}
+
+function Bar({ attempt: { deliveryId, durationMs, responseStatus, error } }: { attempt: Attempt }) {
+  return (
+    <li>
+      <a href={listPath('ipns', { text: deliveryId })}>
+        <svg aria-hidden="true">
+          <rect class={error === null ? 'c-delivered' : 'c-failed'} height={heightOf(durationMs).toFixed()} />
+        </svg>
+        <span class="value">
+          {shown(durationMs)}, {responseStatus ?? briefly(error ?? '')}
+        </span>
+      </a>
+    </li>
   );
 }
 

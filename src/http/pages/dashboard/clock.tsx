@@ -1,60 +1,137 @@
 import { timestamp } from '../../../contract/timestamp.ts';
+import type { Upcoming } from '../../../usecases/clock.ts';
 import type { AppParts } from '../../environment.ts';
 import { FactsBox, Section, Time } from './blocks.tsx';
-import { Field, Form } from './forms.tsx';
-import { type PageRenderer, PLACES, pageAt } from './page.tsx';
+import { Field, Form, Submit } from './forms.tsx';
+import { type PageRenderer, PER_PAGE, PLACES, pageAt, recordPath } from './page.tsx';
+import { type Column, column, Table } from './table.tsx';
 import { span } from './text.ts';
+
+type Reading = ReturnType<AppParts['clock']['read']>;
+const { path } = PLACES.clock;
 
 export const clockPage: PageRenderer = ({ parts }) => {
   const read = parts.clock.read();
-  const { path } = PLACES.clock;
   const facts = [
     ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
-    ['Time', read.frozen ? 'stands still' : 'runs'],
+    ['Time', read.frozen ? 'paused' : 'running'],
     ['Against real time', againstReal(read.ahead)],
-    ['Next due (UTC)', <NextDue {...read} />],
+    ['Next event (UTC)', <NextDue {...read} />],
   ] as const;
   return pageAt(
     'clock',
     <>
       <h1>Clock</h1>
       <FactsBox id="time" label="Time" rows={facts} />
-      <Section id="move" title="Move it">
-        <p class="soft">
-          Forward only. What falls due on the way runs, in order, before the page comes back.
-        </p>
-        <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" look="primary">
-          <Field name="by" label="Advance by" value="1h" required placeholder="30s, 10m, 2h" />
-        </Form>
-        <Form to={path} label="Freeze" hidden={{ move: 'freeze' }} submit="Freeze">
-          <Field name="at" label="Stand still at" value="now" required placeholder="2027-01-01T00:00:00Z" />
-        </Form>
-        <div class="inline" id="moves">
-          {read.nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run what is due next" />}
-          {read.frozen && <Form to={path} send={['move', 'resume']} submit="Resume" />}
-        </div>
+      <Moves {...read} />
+      <Section id="queue" title="Scheduled">
+        <Queue parts={parts} reading={read} />
       </Section>
     </>,
   );
 };
 
-function NextDue({ now, frozen, nextDue }: ReturnType<AppParts['clock']['read']>) {
-  if (nextDue === null) return 'nothing waits';
-  const left = nextDue - now;
+function Moves({ frozen, nextDue }: Reading) {
+  return (
+    <Section id="move" title="Move the clock">
+      <p class="soft">Forward only. What falls due on the way runs, in order, before the page comes back.</p>
+      <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" look="primary">
+        <Field name="advance" label="Advance by" value="1h" required placeholder="30s, 10m, 2h" />
+      </Form>
+      <Form to={path} label="Pause" hidden={{ move: 'freeze' }} submit="Pause">
+        <Field name="freeze" label="Pause at" value="now" required placeholder="2027-01-01T00:00:00Z" />
+      </Form>
+      <div class="inline" id="moves">
+        {nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run next scheduled event" />}
+        {frozen && <Form to={path} send={['move', 'resume']} submit="Resume" />}
+      </div>
+    </Section>
+  );
+}
+
+/** What waits for its time, each with the way to run the clock until then. */
+function Queue({ parts, reading }: { parts: AppParts; reading: Reading }) {
+  const upcoming = parts.clock.upcoming(PER_PAGE + 1);
   return (
     <>
-      <Time at={timestamp(nextDue)} />
-      {left > 0 && (
-        <>
-          , in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>
-        </>
-      )}
+      <Table
+        id="queue-list"
+        label="What is scheduled, soonest first"
+        columns={columnsAt(reading)}
+        rows={upcoming.slice(0, PER_PAGE)}
+        keyOf={(one) => ({ 'data-key': one.what === 'attempt' ? one.delivery.id : one.payment.id })}
+        none="Nothing scheduled."
+      />
+      {upcoming.length > PER_PAGE && <p class="soft">The first {PER_PAGE}; more are scheduled later.</p>}
+    </>
+  );
+}
+
+function columnsAt(reading: Reading): Column<Upcoming>[] {
+  return [
+    column('Event', (one) => <Event of={one} />, { head: true }),
+    column('At (UTC)', ({ at }) => <Time at={timestamp(at)} />),
+    column('In', ({ at }) => <Left until={at} {...reading} />, { label: 'in' }),
+    column('Action', (one) => (
+      <Form to={path} hidden={{ move: 'until', at: timestamp(one.at) }} inline>
+        <Submit>
+          Run until here <span class="unseen">{identifierOf(one)}</span>
+        </Submit>
+      </Form>
+    )),
+  ];
+}
+
+const identifierOf = (one: Upcoming): string =>
+  one.what === 'attempt' ? one.delivery.identifier : one.payment.identifier;
+
+function Event({ of }: { of: Upcoming }) {
+  const identifier = identifierOf(of);
+  if (of.what === 'attempt') {
+    const { id, attemptCount } = of.delivery;
+    return (
+      <>
+        <a href={recordPath('ipns', id)}>{identifier}</a>{' '}
+        <span class="soft below">IPN, attempt {attemptCount + 1}</span>
+      </>
+    );
+  }
+  return (
+    <>
+      <a href={recordPath('payments', of.payment.id)}>{identifier}</a>{' '}
+      <span class="soft below">{of.outcome === 'expire' ? 'expires' : `settles itself: ${of.outcome}`}</span>
+    </>
+  );
+}
+
+function NextDue({ nextDue, ...reading }: Reading) {
+  if (nextDue === null) return 'Nothing scheduled';
+  return (
+    <>
+      <Time at={timestamp(nextDue)} />, <Left until={nextDue} {...reading} worded />
+    </>
+  );
+}
+
+/** How long it is until an instant, counted down while the clock runs. */
+function Left({
+  until,
+  now,
+  frozen,
+  worded,
+}: { until: number; worded?: boolean } & Pick<Reading, 'now' | 'frozen'>) {
+  const left = until - now;
+  if (left <= 0) return 'now';
+  return (
+    <>
+      {worded && 'in '}
+      <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>
     </>
   );
 }
 
 function againstReal(ahead: number): string {
   const seconds = Math.round(ahead / 1_000);
-  if (seconds === 0) return 'the same';
-  return `${span(Math.abs(seconds) * 1_000)} ${ahead > 0 ? 'ahead' : 'behind'}`;
+  if (seconds === 0) return 'Clock is at real time';
+  return `Clock is ${span(Math.abs(seconds) * 1_000)} ${ahead > 0 ? 'ahead' : 'behind'}`;
 }

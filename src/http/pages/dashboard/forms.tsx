@@ -1,8 +1,28 @@
 import { type Child, createContext, useContext } from 'hono/jsx';
-import { type FormValues, PageContext } from './page.tsx';
+import { type FormValues, PageContext, type PostedForm } from './page.tsx';
+import { capitalized } from './text.ts';
 
 /** What the fields of a form were given. */
 export const Given = createContext<FormValues>({});
+
+const NOTHING_WRONG: ReadonlyMap<string, string> = new Map();
+
+/** What is wrong with the fields of a form, by name; the first of them takes the focus. */
+const Wrong = createContext<ReadonlyMap<string, string>>(NOTHING_WRONG);
+
+/** In the order of the fields: a form is sent in it. */
+function wrongFields({ given, error }: PostedForm): ReadonlyMap<string, string> {
+  const problems = Object.keys(given).map((name) => [name, error?.problemWith(name)] as const);
+  return new Map(problems.filter((one): one is [string, string] => one[1] !== undefined));
+}
+
+/** A problem as it is said beside the field, whose label names it. */
+function besideField(problem: string, name: string): string {
+  const rest = problem.slice(name.length + 1);
+  return capitalized(
+    rest.replace(/^is required$/, 'enter a value').replace(/^(must be|may have) /, 'enter '),
+  );
+}
 
 /** A labelled field; one with options is a choice. */
 export function Field(props: {
@@ -22,11 +42,18 @@ export function Field(props: {
   const { name, label, value, type = 'text', wide, scope = '', options, ...looks } = props;
   const id = `field-${scope}${name}`;
   const held = useContext(Given)[name] ?? value;
+  const wrong = useContext(Wrong);
+  const problem = wrong.get(name);
+  const marks = problem !== undefined && {
+    'aria-invalid': 'true' as const,
+    'aria-describedby': `${id}-problem`,
+    autofocus: wrong.keys().next().value === name,
+  };
   return (
     <p class={wide ? 'field wide' : 'field'}>
       <label for={id}>{label}</label>
       {options ? (
-        <select id={id} name={name}>
+        <select id={id} name={name} {...marks}>
           {options
             .map((one) => (typeof one === 'string' ? [one, one] : one))
             .map(([option, shown]) => (
@@ -36,14 +63,21 @@ export function Field(props: {
             ))}
         </select>
       ) : (
-        <input id={id} name={name} type={type} value={held} {...looks} autocomplete="off" />
+        <input id={id} name={name} type={type} value={held} {...looks} {...marks} autocomplete="off" />
+      )}
+      {problem !== undefined && (
+        <span class="problem" id={`${id}-problem`} data-keep="">
+          {besideField(problem, name)}
+        </span>
       )}
     </p>
   );
 }
 
+export type ButtonLook = 'plain' | 'danger' | 'primary' | 'late';
+
 interface ButtonProps {
-  look?: 'plain' | 'danger' | 'primary';
+  look?: ButtonLook;
   /** What the button adds to the fields. */
   send?: readonly [name: string, value: string];
 }
@@ -75,14 +109,17 @@ interface FormProps extends ButtonProps {
 export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
   const { posted } = useContext(PageContext);
-  const given = posted?.to === to && !props.forgets ? posted.given : {};
+  const mine = posted?.to === to ? posted : undefined;
+  const given = props.forgets ? {} : mine?.given;
   const look = inline ? 'inline' : 'form';
   return (
     <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <Given.Provider value={given}>{children}</Given.Provider>
+      <Wrong.Provider value={mine ? wrongFields(mine) : NOTHING_WRONG}>
+        <Given.Provider value={given ?? {}}>{children}</Given.Provider>
+      </Wrong.Provider>
       {submit && <Submit {...props}>{submit}</Submit>}
     </form>
   );

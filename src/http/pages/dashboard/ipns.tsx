@@ -5,34 +5,34 @@ import type { Attempt, Delivery } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
 import { diagnose } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
-import {
-  Code,
-  CommandCode,
-  CopyButton,
-  FactsBox,
-  FoldedCode,
-  More,
-  Section,
-  Status,
-  Time,
-} from './blocks.tsx';
+import { CommandCode, FactsBox, FoldedCode, More, Section, Status, Time } from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';
 import { deliveryColumns } from './delivery-columns.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
+import { attemptSides, BothSides } from './sides.tsx';
 import { Signature } from './signature.tsx';
-import { pretty } from './text.ts';
 import { describeAttempt } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
+
+/** Where a text is looked for. */
+export const IPN_TEXTS = ['identifier', 'id', 'paymentId', 'url'] as const;
+
+function deliveryCounts({ state }: AppParts): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { state: stands } of state.current.deliveries.values())
+    counts[stands] = (counts[stands] ?? 0) + 1;
+  return counts;
+}
 
 export const ipnsPage = listPage<Delivery>({
   place: 'ipns',
   noun: 'IPN',
   filter: {
-    choices: [['state', DELIVERY_STATES]],
-    texts: ['identifier', 'id', 'paymentId', 'url'],
-    hint: 'identifier, address',
+    choices: [{ name: 'state', values: DELIVERY_STATES, label: 'How IPNs stand', counts: deliveryCounts }],
+    texts: IPN_TEXTS,
+    hint: 'order, address',
   },
   overview: ({ state }) => <DeliveryTimes state={state.current} />,
   records: ({ state }) => state.current.deliveries,
@@ -68,7 +68,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
   const facts = [
     [forwardedTo === null ? 'To' : 'ipn_url', <code>{delivery.url}</code>],
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
-    ['Carries status', <code>{delivery.status}</code>],
+    ['status field', <code>{delivery.status}</code>],
     ['Delivery', <code>{delivery.id}</code>],
     ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
     ['Created (UTC)', <Time at={delivery.createdAt} />],
@@ -89,7 +89,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
       <Section id="attempts" title="Attempts">
         {last === undefined && <p class="soft">{NOT_ATTEMPTED}</p>}
         {attempts.slice(0, SHOWN).map((attempt) => (
-          <AttemptSides attempt={attempt} open={attempt === last} />
+          <FoldedAttempt attempt={attempt} open={attempt === last} />
         ))}
         <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
       </Section>
@@ -104,15 +104,15 @@ function Send({ delivery, parts, last }: { delivery: Delivery; parts: AppParts; 
   const curl = curlCommand(deliveryView(delivery, parts));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
-      <h2 id="send-name">Send it</h2>
+      <h2 id="send-name">Resend</h2>
       <p id="outcome" role="status">
         {last ? <Outcome attempt={last} /> : NOT_ATTEMPTED}
       </p>
       <Form to={`${path}/resend`} hidden={{ from: path }} inline>
         <Submit look="primary">Resend</Submit>
-        <span class="soft">The same once more: one further attempt.</span>
+        <span class="soft">Sends the same bytes again as a new attempt.</span>
       </Form>
-      <Form to={`${path}/resend`} label="Somewhere else" submit="Send there">
+      <Form to={`${path}/resend`} label="To another address" submit="Send there">
         <Field
           name="to"
           label="Another address"
@@ -123,8 +123,13 @@ function Send({ delivery, parts, last }: { delivery: Delivery; parts: AppParts; 
           placeholder="http://localhost:3000/ipn"
         />
       </Form>
-      <Form to={`${path}/tamper`} label="Falsified" submit="Send falsified">
-        <Field name="tamper" label="Falsify, so that it must be refused" options={TAMPERINGS} />
+      <Form to={`${path}/tamper`} label="Forged" submit="Send a forged copy">
+        <Field
+          name="tamper"
+          label="What is forged (your receiver should reject it)"
+          options={TAMPERINGS}
+          wide
+        />
       </Form>
       <FoldedCode
         id="ipn-curl"
@@ -149,51 +154,15 @@ function Outcome({ attempt }: { attempt: Attempt }) {
   );
 }
 
-/** Both sides of an attempt, for reading and byte by byte. */
-function AttemptSides({ attempt, open }: { attempt: Attempt; open: boolean }) {
-  const { number, url, requestHeaders, requestBody, responseStatus, responseHeaders } = attempt;
-  const responseBody = attempt.responseBody ?? '';
-  const id = `attempt-${number}`;
-  const raw = (
-    <>
-      {`POST ${url}\n${headerLines(requestHeaders)}\n\n`}
-      <span id={`${id}-body`}>{requestBody}</span>
-    </>
-  );
-  const rawResponse = `${responseStatus}\n${headerLines(responseHeaders)}\n\n${responseBody}`;
+/** An attempt that can be opened. */
+function FoldedAttempt({ attempt, open }: { attempt: Attempt; open: boolean }) {
+  const id = `attempt-${attempt.number}`;
   return (
     <details id={id} open={open}>
       <summary>
         <Outcome attempt={attempt} />
       </summary>
-      <div class="sides">
-        <div class="side">
-          <h3>Request</h3>
-          <Code text={pretty(requestBody)} what={`Body of request ${number}`} wraps />
-          <CopyButton target={`${id}-body`} what={`the body of request ${number} as sent`} />
-          <FoldedCode id={`${id}-request`} title="Raw request" text={raw} what={`Raw request ${number}`} />
-        </div>
-        <div class="side">
-          <h3>Response</h3>
-          {responseStatus === null ? (
-            <p class="warning">{attempt.error}</p>
-          ) : (
-            <>
-              <Code text={`${responseStatus}\n${pretty(responseBody)}`} what={`Response ${number}`} wraps />
-              <FoldedCode
-                id={`${id}-response`}
-                title="Raw response"
-                text={rawResponse}
-                what={`Raw response ${number}`}
-              />
-            </>
-          )}
-        </div>
-      </div>
+      <BothSides id={id} name={String(attempt.number)} {...attemptSides(attempt)} />
     </details>
   );
-}
-
-function headerLines(headers: Attempt['requestHeaders']): string {
-  return headers.map(([name, value]) => `${name}: ${value}`).join('\n');
 }

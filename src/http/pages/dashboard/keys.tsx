@@ -25,7 +25,8 @@ export const keysPage: PageRenderer = ({ parts }) => {
   return pageAt(
     'keys',
     <>
-      <h1>Api Key</h1>
+      {/* The service interface calls this menu Api Key: a reader who looks for that finds it, too. */}
+      <h1 aria-label="API keys (Api Key)">API keys</h1>
       {merchants.slice(0, PER_PAGE).map((merchant) => (
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
       ))}
@@ -63,11 +64,16 @@ function Customers({ parts }: { parts: AppParts }) {
   const facts = [
     ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
     ['Sandbox code', <code>{settings.sandboxCode}</code>],
-    ['Live e-mail', 'that of a wallet, below'],
+    [
+      'Live e-mail',
+      <>
+        any wallet e-mail below; <a href={PLACES.wallets.path}>fund a wallet</a>
+      </>,
+    ],
     ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
   ] as const;
   return (
-    <Section id="customers" title="Who can pay">
+    <Section id="customers" title="Test customers">
       <Facts rows={facts} />
       <Table id="wallets" label="Wallets of live mode" columns={columns} rows={wallets} />
     </Section>
@@ -90,11 +96,11 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
       <Form
         to={PLACES.keys.path}
         label={alone ? undefined : `Keys of ${name}`}
-        confirm={`Generate a new pair for ${name}? The old pair stops working at once.`}
+        confirm={`Replace the keys of ${name}? The old pair stops working at once.`}
         hidden={{ merchant: id }}
         inline
       >
-        <Submit look="danger">Generate Api Key</Submit>
+        <Submit look="danger">Replace keys (Generate Api Key)</Submit>
         <span class="warning">The old pair stops working at once, everywhere it is used.</span>
       </Form>
     </section>

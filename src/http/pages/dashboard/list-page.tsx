@@ -1,16 +1,25 @@
 import type { Child } from 'hono/jsx';
-import type { Page as Listed } from '../../../domain/collection.ts';
 import type { AppParts } from '../../environment.ts';
+import { Status } from './blocks.tsx';
 import { Field, Given } from './forms.tsx';
 import { type FormValues, listPath, type PageRenderer, PER_PAGE, PLACES, type Place } from './page.tsx';
+import { type Backwards, type Slice, sliceOf } from './slice.ts';
 import { type Column, type RowKey, Table } from './table.tsx';
-import { capitalized } from './text.ts';
+import { capitalized, grouped } from './text.ts';
+
+/** A field of records that a list is narrowed by: one press chooses a value. */
+interface Choice<Item> {
+  name: keyof Item & string;
+  values: readonly string[];
+  label: string;
+  /** How many records have each value. */
+  counts?: (parts: AppParts) => Readonly<Record<string, number>>;
+}
 
 /** What a list can be narrowed to. */
 interface Filter<Item> {
-  /** Fields, with the values that can be chosen. */
-  choices: readonly (readonly [name: keyof Item & string, values: readonly string[]])[];
-  /** Fields of which one must hold what was typed, in any case. */
+  choices: readonly Choice<Item>[];
+  /** Fields in which every word that was typed must be. */
   texts: readonly (keyof Item)[];
   hint: string;
 }
@@ -22,12 +31,11 @@ interface ListParts<Item> {
   noun: string;
   intro?: string;
   filter?: Filter<Item>;
-  /** Stands over the filter. */
+  /** Stands beside the heading of a list that is not empty. */
+  action?: () => Child;
+  /** Stands over the list. */
   overview?: (parts: AppParts, query: FormValues) => Child;
-  records: (parts: AppParts) => {
-    size: number;
-    page: (limit: number, cursor: string | undefined, wanted: (item: Item) => boolean) => Listed<Item>;
-  };
+  records: (parts: AppParts) => { size: number; backwards: Backwards<Item> };
   tableId?: string;
   /** @param from the address of the page, to come back to */
   columns: (parts: AppParts, from: string) => readonly Column<Item>[];
@@ -39,36 +47,44 @@ interface ListParts<Item> {
 
 export function listPage<Item extends object>(list: ListParts<Item>): PageRenderer {
   const { place, noun, filter, tableId = `${noun.toLowerCase()}-list`, keyOf } = list;
-  const { name: title, path: home } = PLACES[place];
-  const nothing = `no-${noun.toLowerCase()}`;
+  const { name: title } = PLACES[place];
   const label = `${capitalized(noun)}s, newest first`;
   return ({ parts, query: asked }) => {
     const query = queryOf(asked, filter);
     const path = listPath(place, query);
     const records = list.records(parts);
-    const { data, nextCursor } = records.page(PER_PAGE, query['cursor'], matcher(filter, query));
-    const isFiltered = filter && records.size > 0;
+    const { size } = records;
+    const wanted = filter && matcher(filter, query);
+    const slice = sliceOf(
+      (visit) => records.backwards(visit),
+      { limit: PER_PAGE, cursor: query['cursor'], wanted },
+      size,
+    );
     const content = (
       <>
-        <h1>{title}</h1>
+        <div class="toolbar">
+          <h1>{title}</h1>
+          {filter && size > 0 && (
+            <Filters place={place} filter={filter} query={query} parts={parts} size={size} />
+          )}
+          {size > 0 && list.action?.()}
+        </div>
         {list.intro && <p class="soft">{list.intro}</p>}
-        {isFiltered && list.overview?.(parts, query)}
-        {isFiltered && <FilterForm path={home} filter={filter} query={query} />}
-        {data.length > 0 ? (
-          <div class="box" id={place}>
-            <Table id={tableId} label={label} columns={list.columns(parts, path)} rows={data} keyOf={keyOf} />
+        {size > 0 && list.overview?.(parts, query)}
+        {slice.data.length > 0 ? (
+          <div class="box list" id={place}>
+            <Table
+              id={tableId}
+              label={label}
+              columns={list.columns(parts, path)}
+              rows={slice.data}
+              keyOf={keyOf}
+            />
           </div>
-        ) : isFiltered ? (
-          <p class="box" id={nothing}>
-            No {noun} fits. <a href={home}>Show all</a>
-          </p>
         ) : (
-          <section class="box empty" id={filter ? `${nothing}-yet` : nothing} aria-labelledby="none">
-            <h2 id="none">No {noun} yet</h2>
-            {list.first(parts)}
-          </section>
+          <Nothing list={list} parts={parts} isNarrowed={size > 0} />
         )}
-        <Pages place={place} query={query} next={nextCursor} />
+        <Pages place={place} query={query} slice={slice} />
         {list.below?.(parts)}
       </>
     );
@@ -76,56 +92,146 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
   };
 }
 
-function Pages({ place, query, next }: { place: Place; query: FormValues; next: string | null }) {
-  const isFirst = query['cursor'] === undefined;
-  if (next === null && isFirst) return null;
+function Nothing<Item>(props: { list: ListParts<Item>; parts: AppParts; isNarrowed: boolean }) {
+  const { place, noun, filter, first } = props.list;
+  const id = `no-${noun.toLowerCase()}`;
+  if (props.isNarrowed) {
+    return (
+      <p class="box" id={id}>
+        No matches. <a href={PLACES[place].path}>Clear filters</a>
+      </p>
+    );
+  }
+  return (
+    <section class="box empty" id={filter ? `${id}-yet` : id} aria-labelledby="none">
+      <h2 id="none">No {noun} yet</h2>
+      {first(props.parts)}
+    </section>
+  );
+}
+
+/** Which records of how many are shown, and the way to the others. */
+function Pages<Item>({ place, query, slice }: { place: Place; query: FormValues; slice: Slice<Item> }) {
+  const { data, before, total, isCounted, newer, older } = slice;
+  if (data.length === 0) return null;
+  const to = (cursor: string) => listPath(place, { ...query, cursor: cursor || undefined });
   return (
     <p class="pages" id="pages">
-      {!isFirst && <a href={listPath(place, { ...query, cursor: undefined })}>Newest</a>}
-      {next !== null && <a href={listPath(place, { ...query, cursor: next })}>Older ones</a>}
+      <span>
+        {grouped(before + 1)}-{grouped(before + data.length)} of {isCounted ? '' : 'more than '}
+        {grouped(total)}
+      </span>
+      {newer !== null && (
+        <a class="button plain" href={to(newer)}>
+          Newer
+        </a>
+      )}
+      {older !== null && (
+        <a class="button plain" href={to(older)}>
+          Older
+        </a>
+      )}
     </p>
   );
 }
 
 /** What a list is asked for: its filter and its cursor, which makes no sense unless it is a number. */
 function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): FormValues {
-  const names = filter ? [...filter.choices.map(([name]) => name), 'text'] : [];
+  const names = filter ? [...filter.choices.map(({ name }) => name), 'text'] : [];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
     cursor: cursor !== undefined && /^\d{1,10}$/.test(cursor) ? cursor : undefined,
   };
 }
 
-function matcher<Item>(filter: Filter<Item> | undefined, query: FormValues): (item: Item) => boolean {
-  if (!filter) return () => true;
-  const wanted = query['text']?.trim().toLowerCase();
-  return (item) =>
-    filter.choices.every(([name]) => !query[name] || item[name] === query[name]) &&
-    (!wanted || filter.texts.some((name) => `${item[name] ?? ''}`.toLowerCase().includes(wanted)));
+/** Undefined where all records are wanted. */
+function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues) {
+  const chosen = choices.filter(({ name }) => query[name]);
+  const hasText = textMatcher(texts, query['text']);
+  if (chosen.length === 0 && !hasText) return undefined;
+  return (item: Item) => chosen.every(({ name }) => item[name] === query[name]) && (hasText?.(item) ?? true);
 }
 
-function FilterForm<Item>({
-  path,
-  filter,
-  query,
-}: {
-  path: string;
+/** Whether every word of a text is in one of some fields, in any case; undefined where there is no word. */
+export function textMatcher<Item>(
+  fields: readonly (keyof Item)[],
+  text = '',
+): ((item: Item) => boolean) | undefined {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return undefined;
+  return (item) =>
+    words.every((word) => fields.some((name) => `${item[name] ?? ''}`.toLowerCase().includes(word)));
+}
+
+interface FiltersProps<Item> {
+  place: Place;
   filter: Filter<Item>;
   query: FormValues;
-}) {
+  parts: AppParts;
+  size: number;
+}
+
+/** Choices are links, which act at once; what is typed needs a press on Enter. */
+function Filters<Item>({ place, filter, query, parts, size }: FiltersProps<Item>) {
+  const { choices, hint } = filter;
   return (
-    <search>
-      <form class="form" method="get" action={path} aria-label="Filter">
-        <Given.Provider value={query}>
-          {filter.choices.map(([name, values]) => (
-            <Field name={name} label={capitalized(name)} value="" options={[['', 'any'], ...values]} />
-          ))}
-          <Field name="text" label="Text" value="" placeholder={filter.hint} />
-        </Given.Provider>
-        <button type="submit" class="plain">
-          Filter
-        </button>
-      </form>
-    </search>
+    <>
+      {choices.map((choice) => (
+        <Choices place={place} choice={choice} query={query} counts={choice.counts?.(parts)} size={size} />
+      ))}
+      <search aria-label={PLACES[place].name}>
+        <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter">
+          {choices.map(({ name }) => query[name] && <input type="hidden" name={name} value={query[name]} />)}
+          <Given.Provider value={query}>
+            <Field name="text" label="Text" value="" placeholder={hint} />
+          </Given.Provider>
+          <button type="submit" class="plain">
+            Filter
+          </button>
+        </form>
+      </search>
+    </>
+  );
+}
+
+function Choices<Item>(props: {
+  place: Place;
+  choice: Choice<Item>;
+  query: FormValues;
+  counts: Readonly<Record<string, number>> | undefined;
+  size: number;
+}) {
+  const { place, query, counts, size } = props;
+  const { name, values, label } = props.choice;
+  const chosen = query[name] || undefined;
+  const to = (value: string | undefined) => listPath(place, { ...query, [name]: value, cursor: undefined });
+  return (
+    <nav id={`${place}-${name}`} aria-label={label}>
+      <ul class="counts">
+        {counts && (
+          <li>
+            <a href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
+              <span class="number">{grouped(size)}</span> all
+            </a>
+          </li>
+        )}
+        {values.map((value) => (
+          <li>
+            {/* A press on what is chosen takes it back. */}
+            <a
+              href={to(value === chosen && !counts ? undefined : value)}
+              aria-current={value === chosen ? 'true' : undefined}
+            >
+              {counts && (
+                <>
+                  <span class="number">{grouped(counts[value] ?? 0)}</span>{' '}
+                </>
+              )}
+              {counts ? <Status of={value} /> : value}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }

@@ -1,6 +1,9 @@
 import { type Child, createContext } from 'hono/jsx';
+import type { GatewayError } from '../../../contract/error.ts';
 import { type HintStyle, PLAIN } from '../../../contract/hint.ts';
+import { namesOf } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
+import RECORD_STYLES from '../assets/record.css?text';
 
 /** Where the dashboard's script and its other pages are. */
 export const UI = '/_sim/ui';
@@ -8,20 +11,43 @@ export const UI = '/_sim/ui';
 /** Maximum records on a page of a list. */
 export const PER_PAGE = 50;
 
+/** The groups of the navigation, in their order; one without a title speaks for itself. */
+export const GROUPS = { records: '', simulate: 'Simulate', code: '' } as const;
+
+interface PlaceFacts {
+  group: keyof typeof GROUPS;
+  name: string;
+  path: string;
+  /** What the navigation shows, where that is not the name. */
+  tab?: string;
+}
+
 /** The places of the navigation, in their order. */
 export const PLACES = {
-  payments: { name: 'Payments', path: '/_sim' },
-  ipns: { name: 'IPNs', path: `${UI}/ipns` },
-  cards: { name: 'Cards', path: `${UI}/cards` },
-  keys: { name: 'Api Key', path: `${UI}/keys` },
-  requests: { name: 'Requests', path: `${UI}/requests` },
-  audit: { name: 'Audit', path: `${UI}/audit` },
-  inbox: { name: 'Inbox', path: `${UI}/inbox` },
-  faults: { name: 'Faults', path: `${UI}/faults` },
-  clock: { name: 'Clock', path: `${UI}/clock` },
-  reference: { name: 'API reference', path: `${UI}/reference` },
-} as const;
+  payments: { group: 'records', name: 'Payments', path: '/_sim' },
+  ipns: { group: 'records', name: 'IPNs', path: `${UI}/ipns` },
+  requests: { group: 'records', name: 'Requests', path: `${UI}/requests` },
+  cards: { group: 'records', name: 'Cards', path: `${UI}/cards` },
+  faults: { group: 'simulate', name: 'Faults', path: `${UI}/faults` },
+  clock: { group: 'simulate', name: 'Clock', path: `${UI}/clock` },
+  wallets: { group: 'simulate', name: 'Wallets', path: `${UI}/wallets` },
+  inbox: { group: 'simulate', name: 'Inbox', path: `${UI}/inbox` },
+  audit: { group: 'simulate', name: 'Audit', path: `${UI}/audit` },
+  signature: { group: 'code', name: 'Signature', path: `${UI}/signature` },
+  keys: { group: 'code', name: 'Api Key', tab: 'API keys', path: `${UI}/keys` },
+  reference: { group: 'code', name: 'API reference', path: `${UI}/reference` },
+} as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
+
+/** The places of a group. */
+export function placesOf(group: keyof typeof GROUPS): (PlaceFacts & { place: Place })[] {
+  return namesOf(PLACES)
+    .map((place) => ({ place, ...PLACES[place] }))
+    .filter((facts) => facts.group === group);
+}
+
+/** Where everything is searched. */
+export const SEARCH = `${UI}/search`;
 
 export function listPath(place: Place, query: FormValues): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
@@ -37,7 +63,8 @@ export function recordPath(place: RecordPlace, id: string | number): string {
 }
 
 export interface Page {
-  place: Place;
+  /** Null for a page that is in no place. */
+  place: Place | null;
   path: string;
   title: string;
   content: Child;
@@ -45,6 +72,8 @@ export interface Page {
   isStill?: boolean;
   /** Styles of this page alone. */
   styles?: string;
+  /** What it searched for. */
+  query?: string;
 }
 
 /** What a form was given, or a list is narrowed to, by field. */
@@ -54,12 +83,19 @@ export type FormValues = Readonly<Record<string, string | undefined>>;
 export interface PostedForm {
   to: string;
   given: FormValues;
+  /** What was wrong with it. */
+  error?: GatewayError;
 }
 
-/** What reaches every part of a page; `style` is how commands are written. */
-export const PageContext = createContext<{ style: HintStyle; posted?: PostedForm | undefined }>({
-  style: PLAIN,
-});
+/** What reaches every part of a page. */
+interface PageFacts {
+  /** How commands are written. */
+  style: HintStyle;
+  /** The emulator's time, in milliseconds since 1970. */
+  now: number;
+  posted?: PostedForm | undefined;
+}
+export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
 
 /** What a page is made from: the query of its address, and the record in it. */
 export interface PageRequest {
@@ -99,5 +135,5 @@ export function recordPage(place: RecordPlace, id: string | number, heading: Hea
       {sections}
     </>
   );
-  return { place, path: recordPath(place, id), title, content };
+  return { place, path: recordPath(place, id), title, content, styles: RECORD_STYLES };
 }

@@ -1,11 +1,11 @@
-import { GatewayError } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
-import { hint } from '../../../contract/hint.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
-import { Code, FactsBox, FoldedCode, Time, Warnings } from './blocks.tsx';
+import { Ago, Code, FactsBox, FoldedCode, ShortLink, Time, WarningCount, Warnings } from './blocks.tsx';
+import { Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
+import { replayProblem, requireRecorded } from './replay.ts';
 import { SampleInitiate } from './samples.tsx';
 import { column } from './table.tsx';
 import { pretty } from './text.ts';
@@ -19,19 +19,17 @@ export const requestsPage = listPage<RecordedRequest>({
     const requests = events.exchanges();
     return {
       size: requests.length,
-      page: (limit, cursor = 'Infinity') => {
-        const rest = requests.filter(({ id }) => id < Number(cursor));
-        const data = rest.slice(0, limit);
-        return { data, nextCursor: rest.length > limit ? String(data.at(-1)?.id) : null };
-      },
+      backwards: (visit) => void requests.every((request) => visit(request, request.id)),
     };
   },
   columns: ({ state }) => [
     column('Request', RequestLink, { head: true }),
-    column('Status', (request) => <ResponseStatus of={request} />),
-    column('Payment', ({ paymentId }) => <PaymentLink of={state.current.payments.get(paymentId ?? '')} />),
-    column('Time', ({ durationMs }) => `${durationMs} ms`),
-    column('At (UTC)', ({ at }) => <Time at={at} />),
+    column('Status', (request) => <ResponseStatus of={request} />, { kind: 'state' }),
+    column('Payment', ({ paymentId }) => <PaymentLink of={state.current.payments.get(paymentId ?? '')} />, {
+      kind: 'name',
+    }),
+    column('Took', ({ durationMs }) => `${durationMs} ms`, { kind: 'few' }),
+    column('At', ({ at }) => <Ago at={at} />, { kind: 'time' }),
   ],
   first: (parts) => (
     <>
@@ -44,17 +42,15 @@ export const requestsPage = listPage<RecordedRequest>({
 function RequestLink(request: RecordedRequest) {
   return (
     <>
-      <a href={recordPath('requests', request.id)}>{titleOf(request)}</a>
-      {request.notes.map((note) => (
-        <span class="warning">{note}</span>
-      ))}
+      <ShortLink to={recordPath('requests', request.id)} text={titleOf(request)} />
+      <WarningCount of={request.notes} />
     </>
   );
 }
 
 function PaymentLink({ of: payment }: { of: Payment | undefined }) {
-  if (!payment) return <span class="soft">–</span>;
-  return <a href={recordPath('payments', payment.id)}>{payment.identifier}</a>;
+  if (!payment) return null;
+  return <ShortLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
 }
 
 function titleOf({ method, target }: RecordedRequest): string {
@@ -69,9 +65,7 @@ function ResponseStatus({ of: { status, responseBody } }: { of: RecordedRequest 
 }
 
 export const requestPage: PageRenderer = ({ parts, id }) => {
-  const request = parts.events.exchanges().find((one) => String(one.id) === id);
-  const advice = hint`The last thousand are remembered.`;
-  if (!request) throw new GatewayError('not_found', `there is no request ${id} any more`, { hint: advice });
+  const request = requireRecorded(parts, id);
   const { at, durationMs, target, paymentId, notes, ...shown } = maskedRequest(request, parts);
   const headers = Object.entries(shown.requestHeaders).map(([name, value]) => `${name}: ${value}`);
   const facts = [
@@ -87,6 +81,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
     <>
       <FactsBox label="Summary" rows={facts}>
         <Warnings of={notes} />
+        <Replay id={request.id} problem={replayProblem(request, parts)} />
       </FactsBox>
       <div class="sides">
         <section class="box" aria-labelledby="request">
@@ -102,6 +97,16 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
     </>,
   );
 };
+
+function Replay({ id, problem }: { id: number; problem: string | undefined }) {
+  if (problem !== undefined) return <p class="soft">It cannot be sent again: {problem}.</p>;
+  return (
+    <Form to={`${recordPath('requests', id)}/replay`} inline>
+      <Submit>Send again</Submit>
+      <span class="soft">The same method, path, headers and body, with the real secrets in them.</span>
+    </Form>
+  );
+}
 
 function Body({ text, what }: { text: string | null; what: string }) {
   if (!text) return <p class="soft">No body.</p>;

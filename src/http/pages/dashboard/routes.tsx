@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
-import { raw } from 'hono/html';
 import type { GatewayError } from '../../../contract/error.ts';
 import { readTextFields } from '../../body.ts';
+import { serviceCaller } from '../../call-service.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
 import { mask } from '../../mask.ts';
@@ -9,7 +9,6 @@ import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import LIVE_SCRIPT from '../assets/live.ts?text';
 import { page } from '../open-pages.tsx';
-import type { CurlFacts } from '../reference-operation.tsx';
 import { FORMS, withId } from './actions.ts';
 import { auditPage } from './audit.tsx';
 import { cardPage, cardsPage } from './cards.tsx';
@@ -19,12 +18,26 @@ import { type Refusal, renderPage } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
-import { type Page, type PageRenderer, PLACES, type PostedForm, pageAt, recordPath, UI } from './page.tsx';
-import { paymentPage, paymentsPage } from './payments.tsx';
+import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
+import {
+  type FormValues,
+  type PageRenderer,
+  PLACES,
+  type PostedForm,
+  recordPath,
+  SEARCH,
+  UI,
+} from './page.tsx';
+import { paymentPage } from './payment-page.tsx';
+import { paymentsPage } from './payments.tsx';
+import { referencePages } from './reference-pages.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
+import { searchPage } from './search.tsx';
+import { signatureCheckerPage } from './signature-checker.tsx';
+import { walletsPage } from './wallets.tsx';
 
-/** Sent by the script when it fetches a page again. */
-const LIVE_HEADER = 'x-gateway-sim-live';
+/** Sent by the script when it fetches a page again or sends a form. */
+const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
 
 const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.payments.path]: paymentsPage,
@@ -33,9 +46,13 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.keys.path]: keysPage,
   [PLACES.requests.path]: requestsPage,
   [PLACES.audit.path]: auditPage,
+  [PLACES.wallets.path]: walletsPage,
   [PLACES.inbox.path]: inboxPage,
+  [PLACES.signature.path]: signatureCheckerPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
+  [NEW_PAYMENT]: newPaymentPage,
+  [SEARCH]: searchPage,
   [recordPath('payments', ':id')]: paymentPage,
   [recordPath('ipns', ':id')]: ipnPage,
   [recordPath('cards', ':id')]: cardPage,
@@ -57,23 +74,35 @@ export function mountDashboard(
   parts: AppParts,
   document: () => Promise<OpenApiDocument>,
 ): void {
-  const pages = { ...PAGES, [PLACES.reference.path]: referencePage(document) };
+  const pages = { ...PAGES, ...referencePages(document) };
   for (const [path, page] of Object.entries(pages)) {
     const get = (c: AppContext) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown));
     app.get(path, OPERATIONS[path] ? described(OPERATIONS[path], get) : get);
   }
+  const callService = serviceCaller(app);
   for (const [path, { page, act }] of Object.entries(FORMS)) {
     app.post(path, async (c) => {
       const id = c.req.param('id') ?? '';
       const posted: PostedForm = { to: withId(path, id), given: {} };
       try {
         posted.given = await readTextFields(c);
-        return c.redirect(await act(parts, posted.given, id), 303);
+        return goTo(c, await act(parts, posted.given, id, callService));
       } catch (thrown) {
         return refuse(c, parts, PAGES[page] ?? missing, thrown, posted);
       }
     });
   }
+  // Its answer is the page itself: what is pasted may be longer than an address.
+  const { path: checker } = PLACES.signature;
+  app.post(checker, async (c) => {
+    const posted: PostedForm = { to: checker, given: {} };
+    try {
+      posted.given = await readTextFields(c);
+      return await show(c, parts, signatureCheckerPage, { query: posted.given });
+    } catch (thrown) {
+      return refuse(c, parts, signatureCheckerPage, thrown, posted);
+    }
+  });
   app.get(`${UI}/live.js`, (c) => {
     c.header('Cache-Control', 'no-cache');
     c.header('X-Content-Type-Options', 'nosniff');
@@ -89,12 +118,26 @@ export function dashboardError(c: AppContext, parts: AppParts, error: GatewayErr
 /** Whether an address is one of the dashboard, known or not. */
 export const isDashboard = (path: string): boolean => path.startsWith(`${UI}/`);
 
-async function show(c: AppContext, parts: AppParts, page: PageRenderer, refusal?: Refusal) {
-  const shown = await page({ parts, query: c.req.query(), id: c.req.param('id') ?? '' });
+/** What a page is shown with, where it is not its address alone. */
+interface Showing {
+  refusal?: Refusal;
+  query?: FormValues;
+}
+
+async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing: Showing = {}) {
+  const { refusal, query = c.req.query() } = showing;
+  const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
   // To the script a page that is gone is one that changed: an error status would stand in the console.
-  const status = refusal && c.req.header(LIVE_HEADER) === undefined ? statusOf(refusal.error) : 200;
+  const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
   const html = renderPage(c, parts, shown, refusal);
   return c.html(SHOW_KEYS.has(shown.path) ? html : mask(html, parts), status);
+}
+
+/** Leads on after a form. The script is told where, since it stays on the page where that is the same one. */
+function goTo(c: AppContext, path: string): Response {
+  if (!isScript(c)) return c.redirect(path, 303);
+  c.header('Location', path);
+  return c.body(null, 204);
 }
 
 /** The page with what went wrong over it; a fault of ours goes to the log. */
@@ -102,45 +145,13 @@ function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unkn
   const error = asGatewayError(thrown);
   if (error.code === 'internal') throw thrown;
   // What the form was about may be gone, and its page with it.
-  return show(c, parts, page, { error, posted }).catch(() => show(c, parts, missing, { error, posted }));
-}
-
-/**
- * The page of the OpenAPI document. What it is made of is loaded only when it is asked for: a start has no time for it.
- * It takes a tenth of a second to render, so it is kept until one of its facts changes.
- */
-function referencePage(document: () => Promise<OpenApiDocument>): PageRenderer {
-  let kept: { facts: string; page: Promise<Page> } | undefined;
-  return ({ parts: { merchants, runtime } }) => {
-    const facts = {
-      baseUrl: runtime.baseUrl(),
-      publicKey: merchants.default.publicKey,
-      asksForToken: runtime.controlToken !== null,
-    };
-    const text = JSON.stringify(facts);
-    if (kept?.facts === text) return kept.page;
-    const page = renderReference(document, facts);
-    kept = { facts: text, page };
-    page.catch(() => {
-      kept = undefined;
-    });
-    return page;
-  };
-}
-
-async function renderReference(document: () => Promise<OpenApiDocument>, facts: CurlFacts): Promise<Page> {
-  const [openApi, { Reference }, { default: styles }] = await Promise.all([
-    document(),
-    import('../reference.tsx'),
-    import('../assets/reference.css?text'),
-  ]);
-  const content = raw(String(<Reference document={openApi} facts={facts} />));
-  return { ...pageAt('reference', content), isStill: true, styles };
+  const refusal = { error, posted: posted && { ...posted, error } };
+  return show(c, parts, page, { refusal }).catch(() => show(c, parts, missing, { refusal }));
 }
 
 /** Instead of the page of something that does not exist. */
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
   const back = <a href={path}>Back to the start</a>;
-  return { place: 'payments', path, title: 'Not there', content: [<h1>Not there</h1>, <p>{back}</p>] };
+  return { place: null, path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
 };

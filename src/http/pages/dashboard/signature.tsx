@@ -1,24 +1,21 @@
+import type { Merchant } from '../../../contract/merchant.ts';
+import { signingKeys } from '../../../contract/signing-keys.ts';
 import type { Delivery } from '../../../domain/state.ts';
+import type { Verdict } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
 import { Facts, Section, Warnings } from './blocks.tsx';
 
-/** Maximum other merchants whose keys are tried. */
-const TRIED = 20;
+/** Checks a body as a careful receiver of a merchant does. */
+export function verifyFor({ state, dialect }: AppParts, merchant: Merchant, body: string): Verdict {
+  return dialect.verify(body, signingKeys(merchant, state.current.merchants.values()));
+}
 
-/** Checks what was sent as a careful receiver does, and shows the working. */
+/** Checks what was sent, and shows the working. */
 export function Signature({ parts, delivery, sent }: { parts: AppParts; delivery: Delivery; sent: string }) {
-  const { merchants } = parts.state.current;
-  const merchant = merchants.get(delivery.merchantId);
+  const merchant = parts.state.current.merchants.get(delivery.merchantId);
   if (!merchant) return null;
-  const { name, publicKey, secretKey } = merchant;
-  const otherMerchants = [...merchants.values()].filter((other) => other !== merchant).slice(0, TRIED);
-  // Keys that it may have been made with by mistake.
-  const others = new Map([
-    ['the public key', publicKey],
-    ...otherMerchants.map((other) => [`the secret key of ${other.name}`, other.secretKey] as const),
-  ]);
-  const verdict = parts.dialect.verify(sent, { secretKey, others });
-  const isExpected = verdict.signature !== null && verdict.signature === verdict.expected;
+  const { name, publicKey } = merchant;
+  const verdict = verifyFor(parts, merchant, sent);
   const isOldPair = delivery.signedWith !== '' && delivery.signedWith !== publicKey;
   return (
     <Section id="signature" title="Signature">
@@ -34,22 +31,58 @@ export function Signature({ parts, delivery, sent }: { parts: AppParts; delivery
         </p>
       )}
       <Warnings of={verdict.reasons} />
-      <Facts
-        rows={[
-          ['Signed text', <code>{verdict.signedText ?? delivery.signedText}</code>],
-          [
-            'Is made of',
-            <>
-              data.amount (<code>{verdict.amount ?? 'missing'}</code>) and identifier (
-              <code>{verdict.identifier ?? 'missing'}</code>), nothing between
-            </>,
-          ],
-          ['Key', `the secret key of ${name}, whose public key is ${publicKey}`],
-          ['Sent = expected', isExpected ? <code>{verdict.signature}</code> : null],
-          ['Expected', isExpected ? null : <code>{verdict.expected ?? '–'}</code>],
-          ['Sent', isExpected ? null : <code>{verdict.signature ?? 'missing'}</code>],
-        ]}
-      />
+      <Working of={verdict} merchant={merchant} text={delivery.signedText} />
     </Section>
   );
+}
+
+/** What is signed, with what, and what came. @param text the signed text, where the body does not tell */
+export function Working({ of, merchant, text = '–' }: { of: Verdict; merchant: Merchant; text?: string }) {
+  const { signature, expected, signedText, foundText, amount, identifier } = of;
+  const isExpected = signature !== null && signature === expected;
+  const isOther = foundText !== null && signedText !== null && foundText !== signedText;
+  return (
+    <Facts
+      rows={[
+        [
+          'Signed text',
+          isOther ? <Difference text={signedText} from={foundText} /> : <code>{signedText ?? text}</code>,
+        ],
+        ['Your code signed', isOther ? <Difference text={foundText} from={signedText} /> : null],
+        [
+          'Made of',
+          <>
+            <code>data.amount</code> (<code>{amount ?? 'missing'}</code>) + <code>identifier</code> (
+            <code>{identifier ?? 'missing'}</code>), no separator
+          </>,
+        ],
+        ['Key', `the secret key of ${merchant.name}, whose public key is ${merchant.publicKey}`],
+        ['Signature matches', isExpected ? <code>{signature}</code> : null],
+        ['Expected', isExpected ? null : <code>{expected ?? '–'}</code>],
+        ['Sent', isExpected ? null : <code>{signature ?? 'missing'}</code>],
+      ]}
+    />
+  );
+}
+
+/** A text in which the part is marked that another one has otherwise. */
+function Difference({ text, from }: { text: string; from: string }) {
+  const start = commonLength([...text], [...from]);
+  const rest = [...text].slice(start);
+  const end = commonLength(rest.toReversed(), [...from].slice(start).toReversed());
+  const parts = [[...text].slice(0, start), rest.slice(0, rest.length - end), rest.slice(rest.length - end)];
+  const [before, marked = '', after] = parts.map((part) => part.join(''));
+  return (
+    <code>
+      {before}
+      {marked !== '' && <mark>{marked}</mark>}
+      {after}
+    </code>
+  );
+}
+
+/** How many characters two texts have in common at their beginning. */
+function commonLength(one: readonly string[], other: readonly string[]): number {
+  const differs = one.findIndex((character, index) => character !== other[index]);
+  return differs < 0 ? one.length : differs;
 }

@@ -1,12 +1,13 @@
-// biome-ignore-all lint/a11y/noRedundantRoles: On a small screen a row is a card, which takes `display` away from the
-// elements: the roles say what they are to browsers that would forget it.
 import type { Child } from 'hono/jsx';
 
 export interface Column<Item> {
   heading: string;
   cell: (item: Item) => Child;
-  /** An amount stands to the right; a text, a name or an address gets more room, and may break. */
-  kind?: 'amount' | 'long' | 'name' | 'address';
+  /**
+   * How much room it has, which no value widens. An amount stands to the right; a name and an address are cut where they
+   * must be; a long text may break, which makes its row higher.
+   */
+  kind?: 'amount' | 'state' | 'time' | 'few' | 'action' | 'name' | 'address' | 'long';
   /** Stands before the value where rows are cards, which have no headings, and it does not speak for itself. */
   label?: string;
   /** It says what its row is about. */
@@ -23,6 +24,14 @@ export function column<Item>(
 
 /** What tells rows apart: an `id` where addresses lead to it too. */
 export type RowKey = { 'data-key'?: string } | { id: string };
+
+/** Kinds that cells must tell, too: a class on each of them makes a list a tenth longer. */
+const CELLS: ReadonlySet<string> = new Set([
+  'amount',
+  'few',
+  'address',
+  'long',
+] satisfies Column<never>['kind'][]);
 
 interface TableProps<Item> {
   id: string;
@@ -43,27 +52,25 @@ export function Table<Item extends object>(props: TableProps<Item>) {
   if (none !== undefined && rows.length === 0) return <p class="soft">{none}</p>;
   return (
     <section id={id} class="scroll" tabindex={0} aria-label={label}>
-      <table role="table">
+      <table>
         <caption class="unseen">{label}</caption>
-        <thead role="rowgroup">
-          <tr role="row">
-            {columns.map(({ heading, kind }) => (
-              <th scope="col" role="columnheader" class={kind === 'amount' ? kind : undefined}>
+        <thead>
+          <tr>
+            {columns.map(({ heading, kind, head }) => (
+              <th scope="col" class={head ? 'head' : kind}>
                 {heading}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody role="rowgroup">
+        <tbody>
           {rows.map((item) => (
-            <tr {...keyOf(item)} role="row">
+            <tr {...keyOf(item)}>
               {columns.map(({ cell, head, kind, label }) =>
                 head ? (
-                  <th scope="row" role="rowheader">
-                    {cell(item)}
-                  </th>
+                  <th scope="row">{cell(item)}</th>
                 ) : (
-                  <td role="cell" class={kind} data-label={label}>
+                  <td class={kind && CELLS.has(kind) ? kind : undefined} data-label={label}>
                     {cell(item)}
                   </td>
                 ),

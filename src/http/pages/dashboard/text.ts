@@ -15,17 +15,39 @@ const UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** A span of time in its two largest units. */
-export function span(milliseconds: number): string {
+/** A span of time in its largest units. */
+export function span(milliseconds: number, units = 2): string {
   let rest = milliseconds;
   const parts = UNITS.map(([unit, size]) => {
     const count = Math.floor(rest / size);
     rest %= size;
     return count ? `${count} ${unit}${unit === 'day' && count > 1 ? 's' : ''}` : '';
   }).filter(Boolean);
-  return parts.slice(0, 2).join(' ') || 'less than a second';
+  return parts.slice(0, units).join(' ') || 'less than a second';
+}
+
+/** How long ago something was, or how soon it is, in its largest unit. */
+export function ago(milliseconds: number): string {
+  if (Math.abs(milliseconds) < 1_000) return 'now';
+  return milliseconds > 0 ? `${span(milliseconds, 1)} ago` : `in ${span(-milliseconds, 1)}`;
+}
+
+/** An instant for reading, to the second; the zone is UTC. */
+export function instant(at: string): string {
+  return at.slice(0, 19).replace('T', ' ');
+}
+
+/** A count with its thousands set apart. */
+export function grouped(count: number): string {
+  return count.toLocaleString('en-US');
 }
 
 export function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** An error without its details: `connection refused: nothing listens at …` → `connection refused`. */
+export function briefly(error: string): string {
+  const [what = '', ...details] = error.replace(/ \(gateway-sim .*$/s, '').split(': ');
+  return what === 'fault rule' ? [what, ...details].join(': ') : what;
 }

@@ -1,72 +1,191 @@
-import type { TimelineEntry } from '../../../contract/payment.ts';
+import { command } from '../../../contract/hint.ts';
+import { timestamp } from '../../../contract/timestamp.ts';
 import { TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
-import type { Attempt } from '../../../domain/state.ts';
-import { Section, Time } from './blocks.tsx';
-import { recordPath } from './page.tsx';
+import type { Attempt, Payment } from '../../../domain/state.ts';
+import { faultBehind } from '../../diagnosis.ts';
+import type { AppParts } from '../../environment.ts';
+import type { Step } from '../../story.ts';
+import { CommandCode, Section, Time } from './blocks.tsx';
+import { StepDetails } from './story-step.tsx';
+import { duration, type TimeScale, timeScale, WIDTH } from './time-scale.ts';
 
-/** Maximum steps shown. */
-const STEPS = 100;
+/** Maximum steps shown: the first ones and the newest. */
+const FIRST = 20;
+const NEWEST = 79;
+/** Maximum attempts whose two sides are shown. */
+const SIDES = 20;
 
-type Entries = [TimelineEntry, ...TimelineEntry[]];
+interface TimelineProps {
+  steps: readonly Step[];
+  payment: Payment;
+  parts: AppParts;
+}
 
-/** What happened to a payment, step by step; with one IPN only, its id says nothing. */
-export function Timeline({ steps, hasOneIpn }: { steps: readonly TimelineEntry[]; hasOneIpn: boolean }) {
+/**
+ * What happened to a payment as a waterfall, and beside it both sides of the step that is chosen: the target of the
+ * page's address, so that each step has a link and none needs a script.
+ */
+export function Timeline({ steps, payment, parts }: TimelineProps) {
+  const skipped = Math.max(0, steps.length - FIRST - NEWEST);
+  const shown = steps.filter((_, index) => index < FIRST || index >= FIRST + skipped);
+  const scale = timeScale(shown);
+  const attempts = shown.filter(({ ipn }) => ipn?.attempt);
+  const inFull = new Set(attempts.slice(-SIDES));
+  // Steps that come while somebody reads must not take away what is read: only an attempt does.
+  const chosen = attempts.at(-1) ?? shown[0];
+  const begin = Date.parse(payment.createdAt);
+  const isAlone = parts.state.current.deliveriesOf(payment.id).length === 1;
   return (
-    <Section id="story" title={['Timeline ', <span class="soft">UTC</span>]}>
-      {steps.length > STEPS && <p class="soft">{steps.length - STEPS} earlier steps are not shown.</p>}
-      <ol class="timeline">
-        {folded(steps.slice(-STEPS)).map((entries) => (
-          <Step entries={entries} isAlone={hasOneIpn} />
+    <Section id="story" title={['Timeline ', <StartedAt payment={payment} />]}>
+      <Legend scale={scale} />
+      <ol class="waterfall">
+        {shown.map((step, index) => (
+          <>
+            {index === FIRST && skipped > 0 && <Skipped count={skipped} payment={payment} />}
+            <li id={step.id} class={step === chosen ? 'chosen' : undefined}>
+              <Row step={step} begin={begin} scale={scale} isAlone={isAlone} />
+              <div class="details">
+                <StepDetails step={step} payment={payment} parts={parts} brief={!inFull.has(step)} />
+              </div>
+            </li>
+          </>
         ))}
       </ol>
     </Section>
   );
 }
 
-/** Attempts of one delivery that end alike, one after the other, are one step. */
-function folded(steps: readonly TimelineEntry[]): Entries[] {
-  const groups: Entries[] = [];
-  let before = '';
-  for (const step of steps) {
-    const end = step.attempt ? `${step.deliveryId} ${answerTo(step.attempt)}` : '';
-    if (end && end === before) groups.at(-1)?.push(step);
-    else groups.push([step]);
-    before = end;
-  }
-  return groups;
+function StartedAt({ payment }: { payment: Payment }) {
+  return (
+    <span class="soft">
+      from <Time at={payment.createdAt} precise zone />
+    </span>
+  );
 }
 
-export function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
+function Skipped({ count, payment }: { count: number; payment: Payment }) {
+  return (
+    <li id="skipped" class="skipped">
+      <p class="soft">{count} steps between are not shown here:</p>
+      <CommandCode id="show" run={command('payments show', payment.id)} does="shows all steps" />
+    </li>
+  );
+}
+
+/** The cuts are drawn once, and used by each row. */
+function Legend({ scale: { cuts, unit } }: { scale: TimeScale }) {
+  const waits = cuts.map(({ at, end }) => duration(end - at));
+  return (
+    <p class="legend soft">
+      <span>
+        Bars are to scale.
+        {waits.length > 0 &&
+          ` Long waits are cut (//): ${waits.slice(0, 5).join(', ')}${waits.length > 5 ? ' and more' : ''}.`}
+      </span>
+      <svg class="ruler" viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
+        <defs>
+          <g id="story-cuts">
+            {cuts.map(({ x, width }) => (
+              <>
+                <rect class="cut" x={x} width={width} height={20} />
+                <path class="slash" d={`M${x} 20L${x + width} 0`} />
+              </>
+            ))}
+          </g>
+        </defs>
+        <path class="slash" d={`M1 0V10M1 5H${unit.width}M${unit.width} 0V10`} />
+      </svg>
+      <span class="took">= {duration(unit.milliseconds)}</span>
+    </p>
+  );
+}
+
+interface RowProps {
+  step: Step;
+  begin: number;
+  scale: TimeScale;
+  /** With one IPN only, its id says nothing. */
+  isAlone: boolean;
+}
+
+function Row({ step, begin, scale, isAlone }: RowProps) {
+  const { at, end, waited = 0, event, ipn } = step;
+  const tone = toneOf(step);
+  const took = end - at;
+  return (
+    <a class="row" href={`#${step.id}`}>
+      <time class="offset" datetime={timestamp(at)}>
+        +{at === begin ? '0 s' : duration(at - begin)}
+      </time>
+      <span class="what">
+        <strong class={tone}>{titleOf(step)}</strong> <span class="soft">{told(step, isAlone)}</span>
+      </span>
+      <svg class="bars" viewBox={`0 0 ${WIDTH} 20`} preserveAspectRatio="none" aria-hidden="true">
+        <use href="#story-cuts" />
+        {waited > 0 && (
+          <rect
+            class="bar-line"
+            x={scale.x(at - waited)}
+            y={9}
+            width={scale.x(at) - scale.x(at - waited)}
+            height={2}
+          />
+        )}
+        <rect
+          class={`${ipn ? 'bar-ipn' : 'bar-browser'} ${tone ?? ''}`}
+          x={Math.min(scale.x(at), WIDTH - MIN_BAR)}
+          y={4}
+          width={Math.max(MIN_BAR, scale.x(end) - scale.x(at))}
+          height={12}
+        />
+      </svg>
+      <span class="took soft">{event === 'ipn_due' ? 'due' : took > 0 && duration(took)}</span>
+    </a>
+  );
+}
+
+/** In units of the line: seen, however short the step was. */
+const MIN_BAR = 10;
+
+type Tone = 'good' | 'bad' | 'due';
+
+/** What a fault rule did is nobody's failure. */
+function toneOf({ event, ipn }: Step): Tone | undefined {
+  if (event === 'ipn_due') return 'due';
+  if (!ipn?.attempt) return event === 'email_refused' || event === 'code_refused' ? 'bad' : undefined;
+  if (faultBehind(ipn.delivery, ipn.attempt)) return 'due';
+  return ipn.attempt.error === null ? 'good' : 'bad';
+}
+
+function titleOf({ id, event, request, ipn }: Step): string {
+  if (event === 'requested') return `${request?.method} ${request?.target.split('?', 1)[0]}`;
+  if (event === 'opened' && id !== 'step-opened-1') return 'Page shown';
+  return ipn ? `${TIMELINE_EVENTS[event]} ${ipn.number}` : TIMELINE_EVENTS[event];
+}
+
+function told({ event, detail, ipn, waited, request }: Step, isAlone: boolean): string {
+  if (event === 'requested') return String(request?.status);
+  if (!ipn) return detail ?? '';
+  const { attempt, delivery } = ipn;
+  const fault = attempt && faultBehind(delivery, attempt);
+  return [
+    fault ? `${fault.cause} (your rule)` : attempt && inShort(attempt),
+    waited === undefined ? '' : `after ${duration(waited)}`,
+    isAlone ? '' : delivery.id,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+function inShort({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
+  const isPlain = responseStatus !== null && (error === null || responseStatus >= 300);
+  return answerTo({ error: isPlain ? null : error, responseStatus });
+}
+
+function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
   return error ?? `answered ${responseStatus}`;
 }
 
 export function describeAttempt(attempt: Attempt): string {
   return `${answerTo(attempt)} (${Math.round(attempt.durationMs)}\u00a0ms)`;
-}
-
-function Step({ entries, isAlone }: { entries: Entries; isAlone: boolean }) {
-  const [{ at, event, detail, deliveryId, attempt }] = entries;
-  const last = entries.at(-1)?.attempt;
-  const mark = event === 'ipn_due' ? 'due' : attempt?.error ? 'failed' : undefined;
-  if (deliveryId === null) {
-    return (
-      <li class={mark}>
-        <Time at={at} precise />
-        <strong>{TIMELINE_EVENTS[event]}</strong> {detail}
-      </li>
-    );
-  }
-  return (
-    <li class={mark}>
-      <Time at={at} precise />
-      <a href={recordPath('ipns', deliveryId)}>
-        <strong>
-          {TIMELINE_EVENTS[event]} {attempt?.number}
-          {attempt && last && last.number !== attempt.number && ` to ${last.number}`}
-        </strong>
-      </a>
-      {attempt && `: ${answerTo(attempt)}`}
-      {!isAlone && <span class="soft"> {deliveryId}</span>}
-    </li>
-  );
 }

@@ -1,6 +1,6 @@
 import { useContext } from 'hono/jsx';
 import type { Diagnosis } from '../../diagnosis.ts';
-import { Code } from './blocks.tsx';
+import { Code, Copyable } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PageContext, PLACES, recordPath } from './page.tsx';
 
@@ -40,7 +40,7 @@ export function VerdictCard({ of, resend, ipn }: { of: Diagnosis; resend: string
       {action === 'faults' && (
         <p>
           <a href={PLACES.faults.path}>Faults</a>, or{' '}
-          <code>{style.command({ command: 'faults clear' })}</code>
+          <Copyable id="clear-faults" text={style.command({ command: 'faults clear' })} what="the command" />
         </p>
       )}
     </section>

@@ -1,0 +1,66 @@
+/*
+ * What people paste to have an IPN checked: its body, or something that holds it.
+ */
+
+/** Whether it is the id of an IPN of the emulator: no body looks like this. */
+export const isDeliveryId = (text: string): boolean => /^ipn_\w+$/.test(text.trim());
+
+/** The body of an IPN in what was pasted, from the last one in it; the text itself where it is nothing more. */
+export function ipnBodyIn(pasted: string): string {
+  const text = pasted.replace(/^[\r\n]+|[\r\n]+$/g, '');
+  for (const read of [listened, recorded, httpRequest, curl, prettyForm]) {
+    const body = read(text);
+    if (body !== undefined) return body;
+  }
+  return text;
+}
+
+/** What `ipn listen` prints: `--> POST /ipn  answered 200`, the body, the verdict. */
+function listened(text: string): string | undefined {
+  const [, ...printed] = text.split(/^--> .*\r?\n/m);
+  return printed
+    .at(-1)
+    ?.split(/^(?:not )?valid\r?$/m)[0]
+    ?.replace(/[\r\n]+$/, '');
+}
+
+/** A line of `ipn listen --json`, or a delivery: an object that holds the body as text. */
+function recorded(text: string): string | undefined {
+  const lines = text.split(/\r?\n/).filter(Boolean);
+  for (const candidate of [text, lines.at(-1) ?? '']) {
+    if (!candidate.startsWith('{')) continue;
+    const { body, signature } = objectIn(candidate);
+    if (typeof body === 'string' && signature === undefined) return body;
+  }
+  return undefined;
+}
+
+function objectIn(json: string): { body?: unknown; signature?: unknown } {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
+}
+
+/** A request as it goes over the wire. */
+function httpRequest(text: string): string | undefined {
+  return /^[A-Z]+ \S+ HTTP\/[\d.]+\r?\n(?:[^\r\n]+\r?\n)*\r?\n(.*)$/s.exec(text)?.[1];
+}
+
+/** The data of a curl command, quoted for a shell. */
+function curl(text: string): string | undefined {
+  if (!/^curl\s/.test(text)) return undefined;
+  const quoted = /\s(?:-d|--data(?:-raw|-binary)?) '((?:[^']|'\\'')*)'/.exec(text)?.[1];
+  return quoted?.replaceAll("'\\''", "'");
+}
+
+/** A form as the pages of the emulator show it, one decoded field a line. */
+function prettyForm(text: string): string | undefined {
+  const lines = text.split(/\r?\n/);
+  const fields = lines.flatMap((line): [string, string][] => {
+    const [, name = '', value = ''] = /^([\w.[\]-]+) = (.*)$/.exec(line) ?? [];
+    return name ? [[name, value]] : [];
+  });
+  return fields.length === lines.length ? new URLSearchParams(fields).toString() : undefined;
+}

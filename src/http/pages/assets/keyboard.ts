@@ -1,0 +1,39 @@
+import { main } from './shown-page.ts';
+
+/** Keys that do something wherever the focus is, but for fields, which take them as text. */
+const KEYS: Readonly<Record<string, () => boolean>> = {
+  '/': () => {
+    const search = document.querySelector<HTMLInputElement>('[data-search]');
+    search?.focus();
+    search?.select();
+    return search !== null;
+  },
+  j: () => moveTo(1),
+  k: () => moveTo(-1),
+  '?': () => {
+    const shortcuts = document.querySelector<HTMLDetailsElement>('details#shortcuts');
+    if (!shortcuts) return false;
+    shortcuts.open = !shortcuts.open;
+    shortcuts.querySelector('summary')?.focus();
+    return true;
+  },
+};
+
+/** Focuses the link of the next row or the one before: Enter opens it. */
+function moveTo(step: 1 | -1): boolean {
+  const links = [...main.querySelectorAll('tbody tr')].flatMap((row) => {
+    const link = row.querySelector<HTMLElement>('a[href]');
+    return link ? [{ row, link }] : [];
+  });
+  const at = links.findIndex(({ row }) => row.contains(document.activeElement));
+  const next = at < 0 ? links[0] : links[at + step];
+  next?.link.focus();
+  return next !== undefined;
+}
+
+document.addEventListener('keydown', (event) => {
+  const { key, target, ctrlKey, metaKey, altKey } = event;
+  if (ctrlKey || metaKey || altKey || event.isComposing) return;
+  if (target instanceof Element && target.closest('input, select, textarea, [contenteditable]')) return;
+  if (Object.hasOwn(KEYS, key) && KEYS[key]?.()) event.preventDefault();
+});

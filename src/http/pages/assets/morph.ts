@@ -1,0 +1,89 @@
+/*
+ * Makes elements of the page like fresh ones, with as few changes as that takes. Elements with an id or a data-key are
+ * the same ones before and after, so that focus, selection, scrolling, open details and what was typed stay.
+ */
+
+/** On a row that was not there before, until it has flashed. */
+export const NEW_ROW = 'new';
+
+const isElement = (node: Node): node is HTMLElement => node.nodeType === Node.ELEMENT_NODE;
+/** What an element is found by again. */
+const keyOf = (node: Node) => (isElement(node) ? node.id || node.dataset?.['key'] || '' : '');
+const isKept = (node: Node) => isElement(node) && node.dataset?.['keep'] !== undefined;
+/** A button that waits for its response shows so until then, wherever it is. */
+const isBusy = (node: Node) => isElement(node) && node.ariaBusy === 'true';
+const waits = (node: Node) =>
+  isBusy(node) || (isElement(node) && node.querySelector('[aria-busy=true]') !== null);
+
+interface Morphing {
+  /** Is told of every element that is new. */
+  onInsert: (element: HTMLElement) => void;
+  /** A form that was sent: what the reader made of it is done with. */
+  sent: HTMLFormElement | undefined;
+}
+
+export function morph(old: Node, fresh: Node, how: Morphing): void {
+  if (isBusy(old) || old.isEqualNode(fresh)) return;
+  if (isElement(old) && isElement(fresh)) {
+    morphAttributes(old, fresh, how);
+    morphChildren(old, fresh, how);
+  } else old.nodeValue = fresh.nodeValue;
+}
+
+function morphChildren(old: HTMLElement, fresh: HTMLElement, how: Morphing): void {
+  const wanted = new Set([...fresh.children].map(keyOf));
+  const isGone = (node: Node) => keyOf(node) !== '' && !wanted.has(keyOf(node));
+  const stays = (node: Node) => isKept(node) || (isGone(node) && waits(node));
+  for (const child of [...old.children]) if (isGone(child) && !stays(child)) child.remove();
+  const known = new Map<string, Node>([...old.children].filter(keyOf).map((child) => [keyOf(child), child]));
+  let at: Node | null = old.firstChild;
+  for (const child of [...fresh.childNodes]) {
+    while (at && stays(at)) at = at.nextSibling;
+    const key = keyOf(child);
+    const same: Node | null | undefined = key ? known.get(key) : at && !keyOf(at) ? at : null;
+    known.delete(key);
+    if (!same || same.nodeName !== child.nodeName) {
+      old.insertBefore(document.adoptNode(child), at);
+      if (isElement(child)) how.onInsert(child);
+      continue;
+    }
+    if (same === at) at = at.nextSibling;
+    else old.insertBefore(same, at);
+    morph(same, child, how);
+  }
+  while (at) {
+    const next: Node | null = at.nextSibling;
+    if (!isKept(at) && !waits(at)) at.parentNode?.removeChild(at);
+    at = next;
+  }
+}
+
+/** What the reader made of an element stays. */
+function isReaders(element: HTMLElement, name: string, { sent }: Morphing): boolean {
+  switch (name) {
+    case 'value':
+      return element instanceof HTMLInputElement && element.type !== 'hidden' && !sent?.contains(element);
+    case 'selected':
+      return element.nodeName === 'OPTION' && !sent?.contains(element);
+    case 'open':
+      return element.nodeName === 'DETAILS';
+    case 'hidden':
+      return element.dataset['copy'] !== undefined;
+    case 'class':
+      return element.classList.contains(NEW_ROW);
+    default:
+      return false;
+  }
+}
+
+/** What is wrong with what was typed stays said when the page is fetched again, which knows nothing of it. */
+const isProblem = (element: HTMLElement, name: string) =>
+  element.ariaInvalid === 'true' && (name === 'aria-invalid' || name === 'aria-describedby');
+
+function morphAttributes(old: HTMLElement, fresh: HTMLElement, how: Morphing): void {
+  for (const { name, value } of [...fresh.attributes])
+    if (old.getAttribute(name) !== value && !isReaders(old, name, how)) old.setAttribute(name, value);
+  for (const { name } of [...old.attributes])
+    if (!fresh.hasAttribute(name) && !isReaders(old, name, how) && !isProblem(old, name))
+      old.removeAttribute(name);
+}

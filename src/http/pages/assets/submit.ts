@@ -1,0 +1,129 @@
+import { live, load, lose, main, refreshNow, refreshSoon, show } from './shown-page.ts';
+import { showWaiting } from './waiting-button.ts';
+
+/** Of the few connections that a browser has for one address the events hold one; others load pages. */
+const MAX_SENDING = 2;
+/** A connection that nobody takes is refused within this; one that breaks later may have brought the form. */
+const REFUSED_MS = 2000;
+
+const sending = new Set<HTMLFormElement>();
+const queue: (() => void)[] = [];
+
+/** Sends forms so that the page keeps its place. One press acts once, however long its response takes. */
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (!(form instanceof HTMLFormElement) || form.getAttribute('method') !== 'post' || form.target) return;
+  event.preventDefault();
+  const question = form.dataset['confirm'];
+  if (sending.has(form) || (question && !confirm(question))) return;
+  const { submitter } = event;
+  void send(form, submitter instanceof HTMLButtonElement ? submitter : null);
+});
+
+async function send(form: HTMLFormElement, button: HTMLButtonElement | null): Promise<void> {
+  const name = (button?.textContent ?? form.ariaLabel ?? 'The form').trim().replace(/\s+/g, ' ');
+  const body = fieldsOf(form, button);
+  const stopWaiting = showWaiting(button);
+  let startedAt = Date.now();
+  sending.add(form);
+  try {
+    if (sending.size > MAX_SENDING) await new Promise<void>((resolve) => queue.push(resolve));
+    startedAt = Date.now();
+    await post(form, body, stopWaiting);
+  } catch {
+    lose();
+    const isUnsent = Date.now() - startedAt < REFUSED_MS;
+    tell(
+      form,
+      isUnsent ? `“${name}” was not sent.` : `“${name}” got no answer. It may have been done.`,
+      true,
+    );
+  } finally {
+    stopWaiting();
+    sending.delete(form);
+    queue.shift()?.();
+    // The button may be gone, and the focus with it.
+    if (document.activeElement === document.body) main.focus({ preventScroll: true });
+  }
+}
+
+async function post(form: HTMLFormElement, body: BodyInit, stopWaiting: () => void): Promise<void> {
+  const { response, text, content } = await load(form.getAttribute('action') ?? '', { method: 'POST', body });
+  const target = response.headers.get('Location');
+  if (target === null) {
+    stopWaiting();
+    clearProblems();
+    if (content) showRefusal(content);
+    else tell(form, messageIn(text));
+  } else if (isHere(target)) {
+    clearProblems();
+    if (!(await refreshNow({ form, stopWaiting }).catch(() => false))) refreshSoon();
+  } else {
+    location.assign(target);
+    // It waits until the other page is there; the reader may come back to this one.
+    await new Promise((resolve) => addEventListener('pageshow', resolve, { once: true }));
+  }
+}
+
+/** As the browser itself would send them. */
+function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): FormData | URLSearchParams {
+  const fields = new FormData(form);
+  if (button?.name) fields.append(button.name, button.value);
+  if (form.enctype === 'multipart/form-data') return fields;
+  return new URLSearchParams([...fields].map(([name, value]) => [name, String(value)]));
+}
+
+/** Whether an address is that of this page, wherever on it. */
+function isHere(target: string): boolean {
+  return withoutEmpty(new URL(target, location.href)) === withoutEmpty(new URL(location.href));
+}
+
+function withoutEmpty({ pathname, searchParams }: URL): string {
+  return `${pathname}?${new URLSearchParams([...searchParams].filter(([, value]) => value))}`;
+}
+
+/** What was wrong before, which refreshing keeps. */
+function clearProblems(): void {
+  for (const element of main.querySelectorAll('[data-keep]')) element.remove();
+  for (const field of main.querySelectorAll('[aria-invalid]')) {
+    field.removeAttribute('aria-invalid');
+    field.removeAttribute('aria-describedby');
+  }
+}
+
+function showRefusal(content: HTMLElement): void {
+  show(content);
+  const wrong = main.querySelector<HTMLElement>('[aria-invalid=true]');
+  if (wrong) wrong.focus();
+  else main.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });
+}
+
+/** The message of an answer that is no page: an error of the control API. */
+function messageIn(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { message?: string };
+    return message ?? text;
+  } catch {
+    return 'The emulator failed.';
+  }
+}
+
+/** Says what became of a form, beside it. */
+function tell(form: HTMLFormElement, text: string, isLost = false): void {
+  const box = document.createElement('div');
+  box.className = 'box alert';
+  box.role = 'alert';
+  box.dataset['keep'] = '';
+  if (isLost) {
+    const lost = document.createElement('strong');
+    lost.className = 'lost';
+    lost.textContent = live.dataset['off'] ?? '';
+    box.append(lost);
+  }
+  const message = document.createElement('p');
+  message.textContent = text;
+  box.append(message);
+  clearProblems();
+  if (form.isConnected) form.after(box);
+  else main.prepend(box);
+}

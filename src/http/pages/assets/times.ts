@@ -1,0 +1,36 @@
+import { ago, instant, span } from '../dashboard/text.ts';
+import { main } from './shown-page.ts';
+
+/** The emulator's time when the page was made, and this browser's when that was seen. */
+let shown = '';
+let shownAt = 0;
+
+/** The emulator's time in milliseconds since 1970; it stands still where the clock is paused. */
+function now(): number {
+  const { now: read = '', frozen } = main.dataset;
+  if (read !== shown) {
+    shown = read;
+    shownAt = Date.now();
+  }
+  return Date.parse(read) + (frozen === undefined ? Date.now() - shownAt : 0);
+}
+
+/** Keeps times going from second to second. */
+setInterval(() => {
+  for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-runs]')) {
+    time.dateTime = new Date(Date.parse(time.dateTime) + 1000).toISOString();
+    time.textContent = instant(time.dateTime);
+  }
+  for (const left of main.querySelectorAll<HTMLElement>('[data-left]')) {
+    const seconds = Math.max(0, Number(left.dataset['left']) - 1);
+    left.dataset['left'] = String(seconds);
+    left.textContent = span(seconds * 1000);
+  }
+  const at = now();
+  if (Number.isNaN(at)) return;
+  for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
+    const words = ago(at - Date.parse(time.dateTime));
+    // What somebody selects is not written anew.
+    if (time.textContent !== words) time.textContent = words;
+  }
+}, 1000);

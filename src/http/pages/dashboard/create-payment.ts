@@ -1,0 +1,70 @@
+import { withPaymentDefaults } from '../../../contract/defaults.ts';
+import { GatewayError } from '../../../contract/error.ts';
+import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
+import type { CallService, ServiceResponse } from '../../call-service.ts';
+import type { AppParts } from '../../environment.ts';
+import { FAULT_NOTE } from '../../inject-faults.ts';
+import type { FormValues } from './page.tsx';
+
+/** Every field of initiate by its name on the wire, with a value that works. */
+export function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string) {
+  const values = withPaymentDefaults(
+    { checkoutTheme: CHECKOUT_THEMES[0] },
+    { baseUrl: runtime.baseUrl(), publicKey },
+  );
+  return dialect.merchant.initiate('sandbox', values).form ?? {};
+}
+
+/**
+ * Initiates a payment over the service's own route, as a merchant would.
+ *
+ * @param fields those of initiate by the names on the wire, beside `merchant` and `mode`; an empty identifier is made up
+ * @returns the id of the payment
+ * @throws GatewayError `invalid_fields` with every problem that the service names
+ */
+export async function createPayment(
+  parts: AppParts,
+  { merchant: owner, mode: wanted, ...fields }: FormValues,
+  callService: CallService,
+): Promise<string> {
+  const { dialect, merchants } = parts;
+  const mode = MODES.find((one) => one === (wanted ?? 'sandbox'));
+  if (!mode) throw new GatewayError('invalid_fields', `mode must be one of ${MODES.join(', ')}`);
+  const { publicKey } = owner ? merchants.require(owner) : merchants.default;
+  const given = { ...fields, identifier: fields['identifier']?.trim() || undefined };
+  const sent = { ...initiateDefaults(parts, publicKey), ...withoutMissing(given) };
+  const response = await callService({
+    method: 'POST',
+    target: dialect.merchant.initiatePath(mode),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'gateway-sim dashboard' },
+    body: new URLSearchParams(sent).toString(),
+  });
+  const { checkoutUrl, problems } = dialect.merchant.readAnswer(jsonOf(response));
+  if (checkoutUrl !== undefined) return dialect.merchant.paymentIdOf(checkoutUrl);
+  throw refusal(problems, response);
+}
+
+function withoutMissing(values: FormValues): Record<string, string> {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(given);
+}
+
+function jsonOf({ body }: ServiceResponse): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why there is no payment: what the service answered, and what the developer should know beside that. */
+function refusal(answered: readonly string[] = [], { status, recorded }: ServiceResponse): GatewayError {
+  const { notes = [] } = recorded ?? {};
+  const fault = notes.find((note) => note.startsWith(FAULT_NOTE));
+  const known =
+    fault === undefined ? [...answered, ...notes] : [`your rule acted: ${fault.slice(FAULT_NOTE.length)}`];
+  const problems = known.length
+    ? [...new Set(known)]
+    : [`initiate was answered ${status}, without a checkout URL`];
+  return new GatewayError('invalid_fields', problems[0] ?? '', { problems });
+}

@@ -1,0 +1,125 @@
+import type { Child } from 'hono/jsx';
+import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
+import type { AppParts } from '../../environment.ts';
+import STYLES from '../assets/actions.css?text';
+import { initiateDefaults } from './create-payment.ts';
+import { Field, Form } from './forms.tsx';
+import { type PageRenderer, PLACES, UI } from './page.tsx';
+import { capitalized } from './text.ts';
+
+export const NEW_PAYMENT = `${UI}/new-payment`;
+
+/** Leads there from the list. */
+export function NewPaymentLink() {
+  return (
+    <a class="button" href={NEW_PAYMENT}>
+      New payment
+    </a>
+  );
+}
+
+/** A payment as a merchant would initiate it, with values that work. */
+export const newPaymentPage: PageRenderer = ({ parts }) => {
+  const defaults = initiateDefaults(parts, parts.merchants.default.publicKey);
+  const fields = (belongs: (name: string) => boolean) =>
+    Object.entries(defaults)
+      .filter(([name]) => name !== 'public_key' && belongs(name))
+      .map(([name, value]) => <InitiateField parts={parts} name={name} value={value} />);
+  const isElsewhere = (name: string) => Object.values(GROUPS).some((names) => names.test(name));
+  const title = 'New payment';
+  const content = (
+    <>
+      <div class="heading">
+        <h1>{title}</h1>
+        <a class="back" href={PLACES.payments.path}>
+          Back to the list
+        </a>
+      </div>
+      <section class="box" id="new-payment" aria-label="What the merchant sends">
+        <Form to={NEW_PAYMENT} submit="Create payment" look="primary">
+          <Group title="Payment">
+            <MerchantField parts={parts} />
+            <Field name="mode" label="Mode" value="sandbox" options={MODES} />
+            {fields((name) => !isElsewhere(name))}
+          </Group>
+          {Object.entries(GROUPS).map(([group, names]) => (
+            <Group title={group}>{fields((name) => names.test(name))}</Group>
+          ))}
+        </Form>
+        <p class="soft">
+          It is initiated as a merchant's code would do it, so that the same checks, warnings and faults
+          apply. The request is in the log.
+        </p>
+      </section>
+    </>
+  );
+  return { place: 'payments', path: NEW_PAYMENT, title, content, styles: STYLES };
+};
+
+/** How the fields are grouped, by their names on the wire; all others are about the payment. */
+const GROUPS = { Customer: /^customer_/, Addresses: /_url$/, Checkout: /logo|theme/ } as const;
+
+function Group({ title, children }: { title: string; children: Child }) {
+  return (
+    <fieldset class="group">
+      <legend>{title}</legend>
+      <div class="form">{children}</div>
+    </fieldset>
+  );
+}
+
+function InitiateField({ parts, name, value }: { parts: AppParts; name: string; value: string }) {
+  const label = labelOf(name);
+  switch (name) {
+    case 'identifier':
+      return <Field name={name} label={label} placeholder="generated" />;
+    case 'currency':
+      return (
+        <Field
+          name={name}
+          label={label}
+          value={value}
+          options={[...parts.runtime.settings.currencies.keys()]}
+        />
+      );
+    case 'checkout_theme':
+      return <Field name={name} label={label} options={CHECKOUT_THEMES} />;
+    default:
+      return <Field name={name} label={label} value={value} wide={/_url$|logo/.test(name)} />;
+  }
+}
+
+/** `ipn_url` → `IPN URL`. */
+function labelOf(name: string): string {
+  return capitalized(name.replaceAll('_', ' ').replace(/\b(ipn|url)\b/g, (word) => word.toUpperCase()));
+}
+
+/** Maximum merchants to choose from. */
+const OFFERED = 50;
+
+/**
+ * Whose form it is, where there are several merchants.
+ *
+ * @param any what it is called when none is chosen; without it the first is
+ */
+export function MerchantField({
+  parts,
+  any,
+  chosen = '',
+}: {
+  parts: AppParts;
+  any?: string;
+  chosen?: string | undefined;
+}) {
+  const merchants = [...parts.state.current.merchants.values()].slice(0, OFFERED);
+  if (merchants.length < 2) return null;
+  const options = merchants.map(({ id, name }) => [id, name] as const);
+  return (
+    <Field
+      name="merchant"
+      label="Merchant"
+      value={chosen}
+      options={any === undefined ? options : [['', any], ...options]}
+    />
+  );
+}

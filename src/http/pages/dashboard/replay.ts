@@ -1,0 +1,53 @@
+import { GatewayError } from '../../../contract/error.ts';
+import type { RecordedRequest } from '../../../contract/event.ts';
+import { hint } from '../../../contract/hint.ts';
+import type { CallService } from '../../call-service.ts';
+import type { AppParts } from '../../environment.ts';
+import { serviceRoute } from '../../inject-faults.ts';
+import { KEPT_BODY_CHARACTERS } from '../../record-requests.ts';
+
+/** Those of the connection or of the page that a browser was on: they are not the request's own. */
+const NOT_ITS_OWN =
+  /^(host|connection|content-length|transfer-encoding|keep-alive|expect|upgrade|te|trailer|cookie|origin|referer|accept-encoding|sec-.*|proxy-.*)$/;
+
+/** @throws GatewayError `not_found` for a request that the log never held, or holds no more */
+export function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
+  const request = events.exchanges().find((one) => String(one.id) === id);
+  if (request) return request;
+  const advice = hint`The last thousand are remembered.`;
+  throw new GatewayError('not_found', `there is no request ${id} any more`, { hint: advice });
+}
+
+/** Why a request cannot be sent again; undefined where it can. */
+export function replayProblem(request: RecordedRequest, { dialect }: AppParts): string | undefined {
+  const { method, target, requestHeaders, requestBody } = request;
+  const { pathname } = new URL(target.startsWith('/') ? `http://localhost${target}` : 'http://localhost');
+  if (serviceRoute(pathname, dialect) === null) {
+    return "only requests to the service's own routes can be sent again";
+  }
+  if (method === 'TRACE') return `a ${method} request cannot be sent again`;
+  const length = requestHeaders['content-length'];
+  const isWhole =
+    length === undefined
+      ? (requestBody ?? '').length < KEPT_BODY_CHARACTERS && !('transfer-encoding' in requestHeaders)
+      : Number(length) === Buffer.byteLength(requestBody ?? '');
+  if (isWhole) return undefined;
+  return `the log does not hold its body as it was sent: it keeps ${KEPT_BODY_CHARACTERS} characters of text, and nothing where the body was never read`;
+}
+
+/**
+ * Sends a recorded request to the service again, with the secrets that it came with.
+ *
+ * @returns the number of the new one in the log
+ * @throws GatewayError `not_found`; `wrong_state` for one that cannot be sent again
+ */
+export async function replay(parts: AppParts, id: string, callService: CallService): Promise<number> {
+  const request = requireRecorded(parts, id);
+  const problem = replayProblem(request, parts);
+  if (problem !== undefined) throw new GatewayError('wrong_state', problem);
+  const { method, target, requestHeaders, requestBody } = request;
+  const headers = Object.entries(requestHeaders).filter(([name]) => !NOT_ITS_OWN.test(name));
+  const body = ['GET', 'HEAD'].includes(method) ? null : requestBody;
+  const { recorded } = await callService({ method, target, headers: Object.fromEntries(headers), body });
+  return recorded?.id ?? request.id;
+}

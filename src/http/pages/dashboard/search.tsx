@@ -1,0 +1,135 @@
+import type { Child } from 'hono/jsx';
+import type { AppParts } from '../../environment.ts';
+import { shownAmount } from '../amount.ts';
+import STYLES from '../assets/search.css?text';
+import { Ago, Section, Short, ShortLink, Status } from './blocks.tsx';
+import { CARD_TEXTS } from './cards.tsx';
+import { IPN_TEXTS } from './ipns.tsx';
+import { textMatcher } from './list-page.tsx';
+import {
+  listPath,
+  type Page,
+  type PageRenderer,
+  PLACES,
+  type RecordPlace,
+  recordPath,
+  SEARCH,
+} from './page.tsx';
+import { PAYMENT_TEXTS } from './payments.tsx';
+import type { Backwards } from './slice.ts';
+import { grouped } from './text.ts';
+
+/** Maximum records shown of each kind. */
+const SHOWN = 10;
+/** Maximum records of each kind that are looked at, newest first: a search must not hold up payments. */
+const LOOKED = 200_000;
+
+/** A record that was found, as a row. */
+interface Found {
+  id: string;
+  title: string;
+  status: string;
+  about: Child;
+  at: string;
+}
+
+/** What was found in one place; `looked` is how many records were looked at, if not all. */
+interface Finds {
+  place: RecordPlace;
+  found: Found[];
+  isMore: boolean;
+  looked: number | null;
+}
+
+/** Looks for a text in all that has a page of its own. */
+export const searchPage: PageRenderer = ({ parts, query: { q = '' } }): Page => {
+  const text = q.trim();
+  const all = text ? [inPayments(parts, text), inIpns(parts, text), inCards(parts, text)] : [];
+  const groups = all.filter(({ found }) => found.length > 0);
+  const looked = Math.max(0, ...all.map((finds) => finds.looked ?? 0));
+  const content = (
+    <>
+      <h1>{text ? `Results for “${text}”` : 'Search'}</h1>
+      {groups.map((finds) => (
+        <Group finds={finds} text={text} />
+      ))}
+      {groups.length === 0 && (
+        <p class="box" id="no-result">
+          {text
+            ? 'No matches.'
+            : 'Type an order, a customer’s name or e-mail, an amount, a receiver’s address or a card.'}
+        </p>
+      )}
+      {looked > 0 && <p class="soft">Of each kind the newest {grouped(looked)} were looked at.</p>}
+    </>
+  );
+  return { place: null, path: SEARCH, title: 'Search', content, isStill: true, styles: STYLES, query: q };
+};
+
+function inPayments(parts: AppParts, text: string): Finds {
+  const { payments } = parts.state.current;
+  const finds = find(payments, textMatcher(PAYMENT_TEXTS, text), (payment) => ({
+    ...payment,
+    title: payment.identifier,
+    about: [shownAmount(parts, payment.amount, payment.currency), ` · ${payment.customerName}`],
+    at: payment.createdAt,
+  }));
+  return { place: 'payments', ...finds };
+}
+
+function inIpns({ state }: AppParts, text: string): Finds {
+  const finds = find(state.current.deliveries, textMatcher(IPN_TEXTS, text), (delivery) => ({
+    id: delivery.id,
+    title: `IPN of ${delivery.identifier}`,
+    status: delivery.state,
+    about: <Short text={delivery.url} />,
+    at: delivery.createdAt,
+  }));
+  return { place: 'ipns', ...finds };
+}
+
+function inCards(parts: AppParts, text: string): Finds {
+  const finds = find(parts.state.current.cards, textMatcher(CARD_TEXTS, text), (card) => ({
+    ...card,
+    about: [shownAmount(parts, card.availableBalance, card.currency), ` · ${card.nameOnCard}`],
+    at: card.createdAt,
+  }));
+  return { place: 'cards', ...finds };
+}
+
+function find<Item>(
+  records: { backwards: Backwards<Item> },
+  matches: ((item: Item) => boolean) | undefined,
+  rowOf: (item: Item) => Found,
+): Omit<Finds, 'place'> {
+  const found: Found[] = [];
+  let isMore = false;
+  let count = 0;
+  records.backwards((item) => {
+    if (++count > LOOKED) return false;
+    if (!matches?.(item)) return true;
+    isMore = found.length === SHOWN;
+    if (!isMore) found.push(rowOf(item));
+    return !isMore;
+  });
+  return { found, isMore, looked: count > LOOKED ? LOOKED : null };
+}
+
+function Group({ finds: { place, found, isMore }, text }: { finds: Finds; text: string }) {
+  const { name } = PLACES[place];
+  return (
+    <Section id={place} title={name}>
+      <ul class="results">
+        {found.map(({ id, title, status, about, at }) => (
+          <li>
+            <ShortLink to={recordPath(place, id)} text={title} />
+            <Status of={status} />
+            <span>{about}</span>
+            <Ago at={at} />
+          </li>
+        ))}
+      </ul>
+      {isMore && <a href={listPath(place, { text })}>All that match in {name}</a>}
+    </Section>
+  );
+}

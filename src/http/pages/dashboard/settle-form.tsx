@@ -1,0 +1,54 @@
+import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../../contract/outcomes.ts';
+import { DELIVERY_ORDERS, IPN_TIMINGS } from '../../../contract/vocabulary.ts';
+import type { Payment } from '../../../domain/state.ts';
+import type { AppParts } from '../../environment.ts';
+import { Section, Time } from './blocks.tsx';
+import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
+import { recordPath } from './page.tsx';
+
+const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
+
+/** No two outcomes look alike. */
+const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
+  approve: 'primary',
+  cancel: 'plain',
+  fail: 'danger',
+  expire: 'late',
+};
+
+export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  const { auto, expiresAt } = payment;
+  const order = parts.runtime.settings.delivery;
+  const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
+  return (
+    <Section id="settle" title="Finish this payment">
+      <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
+        <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
+        <div class="outcomes">
+          {OUTCOMES.map((outcome) => (
+            <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
+              {PAYMENT_OUTCOMES[outcome].label}{' '}
+              <span class="follows">→ {PAYMENT_OUTCOMES[outcome].status}</span>
+            </Submit>
+          ))}
+        </div>
+      </Form>
+      <p class="inline">
+        <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
+          Open checkout
+        </a>
+        <span class="soft">In a new tab, as the customer sees it.</span>
+      </p>
+      {auto && (
+        <p class="soft">
+          It settles itself ({auto.outcome}) at <Time at={auto.at} zone />.
+        </p>
+      )}
+      {expiresAt !== null && (
+        <p class="soft">
+          It expires at <Time at={expiresAt} zone />.
+        </p>
+      )}
+    </Section>
+  );
+}

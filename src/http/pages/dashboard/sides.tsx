@@ -1,0 +1,125 @@
+import type { Child } from 'hono/jsx';
+import type { Attempt } from '../../../domain/state.ts';
+import { Code, CopyButton, FoldedCode } from './blocks.tsx';
+import { pretty } from './text.ts';
+
+/** What went one way over the wire. */
+export interface Side {
+  /** Its first line, in short. */
+  line: string;
+  headers: Attempt['requestHeaders'];
+  body: string | null;
+  /** What the reader should know of it. */
+  note?: Child;
+}
+
+interface SidesProps {
+  /** What the ids of its parts begin with. */
+  id: string;
+  /** What tells it apart from others on the page, for those who do not see it. */
+  name: string;
+  request: Side;
+  /** A text where there was none: why. */
+  response: Side | string;
+  curl?: string;
+  /** Maximum characters of a body. Default: all. */
+  limit?: number;
+}
+
+/** A request and its response, for reading and byte by byte. */
+export function BothSides({
+  id,
+  name,
+  request,
+  response,
+  curl,
+  limit = Number.POSITIVE_INFINITY,
+}: SidesProps) {
+  return (
+    <div class="sides">
+      <div class="side">
+        <h3>Request</h3>
+        <Readable side={request} what={`Request ${name}`} limit={limit} />
+        {request.body !== null && request.body.length <= limit && (
+          <CopyButton target={`${id}-body`} what={`the body of request ${name} as sent`} />
+        )}
+        {request.headers.length > 0 && (
+          <FoldedCode
+            id={`${id}-request`}
+            title="Raw request"
+            text={<Raw side={request} id={`${id}-body`} limit={limit} />}
+            what={`Raw request ${name}`}
+          />
+        )}
+        {curl !== undefined && (
+          <FoldedCode
+            id={`${id}-curl`}
+            title="Copy as curl"
+            code={`${id}-curl-text`}
+            text={curl}
+            what={`The command that sends request ${name} again`}
+          />
+        )}
+      </div>
+      <div class="side">
+        <h3>Response</h3>
+        {typeof response === 'string' ? (
+          <p class="warning">{response}</p>
+        ) : (
+          <>
+            <Readable side={response} what={`Response ${name}`} limit={limit} />
+            {response.body !== null && (
+              <FoldedCode
+                id={`${id}-response`}
+                title="Raw response"
+                text={<Raw side={response} limit={limit} />}
+                what={`Raw response ${name}`}
+              />
+            )}
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface BodyProps {
+  side: Side;
+  limit: number;
+}
+
+function Readable({ side: { line, body, note }, what, limit }: BodyProps & { what: string }) {
+  return (
+    <>
+      <Code text={[line, body && cut(pretty(body), limit)].filter(Boolean).join('\n')} what={what} wraps />
+      {note && <p class="soft">{note}</p>}
+    </>
+  );
+}
+
+/** With an id for the body it can be copied alone. */
+function Raw({ side, id, limit }: BodyProps & { id?: string }) {
+  const headers = side.headers.map(([name, value]) => `${name}: ${value}\n`).join('');
+  return (
+    <>
+      {`${side.line}\n${headers}\n`}
+      <span id={id}>{cut(side.body ?? '', limit)}</span>
+    </>
+  );
+}
+
+function cut(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}
+
+/** Both sides of an attempt at an IPN. */
+export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Pick<SidesProps, 'request' | 'response'> {
+  const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
+  return {
+    request: { line: `POST ${url}`, headers: requestHeaders, body: requestBody },
+    response:
+      responseStatus === null
+        ? (attempt.error ?? 'no answer')
+        : { line: String(responseStatus), headers: responseHeaders, body: responseBody ?? '' },
+  };
+}

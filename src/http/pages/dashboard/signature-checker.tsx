@@ -1,0 +1,112 @@
+import { useContext } from 'hono/jsx';
+import { requireFireable } from '../../../contract/delivery.ts';
+import { GatewayError } from '../../../contract/error.ts';
+import { command } from '../../../contract/hint.ts';
+import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
+import { EXPECTED_SIGNATURE } from '../../../contract/signature.ts';
+import type { Verdict } from '../../../wire/dialect.ts';
+import type { AppParts } from '../../environment.ts';
+import STYLES from '../assets/actions.css?text';
+import { Code, CommandCode, Section, Warnings } from './blocks.tsx';
+import { Form, Given } from './forms.tsx';
+import { MerchantField } from './new-payment.tsx';
+import { type FormValues, type PageRenderer, PLACES, pageAt } from './page.tsx';
+import { verifyFor, Working } from './signature.tsx';
+
+/** Checks an IPN that is pasted into it: the page is its own answer. */
+export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
+  const content = (
+    <>
+      <h1>Signature checker</h1>
+      <section class="box" id="check" aria-label="What to check">
+        <Form to={PLACES.signature.path} submit="Check signature" look="primary">
+          <PastedField value={query['body'] ?? ''} />
+          <MerchantField parts={parts} any="automatic" chosen={query['merchant']} />
+        </Form>
+      </section>
+      {query['body'] === undefined ? <Help /> : <Checked parts={parts} given={query} />}
+    </>
+  );
+  return { ...pageAt('signature', content), isStill: true, styles: STYLES };
+};
+
+function PastedField({ value }: { value: string }) {
+  const given = useContext(Given)['body'] ?? value;
+  return (
+    <p class="field pasted">
+      <label for="field-body">IPN</label>
+      <textarea
+        id="field-body"
+        name="body"
+        rows={6}
+        required
+        spellcheck={false}
+        placeholder="status=success&identifier=…"
+        aria-describedby="body-hint"
+      >
+        {given}
+      </textarea>
+      <span class="soft" id="body-hint">
+        The body that your receiver got, as a form or as JSON; what <code>ipn listen</code> printed; a whole
+        request or a curl command; or the id of an IPN.
+      </span>
+    </p>
+  );
+}
+
+function Help() {
+  return (
+    <section class="box" aria-label="In a terminal">
+      <p class="soft">The same in a terminal:</p>
+      <CommandCode id="verify" run={command('ipn verify', '@body.txt')} does="checks an IPN" />
+      <p class="soft">A receiver that prints whatever comes, to be pasted here:</p>
+      <CommandCode id="listen" run={command('ipn listen')} does="receives and prints IPNs" />
+    </section>
+  );
+}
+
+/** @throws GatewayError `invalid_fields` when nothing was pasted, `not_found` for an unknown IPN or merchant */
+function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
+  const { body, merchant } = pasted(parts, given);
+  const verdict = verifyFor(parts, merchant, body);
+  return (
+    <>
+      <section class="box" id="verdict" data-verdict={verdict.valid ? 'good' : 'bad'} aria-label="Verdict">
+        <p>
+          <strong class={`verdict ${verdict.valid ? 'right' : 'wrong'}`}>{sentence(verdict)}</strong>
+        </p>
+        <Warnings of={verdict.reasons} />
+        <Working of={verdict} merchant={merchant} />
+      </section>
+      <Section id="lines" title="The line that computes it">
+        {Object.entries(EXPECTED_SIGNATURE).map(([language, line]) => (
+          <>
+            <h3>{language}</h3>
+            <Code id={`line-${language}`} text={line} what={`The line for ${language}`} wraps />
+          </>
+        ))}
+      </Section>
+    </>
+  );
+}
+
+function sentence({ valid, authentic }: Verdict): string {
+  if (valid) return 'Valid: the signature is right, and the payment succeeded.';
+  return authentic
+    ? 'The signature is right, but this is no successful payment.'
+    : 'Not valid: your receiver should reject it.';
+}
+
+/** The body that was pasted or named, and the merchant whose key signs it. */
+function pasted({ merchants, ipns, state }: AppParts, { body: text = '', merchant: chosen }: FormValues) {
+  if (!text.trim()) throw new GatewayError('invalid_fields', 'the body to verify is empty');
+  const sent = isDeliveryId(text) ? ipns.require(text.trim()) : undefined;
+  const owner = chosen || sent?.merchantId;
+  const body = sent ? (state.current.attemptsOf(sent.id).at(-1)?.requestBody ?? sent.body) : ipnBodyIn(text);
+  // Telling what made a signature takes thousands of others over the same text.
+  requireFireable(body, 1);
+  return {
+    body,
+    merchant: owner ? merchants.require(owner) : merchants.default,
+  };
+}

@@ -1,0 +1,66 @@
+/** Visits all records that there are, newest first, each with its place, until `visit` returns false. */
+export type Backwards<Item> = (visit: (item: Item, place: number) => boolean) => void;
+
+/** A part of a list, and where in the list it is. */
+export interface Slice<Item> {
+  data: Item[];
+  /** How many records come before it. */
+  before: number;
+  /** How many records there are in all. */
+  total: number;
+  /** Whether `total` is exact; otherwise there are more. */
+  isCounted: boolean;
+  /** The cursor of the part before this one: '' for the first part, null where there is none. */
+  newer: string | null;
+  /** The cursor of the part after this one; null where there is none. */
+  older: string | null;
+}
+
+/** Maximum records behind a part that are looked at to count them: a page is made again twice a second. */
+const COUNTED = 20_000;
+
+/**
+ * The part of a list that begins at a cursor. A cursor is a place, so records that come in meanwhile move nothing. The
+ * cost grows with what stands before the end of the part.
+ *
+ * @param wanted undefined for all records
+ * @param size how many records there are, wanted or not
+ */
+export function sliceOf<Item>(
+  backwards: Backwards<Item>,
+  query: { limit: number; cursor: string | undefined; wanted?: ((item: Item) => boolean) | undefined },
+  size: number,
+): Slice<Item> {
+  const { limit, cursor, wanted } = query;
+  const start = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
+  // Where the last wanted ones before this part are: the part before it begins at the oldest of them.
+  const starts: number[] = [];
+  const data: Item[] = [];
+  let before = 0;
+  let after = 0;
+  let older: string | null = null;
+  let looked = 0;
+  backwards((item, place) => {
+    if (older !== null && ++looked > COUNTED) return false;
+    if (wanted && !wanted(item)) return true;
+    if (place >= start) starts[before++ % limit] = place;
+    else if (data.length < limit) data.push(item);
+    else {
+      older ??= String(place + 1);
+      after++;
+      // Without a condition all are wanted, and nothing needs to be counted.
+      return wanted !== undefined;
+    }
+    return true;
+  });
+  const newest = starts[before % limit];
+  const newer = before > limit && newest !== undefined ? String(newest + 1) : '';
+  return {
+    data,
+    before,
+    total: wanted ? before + data.length + after : size,
+    isCounted: looked <= COUNTED,
+    newer: before === 0 ? null : newer,
+    older,
+  };
+}

@@ -1,0 +1,222 @@
+import type { Child } from 'hono/jsx';
+import { curlCommand, curlRequest } from '../../../contract/curl.ts';
+import type { RecordedRequest } from '../../../contract/event.ts';
+import { command } from '../../../contract/hint.ts';
+import { SETTLERS } from '../../../contract/vocabulary.ts';
+import type { Payment } from '../../../domain/state.ts';
+import { deliveryView } from '../../control/views.ts';
+import type { AppParts } from '../../environment.ts';
+import type { Step } from '../../story.ts';
+import { CommandCode, Copyable } from './blocks.tsx';
+import { Form } from './forms.tsx';
+import { PLACES, recordPath } from './page.tsx';
+import { initiateAgain } from './samples.tsx';
+import { attemptSides, BothSides, type Side } from './sides.tsx';
+import { span } from './text.ts';
+
+/** Maximum characters of a body on the page of a payment; that of its IPN or request has more. */
+const SHOWN_BODY = 8_192;
+
+interface StepProps {
+  step: Step;
+  payment: Payment;
+  parts: AppParts;
+}
+
+/** What is known of a step: both sides of the wire, and what can be done. With `brief` the sides are on another page. */
+export function StepDetails({ step, payment, parts, brief }: StepProps & { brief: boolean }) {
+  const { event, ipn, request, requestedBy } = step;
+  if (event === 'ipn_due') return <Due step={step} payment={payment} parts={parts} />;
+  if (ipn?.attempt && brief) {
+    return (
+      <>
+        <p>Shown in full are the newest attempts. This prints all of them:</p>
+        <CommandCode
+          id={`${step.id}-show`}
+          run={command('ipn show', ipn.delivery.id)}
+          does="shows all attempts"
+        />
+      </>
+    );
+  }
+  if (ipn?.attempt) return <AttemptDetails step={step} payment={payment} parts={parts} />;
+  if (request) return <Requested step={step} request={request} parts={parts} />;
+  if (event === 'initiated') return <Rebuilt step={step} payment={payment} parts={parts} />;
+  return (
+    <>
+      {event === 'redirected' && <RedirectSides step={step} />}
+      {event === 'code_sent' && <SentCode step={step} payment={payment} parts={parts} />}
+      <p class="soft">
+        {requestedBy ? (
+          <>
+            Came with the request of <a href={`#${requestedBy}`}>this step</a>.
+          </>
+        ) : (
+          withoutRequest(step, payment)
+        )}
+      </p>
+    </>
+  );
+}
+
+function SentCode({ step, payment, parts }: StepProps) {
+  const sent = parts.state.current
+    .messagesOf(payment.id)
+    .find(({ sentAt }) => Date.parse(sentAt) === step.at);
+  if (!sent) return null;
+  return (
+    <p>
+      Code <Copyable id={`${step.id}-code`} text={sent.code} what="the verification code" /> for{' '}
+      <code>{sent.email}</code>
+    </p>
+  );
+}
+
+function withoutRequest({ event }: Step, { settledBy }: Payment): string {
+  const isOutside = settledBy !== 'customer' && settledBy !== 'panel';
+  return event === 'settled' && settledBy && isOutside
+    ? `Settled by ${SETTLERS[settledBy]}: no request of the checkout.`
+    : 'Its request is not in the request log any more.';
+}
+
+function AttemptDetails({ step: { id, ipn }, payment, parts }: StepProps) {
+  if (!ipn?.attempt) return null;
+  const { attempt, delivery } = ipn;
+  const page = recordPath('ipns', delivery.id);
+  const curl = curlCommand({ ...deliveryView(delivery, parts), attempts: [attempt] });
+  return (
+    <>
+      <div class="inline">
+        <Form
+          to={`${page}/resend`}
+          hidden={{ from: recordPath('payments', payment.id) }}
+          submit="Send again"
+          look="primary"
+          label={`IPN attempt ${attempt.number}`}
+        />
+        <a href={page}>Its IPN, with the signature explained</a>
+      </div>
+      <BothSides
+        id={id}
+        name={`of attempt ${attempt.number}`}
+        {...attemptSides(attempt)}
+        curl={curl}
+        limit={SHOWN_BODY}
+      />
+    </>
+  );
+}
+
+/** With a clock that was moved already, the wait need not be waited for. */
+function Due({ step: { at, ipn }, payment, parts }: StepProps) {
+  if (!ipn) return null;
+  const { now, frozen, ahead } = parts.clock.read();
+  const left = Math.max(0, at - now);
+  const underWay = parts.ipns.underWay(ipn.delivery.id);
+  if (underWay) return <p>It waits for its answer, at most {underWay.timeoutMs / 1_000} s.</p>;
+  return (
+    <>
+      <p>
+        Due in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>.
+      </p>
+      {frozen || ahead !== 0 ? (
+        <Form
+          to={`${recordPath('payments', payment.id)}/run`}
+          hidden={{ ipn: ipn.delivery.id }}
+          submit="Run until this attempt"
+          look="primary"
+        />
+      ) : (
+        <p class="soft">
+          Pause or move the <a href={PLACES.clock.path}>clock</a>, and the wait can be run from here.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Requested({ step, request, parts }: Omit<StepProps, 'payment'> & { request: RecordedRequest }) {
+  const { method, target, requestHeaders, requestBody: body, status, responseBody, id, notes } = request;
+  const headers = Object.entries(requestHeaders);
+  const response: Side = { line: String(status), headers: [], body: responseBody };
+  if (step.location) response.line += `\nLocation: ${step.location}`;
+  else if (responseBody === null) response.note = isRedirect(status) ? TO_CHECKOUT : NOT_KEPT;
+  const curl = curlRequest({
+    url: parts.runtime.baseUrl() + target,
+    headers,
+    ...(body === null ? method !== 'GET' && { method } : { body }),
+  });
+  return (
+    <>
+      {step.detail !== null && step.event === 'requested' && <p class="warning">{step.detail}</p>}
+      {step.event !== 'requested' &&
+        step.event !== 'initiated' &&
+        notes.map((note) => <p class="warning">{note}</p>)}
+      <p>
+        <a href={recordPath('requests', id)}>Request {id} in the request log</a>
+      </p>
+      <BothSides
+        id={step.id}
+        name={String(id)}
+        request={{ line: `${method} ${target}`, headers, body }}
+        response={response}
+        curl={curl}
+        limit={SHOWN_BODY}
+      />
+    </>
+  );
+}
+
+const TO_CHECKOUT = 'Leads back to the checkout.';
+const NOT_KEPT = 'A page; the request log does not keep pages.';
+const isRedirect = (status: number) => status >= 300 && status < 400;
+
+/** The request log has forgotten it, or never held it: a restart empties it. */
+function Rebuilt({ step, payment, parts }: StepProps) {
+  const { dialect, runtime, state, merchants } = parts;
+  const merchant = state.current.merchants.get(payment.merchantId) ?? merchants.default;
+  const { path, form = {} } = dialect.merchant.initiate(payment.mode, {
+    publicKey: merchant.publicKey,
+    ...payment,
+  });
+  return (
+    <>
+      <p class="warning">Rebuilt from the record: the request log does not hold this request any more.</p>
+      <BothSides
+        id={step.id}
+        name="of initiate"
+        request={{
+          line: `POST ${path}`,
+          headers: [['content-type', 'application/x-www-form-urlencoded']],
+          body: String(new URLSearchParams(form)),
+        }}
+        response={{
+          line: '200',
+          headers: [],
+          body: JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl())),
+        }}
+        curl={initiateAgain(parts, payment, merchant)}
+        limit={SHOWN_BODY}
+      />
+    </>
+  );
+}
+
+/** What the browser was told; what it then asked of the shop nobody here can know. */
+function RedirectSides({ step: { id, detail } }: { step: Step }): Child {
+  if (detail === null) return null;
+  return (
+    <BothSides
+      id={id}
+      name="of the shop's page"
+      request={{
+        line: `GET ${detail}`,
+        headers: [],
+        body: null,
+        note: 'What the browser asks your shop next.',
+      }}
+      response="Only your shop knows its answer."
+      curl={curlRequest({ url: detail, headers: [] })}
+    />
+  );
+}

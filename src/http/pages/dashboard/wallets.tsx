@@ -1,0 +1,56 @@
+import { command } from '../../../contract/hint.ts';
+import type { Wallet } from '../../../contract/wallet.ts';
+import { shownAmount } from '../amount.ts';
+import STYLES from '../assets/actions.css?text';
+import { CommandCode } from './blocks.tsx';
+import { Field, Form, Submit } from './forms.tsx';
+import { listPage } from './list-page.tsx';
+import { type PageRenderer, PLACES } from './page.tsx';
+import { column } from './table.tsx';
+
+/** Where the form of a wallet posts to. */
+export const FUND = `${PLACES.wallets.path}/:id/fund`;
+
+/** The row of a wallet, to come back to. */
+export const walletRow = (id: string) => `wallet-${encodeURIComponent(id)}`;
+
+const list = listPage<Wallet>({
+  place: 'wallets',
+  noun: 'wallet',
+  intro: 'Who can pay on a live checkout: one wallet for each e-mail and currency.',
+  filter: {
+    choices: [],
+    texts: ['email', 'holder', 'currency', 'id'],
+    hint: 'e-mail, holder, currency',
+  },
+  records: ({ state }) => state.current.wallets,
+  columns: (parts, from) => [
+    column('E-mail', ({ email }) => email, { head: true }),
+    column('Holder', ({ holder }) => holder, { kind: 'name' }),
+    column('Balance', ({ balance, currency }) => shownAmount(parts, balance, currency), { kind: 'amount' }),
+    column('Wallet', ({ id }) => <code>{id}</code>),
+    column('Fund', (wallet) => <Fund wallet={wallet} from={from} />),
+  ],
+  keyOf: ({ id }) => ({ id: walletRow(id) }),
+  first: () => (
+    <>
+      <p>Wallets are part of the fixtures, of an imported state or of the configuration file:</p>
+      <CommandCode id="init" run={command('init')} does="writes a configuration file" />
+    </>
+  ),
+});
+
+export const walletsPage: PageRenderer = async (request) => ({ ...(await list(request)), styles: STYLES });
+
+function Fund({ wallet: { id, email, currency }, from }: { wallet: Wallet; from: string }) {
+  const scope = `${walletRow(id)}-`;
+  const to = FUND.replace(':id', encodeURIComponent(id));
+  return (
+    <Form to={to} label={`Fund ${email} in ${currency}`} hidden={{ from }} inline>
+      <Field name="amount" label="Amount" value="100.00" scope={scope} />
+      <Submit>
+        Fund <span class="unseen">{`${email} ${currency}`}</span>
+      </Submit>
+    </Form>
+  );
+}

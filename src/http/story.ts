@@ -1,0 +1,134 @@
+import type { RecordedRequest } from '../contract/event.ts';
+import type { TimelineEntry } from '../contract/payment.ts';
+import type { TimelineEvent } from '../contract/vocabulary.ts';
+import type { Delivery, Payment } from '../domain/state.ts';
+import { maskedRequest } from './control/views.ts';
+import type { AppParts } from './environment.ts';
+
+/** A step in the story of a payment. */
+export interface Step {
+  /** Its own for as long as the payment is stored: links lead to it. */
+  id: string;
+  /** `requested`: a request about the payment that changed nothing about it. */
+  event: TimelineEvent | 'requested';
+  detail: string | null;
+  /** By the emulator's clock, in milliseconds since 1970; it took real time from there to `end`. */
+  at: number;
+  end: number;
+  /** What the request log holds of it, secrets masked. */
+  request?: RecordedRequest | undefined;
+  /** Where its response sends the browser. */
+  location?: string | null | undefined;
+  /** The id of the step that began the same request. */
+  requestedBy?: string | undefined;
+  ipn?: { delivery: Delivery; number: number; attempt: TimelineEntry['attempt'] };
+  /** Milliseconds since the attempt before it ended. */
+  waited?: number;
+}
+
+/** Steps that one request leads to, in this order. */
+type Result = readonly TimelineEvent[];
+
+const SETTLES: Result = ['settled', 'redirected'];
+
+/** By what ends its path: the results that a form of the checkout can have, one of which it has. */
+const RESULTS: Readonly<Record<string, readonly Result[]>> = {
+  email: [['email_refused'], ['email_entered', 'code_sent']],
+  code: [['code_refused'], SETTLES],
+  resend: [['code_sent']],
+  cancel: [SETTLES],
+  panel: [SETTLES],
+};
+
+/** A request is recorded when it ends, in whole tenths of milliseconds; its steps may be rounded the other way. */
+const SLACK_MS = 5;
+
+/** All steps of a payment in their order, each with the request behind it while the request log holds that. */
+export function storyOf(payment: Payment, parts: AppParts): Step[] {
+  const steps = stepsOf(payment, parts);
+  const requests = parts.events.exchanges().filter(({ paymentId }) => paymentId === payment.id);
+  const free = steps.toReversed();
+  const others: Step[] = [];
+  // Newest first, as the log may have forgotten the oldest.
+  for (const request of requests) {
+    const led = takeSteps(free, request, resultsOf(payment, request, parts));
+    const first = led.at(-1);
+    const shown = maskedRequest(request, parts);
+    if (!first) {
+      others.push(withoutStep(shown));
+      continue;
+    }
+    first.request = shown;
+    first.end = first.at + request.durationMs;
+    first.location = led.find(({ event }) => event === 'redirected')?.detail;
+    for (const step of led.slice(0, -1)) step.requestedBy = first.id;
+  }
+  return [...steps, ...others].sort((one, other) => one.at - other.at);
+}
+
+function stepsOf(payment: Payment, { payments, state }: AppParts): Step[] {
+  const counts = new Map<string, number>();
+  const attempts = new Map<string, { number: number; end: number }>();
+  return payments.timeline(payment).flatMap(({ at: time, event, detail, deliveryId, attempt }) => {
+    const at = Date.parse(time);
+    const delivery = state.current.deliveries.get(deliveryId ?? '');
+    if (!delivery) {
+      const count = (counts.get(event) ?? 0) + 1;
+      counts.set(event, count);
+      return [{ id: `step-${event.replaceAll('_', '-')}-${count}`, event, detail, at, end: at }];
+    }
+    const before = attempts.get(delivery.id);
+    const number = attempt?.number ?? delivery.attemptCount + 1;
+    const end = at + (attempt?.durationMs ?? 0);
+    attempts.set(delivery.id, { number, end });
+    const ipn = { delivery, number, attempt };
+    const waited = before && { waited: Math.max(0, at - before.end) };
+    return [{ id: attemptId(delivery.id, number), event, detail, at, end, ipn, ...waited }];
+  });
+}
+
+/** The id of the step that an attempt is, also before it was made. */
+export function attemptId(deliveryId: string, number: number): string {
+  return `step-${deliveryId}-${number}`;
+}
+
+function resultsOf({ mode }: Payment, request: RecordedRequest, { dialect }: AppParts): readonly Result[] {
+  const { target, method, status } = request;
+  const path = target.split('?', 1)[0] ?? '';
+  if (path === dialect.paths.initiate[mode]) return [['initiated']];
+  const checkout = dialect.paths.checkout[mode];
+  if (path === checkout) return status === 200 ? [['opened']] : status === 303 ? [['redirected']] : [];
+  const name = path.startsWith(`${checkout}/`) ? path.slice(checkout.length + 1) : '';
+  return method === 'POST' && Object.hasOwn(RESULTS, name) ? (RESULTS[name] ?? []) : [];
+}
+
+/**
+ * Takes the steps that a request led to out of those that no request has yet. Both newest first.
+ *
+ * @param results one of which it had: that of the newest step
+ */
+function takeSteps(free: Step[], request: RecordedRequest, results: readonly Result[]): Step[] {
+  const end = Date.parse(request.at) + SLACK_MS;
+  const begin = end - request.durationMs - 2 * SLACK_MS;
+  const isIn = ({ event, at }: Step, result: Result) =>
+    result.some((one) => one === event) && at >= begin && at <= end;
+  const newest = free.find((step) => results.some((result) => isIn(step, result)));
+  const had = newest && results.find((result) => isIn(newest, result));
+  const names = new Set<string>(had);
+  const taken = free.filter((step) => had && isIn(step, had) && names.delete(step.event));
+  for (const step of taken) free.splice(free.indexOf(step), 1);
+  return taken;
+}
+
+function withoutStep(request: RecordedRequest): Step {
+  const { id, at, durationMs, notes } = request;
+  const end = Date.parse(at);
+  return {
+    id: `step-request-${id}`,
+    event: 'requested',
+    detail: notes.join('. ') || null,
+    at: end - durationMs,
+    end,
+    request,
+  };
+}

@@ -1,0 +1,45 @@
+import { OBEYED_BY_TERMINALS } from '../../contract/curl.ts';
+
+/*
+ * Values of a payment are anybody's text: in the source code of a test they must stay values, and what an editor or a
+ * terminal would obey must be seen.
+ */
+
+/** A text as JavaScript writes it, also safe inside a `<script>`. */
+export function javaScriptText(text: string): string {
+  const written = JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll('\\"', '"')
+    .replaceAll("'", "\\'")
+    .replaceAll('<', text.search(/<[!/]/) < 0 ? '<' : '\\u003c')
+    .replace(OBEYED_BY_TERMINALS, (character) => `\\u${hex(character)}`);
+  return `'${written}'`;
+}
+
+/** A value of JSON as JavaScript writes it. */
+export function javaScriptValue(value: unknown): string {
+  if (typeof value === 'string') return javaScriptText(value);
+  if (Array.isArray(value)) return `[${value.map(javaScriptValue).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const entries = Object.entries(value).map(([name, inner]) => `${keyOf(name)}: ${javaScriptValue(inner)}`);
+  return `{ ${entries.join(', ')} }`;
+}
+
+function keyOf(name: string): string {
+  return /^[A-Za-z]\w*$/.test(name) ? name : `[${javaScriptText(name)}]`;
+}
+
+/** A text as PHP writes it: between single quotes, where `$` means nothing, or with escapes between double ones. */
+export function phpText(text: string): string {
+  if (text.search(/[\n\r\t]/) < 0 && text.search(OBEYED_BY_TERMINALS) < 0) {
+    return `'${text.replace(/[\\']/g, '\\$&')}'`;
+  }
+  const written = text
+    .replace(/[\\"$]/g, '\\$&')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\t', '\\t')
+    .replace(OBEYED_BY_TERMINALS, (character) => `\\u{${hex(character)}}`);
+  return `"${written}"`;
+}
+
+const hex = (character: string) => character.charCodeAt(0).toString(16).padStart(4, '0');

@@ -1,0 +1,133 @@
+import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
+import type { DeliveryOrder } from '../../contract/vocabulary.ts';
+import type { Attempt, Delivery, Payment } from '../../domain/state.ts';
+import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
+import type { AppParts } from '../environment.ts';
+
+/** A payment as a test repeats it: what is asked for, what is done, and what came of it. */
+export interface TestStory {
+  /** The options of the emulator that differ from their defaults and matter here. */
+  options: Readonly<Record<string, unknown>>;
+  /** What the merchant asked for, by the names of the library. */
+  fields: Readonly<Record<string, string>>;
+  /** The same as it is posted, without the public key. */
+  form: Readonly<Record<string, string>>;
+  initiatePath: string;
+  payment: Payment;
+  /** Null while it is pending. */
+  outcome: PaymentOutcome | null;
+  /** Where it is not what the emulator does by itself. */
+  order: DeliveryOrder | undefined;
+  /** Where the browser goes; undefined where nobody can know. */
+  redirectUrl: string | null | undefined;
+  /** What the customer entered, where the customer settled it. */
+  entries: readonly Entry[];
+  ipns: readonly TestedIpn[];
+}
+
+interface Entry {
+  field: 'email' | 'code';
+  /** Null for the code that is right, which is another one each time in live mode. */
+  value: string | null;
+  passes: boolean;
+}
+
+interface TestedIpn {
+  state: Delivery['state'];
+  attempts: readonly {
+    /** Null where there was no answer. */
+    status: number | null;
+    /** What made it: `first` of them, a retry that was due, or a resend by hand. */
+    by: 'first' | 'retry' | 'resend';
+  }[];
+}
+
+/** What a test needs to know of the emulator. */
+const OPTIONS = [
+  ...['delivery', 'ipnSchedule', 'ipnRetries', 'ipnFormat', 'amountFormat', 'ipnOn', 'forwardIpn'],
+  ...['allowIpnHost', 'loose', 'sandboxEmail', 'sandboxCode', 'auto'],
+  ...['currency', 'currencies', 'charges', 'wallets', 'outcomes'],
+];
+
+/** Maximum attempts of an IPN that a test repeats. */
+const ATTEMPTS = 10;
+
+export function testStoryOf(payment: Payment, parts: AppParts): TestStory {
+  const { dialect, runtime, state } = parts;
+  const { current } = state;
+  const { settings } = runtime;
+  const fields = askedOf(payment, dialect.merchant.initiateFields);
+  const call = dialect.merchant.initiate(payment.mode, fields);
+  const outcome = OUTCOMES.find((one) => PAYMENT_OUTCOMES[one].status === payment.status) ?? null;
+  const deliveries = current.deliveriesOf(payment.id).filter(({ once }) => !once);
+  const ipns = deliveries.map(({ id, state }) => ({
+    state,
+    attempts: attemptsOf(current.attemptsOf(id), settings.ipn.schedule),
+  }));
+  const order = deliveries.length > 1 ? 'ipn-twice' : undefined;
+  return {
+    options: optionsOf(runtime.options),
+    fields: { ...fields, mode: payment.mode },
+    form: call.form ?? {},
+    initiatePath: call.path,
+    payment,
+    outcome,
+    order,
+    redirectUrl: redirectOf(payment, outcome, order ?? settings.delivery),
+    entries: payment.settledBy === 'customer' ? entriesOf(payment) : [],
+    ipns,
+  };
+}
+
+function askedOf(payment: Payment, names: readonly string[]): Record<string, string> {
+  const values = Object.entries(payment).filter(([name, value]) => names.includes(name) && value !== null);
+  return Object.fromEntries(values.map(([name, value]) => [name, String(value)]));
+}
+
+function optionsOf(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const specs: Readonly<Record<string, OptionSpec>> = START_OPTIONS;
+  const isSet = (name: string) => {
+    const value = JSON.stringify(options[name] ?? null);
+    return value !== 'null' && value !== '[]' && value !== JSON.stringify(specs[name]?.default);
+  };
+  return Object.fromEntries(OPTIONS.filter(isSet).map((name) => [name, options[name]]));
+}
+
+function redirectOf(
+  payment: Payment,
+  outcome: PaymentOutcome | null,
+  order: DeliveryOrder,
+): string | null | undefined {
+  const told = payment.history.find(({ event }) => event === 'redirected')?.detail;
+  if (outcome === null || told) return told;
+  const { redirect } = PAYMENT_OUTCOMES[outcome];
+  return redirect === null || order === 'ipn-only' ? null : payment[redirect];
+}
+
+/** A refused value stands before the reason. One that was shortened cannot be entered again. */
+function entriesOf({ history }: Payment): Entry[] {
+  return history.flatMap(({ event, detail }): Entry[] => {
+    const value = detail ?? '';
+    if (event === 'email_entered') return [{ field: 'email', value, passes: true }];
+    if (event === 'settled') return [{ field: 'code', value: null, passes: true }];
+    if (event !== 'email_refused' && event !== 'code_refused') return [];
+    const refused = value.slice(0, value.lastIndexOf(' ('));
+    if (refused.endsWith('…') || refused === 'nothing') return [];
+    return [{ field: event === 'email_refused' ? 'email' : 'code', value: refused, passes: false }];
+  });
+}
+
+function attemptsOf(attempts: readonly Attempt[], schedule: readonly number[]): TestedIpn['attempts'] {
+  return attempts.slice(0, ATTEMPTS).map((attempt, index) => {
+    const { responseStatus: status, startedAt } = attempt;
+    const before = attempts[index - 1];
+    if (!before) return { status, by: 'first' };
+    const wait = schedule[index - 1];
+    const waited = Date.parse(startedAt) - Date.parse(before.startedAt);
+    const isDue = before.error !== null && wait !== undefined && waited >= wait * EARLIEST;
+    return { status, by: isDue ? 'retry' : 'resend' };
+  });
+}
+
+/** A retry comes up to a tenth earlier than its schedule says. */
+const EARLIEST = 0.85;

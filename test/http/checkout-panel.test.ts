@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { pageOf, postForm } from '../helpers/forms.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+const CHECKOUT = '/initiate/payment/checkout';
+const BROWSER = { accept: 'text/html' };
+
+async function atCode(options = {}): Promise<{ sim: Sim; id: string }> {
+  const sim = await startSim(options);
+  const id = new URL(await sim.initiate(ORDER, 'live')).searchParams.get('payment_id') ?? '';
+  await postForm(sim, `${CHECKOUT}/email?payment_id=${id}`, { email: 'wallet@example.com' }, BROWSER);
+  return { sim, id };
+}
+
+const enterForm = (html: string) => /<form class="tip enter".*?<\/form>/s.exec(html)?.[0];
+
+describe('the code in the panel of a live checkout', () => {
+  it('is the one that was sent, and its button pays', async () => {
+    const { sim, id } = await atCode();
+    const form = enterForm(await pageOf(sim, `${CHECKOUT}?payment_id=${id}`)) ?? '';
+    const [message] = sim.server.parts.state.current.messages.values();
+    const action = /action="([^"]+)"/.exec(form)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const code = /name="code" value="(\d+)"/.exec(form)?.[1] ?? '';
+    expect(code).toBe(message?.code);
+    const answer = await postForm(sim, action, { code }, BROWSER);
+    expect([answer.status, answer.location]).toEqual([303, ORDER['success_url']]);
+    expect(sim.server.parts.payments.require(id).status).toBe('succeeded');
+  });
+
+  it('is not there when it cannot pay any more, and not before it was sent', async () => {
+    const { sim, id } = await atCode();
+    await sim.server.parts.clock.move({ advance: '11m' });
+    const html = await pageOf(sim, `${CHECKOUT}?payment_id=${id}`);
+    expect(enterForm(html)).toBeUndefined();
+    expect(html).toContain('Read the code with');
+    const fresh = await sim.initiate(ORDER, 'live');
+    expect(enterForm(await (await fetch(fresh)).text())).toBeUndefined();
+  });
+
+  it('is not told with --no-panel', async () => {
+    const { sim, id } = await atCode({ panel: false });
+    const [message] = sim.server.parts.state.current.messages.values();
+    expect(await pageOf(sim, `${CHECKOUT}?payment_id=${id}`)).not.toContain(message?.code);
+  });
+});
+
+describe('the way from the checkout to the dashboard', () => {
+  it('is on the page of a payment that is open, over or unknown', async () => {
+    const { sim, id } = await atCode();
+    const checkout = `${CHECKOUT}?payment_id=${id}`;
+    const link = `href="/_sim/ui/payments/${id}" target="_blank" rel="noopener">Open in the dashboard`;
+    expect(await pageOf(sim, checkout)).toContain(link);
+    await sim.server.parts.payments.settle(id, { outcome: 'cancel', by: 'control' });
+    expect(await pageOf(sim, checkout)).toContain(link);
+    expect(await pageOf(sim, `${CHECKOUT}?payment_id=none`)).toContain(
+      'href="/_sim" target="_blank" rel="noopener">Open in the dashboard',
+    );
+  });
+
+  it('is hidden with the panel', async () => {
+    const { sim, id } = await atCode({ panel: false });
+    for (const ref of [id, 'none'])
+      expect(await pageOf(sim, `${CHECKOUT}?payment_id=${ref}`)).not.toContain('/_sim/ui/payments');
+  });
+});

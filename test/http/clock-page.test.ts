@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { pageOf, postForm } from '../helpers/forms.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+const PAGE = '/_sim/ui/clock';
+
+/** The rows of what is scheduled, as text, each with the instant that its button sends. */
+async function queue(sim: Sim): Promise<{ text: string; at: string }[]> {
+  const rows = (await pageOf(sim, PAGE))
+    .split('<section id="queue-list"')[1]
+    ?.match(/<tr data-key.*?<\/tr>/gs);
+  return (rows ?? []).map((row) => ({
+    text: row
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+    at: /name="at" value="([^"]+)"/.exec(row)?.[1] ?? '',
+  }));
+}
+
+/** A clock that stands, with a payment that expires, one that settles itself and an IPN to be tried again. */
+async function scheduled(): Promise<Sim> {
+  const sim = await startSim({ ipnSchedule: ['1h', '4h'], paymentExpires: '2h', autoDelay: '30m' });
+  await sim.server.parts.clock.move({ freeze: 'now' });
+  for (const identifier of ['late', 'paid']) await sim.initiate({ ...ORDER, identifier });
+  const auto = { ...ORDER, identifier: 'auto', customer_email: 'approve@gateway-sim.test' };
+  await sim.initiate(auto);
+  await sim.server.parts.payments.settle('paid', { outcome: 'approve', by: 'control', awaitDelivery: true });
+  return sim;
+}
+
+describe('the queue of the clock', () => {
+  it('tells what is scheduled, soonest first, with the way to each record', async () => {
+    const sim = await scheduled();
+    const rows = (await queue(sim)).map(({ text }) => text);
+    // A retry is up to a tenth late or early.
+    const told = [
+      /^auto settles itself: approve .* 30 min Run until here auto$/,
+      /^paid IPN, attempt 2 .* (1 h|5\d min).* Run until here paid$/,
+      /^late expires .* 2 h Run until here late$/,
+    ];
+    expect(rows).toEqual(told.map((row) => expect.stringMatching(row)));
+    const html = await pageOf(sim, PAGE);
+    const { state } = sim.server.parts;
+    const ipn = state.current.deliveriesOf(state.current.findPayment('paid')?.id ?? '')[0];
+    expect(html).toContain(`<a href="/_sim/ui/ipns/${ipn?.id}">paid</a>`);
+    expect(html).toContain(`<a href="/_sim/ui/payments/${state.current.findPayment('late')?.id}">late</a>`);
+  });
+
+  it('runs until the one that is pressed, and no further', async () => {
+    const sim = await scheduled();
+    const [first] = (await queue(sim)).filter(({ text }) => text.startsWith('paid'));
+    const answer = await postForm(sim, PAGE, { move: 'until', at: first?.at ?? '' });
+    expect([answer.status, answer.location]).toEqual([303, PAGE]);
+    const { state, clock } = sim.server.parts;
+    expect(new Date(clock.read().now).toISOString()).toBe(first?.at);
+    const ipn = state.current.deliveriesOf(state.current.findPayment('paid')?.id ?? '')[0];
+    expect(ipn?.attemptCount).toBe(2);
+    expect(state.current.findPayment('late')?.status).toBe('pending');
+  });
+
+  it.each(['', 'soon', '2026-02-30T00:00:00Z'])('refuses to run until "%s"', async (at) => {
+    const answer = await postForm(await startSim(), PAGE, { move: 'until', at });
+    expect([answer.status, answer.html.includes('at must be a time with its zone')]).toEqual([422, true]);
+  });
+
+  it('ends after fifty, and says so when nothing is scheduled', async () => {
+    const sim = await startSim({ paymentExpires: '2h' });
+    expect(await pageOf(sim, PAGE)).toContain('Nothing scheduled.');
+    for (let number = 0; number < 51; number++) await sim.initiate({ ...ORDER, identifier: `n-${number}` });
+    expect(await queue(sim)).toHaveLength(50);
+    expect(await pageOf(sim, PAGE)).toContain('The first 50; more are scheduled later.');
+  });
+
+  it('tells how far the clock is ahead, and whether it is paused', async () => {
+    const sim = await startSim();
+    expect(await pageOf(sim, PAGE)).toMatch(/<dd>running<\/dd>.*Clock is at real time/s);
+    await postForm(sim, PAGE, { move: 'freeze', freeze: 'now' });
+    await postForm(sim, PAGE, { move: 'advance', advance: '29h' });
+    expect(await pageOf(sim, PAGE)).toMatch(/<dd>paused<\/dd>.*Clock is 1 day 5 h ahead/s);
+  });
+});

@@ -1,0 +1,118 @@
+import { transform } from 'esbuild';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PaymentOutcome } from '../../src/contract/outcomes.ts';
+import type { DeliveryOrder } from '../../src/contract/vocabulary.ts';
+import type { Payment } from '../../src/domain/state.ts';
+import { playwrightText, vitestText } from '../../src/http/test-texts/javascript.ts';
+import { phpunitText } from '../../src/http/test-texts/php.ts';
+import { testStoryOf } from '../../src/http/test-texts/test-story.ts';
+import type { StartOptions } from '../../src/options/table.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+async function storyOf(sim: Sim, change: Partial<Payment> = {}) {
+  const payment = sim.server.parts.payments.require('order-1');
+  return testStoryOf({ ...payment, ...change }, sim.server.parts);
+}
+
+/** The texts of a payment, once each was read by a parser of its language where there is one. */
+async function textsOf(sim: Sim, change?: Partial<Payment>) {
+  const story = await storyOf(sim, change);
+  const texts = { vitest: vitestText(story), playwright: playwrightText(story), phpunit: phpunitText(story) };
+  for (const text of [texts.vitest, texts.playwright]) await transform(text, { format: 'esm' });
+  return texts;
+}
+
+async function initiated(options: StartOptions = {}): Promise<Sim> {
+  const receiver = await startReceiver();
+  const sim = await startSim(options);
+  await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+  return sim;
+}
+
+describe('a payment as a test', () => {
+  it.each<[PaymentOutcome, DeliveryOrder | undefined, RegExp, RegExp]>([
+    ['approve', undefined, /payments\.approve\(id, \{ awaitDelivery: true \}\)/, /toHaveLength\(1\)/],
+    ['approve', 'ipn-twice', /payments\.approve\(id, \{ delivery: 'ipn-twice'/, /toHaveLength\(2\)/],
+    [
+      'cancel',
+      undefined,
+      /payments\.cancel\(id/,
+      /redirectUrl\)\.toBe\('http:\/\/localhost:3000\/canceled'\)/,
+    ],
+    ['fail', undefined, /payments\.fail\(id/, /status\)\.toBe\('failed'\)/],
+    ['expire', undefined, /payments\.expire\(id/, /redirectUrl\)\.toBe\(null\)/],
+  ])('settles it the same way (%s, %s)', async (outcome, delivery, how, expected) => {
+    const sim = await initiated();
+    await sim.server.parts.payments.settle('order-1', {
+      outcome,
+      delivery,
+      by: 'control',
+      awaitDelivery: true,
+    });
+    const { vitest, playwright, phpunit } = await textsOf(sim);
+    for (const text of [vitest, playwright]) {
+      expect(text).toMatch(how);
+      expect(text).toMatch(expected);
+    }
+    expect(phpunit).toContain(`'outcome' => '${outcome}'`);
+  });
+
+  it('expects of a pending one that it stays so, and of one that settled itself that it does', async () => {
+    const sim = await initiated();
+    expect((await textsOf(sim)).vitest).toContain(
+      "expect((await sim.payments.get(id)).status).toBe('pending');",
+    );
+    const { vitest, phpunit } = await textsOf(sim, { status: 'succeeded', settledBy: 'auto' });
+    expect(vitest).toContain("payments.waitFor({ identifier: 'order-1', status: 'succeeded' }");
+    expect(phpunit).toContain('It settles itself.');
+  });
+
+  it('names the options that matter, and no secret', async () => {
+    const sim = await initiated({ ipnSchedule: ['1h'], secretKey: 'sec_very_secret_0123456789' });
+    const { vitest, phpunit } = await textsOf(sim);
+    expect(vitest).toContain("ipnSchedule: ['1h'],");
+    expect(phpunit).toContain("exec --ipn-schedule '1h' -- vendor/bin/phpunit");
+    expect(vitest + phpunit).not.toContain('very_secret');
+  });
+
+  it('walks the checkout as the customer did, also back and to the end without paying', async () => {
+    const sim = await initiated();
+    const at = '2026-01-01T00:00:00.000Z';
+    const change: Partial<Payment> = {
+      status: 'canceled',
+      settledBy: 'customer',
+      history: [
+        { at, event: 'email_entered', detail: 'test_mode@mail.com' },
+        { at, event: 'email_refused', detail: "it's (me) (wrong)" },
+        { at, event: 'email_entered', detail: 'test_mode@mail.com' },
+        { at, event: 'settled', detail: 'canceled' },
+        { at, event: 'redirected', detail: 'http://localhost:3000/canceled' },
+      ],
+    };
+    const { playwright } = await textsOf(sim, change);
+    const acts = playwright.match(/(?<=await page\.)getBy(Label|Role).*(?=;)/g);
+    expect(acts).toEqual([
+      "getByLabel('E-mail').fill('test_mode@mail.com')",
+      "getByLabel('E-mail').press('Enter')",
+      "getByRole('button', { name: 'Change e-mail' }).click()",
+      "getByLabel('E-mail').fill('it\\'s (me)')",
+      "getByLabel('E-mail').press('Enter')",
+      "getByLabel('E-mail').fill('test_mode@mail.com')",
+      "getByLabel('E-mail').press('Enter')",
+      "getByRole('button', { name: 'Cancel' }).click()",
+    ]);
+  });
+
+  it('can be parsed, whatever the texts of the payment are', async () => {
+    const sim = await initiated();
+    const text = fc.string({ unit: 'binary', maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(text, text, text, async (identifier, details, customerName) => {
+        await textsOf(sim, { identifier, details, customerName });
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { pageOf, postForm } from '../helpers/forms.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+const FORM = '/_sim/ui/new-payment';
+const newest = async (sim: Sim) =>
+  (await sim.control<{ data: Record<string, unknown>[] }>('/payments')).data[0];
+
+describe('a new payment from the page', () => {
+  it('is offered by the list, full or empty, once', async () => {
+    const sim = await startSim();
+    const links = async () => (await pageOf(sim, '/_sim')).match(/<a [^>]*>New payment<\/a>/g);
+    expect(await links()).toEqual([`<a class="button" href="${FORM}">New payment</a>`]);
+    await postForm(sim, FORM);
+    expect(await links()).toHaveLength(1);
+  });
+
+  it('is made of values that work, as by the command, and leads to its page', async () => {
+    const sim = await startSim();
+    const html = await pageOf(sim, FORM);
+    expect(html).toContain('>Create payment</button>');
+    const fields = Object.fromEntries(
+      [...html.matchAll(/<input id="field-\w+" name="(\w+)" type="\w+" value="([^"]*)"/g)].map(
+        ([, name = '', value = '']) => [name, value],
+      ),
+    );
+    expect(fields).toMatchObject({ amount: '100.00', ipn_url: 'http://localhost:3000/ipn' });
+    const answer = await postForm(sim, FORM, { ...fields, mode: 'sandbox', identifier: '' });
+    const payment = await newest(sim);
+    expect([answer.status, answer.location]).toEqual([303, `/_sim/ui/payments/${payment?.['id']}`]);
+    expect(payment).toMatchObject({
+      ...{ amount: '100.00', currency: 'USD', mode: 'sandbox', status: 'pending', warnings: [] },
+      identifier: expect.stringMatching(/^sim-/),
+      successUrl: `${sim.url}/_sim/ui/paid`,
+    });
+    expect((await sim.control<{ data: unknown[] }>('/requests')).data).toMatchObject([
+      { method: 'POST', target: '/sandbox/payment/initiate', status: 200, paymentId: payment?.['id'] },
+    ]);
+  });
+
+  it('takes what was filled in, in live mode and for another merchant', async () => {
+    const sim = await startSim();
+    const other = await sim.server.parts.merchants.add('Second Shop');
+    expect(await pageOf(sim, FORM)).toContain('Second Shop');
+    const given = { identifier: 'order-7', amount: '49.90', currency: 'EUR', checkout_theme: 'dark' };
+    await postForm(sim, FORM, { ...given, mode: 'live', merchant: other.id });
+    expect(await newest(sim)).toMatchObject({
+      ...{ identifier: 'order-7', amount: '49.90', currency: 'EUR', checkoutTheme: 'dark' },
+      ...{ mode: 'live', merchantId: other.id },
+    });
+  });
+
+  it.each([
+    [{ amount: '-1' }, 422, 'amount must be a plain decimal greater than 0'],
+    [{ amount: '' }, 422, 'amount '],
+    [{ ipn_url: 'nowhere' }, 422, 'ipn_url must be an absolute'],
+    [{ mode: 'test' }, 422, 'mode must be one of sandbox, live'],
+    [{ merchant: 'nobody' }, 404, 'nobody'],
+  ])('is refused in words with what was filled in: %j', async (wrong, status, problem) => {
+    const sim = await startSim();
+    const answer = await postForm(sim, FORM, { identifier: 'order-8', ...wrong });
+    expect(answer.status).toBe(status);
+    expect(answer.html).toMatch(/role="alert"/);
+    expect(answer.html).toContain(problem);
+    expect(answer.html).toContain('value="order-8"');
+    expect(await newest(sim)).toBeUndefined();
+  });
+
+  it('meets the faults that are set, and says so', async () => {
+    const sim = await startSim({ errorStatus: 'http' });
+    sim.server.parts.faults.set({ route: 'initiate', status: 503, times: 1 });
+    const answer = await postForm(sim, FORM);
+    expect([answer.status, answer.html.includes('your rule acted: status 503')]).toEqual([422, true]);
+    sim.server.parts.faults.set({ route: 'initiate', drop: true });
+    expect((await postForm(sim, FORM)).html).toContain('your rule acted: connection dropped');
+  });
+
+  it('is made by nobody from another site, and by nobody without the token', async () => {
+    const sim = await startSim({ controlToken: 'a-token-of-eighteen' });
+    expect((await postForm(sim, FORM)).status).toBe(401);
+    const open = await startSim();
+    expect((await postForm(open, FORM, {}, { origin: 'http://evil.test' })).status).toBe(403);
+    expect(await newest(open)).toBeUndefined();
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordedRequest } from '../../src/contract/event.ts';
+import { pageOf, postForm } from '../helpers/forms.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+const INITIATE = '/sandbox/payment/initiate';
+const replay = (sim: Sim, id: number | string) => postForm(sim, `/_sim/ui/requests/${id}/replay`);
+const recorded = ({ server }: Sim): RecordedRequest[] => server.parts.events.exchanges().toReversed();
+
+describe('a recorded request that is sent again', () => {
+  it('is the same request to the service, and leads to the page of the new one', async () => {
+    const sim = await startSim();
+    await sim.initiate(ORDER);
+    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('>Send again</button>');
+    const answer = await replay(sim, 1);
+    expect([answer.status, answer.location]).toEqual([303, '/_sim/ui/requests/2']);
+    const [first, second] = recorded(sim);
+    expect(second).toMatchObject({
+      method: 'POST',
+      target: INITIATE,
+      status: 200,
+      requestBody: first?.requestBody,
+    });
+    expect(sim.server.parts.state.current.payments.size).toBe(2);
+    expect((await replay(sim, 2)).location).toBe('/_sim/ui/requests/3');
+  });
+
+  it('carries its real secret, which no page shows', async () => {
+    const sim = await startSim();
+    const headers = { authorization: `Bearer ${sim.secretKey}`, 'x-trace': 'a1' };
+    await fetch(`${sim.url}/api/cards?page=1`, { headers });
+    await replay(sim, 1);
+    expect(recorded(sim)[1]).toMatchObject({
+      status: 200,
+      target: '/api/cards?page=1',
+      requestHeaders: headers,
+    });
+    const html = await pageOf(sim, '/_sim/ui/requests/2');
+    expect([html.includes('x-trace: a1'), html.includes(sim.secretKey)]).toEqual([true, false]);
+  });
+
+  it('meets the faults that are set now', async () => {
+    const sim = await startSim();
+    await sim.initiate(ORDER);
+    sim.server.parts.faults.set({ route: 'initiate', drop: true });
+    expect((await replay(sim, 1)).location).toBe('/_sim/ui/requests/2');
+    expect(recorded(sim)[1]?.status).toBe(444);
+  });
+
+  it.each([
+    ['went nowhere', '/payments/initiate', { method: 'POST' }, "only requests to the service's own routes"],
+    [
+      'was too long for the log',
+      INITIATE,
+      { method: 'POST', body: new URLSearchParams({ details: 'x'.repeat(20_000) }) },
+      'the log does not hold its body',
+    ],
+    [
+      'held other bytes than text',
+      INITIATE,
+      {
+        method: 'POST',
+        body: Buffer.from([0xff, 0x3d, 0xfe]),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      },
+      'the log does not hold its body',
+    ],
+    [
+      'was never read',
+      '/api/cards',
+      { method: 'POST', body: new URLSearchParams({ amount: '5' }) },
+      'the log does not hold its body',
+    ],
+  ])('is refused in a sentence when it %s', async (_, path, request, problem) => {
+    const sim = await startSim();
+    await fetch(sim.url + path, request);
+    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('It cannot be sent again: ');
+    const answer = await replay(sim, 1);
+    expect([answer.status, recorded(sim).length]).toEqual([409, 1]);
+    expect(answer.html.replaceAll('&#39;', "'")).toContain(problem);
+  });
+
+  it('never reaches the control API, however it was written', async () => {
+    const sim = await startSim();
+    const request = { at: '', method: 'POST', requestHeaders: {}, requestBody: null, status: 200 };
+    const rest = { responseBody: null, durationMs: 0, paymentId: null, notes: [] };
+    for (const target of [
+      '/_sim/shutdown',
+      '/api/cards/../../_sim/shutdown',
+      '/api/cards/%2e%2e/%2e%2e/_sim/reset',
+    ])
+      sim.server.parts.events.record({ ...request, ...rest, target });
+    for (const { id } of recorded(sim)) expect((await replay(sim, id)).status).toBe(409);
+  });
+
+  it('is asked for in vain when the log holds it no more', async () => {
+    const answer = await replay(await startSim(), 99);
+    expect([answer.status, answer.html.includes('there is no request 99 any more')]).toEqual([404, true]);
+  });
+});

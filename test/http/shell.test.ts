@@ -1,0 +1,182 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+let sim: Sim;
+beforeEach(async () => {
+  sim = await startSim({ ipnSchedule: ['1h'], loose: true });
+});
+
+const page = async (path: string) => (await fetch(`${sim.url}/_sim${path}`)).text();
+
+/** What stands in an element, as text. */
+const textOf = (html: string, from: RegExp) =>
+  (from.exec(html)?.[1] ?? '').replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
+
+/** As many payments as a page of a list shows, settled, with identifiers as long as they may be. */
+async function fullLists(): Promise<void> {
+  const { payments } = sim.server.parts;
+  for (let number = 0; number < 50; number++) {
+    const identifier = `order-2026-11-22-${100 + number}`;
+    const ipn_url = 'http://127.0.0.1:9/ipn';
+    await sim.initiate({ ...ORDER, identifier, ipn_url, customer_name: 'Margaret Heafield Hamilton' });
+    await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
+  }
+}
+
+describe('the frame', () => {
+  it('groups the places, and names what is open', async () => {
+    const html = await page('/ui/faults');
+    const [, groups = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? [];
+    const lists = groups
+      .split('</ul>')
+      .map((list) => [...list.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name));
+    expect(lists[0]).toEqual(['Payments', 'IPNs', 'Requests', 'Cards']);
+    expect(lists[1]).toEqual(['Faults', 'Clock', 'Wallets', 'Inbox', 'Audit']);
+    expect(lists[2]).toEqual(['Signature', 'API keys', 'API reference']);
+    expect(groups).toMatch(/<span id="group-simulate">Simulate<\/span><ul aria-labelledby="group-simulate">/);
+    expect(groups).toMatch(/aria-current="page">Faults</);
+  });
+
+  it('has the search on every page, and tells the keys to those without a script', async () => {
+    for (const path of ['', '/ui/keys', '/ui/search']) {
+      const html = await page(path);
+      expect(html).toMatch(/<form method="get" action="\/_sim\/ui\/search"><label[^>]*>Search<\/label>/);
+      expect(textOf(html, /<details id="shortcuts">(.*?)<\/details>/s)).toContain('/ search everything');
+    }
+  });
+
+  it('says in chips how many faults there are and how the clock stands', async () => {
+    const { clock, faults } = sim.server.parts;
+    for (const route of ['initiate', 'cards', 'ipn'] as const) faults.set({ route, latency: '1s' });
+    await clock.move({ advance: '29h' });
+    const html = await page('');
+    expect(textOf(html, /<div id="trouble">(.*?)<\/div>/s)).toMatch(
+      /3 faults active.*Clear all.*Clock is 1 day (5|4) h/,
+    );
+    expect(html).toMatch(/<main[^>]* data-now="[\d-]+T/);
+    expect(html).not.toContain('data-frozen');
+    await clock.move({ freeze: 'now' });
+    expect(await page('')).toMatch(/<main[^>]* data-frozen="".*Clock is paused.*>Resume</s);
+  });
+});
+
+describe('a list', () => {
+  it.each(['', '/ui/ipns', '/ui/requests'])('/_sim%s has fifty rows in less than 60 KB', async (path) => {
+    await fullLists();
+    const html = await page(path);
+    expect(html.match(/<tr (id|data-key)=/g)).toHaveLength(50);
+    expect(Buffer.byteLength(html)).toBeLessThan(60_000);
+  });
+
+  it('tells which of how many it shows, and leads on and back', async () => {
+    const { current: state } = sim.server.parts.state;
+    await sim.initiate(ORDER);
+    const [one] = state.payments.values();
+    if (!one) throw new Error('there is no payment');
+    state.apply({
+      payments: Array.from({ length: 1_999 }, (_, number) => ({ ...one, id: `pay_${number}` })),
+    });
+    const pages = async (path: string) => {
+      const html = await page(path);
+      const link = (name: string) =>
+        new RegExp(`href="/_sim([^"]*)">${name}</a>`).exec(html)?.[1]?.replaceAll('&amp;', '&');
+      return { text: textOf(html, /id="pages">(.*?)<\/p>/s), newer: link('Newer'), older: link('Older') };
+    };
+    const first = await pages('?status=pending');
+    expect(first.text).toBe('1-50 of 2,000Older');
+    const second = await pages(first.older ?? '');
+    expect(second.text).toBe('51-100 of 2,000NewerOlder');
+    expect(second.newer).toBe('?status=pending');
+    const third = await pages(second.older ?? '');
+    expect(third.newer).toBe(first.older);
+  });
+
+  it('shortens an identifier in its middle, and keeps it whole for whoever reads, copies or looks for it', async () => {
+    const identifier = 'invoice-2026-11-22-customer-0001';
+    await sim.initiate({ ...ORDER, identifier });
+    const [, link = '', content = ''] =
+      /(<a [^>]*class="id short"[^>]*>)(.*?)<\/a>/s.exec(await page('')) ?? [];
+    expect(link).toContain(`title="${identifier}" aria-label="${identifier}"`);
+    expect(content.replace(/<[^>]+>/g, '')).toBe(identifier);
+    expect(content).toMatch(/<\/span>mer-0001$/);
+  });
+
+  it('says how long ago by the clock of the emulator', async () => {
+    await sim.initiate(ORDER);
+    await sim.server.parts.clock.move({ advance: '2h' });
+    expect(await page('')).toMatch(/<time datetime="[^"]+" data-ago="" title="[\d-]+ [\d:]+ UTC">2 h ago</);
+  });
+
+  it('gives every Resend a name of its own', async () => {
+    for (const identifier of ['order-1', 'order-2']) {
+      await sim.initiate({ ...ORDER, identifier });
+      await sim.server.parts.payments.settle(identifier, { outcome: 'approve', by: 'control' });
+    }
+    const names = [...(await page('/ui/ipns')).matchAll(/<button[^>]*>(Resend.*?)<\/button>/g)];
+    expect(names.map(([, name = '']) => name.replace(/<[^>]+>/g, ''))).toEqual([
+      'Resend IPN of order-2',
+      'Resend IPN of order-1',
+    ]);
+  });
+
+  it('has charts whose segments say their value and narrow the list', async () => {
+    for (const identifier of ['order-1', 'order-2', 'order-3']) await sim.initiate({ ...ORDER, identifier });
+    await sim.server.parts.payments.settle('order-1', {
+      outcome: 'approve',
+      by: 'control',
+      awaitDelivery: true,
+    });
+    const payments = await page('?mode=sandbox');
+    expect(payments).toMatch(
+      /<a href="\/_sim\?status=pending&amp;mode=sandbox"><title>67 % pending: 2<\/title>/,
+    );
+    expect(payments).toMatch(/<text [^>]*>100 %<\/text>/);
+    const [ipn] = sim.server.parts.state.current.deliveries.values();
+    const ipns = await page('/ui/ipns');
+    expect(ipns).toContain(`<li><a href="/_sim/ui/ipns?text=${ipn?.id}">`);
+    expect(ipns).toMatch(/class="value">[\d.]+ ms, connection refused</);
+    expect(await page(`/ui/ipns?text=${ipn?.id}`)).toContain('1-1 of 1');
+  });
+});
+
+describe('the search', () => {
+  const found = async (text: string) => {
+    const html = await page(`/ui/search?q=${encodeURIComponent(text)}`);
+    return [...html.matchAll(/<li><a href="\/_sim\/ui\/(\w+)\/[^"]*" class="id[^>]*>(.*?)<\/a>/g)].map(
+      ([, place, name]) => `${place}: ${name?.replace(/<[^>]+>/g, '')}`,
+    );
+  };
+
+  it('finds payments, IPNs and cards by what people know of them', async () => {
+    const { payments, cards, dialect, merchants, state } = sim.server.parts;
+    const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
+    await sim.initiate({ ...ORDER, ...ada, identifier: 'tea', amount: '12.34' });
+    await sim.initiate({ ...ORDER, identifier: 'milk', ipn_url: 'http://127.0.0.1:9/dairy' });
+    await payments.settle('milk', { outcome: 'approve', by: 'control' });
+    const fields = {
+      currency_code: 'USD',
+      title: 'Travel',
+      name_on_card: 'Grace',
+      email: 'g@b.test',
+      amount: '5',
+    };
+    await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
+    const tea = state.current.findPayment('tea');
+    for (const text of ['tea', 'LOVELACE', 'ada analytical', '12.34', tea?.id ?? '', tea?.trx ?? ''])
+      expect([text, await found(text)]).toEqual([text, ['payments: tea']]);
+    expect(await found('dairy')).toEqual(['ipns: IPN of milk']);
+    expect(await found('milk')).toEqual(['payments: milk', 'ipns: IPN of milk']);
+    expect(await found('grace')).toEqual(['cards: Travel']);
+    expect(await page('/ui/search?q=nobody')).toContain('No matches.');
+    expect(await page('/ui/search?q=%3Cimg%3E')).not.toContain('<img');
+  });
+
+  it('shows ten of a kind, and leads to all', async () => {
+    for (let number = 0; number < 11; number++) await sim.initiate({ ...ORDER, identifier: `tea-${number}` });
+    expect(await found('tea')).toHaveLength(10);
+    expect(await page('/ui/search?q=tea')).toContain(
+      '<a href="/_sim?text=tea">All that match in Payments</a>',
+    );
+    expect(await page('?text=tea')).toContain('1-11 of 11');
+  });
+});

@@ -1,0 +1,89 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { pageOf, postForm } from '../helpers/forms.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+const PAGE = '/_sim/ui/signature';
+
+function signed({ secretKey }: Pick<Sim, 'secretKey'>, text = '49.90order-1'): string {
+  const signature = createHmac('sha256', secretKey).update(text).digest('hex').toUpperCase();
+  const fields = { status: 'success', signature, identifier: 'order-1', 'data[amount]': '49.90' };
+  return new URLSearchParams(fields).toString();
+}
+
+describe('the signature checker', () => {
+  it('says that a right IPN is valid, and shows the line that computes it in each language', async () => {
+    const sim = await startSim();
+    const { status, html } = await postForm(sim, PAGE, { body: signed(sim) });
+    expect([status, html.includes('Valid: the signature is right')]).toEqual([200, true]);
+    expect(html).toContain('data-verdict="good"');
+    for (const line of ['hash_hmac(', 'createHmac(', 'hmac.new(']) expect(html).toContain(line);
+    expect(html).toContain('identifier=order-1&amp;data%5Bamount%5D=49.90</textarea>');
+  });
+
+  it('shows what was signed beside what is to be signed, and marks the difference', async () => {
+    const sim = await startSim();
+    const { html } = await postForm(sim, PAGE, { body: signed(sim, '49.9order-1') });
+    expect(html).toContain('data-verdict="bad"');
+    expect(html).toContain('the amount was re-rendered: 49.9 was signed');
+    expect(html).toContain('<dt>Signed text</dt><dd><code>49.9<mark>0</mark>order-1</code></dd>');
+    expect(html).toContain('<dt>Your code signed</dt><dd><code>49.9order-1</code></dd>');
+    const expected = createHmac('sha256', sim.secretKey).update('49.90order-1').digest('hex').toUpperCase();
+    expect(html).toContain(`<dt>Expected</dt><dd><code>${expected}</code></dd>`);
+  });
+
+  it('takes the key of the merchant that is chosen, and names one that was mixed up', async () => {
+    const sim = await startSim();
+    const other = await sim.server.parts.merchants.add('Second Shop');
+    const body = signed(other);
+    expect((await postForm(sim, PAGE, { body, merchant: other.id })).html).toContain('data-verdict="good"');
+    const { html } = await postForm(sim, PAGE, { body, merchant: '' });
+    expect(html).toContain('it was signed with the secret key of the merchant &quot;Second Shop&quot;');
+    expect(html).not.toContain(other.secretKey);
+  });
+
+  it('takes the id of an IPN for what was sent last', async () => {
+    const sim = await startSim({ ipnSchedule: ['1h'] });
+    await sim.initiate(ORDER);
+    const { delivery } = await sim.server.parts.payments.settle('order-1', {
+      outcome: 'approve',
+      by: 'control',
+    });
+    const { html } = await postForm(sim, PAGE, { body: ` ${delivery?.id}\n` });
+    expect(html).toContain('data-verdict="good"');
+  });
+
+  it.each([
+    [{ body: '' }, 422, 'the body to verify is empty'],
+    [{ body: 'ipn_none' }, 404, 'ipn_none'],
+    [{ body: 'status=success', merchant: 'nobody' }, 404, 'nobody'],
+  ])('refuses %j in words and keeps what was pasted', async (given, status, problem) => {
+    const sim = await startSim();
+    const answer = await postForm(sim, PAGE, given);
+    expect(answer.status).toBe(status);
+    expect(answer.html).toMatch(/role="alert"/);
+    expect(answer.html).toContain(problem);
+    expect(answer.html).toContain(`>${given.body}</textarea>`);
+  });
+
+  it('refuses what is longer than any IPN, in no time', async () => {
+    const body = `status=success&signature=AB&data[amount]=1&identifier=${'x'.repeat(500_000)}`;
+    const { status, html } = await postForm(await startSim(), PAGE, { body });
+    expect([status, html.includes('an IPN may have at most 65536 bytes')]).toEqual([422, true]);
+  });
+
+  it('says of what is no IPN that it is none', async () => {
+    const { status, html } = await postForm(await startSim(), PAGE, { body: '<img src=x>' });
+    expect([status, html.includes('neither the form nor the JSON of an IPN')]).toEqual([200, true]);
+    expect(html).not.toContain('<img');
+  });
+
+  it('answers no page of another site', async () => {
+    const answer = await postForm(await startSim(), PAGE, { body: 'x' }, { origin: 'https://evil.test' });
+    expect(answer.status).toBe(403);
+  });
+
+  it('is a place of the navigation', async () => {
+    expect(await pageOf(await startSim(), '/_sim')).toContain(`<a href="${PAGE}">Signature</a>`);
+  });
+});

@@ -1,0 +1,246 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Receiver, startReceiver } from '../helpers/receiver.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+let sim: Sim;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  receiver = await startReceiver([{ status: 500, body: 'no database' }, { body: 'thanks' }]);
+  sim = await startSim({ ipnSchedule: ['8m'], ipnRetries: 1 });
+});
+
+async function post(path: string, fields: Record<string, string>): Promise<Response> {
+  const headers = { origin: sim.url };
+  return fetch(sim.url + path, {
+    method: 'POST',
+    redirect: 'manual',
+    headers,
+    body: new URLSearchParams(fields),
+  });
+}
+
+/** A payment that a customer made, with a wrong e-mail and a wrong code before; returns its id. */
+async function paid(): Promise<string> {
+  const checkout = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+  await fetch(checkout);
+  for (const [step, value] of [
+    ['email', 'nobody@shop.test'],
+    ['email', 'test_mode@mail.com'],
+    ['code', '111111'],
+    ['code', '222666'],
+  ] as const) {
+    await fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ [step]: value }),
+    });
+  }
+  return sim.server.parts.payments.require('order-1').id;
+}
+
+const pageOf = async (id: string) => (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
+
+/** The steps of a page by their id, each with its part of the page. */
+function stepsIn(html: string): Map<string, string> {
+  const list = html.slice(html.indexOf('<ol class="waterfall"'), html.indexOf('</ol>'));
+  return new Map(
+    list
+      .split('<li id="')
+      .slice(1)
+      .map((part) => [part.slice(0, part.indexOf('"')), part]),
+  );
+}
+
+describe.each([false, true])('the page of a payment (paused clock: %s)', (paused) => {
+  beforeEach(async () => {
+    if (paused) await sim.server.parts.clock.move({ freeze: 'now' });
+  });
+
+  it('holds request, answer and curl of every step, each with a link of its own', async () => {
+    const id = await paid();
+    const steps = stepsIn(await pageOf(id));
+    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
+    expect([...steps.keys()]).toEqual([
+      'step-initiated-1',
+      'step-opened-1',
+      'step-email-refused-1',
+      'step-email-entered-1',
+      'step-code-refused-1',
+      'step-settled-1',
+      `step-${ipn}-1`,
+      'step-redirected-1',
+      `step-${ipn}-2`,
+    ]);
+    for (const [step, html] of steps) expect(html).toContain(`href="#${step}"`);
+    const holds = (step: string, ...texts: string[]) => {
+      for (const text of texts) expect(steps.get(step)).toContain(text);
+    };
+    holds(
+      'step-initiated-1',
+      'POST /sandbox/payment/initiate',
+      'identifier = order-1',
+      '&quot;success&quot;: &quot;ok&quot;',
+      '<code id="step-initiated-1-curl-text">curl',
+    );
+    holds('step-opened-1', 'GET /sandbox/initiate/payment/checkout?payment_id=pay_', '>200<', '>curl');
+    holds(
+      'step-email-refused-1',
+      'email=nobody%40shop.test',
+      'nobody@shop.test (the sandbox takes',
+      '>422<',
+      '>curl',
+    );
+    holds('step-email-entered-1', 'email=test_mode%40mail.com', '>curl');
+    holds('step-code-refused-1', 'code=111111', '111111 (wrong code)', '>422<', '>curl');
+    holds('step-settled-1', 'code=222666', '303', '>curl');
+    holds(`step-${ipn}-1`, 'answered 500', 'data[amount] = 49.90', 'no database', '>curl');
+    holds('step-redirected-1', `GET ${ORDER['success_url']}`, 'href="#step-settled-1"', '>curl');
+    holds(`step-${ipn}-2`, 'IPN due 2', 'after ');
+    expect(steps.get('step-redirected-1')).not.toContain('code=222666');
+  });
+});
+
+describe('the page of a payment', () => {
+  it('says the date once, and offsets after it', async () => {
+    const html = await pageOf(await paid());
+    const story = html.slice(html.indexOf('id="story"'), html.indexOf('</ol>'));
+    expect(story.match(/>\d{4}-\d\d-\d\d /g)).toHaveLength(1);
+    expect(story).toMatch(/>\+0 s<.*>\+[\d.]+ m?s<.*>\+[78] min/s);
+    expect(story).toContain('Long waits are cut (//): ');
+  });
+
+  it('rebuilds the request of initiate when the log has forgotten it, and says so', async () => {
+    const id = await paid();
+    sim.server.parts.events.forget('a test');
+    const steps = stepsIn(await pageOf(id));
+    const initiated = steps.get('step-initiated-1') ?? '';
+    expect(initiated).toContain('Rebuilt from the record');
+    expect(initiated).toContain('identifier = order-1');
+    expect(initiated).toContain('&quot;success&quot;: &quot;ok&quot;');
+    expect(initiated).toContain('--data-urlencode &#39;details=Two paperbacks&#39;');
+    expect(steps.get('step-code-refused-1')).toContain('not in the request log any more');
+    expect(steps.get('step-code-refused-1')).toContain('111111');
+  });
+
+  it('shows requests that changed nothing, too', async () => {
+    const id = await paid();
+    await fetch(sim.server.parts.dialect.checkoutUrl({ id, mode: 'sandbox' }, sim.url));
+    const [, closed] = [...stepsIn(await pageOf(id))].find(([name]) => name.startsWith('step-request')) ?? [];
+    expect(closed).toMatch(/GET \/sandbox\/initiate\/payment\/checkout<.*>409</s);
+  });
+
+  it('shows the code that was sent, with the request that asked for it', async () => {
+    const checkout = await sim.initiate({ ...ORDER }, 'live');
+    const body = new URLSearchParams({ email: 'wallet@example.com' });
+    await fetch(checkout.replace('/checkout?', '/checkout/email?'), {
+      method: 'POST',
+      redirect: 'manual',
+      body,
+    });
+    const { id } = sim.server.parts.payments.require('order-1');
+    const [message] = sim.server.parts.state.current.messagesOf(id);
+    const sent = stepsIn(await pageOf(id)).get('step-code-sent-1');
+    expect(sent).toContain(`>${message?.code}</code>`);
+    expect(sent).toContain('href="#step-email-entered-1"');
+  });
+
+  it('masks what is secret in its requests', async () => {
+    const checkout = await sim.initiate({ ...ORDER, details: `oops ${sim.secretKey}` });
+    await fetch(checkout, { headers: { cookie: 'session=letmein', authorization: 'Bearer letmein' } });
+    const html = await pageOf(sim.server.parts.payments.require('order-1').id);
+    expect(html).toContain('Checkout opened');
+    expect(html).not.toContain(sim.secretKey);
+    expect(html).not.toContain('letmein');
+  });
+
+  it('tells whether IPN or redirect came first', async () => {
+    expect(await pageOf(await paid())).toMatch(
+      /The IPN came first: its attempt ended ([\d.]+ m?s|less than a millisecond) before/,
+    );
+  });
+
+  it('tells by how much the redirect came first', async () => {
+    sim = await startSim({ delivery: 'redirect-then-ipn' });
+    const { clock } = sim.server.parts;
+    await clock.move({ freeze: 'now' });
+    const id = await paid();
+    await clock.move({ advance: '1s' });
+    expect(await pageOf(id)).toContain(
+      'The redirect came first, 0.5 s before the IPN: your success page must not expect the order',
+    );
+  });
+
+  it('runs the clock until an attempt that is due, once it was moved or paused', async () => {
+    const id = await paid();
+    expect(await pageOf(id)).not.toContain('Run until this attempt');
+    await sim.server.parts.clock.move({ freeze: 'now' });
+    const html = await pageOf(id);
+    const [, path = '', ipn = ''] =
+      /action="([^"]*\/run)"[^>]*><input type="hidden" name="ipn" value="([^"]*)"/.exec(html) ?? [];
+    expect(html).toContain('Run until this attempt');
+    const answer = await post(path, { ipn });
+    expect(answer.headers.get('location')).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
+    expect(receiver.requests).toHaveLength(2);
+    const after = stepsIn(await pageOf(id)).get(`step-${ipn}-2`);
+    expect(after).toMatch(/IPN attempt 2<.*answered 200, after [78] min/s);
+    expect(sim.server.parts.clock.read().frozen).toBe(true);
+  });
+
+  it('sends an IPN again, and leads to the new attempt', async () => {
+    const id = await paid();
+    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
+    const answer = await post(`/_sim/ui/ipns/${ipn}/resend`, { from: `/_sim/ui/payments/${id}` });
+    expect(answer.headers.get('location')).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
+    expect(stepsIn(await pageOf(id)).get(`step-${ipn}-2`)).toContain('thanks');
+  });
+
+  it('names a fault of yours where it bit, and blames nobody', async () => {
+    sim.server.parts.faults.set({ route: 'ipn', corruptSignature: true, times: 1 });
+    const id = await paid();
+    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
+    const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
+    expect(step).toMatch(/<strong class="due">IPN attempt 1<.*Fault: the body was changed .* \(your rule\)/s);
+  });
+
+  it('tells of an IPN that was not let out', async () => {
+    await sim.initiate({ ...ORDER, ipn_url: 'http://93.184.216.34/ipn' });
+    const { id } = sim.server.parts.payments.require('order-1');
+    await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
+    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
+    const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
+    expect(step).toMatch(/IPN attempt 1<.*--allow-ipn-host/s);
+  });
+
+  it('says that an attempt waits for its answer', async () => {
+    const silent = await startReceiver(['hang']);
+    await sim.initiate({ ...ORDER, ipn_url: `${silent.url}/ipn` });
+    const { id } = sim.server.parts.payments.require('order-1');
+    void sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' }).catch(() => {});
+    await silent.request(1);
+    expect(await pageOf(id)).toContain('It waits for its answer, at most 10 s.');
+  });
+
+  it('tells several IPNs apart', async () => {
+    const id = await paid();
+    await sim.server.parts.ipns.fire({ payment: id });
+    const steps = stepsIn(await pageOf(id));
+    for (const { id: ipn } of sim.server.parts.state.current.deliveriesOf(id)) {
+      expect(steps.get(`step-${ipn}-1`)).toContain(`, ${ipn}</span>`);
+    }
+  });
+
+  it('stays light with hundreds of attempts, and keeps the beginning of the story', async () => {
+    const id = await paid();
+    const { ipns, state } = sim.server.parts;
+    const ipn = state.current.deliveriesOf(id)[0]?.id ?? '';
+    for (let times = 0; times < 300; times++) await ipns.resend(ipn);
+    const html = await pageOf(id);
+    const steps = stepsIn(html);
+    expect(steps.size).toBe(100);
+    expect(steps.has('step-initiated-1')).toBe(true);
+    expect(steps.has(`step-${ipn}-301`)).toBe(true);
+    expect(html).toMatch(/\d+ steps between are not shown here/);
+    expect(html.length).toBeLessThan(250_000);
+  });
+});

@@ -1,0 +1,77 @@
+import { createContext, runInContext } from 'node:vm';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { javaScriptText, javaScriptValue, phpText } from '../../src/http/test-texts/quoting.ts';
+
+const NASTY = [
+  "'",
+  '"',
+  '\\',
+  '$',
+  '$' + '{x}',
+  '`',
+  '\n',
+  '\r\n',
+  '</script>',
+  '<!--',
+  '?>',
+  '*/',
+  '\u2028',
+  '\u202e',
+  '\0',
+  '\u{1f600}',
+];
+const text = fc
+  .array(fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary' })), { maxLength: 12 })
+  .map((parts) => parts.join(''));
+
+const context = createContext({});
+/** What a JavaScript engine reads. */
+const evaluated = (source: string): unknown => runInContext(`(${source})`, context);
+
+/** What PHP reads, by its manual: single quotes know `\\` and `\'`; double ones these escapes, and `$` and `{$` begin a variable. */
+function readByPhp(source: string): string {
+  const inner = source.slice(1, -1);
+  if (source.startsWith("'")) {
+    expect(inner.replace(/\\[\\']/g, '')).not.toMatch(/['\\]/);
+    return inner.replace(/\\([\\'])/g, '$1');
+  }
+  expect(source).toMatch(/^".*"$/su);
+  expect(inner.replace(/\\[\\"$nt]|\\u\{[0-9a-f]+\}/g, '')).not.toMatch(/["\\$]/);
+  return inner.replace(/\\(?:u\{([0-9a-f]+)\}|(.))/g, (_, code: string | undefined, escaped: string) =>
+    code === undefined
+      ? ({ n: '\n', t: '\t' }[escaped] ?? escaped)
+      : String.fromCodePoint(Number.parseInt(code, 16)),
+  );
+}
+
+describe('a value in the text of a test', () => {
+  it('is read by JavaScript as it was, and can be no tag, line end or invisible sign', () => {
+    fc.assert(
+      fc.property(text, (value) => {
+        const source = javaScriptText(value);
+        expect(evaluated(source)).toBe(value);
+        expect(source).not.toMatch(/<\/|<!|[\n\r\u2028\u202e]/);
+      }),
+    );
+  });
+
+  it('is read by PHP as it was', () => {
+    fc.assert(
+      fc.property(text, (value) => {
+        const source = phpText(value);
+        expect(readByPhp(source)).toBe(value);
+        expect(source).not.toMatch(/[\n\r\u2028\u202e\0]/);
+      }),
+    );
+  });
+
+  it('may have any shape of JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+        const read = evaluated(`JSON.stringify(${javaScriptValue(value)})`);
+        expect(JSON.parse(String(read))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import TinyQueue from 'tinyqueue';
+import { describe, expect, it } from 'vitest';
+import { type Due, earlier, soonest } from '../../src/system/due.ts';
+
+const work = { isDue: (id: string) => !id.startsWith('gone'), run: () => undefined };
+
+/** A queue as the clock fills it. */
+function queueOf(entries: readonly { at: number; id: string }[]): Due[] {
+  const queue = new TinyQueue<Due>([], earlier);
+  for (const [turn, entry] of entries.entries()) queue.push({ ...entry, turn, work });
+  return queue.data;
+}
+
+describe('what comes next of all that waits', () => {
+  it('is what sorting all of it would put first, each record once, without what is out of date', () => {
+    const entry = fc.record({
+      at: fc.integer({ min: 0, max: 50 }),
+      id: fc.oneof(fc.constantFrom('a', 'b', 'c', 'gone'), fc.string({ minLength: 1, maxLength: 3 })),
+    });
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 60 }), fc.integer({ min: 0, max: 20 }), (entries, limit) => {
+        const all = entries.map((one, turn) => ({ ...one, turn, work })).sort(earlier);
+        const first = new Map<string, Due>();
+        for (const due of all) if (work.isDue(due.id) && !first.has(due.id)) first.set(due.id, due);
+        expect(soonest(queueOf(entries), limit)).toEqual([...first.values()].slice(0, limit));
+      }),
+    );
+  });
+
+  it('is told of a hundred thousand by looking at few', () => {
+    let looked = 0;
+    const counting = { ...work, isDue: () => ++looked > 0 };
+    const heap = Array.from(
+      { length: 100_000 },
+      (_, at): Due => ({ at, turn: at, id: `p-${at}`, work: counting }),
+    );
+    expect(soonest(heap, 50).map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, at) => at));
+    expect(looked).toBe(50);
+  });
+
+  it('gives up where nearly everything is out of date', () => {
+    const heap = Array.from({ length: 20_000 }, (_, at): Due => ({ at, turn: at, id: 'gone', work }));
+    expect(soonest(heap, 50)).toEqual([]);
+  });
+});
