@@ -5,7 +5,6 @@ import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
-import { timestamp } from './contract/timestamp.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
@@ -19,9 +18,10 @@ import { newestIds } from './domain/retention.ts';
 import type { Context } from './domain/settings.ts';
 import { type Front, planFront, readIpnCa } from './front.ts';
 import { faultView, simEventView } from './http/control/views.ts';
-import type { AppParts, ServerRuntime } from './http/environment.ts';
+import type { AppParts } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import { mask } from './http/mask.ts';
+import { runtimeOf } from './http/runtime.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { baseUrlOf, ownUrlOf } from './options/base-url.ts';
@@ -185,6 +185,7 @@ async function serve(
   const { options, surroundings, clock, listening, controlToken } = plan;
   const { sharesProcess = false, report } = surroundings;
   shutdown.add(remove);
+  store.notices.push(...notices);
   const dataDir = folder?.path ?? null;
   const audits = new Audits({
     ...{ clock, events: useCases.events, report, stopped: shutdown.stopping.signal },
@@ -212,7 +213,7 @@ async function serve(
   return {
     ...{ url, port, publicKey, secretKey, dataDir, controlToken, tlsCa, parts },
     /** What the user should know about what was found. */
-    notices: [...store.notices, ...notices],
+    notices: store.notices,
     /** The fault rules in force. */
     faults: () => parts.faults.list.map(faultView),
     /** Calls the listener for everything that happens from now on. */
@@ -239,21 +240,4 @@ function startWork(
   courier.start();
   startAutoSettling(store, clock, useCases.payments);
   if (settings.keep) shutdown.add(startRetaining({ store, clock, courier, retention: settings.keep }));
-}
-
-function runtimeOf(
-  plan: Plan,
-  places: Pick<ServerRuntime, 'dataDir' | 'tlsCa'>,
-  { stopping, stop }: Shutdown,
-): ServerRuntime {
-  const { options, surroundings, clock, listening, controlToken } = plan;
-  return {
-    ...{ options, settings: plan.settings, ...places, controlToken, stop },
-    version: surroundings.version,
-    pid: process.pid,
-    startedAt: timestamp(clock.now()),
-    baseUrl: () => baseUrlOf(options, listening.port),
-    style: plan.style,
-    stopped: stopping.signal,
-  };
 }

@@ -194,8 +194,7 @@ export class Courier {
   }
 
   #target(delivery: Delivery): Target {
-    const { store, context } = this.#parts;
-    return targetOf(delivery, store.state, context().settings);
+    return targetOf(delivery, this.#parts.store.state, this.#parts.context().settings);
   }
 
   /** @param ahead how many attempts after the last recorded one this is */
@@ -206,12 +205,12 @@ export class Courier {
     signal: AbortSignal,
   ): Promise<PostResult> {
     const { poster, context, version } = this.#parts;
-    const { url, original, isMapped } = this.#target(delivery);
-    const meant = addressOf((isMapped && original) || url);
+    const { url, original, named } = this.#target(delivery);
+    const { host, hostname: name } = addressOf(named);
     const { settings, ipn } = context();
     const body = fault ? faultyBody(delivery, fault, ipn) : delivery.body;
     const headers: [string, string][] = [
-      ['Host', meant.host],
+      ['Host', host],
       ['Content-Type', delivery.contentType],
       ['Content-Length', String(Buffer.byteLength(body))],
       ['User-Agent', `gateway-sim/${version}`],
@@ -222,7 +221,6 @@ export class Courier {
     if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
     headers.push(['Connection', 'keep-alive']);
     if (fault) headers.push(['X-Gateway-Sim-Fault', describeEffects(fault)]);
-    const name = isMapped ? meant.hostname : undefined;
     const request = { url, name, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
     return fault ? this.#faults.post(poster, request, fault) : poster.post(request);
   }

@@ -5,8 +5,8 @@ export interface Target {
   url: string;
   /** The ipn_url that it goes to instead of; null when it goes where it was meant to. */
   original: string | null;
-  /** Whether the receiver is the one that was meant, only reached elsewhere: it is spoken to by its own name. */
-  isMapped: boolean;
+  /** The address whose host it is spoken to by: the original one where the same receiver is only reached elsewhere. */
+  named: string;
 }
 
 /**
@@ -21,12 +21,13 @@ export function targetOf(
 ): Target {
   const { url } = delivery;
   const payment = delivery.paymentId === null ? undefined : state.payments.get(delivery.paymentId);
-  if (payment?.ipnUrl !== url) return { url, original: null, isMapped: false };
-  if (forwardTo !== null) return { url: withQueryOf(forwardTo, url), original: url, isMapped: false };
+  if (payment?.ipnUrl !== url) return { url, original: null, named: url };
+  if (forwardTo !== null) {
+    const target = withQueryOf(forwardTo, url);
+    return { url: target, original: url, named: target };
+  }
   const target = mapped(url);
-  return target === url
-    ? { url, original: null, isMapped: false }
-    : { url: target, original: url, isMapped: true };
+  return { url: target, original: target === url ? null : url, named: url };
 }
 
 interface TargetSettings extends Pick<Settings, 'mapped'> {

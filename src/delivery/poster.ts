@@ -15,7 +15,7 @@ const KEPT_IN_ALL_BYTES = 64 * 2 ** 20;
 export interface PostRequest extends Pick<Outgoing, 'url' | 'headers' | 'timeoutMs'> {
   body: string;
   signal: AbortSignal;
-  /** The receiver's own host name, where it is reached elsewhere. */
+  /** The receiver's own host name, where it may be reached elsewhere. */
   name?: string | undefined;
 }
 
@@ -100,7 +100,8 @@ export class Poster {
     this.#secured ??= secureAgents(this.#trust);
     const { checking, insecure } = await this.#secured;
     const { host, port } = endpointOf(url);
-    const post = name === undefined ? rest : { ...rest, tls: await reachedAs(name, host) };
+    const post =
+      name === undefined || name === url.hostname ? rest : { ...rest, tls: await reachedAs(name, host) };
     if (insecure && this.#egress.mayBeLocal(url)) {
       const lookup = this.#egress.lookup(port, { localOnly: true });
       try {

@@ -20,11 +20,11 @@ describe('the target of a delivery', () => {
     ['https://shop.example/?a=1#top', 'http://localhost:3000/#mine', 'http://localhost:3000/?a=1#mine'],
     ['https://shop.example/#a?b', 'http://localhost:3000/', 'http://localhost:3000/'],
   ])('%s forwarded to %s is %s', (ipnUrl, forwardTo, url) => {
-    expect(forwarded(ipnUrl, forwardTo)).toEqual({ url, original: ipnUrl, isMapped: false });
+    expect(forwarded(ipnUrl, forwardTo)).toEqual({ url, original: ipnUrl, named: url });
   });
 
   it('is its own address when nothing is forwarded, or when somebody named that address', () => {
-    const own = { url: 'http://127.0.0.1:3000/ipn', original: null, isMapped: false };
+    const own = { url: 'http://127.0.0.1:3000/ipn', original: null, named: 'http://127.0.0.1:3000/ipn' };
     expect(forwarded(own.url, null)).toEqual(own);
     expect(forwarded('https://shop.example/', 'http://localhost:1/', own.url)).toEqual(own);
     const invented = dueDelivery(own.url, { paymentId: null });
