@@ -3,7 +3,7 @@
 /** What each command prints with `--json`: a record of the API, or these fields. */
 export const JSON_OF_COMMANDS = {
   start:
-    'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `pid`; then one [SimEvent](#simevent) a line',
+    'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `tlsCa`, `proxyPort`, `pid`; then one [SimEvent](#simevent) a line',
   exec: 'what its command prints',
   pay: '[Settled](#settled); with `--all` `data`, a list of them',
   'payments list': '[PaymentList](#paymentlist)',

@@ -24,12 +24,13 @@ export function startGatewaySim(options: StartGatewaySimOptions = {}): Promise<G
  * @param url its address; default: the variable GATEWAY_SIM_URL, which `gateway-sim exec` sets, else the emulator that
  *   was started in this folder or one above it
  * @param options `controlToken`: what it asks for when it does not listen on a loopback address; default: the variable
- *   GATEWAY_SIM_CONTROL_TOKEN
+ *   GATEWAY_SIM_CONTROL_TOKEN. `tlsCa`: the file to trust where it speaks https (in its ready event); default: the
+ *   variable GATEWAY_SIM_TLS_CA, else the one of an emulator that was started in this folder or one above it
  * @throws GatewayError `no_server` when none is named or nothing answers there, `unauthorized` without the right token
  */
 export function connectGatewaySim(
   url?: string,
-  options: { controlToken?: string | undefined } = {},
+  { controlToken, tlsCa }: { controlToken?: string | undefined; tlsCa?: string | undefined } = {},
 ): Promise<GatewaySimClient> {
-  return connectNamed(url, options.controlToken, process.env, process.cwd());
+  return connectNamed(url, { controlToken, caFile: tlsCa }, process.env, process.cwd());
 }

@@ -1,9 +1,10 @@
-import { isEmail } from './contract/address.ts';
+import { hostName, isEmail, isLoopback } from './contract/address.ts';
 import { parseDuration } from './contract/duration.ts';
 import { GatewayError, nearestName } from './contract/error.ts';
 import { SENT_ON_REQUEST } from './contract/outcomes.ts';
 import type { Egress } from './delivery/egress.ts';
 import type { Terms } from './domain/configuration.ts';
+import { type HostMap, mapped, readMapping } from './domain/host-map.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
 import type { Retention } from './domain/retention.ts';
 import type { Settings } from './domain/settings.ts';
@@ -21,6 +22,7 @@ type Label = (name: OptionName) => string;
 export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egress, label: Label): Settings {
   const { loose, sandboxEmail, sandboxCode, delivery } = options;
   requireSense(options, label);
+  const hostMap = hostMapOf(options, label);
   const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
   return {
     ...{ loose, sandboxEmail, sandboxCode, delivery },
@@ -35,8 +37,44 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
     },
     paymentExpiresMs:
       options.paymentExpires === undefined ? null : within('paymentExpires', options.paymentExpires, label),
-    unreachable: (url) => (options.forwardIpn === undefined ? egress.unreachable(url) : null),
+    mapped: (url) => mapped(url, hostMap),
+    looksLocal: (url) => egress.looksLocal(mapped(url, hostMap)),
+    unreachable: (url) =>
+      options.forwardIpn === undefined ? egress.unreachable(mapped(url, hostMap)) : null,
   };
+}
+
+function hostMapOf(options: ResolvedOptions, label: Label): HostMap {
+  const map = new Map<string, string>();
+  for (const text of options.map) {
+    const mapping = readMapping(text);
+    if (typeof mapping === 'string') throw usage(`${label('map')} ${mapping} (got "${text}")`);
+    const { from, to } = mapping;
+    const other = map.get(from) ?? to;
+    if (other !== to) throw usage(`${label('map')} maps ${from} twice, to ${other} and to ${to}`);
+    map.set(from, to);
+  }
+  return map;
+}
+
+/**
+ * The host names that clients have for the gateway.
+ *
+ * @throws GatewayError `usage` for what is no host name, or means this machine already
+ */
+export function aliasesOf({ hostAlias, proxy }: ResolvedOptions, label: Label): string[] {
+  if (proxy && !hostAlias.length) {
+    throw usage(`${label('proxy')} answers for the hosts of ${label('hostAlias')}: name at least one`);
+  }
+  const names = hostAlias.map((text) => {
+    const name = hostName(text);
+    const expected = `a host name without scheme, port and path, such as pay.example.com (got "${text}")`;
+    if (name === undefined) throw usage(`${label('hostAlias')} must be ${expected}`);
+    if (isLoopback(name))
+      throw usage(`${label('hostAlias')} ${text} means this machine already: leave it out`);
+    return name;
+  });
+  return [...new Set(names)];
 }
 
 function retentionOf({ keep }: ResolvedOptions, label: Label): Retention | null {

@@ -1,27 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { isLoopback, urlOf } from './contract/address.ts';
+import { isLoopback } from './contract/address.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
-import { timestamp } from './contract/timestamp.ts';
 import { Courier } from './delivery/courier.ts';
 import { Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
+import type { ReceiverTrust } from './delivery/receiver-trust.ts';
 import { prepare } from './domain/bootstrap.ts';
 import { readTerms } from './domain/configuration.ts';
 import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
+import { newestIds } from './domain/retention.ts';
 import type { Context } from './domain/settings.ts';
-import type { State } from './domain/state.ts';
+import { type Front, planFront, readIpnCa } from './front.ts';
 import { faultView, simEventView } from './http/control/views.ts';
-import type { AppParts, ServerRuntime } from './http/environment.ts';
+import type { AppParts } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import { mask } from './http/mask.ts';
+import { runtimeOf } from './http/runtime.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
-import { settingsOf } from './interpret-options.ts';
+import { aliasesOf, settingsOf } from './interpret-options.ts';
+import { baseUrlOf, ownUrlOf } from './options/base-url.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
@@ -72,9 +75,13 @@ export async function startServer(
   try {
     // Whatever is wrong with the options is found before anything is opened.
     const plan = planOf(options, surroundings);
+    const front = await planFront({
+      ...{ ...plan, url: () => baseUrlOf(options, plan.listening.port), dialect, warn: surroundings.warn },
+    });
+    const trust = { ca: await readIpnCa(options, plan.label), insecure: options.ipnInsecure };
     const opened = await openState(plan, shutdown);
-    const engine = await buildEngine(plan, opened);
-    return await serve(plan, opened, engine, shutdown);
+    const engine = await buildEngine(plan, opened, trust);
+    return await serve(plan, opened, engine, await front(opened.folder?.path ?? null), shutdown);
   } catch (error) {
     // Whatever else fails now: the user needs to know what failed first.
     await shutdown.close().catch(() => {});
@@ -92,10 +99,11 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   // Naming the address to forward to allows its host.
   const allowedHosts = [...options.allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
   const egress = new Egress(allowedHosts, () => listening.port);
+  const aliases = aliasesOf(options, label);
   const settings = settingsOf(options, terms, egress, label);
   const currencies = [...settings.currencies.keys()];
   return {
-    ...{ options, surroundings, style, label, listening, egress, settings, currencies },
+    ...{ options, surroundings, style, label, listening, egress, settings, currencies, aliases },
     clock: new Clock(),
     preparation: { ...options, wallets: terms.wallets },
     firstFaults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
@@ -134,13 +142,8 @@ async function openState(plan: Plan, shutdown: Shutdown) {
 }
 type Opened = Awaited<ReturnType<typeof openState>>;
 
-/** The newest record of each kind that --keep removes: a state of the same size may hold others than before. */
-function newestIds({ payments, messages, deliveries, attempts }: State): string {
-  return [payments, messages, deliveries, attempts].map((records) => records.newest()?.id ?? '').join();
-}
-
 /** The rules at work on the state, with its state in line with the options. */
-async function buildEngine(plan: Plan, { store }: Opened) {
+async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) {
   const { options, clock, egress, settings, random } = plan;
   resumeClock(clock, store.state);
   const { version } = plan.surroundings;
@@ -161,7 +164,7 @@ async function buildEngine(plan: Plan, { store }: Opened) {
   const events = new EventLog(store, clock);
   const courier = new Courier({
     ...{ store, clock, context, version, faults },
-    poster: new Poster(egress),
+    poster: new Poster(egress, trust),
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
   });
   return {
@@ -176,10 +179,13 @@ async function serve(
   plan: Plan,
   { folder, store }: Opened,
   { courier, useCases }: Engine,
+  { edge, tlsCa, notices, remove }: Front,
   shutdown: Shutdown,
 ) {
   const { options, surroundings, clock, listening, controlToken } = plan;
   const { sharesProcess = false, report } = surroundings;
+  shutdown.add(remove);
+  store.notices.push(...notices);
   const dataDir = folder?.path ?? null;
   const audits = new Audits({
     ...{ clock, events: useCases.events, report, stopped: shutdown.stopping.signal },
@@ -187,7 +193,7 @@ async function serve(
     // A start has no time for what few ask for.
     audit: async (options) => (await import('./http/audit-gateway.ts')).auditShop(parts, options),
   });
-  const runtime = runtimeOf(plan, dataDir, shutdown);
+  const runtime = runtimeOf(plan, { dataDir, tlsCa }, shutdown);
   const parts: AppParts = { ...useCases, audits, runtime, dialect };
   // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
   mask('', parts);
@@ -195,16 +201,17 @@ async function serve(
     const { requestListener } = await import('./http/request-listener.ts');
     return requestListener(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
   };
-  const servers = await listen(options, load, dialect, initiateLane(parts, report));
+  const servers = await listen(options, load, dialect, { lane: initiateLane(parts, report), edge });
   shutdown.add(() => Promise.all(servers.map(close)));
+  shutdown.add(() => edge?.close());
   const port = portOf(servers[0]);
   listening.port = port;
   startWork(plan, store, { courier, useCases }, shutdown);
-  const url = urlOf(options.host, port);
-  await folder?.announce({ url, pid: process.pid, controlToken });
+  const url = ownUrlOf(options, port);
+  await folder?.announce({ url, pid: process.pid, controlToken, tlsCa });
   const { publicKey, secretKey } = defaultMerchant(store.state);
   return {
-    ...{ url, port, publicKey, secretKey, dataDir, controlToken, parts },
+    ...{ url, port, publicKey, secretKey, dataDir, controlToken, tlsCa, parts },
     /** What the user should know about what was found. */
     notices: store.notices,
     /** The fault rules in force. */
@@ -233,18 +240,4 @@ function startWork(
   courier.start();
   startAutoSettling(store, clock, useCases.payments);
   if (settings.keep) shutdown.add(startRetaining({ store, clock, courier, retention: settings.keep }));
-}
-
-function runtimeOf(plan: Plan, dataDir: string | null, { stopping, stop }: Shutdown): ServerRuntime {
-  const { options, surroundings, clock, listening, controlToken } = plan;
-  return {
-    ...{ options, settings: plan.settings, dataDir, controlToken, stop },
-    version: surroundings.version,
-    pid: process.pid,
-    startedAt: timestamp(clock.now()),
-    baseUrl: () =>
-      options.publicUrl?.replace(/\/+$/, '') ?? urlOf(options.host, listening.port ?? options.port),
-    style: plan.style,
-    stopped: stopping.signal,
-  };
 }

@@ -53,9 +53,20 @@ const DOORS: Record<string, Doors> = {
     packages: ['*'],
     node: ['*'],
   },
+  tls: {
+    rooms: ['contract', 'store/files.ts'],
+    packages: ['node-forge/lib/asn1.js', 'node-forge'],
+    node: ['*'],
+  },
+  front: {
+    rooms: ['contract', 'options', 'tls', 'http/edge.ts'],
+    types: ['wire'],
+    node: ['node:path'],
+  },
   server: {
     rooms: [
       'contract',
+      'front',
       'options',
       'domain',
       'system',
@@ -78,7 +89,15 @@ const DOORS: Record<string, Doors> = {
   library: {
     rooms: ['contract', 'options', 'audit', 'system', 'server', 'wire', 'store/server-file.ts'],
     types: ['http'],
-    node: ['node:http', 'node:https', 'node:timers/promises'],
+    node: [
+      'node:crypto',
+      'node:fs',
+      'node:http',
+      'node:https',
+      'node:net',
+      'node:timers/promises',
+      'node:tls',
+    ],
   },
   cli: {
     rooms: [

@@ -7,7 +7,9 @@ interface Lane {
 }
 
 /** They open sockets. */
-const OVER_SOCKETS = ['clock', 'courier', 'poster'].map((name) => `test/delivery/${name}.test.ts`);
+const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust'].map(
+  (name) => `test/delivery/${name}.test.ts`,
+);
 const IN_A_BROWSER = ['test/http/reference.test.ts'];
 /** They kill processes, fill disks, or open very many folders. */
 const WITH_PROCESSES = ['durability', 'folder', 'journal', 'replace'].map(
@@ -21,7 +23,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
     include: [
       'test/*.test.ts',
       'test/docs/pages.test.ts',
-      'test/{contract,delivery,domain,options,store,system,wire}/**/*.test.ts',
+      'test/{contract,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
     ],
     exclude: ['test/package.test.ts', ...OVER_SOCKETS, ...WITH_PROCESSES],
     timeout: 10_000,
@@ -35,9 +37,9 @@ export const LANES: Readonly<Record<string, Lane>> = {
   audit: { include: ['test/audit/**/*.test.ts'], timeout: 60_000 },
   library: { include: ['test/library/**/*.test.ts'], timeout: 20_000 },
   browser: { include: ['test/browser/**/*.test.ts', ...IN_A_BROWSER], timeout: 60_000 },
-  /** What the documentation says, done; the package, installed. */
+  /** What the documentation says, done; the package, installed; clients in other languages. */
   recipes: {
-    include: ['test/{docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
+    include: ['test/{clients,docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
     exclude: ['test/docs/pages.test.ts'],
     timeout: 120_000,
   },

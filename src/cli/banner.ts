@@ -15,6 +15,10 @@ export interface ReadyEvent {
   dashboardUrl: string;
   dataDir: string | null;
   controlToken: string | null;
+  /** The file that clients trust; null where plain http is spoken. */
+  tlsCa: string | null;
+  /** Where it answers as a proxy; null where it is none. */
+  proxyPort: number | null;
   pid: number;
 }
 
@@ -37,6 +41,7 @@ export function bannerText(
   const facts = pairs({
     ['Base URL'.padEnd(12)]: options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,
     ...accessTo(ready),
+    ...waysIn(ready, options),
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
     Live: render(hint`e-mail ${liveEmail}   code: ${command('inbox')}`),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers repeat`,
@@ -53,6 +58,7 @@ export function bannerText(
     '',
     facts,
     ...faults.map((fault) => colour.red(`FAULT ON      ${fault}`)),
+    ...trustLines(ready, cwd),
     '',
     render(hint`Try it        ${example}`),
     render(hint`Ctrl-C stops. ${command('--help')} lists everything.`),
@@ -60,10 +66,37 @@ export function bannerText(
   return `\n${text.replace(/^(?=.)/gm, '  ')}\n`;
 }
 
+/** How clients come in that have the gateway's host written into them, and where their own hosts lead. */
+function waysIn({ url, proxyPort }: ReadyEvent, { hostAlias, map }: ResolvedOptions) {
+  const { protocol, hostname } = new URL(url);
+  const hosts = hostAlias.join(', ');
+  return {
+    Proxy: proxyPort === null ? undefined : `http://${hostname}:${proxyPort}   for ${hosts}`,
+    Mapped: map.length ? map.join(', ') : undefined,
+    Aliases:
+      proxyPort === null && hosts ? `${hosts}   (${protocol}//, with your own hosts entry)` : undefined,
+  };
+}
+
+/** What to trust, and where to say so. Nothing is installed. */
+function trustLines({ tlsCa }: ReadyEvent, cwd: string): string[] {
+  if (tlsCa === null) return [];
+  const path = relative(cwd, tlsCa);
+  return [
+    '',
+    `Trust         ${path.startsWith('..') ? tlsCa : path}   (nothing was installed)`,
+    `  PHP         php -d curl.cainfo=${tlsCa} -d openssl.cafile=${tlsCa}`,
+    `  Node        NODE_EXTRA_CA_CERTS=${tlsCa}`,
+    `  Python      SSL_CERT_FILE=${tlsCa}   (requests: REQUESTS_CA_BUNDLE)`,
+    `  Browsers    import it as an authority for web sites, or accept the warning`,
+  ];
+}
+
 export function detachedBannerText(ready: ReadyEvent, log: string, { render }: Output, cwd: string): string {
   const facts = pairs({
     'Base URL': ready.url,
     ...accessTo(ready),
+    Trust: ready.tlsCa ?? undefined,
     Log: ready.dataDir ? relative(cwd, log) : log,
     'Stop it': render([command('stop')]),
   });

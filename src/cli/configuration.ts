@@ -5,7 +5,7 @@ import strip from 'strip-json-comments';
 import { GatewayError } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
 import { environmentName, environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
-import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
+import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { reason } from '../store/files.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
 import type { Io } from './io.ts';
@@ -51,6 +51,9 @@ export function execConfiguration(flags: Flags, environment: Environment, file: 
   return startConfiguration(flags, environment, file, [{ values, label: (name) => name }]);
 }
 
+/** Options whose values are paths. */
+const PATHS: readonly OptionName[] = ['fixtures', 'dataDir', 'tlsCert', 'tlsKey', 'ipnCa'];
+
 /**
  * Reads the configuration file that was named by the flag or by GATEWAY_SIM_CONFIG, else gateway-sim.config.json of this folder. Paths in it are meant from
  * its own folder.
@@ -68,7 +71,7 @@ export async function readConfiguration(
   const values = await readObject(path);
   // Editors take the schema from here.
   delete values['$schema'];
-  for (const name of ['fixtures', 'dataDir']) {
+  for (const name of PATHS) {
     const given = values[name];
     if (typeof given === 'string' && given)
       values[name] = relative(cwd, resolve(dirname(path), given)) || '.';

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { urlOf } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
 import { isEmulator, isSuccess, request, SilentServer } from '../library/request.ts';
+import { isUntrusted } from '../library/trust.ts';
+import { ownUrlOf } from '../options/base-url.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { DEFAULT_DATA_DIR, findServer, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
@@ -42,8 +43,13 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   const known = info?.url === url ? info : undefined;
   const given = controlToken && readSecret(controlToken, 'the control token', cwd);
   const token = given ?? known?.controlToken ?? undefined;
-  const server = controlServer({ url: addressOf(url ?? DEFAULT_URL), controlToken: token });
-  if (!guess) await requireEmulator(server.url);
+  const trusted = choice.tlsCa === undefined ? undefined : resolve(cwd, choice.tlsCa);
+  const server = controlServer({
+    url: addressOf(url ?? DEFAULT_URL),
+    controlToken: token,
+    caFile: trusted ?? known?.tlsCa ?? undefined,
+  });
+  if (!guess) await requireEmulator(server);
   return { ...server, pid: known?.pid };
 }
 
@@ -54,11 +60,12 @@ async function configured(io: Place): Promise<Partial<ServerChoice>> {
   if (!io.env['GATEWAY_SIM_CONFIG'] && !existsSync(join(io.cwd, CONFIGURATION_FILE))) return {};
   const { readConfiguration, startConfiguration } = await import('./configuration.ts');
   const file = await readConfiguration(undefined, io);
-  const { host, port, dataDir, controlToken } = startConfiguration({}, {}, file);
+  const options = startConfiguration({}, {}, file);
+  const { port, dataDir, controlToken } = options;
   const says = (name: string) => file?.values[name] !== undefined;
   return {
     ...(says('dataDir') && { dataDir }),
-    ...(says('port') && port !== 0 && { url: urlOf(host, port) }),
+    ...(says('port') && port !== 0 && { url: ownUrlOf(options, port) }),
     controlToken,
   };
 }
@@ -84,14 +91,20 @@ type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
  * Looks at an address without changing anything there. Needs no control token.
  *
  * @param limitMs for the answer, in real time
+ * @throws GatewayError `no_server` for a certificate that is not trusted
  */
-export async function probe(url: string, limitMs: number): Promise<Found> {
+export async function probe(
+  { url, caFile }: Pick<ControlServer, 'url' | 'caFile'>,
+  limitMs: number,
+): Promise<Found> {
   try {
-    const answer = await request(`${url.replace(/\/+$/, '')}/_sim/readyz`, { limitMs: Math.max(1, limitMs) });
+    const address = `${url.replace(/\/+$/, '')}/_sim/readyz`;
+    const answer = await request(address, { caFile, limitMs: Math.max(1, limitMs) });
     answer.destroy();
     if (!isEmulator(answer)) return 'foreign';
     return isSuccess(answer) ? 'ready' : 'unready';
   } catch (error) {
+    if (isUntrusted(error)) throw noServer(url, error);
     // What takes a connection and then says nothing is still there.
     return error instanceof SilentServer ? 'unready' : 'nothing';
   }
@@ -101,8 +114,9 @@ export async function probe(url: string, limitMs: number): Promise<Found> {
 const LIMIT_MS = 5_000;
 
 /** Makes sure that an emulator is there, before something is sent that another server should not get. */
-async function requireEmulator(url: string): Promise<void> {
-  const found = await probe(url, LIMIT_MS);
+async function requireEmulator(server: ControlServer): Promise<void> {
+  const { url } = server;
+  const found = await probe(server, LIMIT_MS);
   if (found === 'nothing') throw noServer(url);
   if (found === 'foreign') throw foreignServer(url);
 }

@@ -38,9 +38,19 @@ export const EXIT_CODES = {
 /** Commands that talk to no running emulator. */
 const NEED_NO_SERVER: readonly string[] = ['start', 'exec', 'init', 'completion', 'openapi', '--help'];
 
+/** Where an emulator is, as far as that is known. */
+interface Address {
+  url: string | undefined;
+  /** Null in memory. */
+  dataDir: string | null;
+  /** The certificate to trust; null for plain http. */
+  tlsCa?: string | null;
+}
+
 /** The flags by which commands find an emulator from a folder: one in memory is found by its URL only. */
-export function connectionFlags(url: string | undefined, dataDir: string | null, cwd: string): string {
-  if (dataDir === null) return url === undefined ? '' : `--url ${url}`;
+export function connectionFlags({ url, dataDir, tlsCa = null }: Address, cwd: string): string {
+  const trust = tlsCa === null ? '' : ` --tls-ca ${quoted(tlsCa)}`;
+  if (dataDir === null) return url === undefined ? '' : `--url ${url}${trust}`;
   const folder = resolve(cwd, dataDir);
   if (folder === resolve(cwd, DEFAULT_DATA_DIR)) return '';
   const shown = relative(cwd, folder) || '.';

@@ -64,6 +64,11 @@ Exit codes:
 const COMMON_OPTIONS: OptionDeclarations = {
   url: { placeholder: 'url', description: 'address of the running emulator' },
   dataDir: { placeholder: 'folder', description: 'folder of the running emulator' },
+  tlsCa: {
+    placeholder: 'file',
+    description:
+      'certificate to trust of an emulator that speaks https; one found by its folder is trusted already',
+  },
   controlToken: { placeholder: 'token', description: `token that /_sim asks for; ${SEEN_IN_PS}` },
   json: { description: 'one JSON document on stdout' },
   color: { flag: '--no-color', description: 'no colours' },

@@ -63,12 +63,17 @@ async function act(
   const variable = (name: string) => io.env[environmentName(name)] || undefined;
   const json = isJsonWanted(flags['json'] === true ? ['--json'] : [], io);
   const output = new Output(io, { json, quiet: flags['quiet'] === true, color, invocation });
-  output.connection = connectionFlags(url, url === undefined ? (dataDir ?? null) : null, io.cwd);
+  const tlsCa = text('tlsCa') ?? null;
+  output.connection = connectionFlags(
+    { url, dataDir: url === undefined ? (dataDir ?? null) : null, tlsCa },
+    io.cwd,
+  );
   const choice = {
     // A folder on the command line is meant instead of an address of the environment.
     url: url ?? (dataDir === undefined ? variable('url') : undefined),
     dataDir: dataDir ?? variable('dataDir'),
     controlToken: text('controlToken') ?? variable('controlToken'),
+    tlsCa: tlsCa ?? variable('tlsCa'),
   };
   try {
     requireNoExcess(command);

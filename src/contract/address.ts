@@ -60,13 +60,27 @@ export function isEmail(text: string): boolean {
   return EMAIL.test(text);
 }
 
+/** Whether listening there is listening on every address of the machine. */
+export function isAnyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
 /** The address to reach a host and port at. */
-export function urlOf(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+export function urlOf(host: string, port: number, isSecure = false): string {
+  const name = isAnyAddress(host) ? '127.0.0.1' : host;
+  return `http${isSecure ? 's' : ''}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 const LOOPBACK_NAME = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/;
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/** A host name as certificates and headers have it; undefined for what is none, such as an address. */
+export function hostName(text: string): string | undefined {
+  if (/[:/?#@*%\\\s]/.test(text) || !URL.canParse(`http://${text}`)) return undefined;
+  const { hostname } = new URL(`http://${text}`);
+  return HOST_NAME.test(hostname) && !/^[\d.]+$/.test(hostname) ? hostname : undefined;
+}
 
 /** A host name in lower case, an IPv6 address without its brackets. */
 export function bareHost(host: string): string {

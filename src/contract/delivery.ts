@@ -110,7 +110,7 @@ export const Delivery = record('Delivery', 'An IPN on its way to a receiver, wit
   ),
   forwardedTo: field(
     nullableText,
-    'Where it goes instead of `url`, with --forward-ipn; null when it goes to `url`.',
+    'Where it goes instead of `url`, with --forward-ipn or --map; null when it goes to `url`.',
   ),
 });
 export type Delivery = z.output<typeof Delivery>;

@@ -21,6 +21,7 @@ export const Status = record('Status', 'How a running emulator is doing.', {
   mode: field(z.enum(['in-memory', 'on-disk']), 'Where the state is kept.'),
   url: field(text, 'Address that checkout URLs are built on.', LINK),
   dataDir: field(nullableText, 'Folder of the state; null in memory.'),
+  tlsCa: field(nullableText, 'File that clients trust; null where plain http is spoken.'),
   pid: field(count, 'Process id.'),
   startedAt: time('When it was started, in real time.'),
   clock: field(Clock, "The emulator's clock."),

@@ -106,12 +106,16 @@ export class GatewayError extends Error {
 }
 
 /** The known name that is nearest to what the user wrote; undefined when none is close enough to be helpful. */
-export function nearestName(written: string, known: Iterable<string>): string | undefined {
+export function nearestName(
+  written: string,
+  known: Iterable<string>,
+  maxDistance = Math.max(2, Math.floor(written.length / 2)),
+): string | undefined {
   const names = [...known];
   const begun = written.length >= 3 ? names.filter((name) => name.startsWith(written)) : [];
   if (begun.length === 1) return begun[0];
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(written.length / 2)) + 1;
+  let bestDistance = maxDistance + 1;
   for (const name of names) {
     const distance = editDistance(written.toLowerCase(), name.toLowerCase(), bestDistance);
     if (distance < bestDistance) {

@@ -108,10 +108,26 @@ export type StoredPayment = z.output<typeof StoredPayment>;
 /** What a merchant asks for by initiating a payment. */
 export type AskedPayment = Pick<StoredPayment, keyof typeof asked>;
 
+export const MappedAddresses = record(
+  'MappedAddresses',
+  'Addresses of a payment that --map sends elsewhere.',
+  {
+    ipnUrl: field(nullableText, 'Where its IPN goes; null for `ipnUrl` itself.'),
+    successUrl: field(nullableText, 'Where the browser goes on success; null for `successUrl` itself.'),
+    cancelUrl: field(nullableText, 'Where the browser goes on cancellation; null for `cancelUrl` itself.'),
+    siteLogo: field(nullableText, 'Where the logo is read; null for `siteLogo` itself.'),
+  },
+);
+export type MappedAddresses = z.output<typeof MappedAddresses>;
+
 const shown = {
   ...omit(fields, 'messageId', 'wrongCodes', 'history'),
   auto: field(z.nullable(AutoSettling), fields.auto.description),
   checkoutUrl: field(text, 'Its checkout.', LINK),
+  mappedTo: field(
+    z.nullable(MappedAddresses),
+    'Where its addresses lead instead, with --map; null when none of them is mapped.',
+  ),
 };
 
 export const Payment = record('Payment', 'A payment.', shown);
@@ -196,7 +212,7 @@ export const Settled = record('Settled', 'What settling a payment led to.', {
   delivery: field(z.nullable(Delivery), 'The last delivery that was made, as it is now; null when none was.'),
   redirectUrl: field(
     nullableText,
-    'Where the browser goes, byte for byte as given to initiate; null where it stays.',
+    'Where the browser goes, byte for byte as given to initiate but for a host that is mapped; null where it stays.',
   ),
 });
 export type Settled = z.output<typeof Settled>;

@@ -194,8 +194,7 @@ export class Courier {
   }
 
   #target(delivery: Delivery): Target {
-    const { store, context } = this.#parts;
-    return targetOf(delivery, store.state, context().settings.ipn.forwardTo);
+    return targetOf(delivery, this.#parts.store.state, this.#parts.context().settings);
   }
 
   /** @param ahead how many attempts after the last recorded one this is */
@@ -206,11 +205,12 @@ export class Courier {
     signal: AbortSignal,
   ): Promise<PostResult> {
     const { poster, context, version } = this.#parts;
-    const { url, original } = this.#target(delivery);
+    const { url, original, named } = this.#target(delivery);
+    const { host, hostname: name } = addressOf(named);
     const { settings, ipn } = context();
     const body = fault ? faultyBody(delivery, fault, ipn) : delivery.body;
     const headers: [string, string][] = [
-      ['Host', addressOf(url).host],
+      ['Host', host],
       ['Content-Type', delivery.contentType],
       ['Content-Length', String(Buffer.byteLength(body))],
       ['User-Agent', `gateway-sim/${version}`],
@@ -221,7 +221,7 @@ export class Courier {
     if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
     headers.push(['Connection', 'keep-alive']);
     if (fault) headers.push(['X-Gateway-Sim-Fault', describeEffects(fault)]);
-    const request = { url, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
+    const request = { url, name, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
     return fault ? this.#faults.post(poster, request, fault) : poster.post(request);
   }
 }
@@ -241,10 +241,10 @@ function dueAt(delivery: Delivery | undefined): number {
 }
 
 /** The parts of an address. One that is none can only come from an edited state: its attempt will say so. */
-function addressOf(url: string): { origin: string; host: string; pathname: string } {
+function addressOf(url: string): Pick<URL, 'origin' | 'host' | 'hostname' | 'pathname'> {
   try {
     return new URL(url);
   } catch {
-    return { origin: '', host: '', pathname: '' };
+    return { origin: '', host: '', hostname: '', pathname: '' };
   }
 }

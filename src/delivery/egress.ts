@@ -33,6 +33,7 @@ export class Egress {
   readonly #ownPort: () => number | undefined;
   /** Verdicts by scheme, host and port: a merchant sends the same few with every payment. */
   readonly #verdicts = new Map<string, string | null>();
+  readonly #looks = new Map<string, boolean>();
   /** Whether addresses are local: asking a list takes a tenth of the time that a whole attempt does. */
   readonly #locals = new Map<string, boolean>();
 
@@ -47,9 +48,16 @@ export class Egress {
 
   /** Why an address would probably not be allowed, without resolving its name; null when nothing speaks against it. */
   unreachable(url: string): string | null {
-    // Up to its path: each order may have a query of its own.
-    const origin = /^https?:\/\/[^/?#\\]+/i.exec(url)?.[0] ?? url;
-    return remembered(this.#verdicts, origin, () => this.#verdict(url));
+    return remembered(this.#verdicts, originOf(url), () => this.#verdict(url));
+  }
+
+  /** Whether an address seems to be on this machine or its network, whatever the user allows. No name is resolved. */
+  looksLocal(url: string): boolean {
+    return remembered(this.#looks, originOf(url), () => {
+      if (!URL.canParse(url)) return true;
+      const { host } = endpointOf(new URL(url));
+      return isIP(host) ? this.#isLocal(host) : LOCAL_NAME.test(host);
+    });
   }
 
   #verdict(url: string): string | null {
@@ -70,12 +78,28 @@ export class Egress {
     if (problem) throw new GatewayError('forbidden', problem);
   }
 
-  /** The lookup that a connection uses: what it hands on is what is connected to, so a name cannot change in between. */
-  lookup(port: number): LookupFunction {
+  /** Whether an address is that of this machine or of a private network, or a name, which only `lookup` can tell. */
+  mayBeLocal(url: URL): boolean {
+    const { host } = endpointOf(url);
+    return !isIP(host) || this.#isLocal(host);
+  }
+
+  #isLocal(address: string): boolean {
+    return remembered(this.#locals, address, () => includes(LOCAL(), address));
+  }
+
+  /**
+   * The lookup that a connection uses: what it hands on is what is connected to, so a name cannot change in between.
+   *
+   * @param localOnly whether hosts that the user allows must be local, too
+   */
+  lookup(port: number, { localOnly = false } = {}): LookupFunction {
     return (hostname, options, callback) => {
       lookup(hostname, { ...options, all: true }, (error, addresses) => {
         if (error) return callback(error, '');
-        const problems = addresses.map(({ address }) => this.#addressProblem(hostname, address, port));
+        const problems = addresses.map(({ address }) =>
+          this.#addressProblem(hostname, address, port, localOnly),
+        );
         const allowed = addresses.filter((_, index) => problems[index] === null);
         const [first] = allowed;
         const problem = problems[0] ?? `${hostname} has no address`;
@@ -86,18 +110,22 @@ export class Egress {
     };
   }
 
-  #addressProblem(name: string, address: string, port: number): string | null {
+  #addressProblem(name: string, address: string, port: number, localOnly = false): string | null {
     const shown = name === address ? address : `${name} (${address})`;
     if (port === this.#ownPort() && isOwnInterface(address)) {
       return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
     }
-    const isLocal = remembered(this.#locals, address, () => includes(LOCAL(), address));
-    if (isLocal || this.#allowedHosts.has(name.toLowerCase())) {
+    if (this.#isLocal(address) || (!localOnly && this.#allowedHosts.has(name.toLowerCase()))) {
       if (!includes(METADATA(), address) || this.#allowedHosts.has(address)) return null;
       return `${shown} is where a cloud keeps its metadata and credentials (${flag(address)})`;
     }
     return `${shown} is neither a loopback nor a private address (${flag(name)})`;
   }
+}
+
+/** An address up to its path: each order may have a query of its own. */
+function originOf(url: string): string {
+  return /^https?:\/\/[^/?#\\]+/i.exec(url)?.[0] ?? url;
 }
 
 function remembered<Verdict>(known: Map<string, Verdict>, key: string, decide: () => Verdict): Verdict {

@@ -1,19 +1,37 @@
+import type { Settings } from '../domain/settings.ts';
 import type { Delivery, State } from '../domain/state.ts';
 
-/** Where an attempt goes, and the ipn_url that it goes to instead of; null when it goes where it was meant to. */
 export interface Target {
   url: string;
+  /** The ipn_url that it goes to instead of; null when it goes where it was meant to. */
   original: string | null;
+  /** The address whose host it is spoken to by: the original one where the same receiver is only reached elsewhere. */
+  named: string;
 }
 
 /**
- * Where a delivery goes: to its own address, or, when IPNs are forwarded, there. Only what is meant for the ipn_url
- * of its payment is forwarded: an address that somebody named by hand is meant as it is (chosen).
+ * Where a delivery goes: to its own address, or, when IPNs are forwarded, there, or where its host is mapped to. Only
+ * what is meant for the ipn_url of its payment goes elsewhere: an address that somebody named by hand is meant as it
+ * is (chosen).
  */
-export function targetOf(delivery: Delivery, state: State, forwardTo: string | null): Target {
+export function targetOf(
+  delivery: Delivery,
+  state: State,
+  { ipn: { forwardTo }, mapped }: TargetSettings,
+): Target {
+  const { url } = delivery;
   const payment = delivery.paymentId === null ? undefined : state.payments.get(delivery.paymentId);
-  if (forwardTo === null || payment?.ipnUrl !== delivery.url) return { url: delivery.url, original: null };
-  return { url: withQueryOf(forwardTo, delivery.url), original: delivery.url };
+  if (payment?.ipnUrl !== url) return { url, original: null, named: url };
+  if (forwardTo !== null) {
+    const target = withQueryOf(forwardTo, url);
+    return { url: target, original: url, named: target };
+  }
+  const target = mapped(url);
+  return { url: target, original: target === url ? null : url, named: url };
+}
+
+interface TargetSettings extends Pick<Settings, 'mapped'> {
+  ipn: Pick<Settings['ipn'], 'forwardTo'>;
 }
 
 /** An address with the query of another one behind its own, character by character: receivers rely on it (observed). */

@@ -1,8 +1,8 @@
 import * as http from 'node:http';
-import type * as https from 'node:https';
 import { GatewayError } from '../contract/error.ts';
 import type { AttemptReport } from '../domain/retry.ts';
 import { type Egress, endpointOf } from './egress.ts';
+import { type ReceiverTrust, reachedAs, type SecureAgents, secureAgents } from './receiver-trust.ts';
 import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from './sender.ts';
 
 /** This much of an answer's body is kept, */
@@ -15,6 +15,8 @@ const KEPT_IN_ALL_BYTES = 64 * 2 ** 20;
 export interface PostRequest extends Pick<Outgoing, 'url' | 'headers' | 'timeoutMs'> {
   body: string;
   signal: AbortSignal;
+  /** The receiver's own host name, where it may be reached elsewhere. */
+  name?: string | undefined;
 }
 
 /** What came of it. `refused`: the egress guard did not allow it, and a retry would change nothing. */
@@ -47,10 +49,13 @@ export class Poster {
   readonly #egress: Egress;
   #keptBytes = 0;
   readonly #agent = new http.Agent({ keepAlive: true });
-  #secureAgent: https.Agent | undefined;
+  readonly #trust: ReceiverTrust;
+  #secured: Promise<SecureAgents> | undefined;
 
-  constructor(egress: Egress) {
+  /** @param trust whom to believe among receivers that speak https */
+  constructor(egress: Egress, trust: ReceiverTrust = {}) {
     this.#egress = egress;
+    this.#trust = trust;
   }
 
   /** Makes one attempt. Resolves in every case, at the latest after the request's time-out. */
@@ -75,23 +80,46 @@ export class Poster {
     const url = new URL(request.url);
     this.#egress.check(url);
     const keepBytes = this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER;
-    const agent = url.protocol === 'https:' ? await this.#secured() : this.#agent;
-    const lookup = this.#egress.lookup(endpointOf(url).port);
-    const answer = await send({ ...request, method: 'POST', agent, lookup, keepBytes }, url);
+    const post = { ...request, method: 'POST', keepBytes };
+    const answer = await (url.protocol === 'https:'
+      ? this.#sendSecured(post, url)
+      : this.#sendBy(this.#agent, post, url));
     this.#keptBytes += answer.body.length;
     return answer;
   }
 
-  /** Made when it is first needed: few receivers on a developer's machine speak TLS, and it takes long to load. */
-  async #secured(): Promise<https.Agent> {
-    const { Agent } = await import('node:https');
-    this.#secureAgent ??= new Agent({ keepAlive: true });
-    return this.#secureAgent;
+  #sendBy(agent: http.Agent, post: Omit<Outgoing, 'agent' | 'lookup'>, url: URL): Promise<Answer> {
+    const lookup = this.#egress.lookup(endpointOf(url).port);
+    return send({ ...post, agent, lookup }, url);
+  }
+
+  async #sendSecured(
+    { name, ...rest }: Omit<Outgoing, 'agent' | 'lookup'> & Pick<PostRequest, 'name'>,
+    url: URL,
+  ): Promise<Answer> {
+    this.#secured ??= secureAgents(this.#trust);
+    const { checking, insecure } = await this.#secured;
+    const { host, port } = endpointOf(url);
+    const post =
+      name === undefined || name === url.hostname ? rest : { ...rest, tls: await reachedAs(name, host) };
+    if (insecure && this.#egress.mayBeLocal(url)) {
+      const lookup = this.#egress.lookup(port, { localOnly: true });
+      try {
+        return await send({ ...post, agent: insecure, lookup }, url);
+      } catch (error) {
+        // It is not local: whether it may be reached, and who it is, is checked as always.
+        if (!(error instanceof GatewayError)) throw error;
+      }
+    }
+    return this.#sendBy(checking, post, url);
   }
 
   /** Closes the kept-alive connections. */
   close(): void {
     this.#agent.destroy();
-    this.#secureAgent?.destroy();
+    void this.#secured?.then(({ checking, insecure }) => {
+      checking.destroy();
+      insecure?.destroy();
+    });
   }
 }

@@ -1,5 +1,6 @@
 import * as http from 'node:http';
 import type { LookupFunction } from 'node:net';
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
 /** A request to a receiver, byte for byte. */
 export interface Outgoing {
@@ -14,6 +15,8 @@ export interface Outgoing {
   /** Default: a connection for this request only. */
   agent?: http.Agent;
   lookup?: LookupFunction;
+  /** What is asked of TLS, for an https address. */
+  tls?: Pick<TlsOptions, 'servername' | 'checkServerIdentity'>;
   /** The answer is read to its end, but no more of its body is kept. */
   keepBytes: number;
 }
@@ -66,7 +69,7 @@ async function attempt(
 }
 
 function open(
-  { method, headers, agent, lookup }: Outgoing,
+  { method, headers, agent, lookup, tls }: Outgoing,
   address: URL,
   client: Pick<typeof http, 'request'>,
 ): http.ClientRequest {
@@ -76,6 +79,7 @@ function open(
     headers: [...(hasHost ? [] : ['Host', address.host]), ...headers.flat()],
     agent: agent ?? false,
     ...(lookup && { lookup }),
+    ...tls,
   });
 }
 
@@ -153,7 +157,8 @@ export function describeFailure(error: unknown, url: string, timeoutMs: number):
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-      return `the certificate of ${host} is not trusted: start gateway-sim with NODE_EXTRA_CA_CERTS naming your CA`;
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return `the certificate of ${host} is not trusted: start gateway-sim with --ipn-ca, or NODE_EXTRA_CA_CERTS, naming the file with your CA`;
     default:
       return message;
   }

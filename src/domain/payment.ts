@@ -82,14 +82,18 @@ function requireCurrency(given: string, settings: Settings): string {
   if (known && settings.loose) return upper;
   const codes = [...settings.currencies.keys()].join(', ');
   const problem = known
-    ? `currency must be in upper case: ${upper} (got "${shorten(given)}")`
+    ? upperCaseProblem(given)
     : `currency "${shorten(given)}" is not supported: this gateway has ${codes}`;
   throw new GatewayError('unsupported_currency', problem);
 }
 
+function upperCaseProblem(given: string): string {
+  return `currency must be in upper case: ${given.toUpperCase()} (got "${shorten(given)}")`;
+}
+
 /** What is allowed but probably a mistake. Never changes the answer; shown where the developer looks. */
 function warningsOf(state: State, { asked, notes }: InitiateCommand, settings: Settings): string[] {
-  const { identifier, ipnUrl, successUrl, cancelUrl } = asked;
+  const { identifier, ipnUrl, currency } = asked;
   const warnings: string[] = [];
   if (state.payments.newestOf(identifier)) {
     const text = `identifier "${identifier}" was used before: this is a new payment with the same identifier`;
@@ -97,9 +101,32 @@ function warningsOf(state: State, { asked, notes }: InitiateCommand, settings: S
   }
   const unreachable = settings.unreachable(ipnUrl);
   if (unreachable) warnings.push(`ipn_url cannot be reached from here: ${unreachable}`);
+  warnings.push(...addressWarnings(asked, settings));
+  if (!settings.currencies.has(currency)) warnings.push(strictly(upperCaseProblem(currency)));
+  return [...warnings, ...notes(secretKeyFinder(state))];
+}
+
+/** Says what a stricter gateway has against a request. */
+export function strictly(problem: string): string {
+  return `a stricter deployment refuses this: ${problem}`;
+}
+
+function addressWarnings(
+  { ipnUrl, successUrl, cancelUrl, siteLogo }: AskedPayment,
+  { looksLocal, ipn: { forwardTo } }: Settings,
+): string[] {
+  const warnings: string[] = [];
   if (host(successUrl) !== host(cancelUrl))
     warnings.push('success_url and cancel_url are on different hosts');
-  return [...warnings, ...notes(secretKeyFinder(state))];
+  if (ipnUrl === successUrl)
+    warnings.push('ipn_url and success_url are the same address: a visit of a browser proves no payment');
+  if (ipnUrl === siteLogo)
+    warnings.push('ipn_url and site_logo are the same address: the checkout loads it as a picture');
+  if (looksLocal(forwardTo ?? ipnUrl) && !looksLocal(successUrl))
+    warnings.push(
+      'success_url is a public address, while the IPN goes to a local one: the browser leaves the local shop (--map leads it there)',
+    );
+  return warnings;
 }
 
 function host(url: string): string {

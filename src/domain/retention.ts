@@ -28,3 +28,8 @@ export function removePayments(state: State, ids: readonly string[]): Outcome<nu
 }
 
 const idsOf = (records: readonly { id: string }[]): string[] => records.map(({ id }) => id);
+
+/** The newest record of each kind that --keep removes: a state of the same size may hold others than before. */
+export function newestIds({ payments, messages, deliveries, attempts }: State): string {
+  return [payments, messages, deliveries, attempts].map((records) => records.newest()?.id ?? '').join();
+}

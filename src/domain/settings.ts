@@ -35,6 +35,10 @@ export interface Settings {
   auto: AutoSettings;
   /** Milliseconds from initiation until a pending payment expires; null: never. */
   paymentExpiresMs: number | null;
+  /** Where an address that a client sent leads: itself, but for hosts that the user mapped. */
+  mapped(url: string): string;
+  /** Whether an address seems to be on this machine or its network. No name is resolved. */
+  looksLocal(url: string): boolean;
   /** Why an IPN to this address would be refused, or null. No name is resolved. */
   unreachable(url: string): string | null;
 }

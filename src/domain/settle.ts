@@ -8,7 +8,7 @@ import { deliveryOf } from './ipn.ts';
 import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
-import type { Context } from './settings.ts';
+import type { Context, Settings } from './settings.ts';
 import type { Delivery, Outcome, Payment, State } from './state.ts';
 
 /** Milliseconds of the emulator's clock by which `redirect-then-ipn` delays the IPN (chosen). */
@@ -18,7 +18,7 @@ export interface Settlement {
   payment: Payment;
   /** In the order in which they go out; empty when no IPN is due. */
   deliveries: Delivery[];
-  /** Exactly the merchant's text. Null where the browser stays. */
+  /** Exactly the merchant's text, but for a host that is mapped. Null where the browser stays. */
   redirectUrl: string | null;
 }
 
@@ -75,7 +75,7 @@ export function settle(
     result: {
       payment: settled,
       deliveries,
-      redirectUrl: order === 'ipn-only' ? null : redirectOf(settled, outcome),
+      redirectUrl: order === 'ipn-only' ? null : redirectOf(settled, outcome, context.settings),
     },
   };
 }
@@ -106,19 +106,22 @@ function payingWallet(state: State, payment: Payment): Wallet | undefined {
   );
 }
 
-/**
- * Where the checkout of a payment that settled itself sends the browser; null where it stays.
- *
- * @param order the delivery order that the server was started with
- */
-export function selfSettledAddress(payment: Payment, order: DeliveryOrder): string | null {
-  if (payment.settledBy !== 'auto' || (payment.auto?.delivery ?? order) === 'ipn-only') return null;
+type RedirectSettings = Pick<Settings, 'delivery' | 'mapped'>;
+
+/** Where the checkout of a payment that settled itself sends the browser; null where it stays. */
+export function selfSettledAddress(payment: Payment, settings: RedirectSettings): string | null {
+  const order = payment.auto?.delivery ?? settings.delivery;
+  if (payment.settledBy !== 'auto' || order === 'ipn-only') return null;
   const outcome = OUTCOMES.find((one) => PAYMENT_OUTCOMES[one].status === payment.status);
-  return outcome === undefined ? null : redirectOf(payment, outcome);
+  return outcome === undefined ? null : redirectOf(payment, outcome, settings);
 }
 
 /** Where the browser goes after an outcome; null where it stays. */
-export function redirectOf(payment: Payment, outcome: PaymentOutcome): string | null {
+export function redirectOf(
+  payment: Payment,
+  outcome: PaymentOutcome,
+  { mapped }: Pick<Settings, 'mapped'>,
+): string | null {
   const { redirect } = PAYMENT_OUTCOMES[outcome];
-  return redirect === null ? null : payment[redirect];
+  return redirect === null ? null : mapped(payment[redirect]);
 }

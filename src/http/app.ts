@@ -11,6 +11,7 @@ import { mask } from './mask.ts';
 import { dashboardError, isDashboard, mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
 import { mountOpenPages } from './pages/open-pages.tsx';
+import { proxiedGuard } from './proxied.ts';
 import { noteError, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
@@ -27,6 +28,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
     await parts.state.stored();
   });
   app.use(recordRequests(parts));
+  if (parts.runtime.options.proxy) app.use(proxiedGuard());
   app.use(injectFaults(parts));
   mountInitiate(app, parts, report);
   mountCheckout(app, parts);

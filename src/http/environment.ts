@@ -14,6 +14,8 @@ export interface ServerRuntime {
   settings: Settings;
   /** Where the state is kept; null in memory. */
   dataDir: string | null;
+  /** The certificate that clients trust; null where plain http is spoken. */
+  tlsCa: string | null;
   pid: number;
   startedAt: string;
   /** The address that checkout URLs are built on: `--public-url`, else the bound address. */

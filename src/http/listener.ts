@@ -1,17 +1,14 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import type { Dialect } from '../wire/dialect.ts';
+import type { Edge } from './edge.ts';
 import { answerProbe } from './probes.ts';
+import { isProxied } from './proxied.ts';
+import { endRaw, NO_PROXY, refuse } from './refusal.ts';
 
 /** Answers a request without the app; false when that is not for it, with nothing of the body read. */
 export type Lane = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
@@ -37,21 +34,22 @@ const LOAD_AFTER_MS = 50;
  *
  * @param load what answers requests; loaded once
  * @param lane asked before that
+ * @param edge what stands in front of both: TLS, the proxy
  * @throws GatewayError `port_in_use`, or `usage` for an address that is not of this machine
  */
 export async function listen(
   { host, port }: Pick<ResolvedOptions, 'host' | 'port'>,
   load: () => Promise<RequestListener>,
   dialect: Dialect,
-  lane: Lane = () => false,
+  { lane = () => false, edge }: { lane?: Lane; edge?: Edge | undefined } = {},
 ): Promise<Server[]> {
   const { listener, start } = loadedLater(load);
-  const server = serverFor(listener, dialect, lane);
+  const server = serverFor(listener, dialect, lane, edge);
   await bind(server, port, host);
   const timer = setTimeout(start, LOAD_AFTER_MS).unref();
   server.once('close', () => clearTimeout(timer));
   if (host !== '127.0.0.1') return [server];
-  const second = serverFor(listener, dialect, lane);
+  const second = serverFor(listener, dialect, lane, edge);
   try {
     await bind(second, portOf(server), '::1');
     return [server, second];
@@ -102,13 +100,13 @@ function inTurn(answer: RequestListener): RequestListener {
   };
 }
 
-function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane): Server {
+function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane, edge: Edge | undefined): Server {
   const answer = inTurn((incoming, outgoing) => {
     // Here and not in the app: on a finished answer a header more is many times as expensive.
     outgoing.setHeader('X-Gateway-Sim', '1');
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
-      refuse(outgoing, 400, refusalOf('the request has no Host header', dialect));
-    else if (!answerProbe(incoming, outgoing)) listener(incoming, outgoing);
+      refuse(outgoing, 400, 'the request has no Host header', dialect);
+    else if (isProxied(incoming) || !answerProbe(incoming, outgoing)) listener(incoming, outgoing);
   });
   /** The last two answers in line on each connection, the newest first. */
   const newest = new WeakMap<Duplex, [ServerResponse, ServerResponse | undefined]>();
@@ -117,6 +115,7 @@ function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane): Ser
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
       newest.set(incoming.socket, [outgoing, newest.get(incoming.socket)?.[0]]);
+      if (edge && !edge.admits(incoming, outgoing)) return;
       // What the lane answers is small, and Node stops reading where much of it waits.
       if (!lane(incoming, outgoing)) answer(incoming, outgoing);
     },
@@ -133,15 +132,17 @@ function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane): Ser
     behindOthers(socket, () => answerMalformed(error, socket, dialect)),
   );
   // Node would close the connection of the one and refuse the other without a word of who did.
-  server.on('connect', (_, socket) => {
+  server.on('connect', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    behindOthers(socket, () =>
-      endRaw(socket, 405, refusalOf('gateway-sim is no proxy: it takes no CONNECT', dialect)),
-    );
+    behindOthers(socket, () => {
+      if (edge) edge.connect(server, request, socket, head);
+      else endRaw(socket, 405, NO_PROXY, dialect);
+    });
   });
   server.on('checkExpectation', (_, outgoing) =>
-    refuse(outgoing, 417, refusalOf('the Expect header is not understood', dialect)),
+    refuse(outgoing, 417, 'the Expect header is not understood', dialect),
   );
+  edge?.attach(server);
   return server;
 }
 
@@ -170,36 +171,11 @@ function bindError(error: NodeJS.ErrnoException, port: number, host: string): Ga
 
 /** What Node's parser refuses still gets an answer before the connection closes. */
 function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, dialect: Dialect): void {
-  const end = (status: number, reason: string) => endRaw(socket, status, refusalOf(reason, dialect));
+  const end = (status: number, reason: string) => endRaw(socket, status, reason, dialect);
   if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
   else if (error.code === 'HPE_HEADER_OVERFLOW') end(431, 'the headers are too large');
   else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') end(408, 'the request was not complete in time');
   else end(400, 'the request is not valid HTTP');
-}
-
-/** Refuses a request that does not go as far as hono, and closes the connection. */
-function refuse(outgoing: ServerResponse, status: number, { headers, body }: Refusal): void {
-  outgoing.writeHead(status, headers).end(body);
-}
-
-/** Answers where there is no response to write to, and closes the connection. */
-function endRaw(socket: Duplex, status: number, { headers, body }: Refusal): void {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-}
-
-type Refusal = ReturnType<typeof refusalOf>;
-
-/** What hono never sees is refused in the one error shape too. */
-function refusalOf(reason: string, { serviceError }: Dialect) {
-  const body = JSON.stringify(serviceError(new GatewayError('unparseable_body', reason)));
-  const headers = {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-    'X-Gateway-Sim': '1',
-    Connection: 'close',
-  };
-  return { headers, body };
 }
 
 /** Lets a server answer what is under way, at most `DRAIN_MS` long, and closes it. */

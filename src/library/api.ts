@@ -235,6 +235,8 @@ export interface GatewaySim extends GatewaySimClient, AsyncDisposable {
   readonly port: number;
   /** Where it keeps its state; null in memory. */
   readonly dataDir: string | null;
+  /** The file that clients trust when it speaks https; null where it speaks plain http. */
+  readonly tlsCa: string | null;
   /** What the user should know about the state that was found. */
   readonly notices: readonly string[];
   /** Answers what is under way, stores everything, lets go of port and folder. May be called twice. */

@@ -25,18 +25,25 @@ import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from '.
  */
 export async function connectNamed(
   given: string | undefined,
-  token: string | undefined,
+  options: Omit<Connection, 'url'>,
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Promise<GatewaySimClient> {
   const variable = env['GATEWAY_SIM_CONTROL_TOKEN'];
   const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
-  const controlToken = token || inVariable || undefined;
+  const controlToken = options.controlToken || inVariable || undefined;
+  const caFile = options.caFile || env['GATEWAY_SIM_TLS_CA'] || undefined;
   const named = given ?? (env['GATEWAY_SIM_URL'] || undefined);
-  if (named !== undefined) return connect({ url: named, controlToken });
   const found = await findServer(cwd);
+  const known = named === undefined || named === found?.url ? found : undefined;
+  const trusted = { caFile: caFile ?? known?.tlsCa ?? undefined };
+  if (named !== undefined) return connect({ url: named, controlToken, ...trusted });
   if (found)
-    return connect({ url: found.url, controlToken: controlToken ?? found.controlToken ?? undefined });
+    return connect({
+      url: found.url,
+      controlToken: controlToken ?? found.controlToken ?? undefined,
+      ...trusted,
+    });
   throw new GatewayError(
     'no_server',
     'no emulator is named: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none runs on this folder',
@@ -91,7 +98,7 @@ export function clientOf(
     },
     get env() {
       return {
-        ...merchantEnvironment(server.url, keys),
+        ...merchantEnvironment(server, keys),
         ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
       };
     },

@@ -3,10 +3,13 @@ import type { ControlError } from '../contract/error-body.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { ControlApi } from '../http/control/routes.ts';
 import { type Answer, isEmulator, isSuccess, readJson, request } from './request.ts';
+import { isUntrusted } from './trust.ts';
 
 export interface Connection {
   url: string;
   controlToken?: string | undefined;
+  /** The certificates that are trusted, where it speaks https; default: the usual ones. */
+  caFile?: string | undefined;
 }
 
 /** What a call of a route takes: the parts that the route has. */
@@ -22,7 +25,7 @@ type Arguments<Key extends keyof ControlApi> = keyof CallInput<Key> extends neve
   ? [input?: Record<string, never>]
   : [input: CallInput<Key>];
 
-export interface ControlServer {
+export interface ControlServer extends Pick<Connection, 'caFile'> {
   url: string;
   /**
    * Calls a route of the control API, such as `POST /payments/:ref/settle`.
@@ -35,13 +38,13 @@ export interface ControlServer {
   open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Answer>;
 }
 
-export function controlServer({ url: given, controlToken }: Connection): ControlServer {
+export function controlServer({ url: given, controlToken, caFile }: Connection): ControlServer {
   const url = given.replace(/\/+$/, '');
   const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
   const open = async (key: string, input: LooseInput = {}) => {
     const [method = 'GET', path = ''] = key.split(' ');
     const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
-      method,
+      ...{ method, caFile },
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
       body: input.json && JSON.stringify(input.json),
     }).catch((error: unknown) => {
@@ -59,7 +62,7 @@ export function controlServer({ url: given, controlToken }: Connection): Control
       throw noServer(url, error);
     });
   };
-  return { url, open, call } as ControlServer;
+  return { url, open, call, caFile } as ControlServer;
 }
 
 interface LooseInput {
@@ -99,8 +102,15 @@ function errorFrom(body: unknown, url: string): GatewayError {
   });
 }
 
-/** Nothing that is a gateway-sim answers at this address. */
+/** Nothing that is a gateway-sim answers at this address, or nothing that is trusted to be one. */
 export function noServer(url: string, cause?: unknown): GatewayError {
+  if (isUntrusted(cause)) {
+    const why = (cause as Error).message;
+    return new GatewayError('no_server', `the certificate of ${url} is not trusted: ${why}`, {
+      hint: hint`Name the file to trust, tlsCa of the ready event, with ${option('tlsCa', '<file>')} or in GATEWAY_SIM_TLS_CA.`,
+      cause,
+    });
+  }
   return new GatewayError('no_server', `no gateway-sim answers at ${url}`, {
     hint: hint`Start one with: ${command('start')}. Or say where it is with ${option('url')} or ${option('dataDir')}.`,
     cause,

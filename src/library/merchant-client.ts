@@ -52,7 +52,7 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
   const call = dialect.initiate(mode, withPaymentDefaults(values, { baseUrl, publicKey }));
   const address = `${server.url}${call.path}`;
   const body = await request(address, {
-    method: call.method,
+    ...{ method: call.method, caFile: server.caFile },
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(call.form).toString(),
   })
@@ -74,10 +74,12 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
 
 /** The variables that `keys env` prints and that `exec` and the library hand on. */
 export function merchantEnvironment(
-  url: string,
+  { url, caFile }: Pick<ControlServer, 'url' | 'caFile'>,
   { publicKey, secretKey }: MerchantKeys,
 ): Record<string, string> {
   return {
+    // Node trusts it beside the usual ones; other runtimes would trust nothing else any more.
+    ...(caFile !== undefined && { GATEWAY_SIM_TLS_CA: caFile, NODE_EXTRA_CA_CERTS: caFile }),
     GATEWAY_SIM_URL: url,
     GATEWAY_SIM_PUBLIC_KEY: publicKey,
     GATEWAY_SIM_SECRET_KEY: secretKey,
@@ -101,7 +103,7 @@ const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
 /** @throws GatewayError with the code that the status stands for */
 async function callCards(server: ControlServer, secretKey: string, { method, path, json }: ServiceCall) {
   const response = await request(`${server.url}${path}`, {
-    method,
+    ...{ method, caFile: server.caFile },
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
     body: json && JSON.stringify(json),
   }).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import * as http from 'node:http';
+import { trustingAgent } from './trust.ts';
 
 /*
  * Node's own client instead of fetch: a command asks one question, and the parts of fetch take as long to load as all
@@ -9,6 +10,8 @@ export interface RequestOptions {
   method?: string;
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | undefined;
+  /** The certificates that are trusted, where it speaks https; default: the usual ones. */
+  caFile?: string | undefined;
   /** For the answer to begin, in milliseconds of real time; default: no limit. */
   limitMs?: number;
 }
@@ -25,12 +28,14 @@ export class SilentServer extends Error {}
  * @throws SilentServer, or the error of the connection
  */
 export async function request(url: string, options: RequestOptions = {}): Promise<Answer> {
-  const client = url.toLowerCase().startsWith('https:') ? await import('node:https') : http;
-  return answerTo(client, url, options);
+  if (!url.toLowerCase().startsWith('https:')) return answerTo(http.request, url, options);
+  const { request: send } = await import('node:https');
+  const agent = options.caFile === undefined ? undefined : await trustingAgent(options.caFile);
+  return answerTo((address, more) => send(address, { ...more, ...(agent && { agent }) }), url, options);
 }
 
 function answerTo(
-  client: Pick<typeof http, 'request'>,
+  send: (url: string, options: http.RequestOptions) => http.ClientRequest,
   url: string,
   options: RequestOptions,
   isRetry = false,
@@ -38,13 +43,13 @@ function answerTo(
   const { method = 'GET', headers = {}, body, limitMs } = options;
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-    const sent = client.request(url, { method, headers: { ...headers, ...length } });
+    const sent = send(url, { method, headers: { ...headers, ...length } });
     const silence = limitMs && setTimeout(() => sent.destroy(new SilentServer()), limitMs);
     sent.on('response', resolve);
     sent.on('error', (error: NodeJS.ErrnoException) => {
       // The server closed a kept-alive connection just as it was used again.
       const isStale = sent.reusedSocket && error.code === 'ECONNRESET' && !isRetry;
-      resolve(isStale ? answerTo(client, url, options, true) : Promise.reject(error));
+      resolve(isStale ? answerTo(send, url, options, true) : Promise.reject(error));
     });
     sent.on('close', () => {
       clearTimeout(silence);

@@ -33,19 +33,20 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
   }).catch((error: unknown) => {
     throw inOptionNames(error);
   });
-  const { url, port, dataDir, controlToken, notices, stop } = server;
+  const { url, port, dataDir, controlToken, tlsCa, notices, stop } = server;
   let isStopped = false;
   void server.stopped.then(() => {
     isStopped = true;
   });
-  const control = controlServer({ url, controlToken: controlToken ?? undefined });
+  const caFile = tlsCa ?? undefined;
+  const control = controlServer({ url, controlToken: controlToken ?? undefined, caFile });
   const call: ControlServer['call'] = (...request) =>
     control.call(...request).catch((error: unknown) => {
       throw isStopped ? stoppedError(url, error) : inOptionNames(error);
     });
   const client = clientOf({ ...control, call }, controlToken, server);
   // Into the client itself: a copy would have the keys of now, not those of later.
-  return Object.assign(client, { port, dataDir, notices, stop, [Symbol.asyncDispose]: stop });
+  return Object.assign(client, { port, dataDir, tlsCa, notices, stop, [Symbol.asyncDispose]: stop });
 }
 
 function stoppedError(url: string, cause: unknown): GatewayError {

@@ -101,6 +101,13 @@ export const START_OPTIONS = {
     'keep this many settled payments, or those settled in this time, such as 1000 or 24h; older ones go with their IPNs, but none of which something is still due (default: keep all)',
   ),
   publicUrl: kind('baseUrl')('url', 'address under which browsers reach the emulator, for checkout URLs'),
+  tls: flag(
+    'speak https, by a pair of mkcert in the data or working folder, else by a local authority made for this emulator',
+  ),
+  tlsCert: text('file', 'certificate (PEM) to speak https with, those of its issuers behind it'),
+  tlsKey: text('file', 'private key (PEM) of --tls-cert'),
+  proxy: flag('also answer as an HTTP proxy, for the hosts of --host-alias only'),
+  hostAlias: list('host', 'host name that clients have for the gateway, such as pay.example.com; repeatable'),
   loose: flag(
     'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency',
   ),
@@ -168,7 +175,19 @@ export const START_OPTIONS = {
     'url',
     'deliver every IPN of a payment here instead of to its ipn_url, which goes into a header',
   ),
+  map: list(
+    'host=target',
+    'reach this host of what a client sends (IPN, success, cancel and logo addresses) here, such as shop.example=127.0.0.1:8080; repeatable',
+    {
+      json: {
+        items: { type: 'string', pattern: '^[^=]+=[^=]+$' },
+        examples: [['shop.example=127.0.0.1:8080']],
+      },
+    },
+  ),
   allowIpnHost: list('host', 'let IPNs out to this public host; repeatable'),
+  ipnCa: text('file', 'certificates (PEM) that receivers of IPNs are trusted by, beside the usual ones'),
+  ipnInsecure: flag('do not check the certificates of receivers at loopback and private addresses'),
   allowHost: list('host', 'accept this Host header on /_sim; repeatable'),
   controlToken: secret(
     'token',

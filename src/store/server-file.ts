@@ -11,6 +11,8 @@ export interface ServerInfo {
   url: string;
   pid: number;
   controlToken: string | null;
+  /** The certificate to trust; null where it speaks plain http. A server of an older version says nothing of it. */
+  tlsCa?: string | null;
 }
 
 const serverFile = (folder: string) => join(folder, 'server.json');

@@ -87,7 +87,7 @@ async function selfSettled(
   { store, settings, courier }: UseCaseParts,
   payment: Payment,
 ): Promise<string | null> {
-  const address = selfSettledAddress(payment, settings.delivery);
+  const address = selfSettledAddress(payment, settings);
   const last = store.state.deliveriesOf(payment.id).at(-1);
   const order = payment.auto?.delivery ?? settings.delivery;
   if (address !== null && last && order !== 'redirect-then-ipn') {

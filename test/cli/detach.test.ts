@@ -24,7 +24,7 @@ describe('start --detach', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(`${JSON.stringify(ready)}\n`);
     expect(ready).toMatchObject({ event: 'ready', dataDir: join(cwd, '.gateway-sim'), controlToken: null });
-    expect(Object.keys(ready)).toHaveLength(9);
+    expect(Object.keys(ready)).toHaveLength(11);
     const status = (await (await fetch(`${ready.url}/_sim/status`)).json()) as { pid: number };
     expect(status.pid).toBe(ready.pid);
     if (process.platform === 'linux') {

@@ -4,10 +4,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { kebab } from '../../src/contract/hint.ts';
+import { readJson, request } from '../../src/library/request.ts';
 import { environmentName, readValue } from '../../src/options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { launch, type Ready, run, startBinary } from '../helpers/binary.ts';
+import { writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 type Named<Kind extends string> = {
@@ -42,6 +44,16 @@ async function freePorts(): Promise<[number, number, number]> {
   return [first, second, third];
 }
 
+/** Certificates that start can speak https with and trust receivers by. */
+async function pairs(cwd: string): Promise<Pick<Layers, 'tlsCert' | 'tlsKey' | 'ipnCa'>> {
+  for (const name of ['flag', 'variable', 'file']) await writePair(cwd, name);
+  return {
+    tlsCert: ['flag.pem', 'variable.pem', 'file.pem'],
+    tlsKey: ['flag-key.pem', 'variable-key.pem', 'file-key.pem'],
+    ipnCa: ['flag-ca.pem', 'variable-ca.pem', 'file-ca.pem'],
+  };
+}
+
 async function layers(cwd: string): Promise<Layers> {
   const packaged = new URL('../../fixtures/default.json', import.meta.url);
   const fixtures = ['flag.json', 'variable.json', 'file.json'] as const;
@@ -55,6 +67,10 @@ async function layers(cwd: string): Promise<Layers> {
     fixtures,
     keep: ['24h', '7', '2h'],
     publicUrl: ['http://flag.test', 'http://variable.test', 'http://file.test'],
+    tls: [true, false, true],
+    ...(await pairs(cwd)),
+    proxy: [true, false, true],
+    hostAlias: [['pay.flag.test', 'b.test'], ['pay.variable.test'], ['pay.file.test']],
     loose: [true, false, true],
     errorStatus: ['http', 'ok', 'http'],
     panel: [false, true, false],
@@ -75,7 +91,9 @@ async function layers(cwd: string): Promise<Layers> {
     amountFormat: ['fixed:1', 'fixed:2', 'stored'],
     ipnOn: [['failed'], ['expired', 'failed'], ['canceled']],
     forwardIpn: ['http://localhost:1/a', 'http://localhost:1/b', 'http://localhost:1/c'],
+    map: [['a.test=127.0.0.1:1', 'b.test=c.test'], ['a.test=127.0.0.1:2'], ['a.test=https://c.test']],
     allowIpnHost: [['a.test', 'b.test'], ['c.test'], ['d.test']],
+    ipnInsecure: [true, false, true],
     allowHost: [['e.test'], ['f.test', 'g.test'], ['h.test']],
     controlToken: ['flag-token-0000001', 'variable-token-0002', 'file-token-00000003'],
     open: [true, false, true],
@@ -141,9 +159,12 @@ describe('every option of start, as the running emulator tells it', () => {
       if (isAlive(ready.pid)) process.kill(ready.pid, 'SIGKILL');
     });
     const expected = Object.entries(SPECS).map(([name, spec]) => [name, inForce(name, spec, strongest)]);
-    const authorization = `Bearer ${ready.controlToken}`;
-    const status = await fetch(`${ready.url}/_sim/status`, { headers: { authorization } });
-    const { options } = (await status.json()) as { options: Record<string, unknown> };
+    const trusted = {
+      headers: { authorization: `Bearer ${ready.controlToken}` },
+      caFile: ready.tlsCa ?? undefined,
+    };
+    const status = await request(`${ready.url}/_sim/status`, trusted);
+    const { options } = (await readJson(status)) as { options: Record<string, unknown> };
     expect(options).toEqual(Object.fromEntries(expected));
     if (layer !== null) {
       expect(ready).toMatchObject({

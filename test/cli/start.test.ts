@@ -33,6 +33,8 @@ describe('start --json', () => {
       dashboardUrl: `${ready.url}/_sim`,
       dataDir: join(cwd, '.gateway-sim'),
       controlToken: null,
+      tlsCa: null,
+      proxyPort: null,
       pid,
     });
     const { mode } = await stat(join(cwd, '.gateway-sim', 'server.json'));

@@ -161,10 +161,12 @@ describe('a name', () => {
   function resolved(
     egress: Egress,
     name: string,
-    { all = true, port = 80 } = {},
+    { all = true, port = 80, localOnly = false } = {},
   ): Promise<string | LookupAddress[]> {
     return new Promise((resolve, reject) => {
-      egress.lookup(port)(name, { all }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+      egress.lookup(port, { localOnly })(name, { all }, (error, addresses) =>
+        error ? reject(error) : resolve(addresses),
+      );
     });
   }
 
@@ -213,6 +215,16 @@ describe('a name', () => {
       expect(await addresses(guard(allowed), 'public.example.com')).toEqual(NAMES['public.example.com']);
     },
   );
+
+  it('that is allowed is connected to at its private addresses only, where certificates are not checked', async () => {
+    const localOnly = true;
+    const lookup = (name: string) => resolved(guard(name), name, { localOnly });
+    await expect(lookup('public.example.com')).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await lookup('mixed.example.com')).toMatchObject([{ address: '10.0.0.5' }, { address: '::1' }]);
+    expect(await lookup('shop.test')).toMatchObject([{ address: '127.0.0.1' }]);
+    expect(guard('8.8.8.8').mayBeLocal(new URL('https://8.8.8.8/'))).toBe(false);
+    expect(guard().mayBeLocal(new URL('https://[::1]/'))).toBe(true);
+  });
 
   it('allows that name only, not those below it', async () => {
     await expect(resolved(guard('example.com'), 'public.example.com')).rejects.toMatchObject({

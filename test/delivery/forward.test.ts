@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { asHeader, targetOf } from '../../src/delivery/forward.ts';
-import { dueDelivery, pendingPayment, state } from '../helpers/records.ts';
+import { dueDelivery, pendingPayment, settings, state } from '../helpers/records.ts';
+
+const forwardingTo = (forwardTo: string | null) => settings({ ipn: { forwardTo } });
 
 function forwarded(ipnUrl: string, forwardTo: string | null, url = ipnUrl) {
   const held = state();
   const payment = pendingPayment(held, { ipnUrl });
-  return targetOf(dueDelivery(url, { paymentId: payment.id, url }), held, forwardTo);
+  return targetOf(dueDelivery(url, { paymentId: payment.id, url }), held, forwardingTo(forwardTo));
 }
 
 describe('the target of a delivery', () => {
@@ -18,15 +20,15 @@ describe('the target of a delivery', () => {
     ['https://shop.example/?a=1#top', 'http://localhost:3000/#mine', 'http://localhost:3000/?a=1#mine'],
     ['https://shop.example/#a?b', 'http://localhost:3000/', 'http://localhost:3000/'],
   ])('%s forwarded to %s is %s', (ipnUrl, forwardTo, url) => {
-    expect(forwarded(ipnUrl, forwardTo)).toEqual({ url, original: ipnUrl });
+    expect(forwarded(ipnUrl, forwardTo)).toEqual({ url, original: ipnUrl, named: url });
   });
 
   it('is its own address when nothing is forwarded, or when somebody named that address', () => {
-    const own = { url: 'http://127.0.0.1:3000/ipn', original: null };
+    const own = { url: 'http://127.0.0.1:3000/ipn', original: null, named: 'http://127.0.0.1:3000/ipn' };
     expect(forwarded(own.url, null)).toEqual(own);
     expect(forwarded('https://shop.example/', 'http://localhost:1/', own.url)).toEqual(own);
     const invented = dueDelivery(own.url, { paymentId: null });
-    expect(targetOf(invented, state(), 'http://localhost:1/')).toEqual(own);
+    expect(targetOf(invented, state(), forwardingTo('http://localhost:1/'))).toEqual(own);
   });
 });
 

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { OUTCOMES } from '../../src/contract/outcomes.ts';
 import { timestamp } from '../../src/contract/timestamp.ts';
+import type { DeliveryOrder } from '../../src/contract/vocabulary.ts';
 import { type AutoSettings, autoSettling, MAGIC_EMAILS, mistypedMagic } from '../../src/domain/auto.ts';
 import { readTerms } from '../../src/domain/configuration.ts';
 import { initiate } from '../../src/domain/payment.ts';
 import { selfSettledAddress, settle } from '../../src/domain/settle.ts';
 import type { Payment } from '../../src/domain/state.ts';
-import { applied, context, input, NOW, state } from '../helpers/records.ts';
+import { applied, context, input, NOW, settings, state } from '../helpers/records.ts';
 
 const SUBJECT = { identifier: 'order-1', email: 'ada@example.com', amount: '100.00' };
 const OFF: AutoSettings = { rules: [], outcome: null, delayMs: 500 };
@@ -167,22 +168,28 @@ describe('a payment that is to settle itself', () => {
     return applied(on, settle(on, payment, { outcome, delivery: order, by: by ?? 'auto' }, using)).payment;
   };
 
+  const ordered = (delivery: DeliveryOrder) => settings({ delivery });
+
   it.each([
     ['approve', 'http://127.0.0.1:3000/thanks?order=1'],
     ['cancel', 'http://127.0.0.1:3000/cart'],
     ['fail', 'http://127.0.0.1:3000/cart'],
     ['expire', null],
   ] as const)('leads the browser where %s leads it', (outcome, address) => {
-    expect(selfSettledAddress(settledBy('auto', outcome, null), 'ipn-then-redirect')).toBe(address);
-    expect(selfSettledAddress(settledBy('auto', outcome, null), 'ipn-only')).toBeNull();
-    expect(selfSettledAddress(settledBy('auto', outcome, 'ipn-only'), 'ipn-then-redirect')).toBeNull();
-    expect(selfSettledAddress(settledBy('auto', outcome, 'redirect-only'), 'ipn-only')).toBe(address);
+    expect(selfSettledAddress(settledBy('auto', outcome, null), ordered('ipn-then-redirect'))).toBe(address);
+    expect(selfSettledAddress(settledBy('auto', outcome, null), ordered('ipn-only'))).toBeNull();
+    expect(
+      selfSettledAddress(settledBy('auto', outcome, 'ipn-only'), ordered('ipn-then-redirect')),
+    ).toBeNull();
+    expect(selfSettledAddress(settledBy('auto', outcome, 'redirect-only'), ordered('ipn-only'))).toBe(
+      address,
+    );
   });
 
   it.each(['customer', 'panel', 'control', 'clock'] as const)(
     'has no address for a late visitor when %s was faster',
     (by) => {
-      expect(selfSettledAddress(settledBy(by, 'approve', null), 'ipn-then-redirect')).toBeNull();
+      expect(selfSettledAddress(settledBy(by, 'approve', null), ordered('ipn-then-redirect'))).toBeNull();
     },
   );
 });

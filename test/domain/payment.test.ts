@@ -561,6 +561,21 @@ describe('warnings', () => {
       { custmer_name: 'x' },
       'field "custmer_name" is not part of the interface and was ignored (did you mean customer_name?)',
     ],
+    [
+      { ipn_url: 'http://127.0.0.1:3000/thanks?order=1' },
+      'ipn_url and success_url are the same address: a visit of a browser proves no payment',
+    ],
+    [
+      { ipn_url: 'http://127.0.0.1:3000/logo.png' },
+      'ipn_url and site_logo are the same address: the checkout loads it as a picture',
+    ],
+    // Plainly other fields, of published clients.
+    ...['customer_phone', 'customer_address', 'customer_shipping_method', 'merchant', 'payment_type'].map(
+      (name): [Record<string, unknown>, string] => [
+        { [name]: 'x' },
+        `field "${name}" is not part of the interface and was ignored`,
+      ],
+    ),
     [{ zzz: ['x'] }, 'field "zzz" is not part of the interface and was ignored'],
     [{ details: SECRET_KEY }, 'the secret key was sent in details'],
     [{ details: `Order, key ${SECRET_KEY}.` }, 'the secret key was sent in details'],
@@ -602,6 +617,28 @@ describe('warnings', () => {
     expect(warnings).toEqual([
       'ipn_url cannot be reached from here: no way to http://127.0.0.1:3000/ipn?order=1',
     ]);
+  });
+
+  it('tell what only --loose accepts, in the words of a refusal', () => {
+    const given = { site_logo: '', currency: 'usd', customer_name: 'x'.repeat(31) };
+    expect(accepted(given, { loose: true }).warnings).toEqual([
+      'a stricter deployment refuses this: currency must be in upper case: USD (got "usd")',
+      'a stricter deployment refuses this: site_logo is required',
+      'a stricter deployment refuses this: customer_name may have at most 30 characters (got 31)',
+    ]);
+    expect(accepted({}, { loose: true }).warnings).toEqual([]);
+  });
+
+  it('tell of a browser that leaves the local shop', () => {
+    const looksLocal = (url: string) => url.includes('127.0.0.1') || url.includes('forward');
+    const away = { success_url: 'https://shop.example/paid', cancel_url: 'https://shop.example/cart' };
+    const leaves = expect.stringContaining('the browser leaves the local shop (--map leads it there)');
+    expect(accepted(away, { looksLocal }).warnings).toEqual([leaves]);
+    const everywhere = { ...away, ipn_url: 'https://shop.example/ipn' };
+    expect(accepted(everywhere, { looksLocal }).warnings).toEqual([]);
+    const ipn = { forwardTo: 'http://forward/' };
+    expect(accepted(everywhere, { looksLocal, ipn }).warnings).toEqual([leaves]);
+    expect(accepted({}, { looksLocal }).warnings).toEqual([]);
   });
 
   it('take hosts that differ only in case for the same', () => {

@@ -19,6 +19,7 @@ import {
   pendingPayment,
   records,
   type SettingsChanges,
+  settings,
   state,
   wallet,
 } from '../helpers/records.ts';
@@ -238,7 +239,7 @@ describe('the redirect', () => {
   ] as const)('after %s is %s, character by character', (outcome, url) => {
     const { redirectUrl, payment } = settled(ODD, { outcome });
     expect(redirectUrl).toBe(url);
-    expect(redirectOf(payment, outcome)).toBe(url);
+    expect(redirectOf(payment, outcome, settings())).toBe(url);
   });
 
   it.each(OUTCOMES)('stays out with ipn-only on %s', (outcome) => {

@@ -43,6 +43,8 @@ export interface Ready {
   dashboardUrl: string;
   dataDir: string | null;
   controlToken: string | null;
+  tlsCa: string | null;
+  proxyPort: number | null;
   pid: number;
 }
 

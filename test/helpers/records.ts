@@ -66,6 +66,8 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
     delivery: 'ipn-then-redirect',
     keep: null,
     paymentExpiresMs: null,
+    mapped: (url) => url,
+    looksLocal: () => true,
     unreachable: () => null,
     ...changes,
   };

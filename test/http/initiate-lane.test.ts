@@ -76,7 +76,7 @@ async function emulator(hasLane: boolean, options: StartOptions) {
   };
   const listening = { host: '127.0.0.1', port: 0 };
   const app = requestListener(parts, { ...listening, replaceGlobals: true }, report);
-  const servers = await listen(listening, async () => app, dialect, lane);
+  const servers = await listen(listening, async () => app, dialect, { lane });
   onTestFinished(async () => void (await Promise.all(servers.map(close))));
   return {
     parts,

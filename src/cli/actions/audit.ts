@@ -121,8 +121,12 @@ async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('./start.ts');
   const file = await readConfiguration(undefined, io);
   const server = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
-  const { url, controlToken } = server;
-  const control = controlServer({ url, controlToken: controlToken ?? undefined });
+  const { url, controlToken, tlsCa } = server;
+  const control = controlServer({
+    url,
+    controlToken: controlToken ?? undefined,
+    caFile: tlsCa ?? undefined,
+  });
   return { gateway: clientOf(control, controlToken, server), stop: () => server.stop() };
 }
 

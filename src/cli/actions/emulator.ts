@@ -26,6 +26,7 @@ export const status: Actions['status'] = async ({ call }) => {
   const text = pairs({
     Version: facts.version,
     'Base URL': facts.url,
+    Trust: facts.tlsCa ?? undefined,
     State: facts.dataDir ?? 'in memory',
     Process: String(facts.pid),
     Started: facts.startedAt,
@@ -48,7 +49,7 @@ export const stop: Actions['stop'] = async ({ connect }) => {
   const graceMs = server.pid === pid ? Number.POSITIVE_INFINITY : ELSEWHERE_MS;
   let freeSince: number | undefined;
   for (;;) {
-    if (['nothing', 'foreign'].includes(await probe(server.url, 1_000))) freeSince ??= performance.now();
+    if (['nothing', 'foreign'].includes(await probe(server, 1_000))) freeSince ??= performance.now();
     const isGone = !isAlive(pid) || pid === process.pid;
     if (freeSince !== undefined && (isGone || performance.now() - freeSince > graceMs)) break;
     if (performance.now() > deadline) {
@@ -81,8 +82,9 @@ export const wait: Actions['wait'] = async ({ options: { timeout = WAIT_LIMIT_MS
 /** The address of the emulator that is ready, or why there is none yet. */
 async function readyUrl(connect: () => Promise<Server>, limitMs: number): Promise<string | GatewayError> {
   try {
-    const { url } = await connect();
-    const found = await probe(url, Math.min(Math.max(limitMs, 250), 2_000));
+    const server = await connect();
+    const { url } = server;
+    const found = await probe(server, Math.min(Math.max(limitMs, 250), 2_000));
     if (found === 'ready') return url;
     return found === 'foreign' ? foreignServer(url) : noServer(url);
   } catch (error) {

@@ -30,10 +30,16 @@ export const exec: Actions['exec'] = async ({ args, options, flags, io, output }
     for (const notice of noticesOf(server)) output.notice(notice);
     server.onEvent(refusalTeller(output));
   }
-  const { url, dataDir, controlToken } = server;
-  output.connection = connectionFlags(url, dataDir, io.cwd);
+  const { url, controlToken, tlsCa } = server;
+  output.connection = connectionFlags(server, io.cwd);
+  const { hostAlias } = server.parts.runtime.options;
+  const trusted = io.env['NODE_EXTRA_CA_CERTS'];
   const environment = {
-    ...merchantEnvironment(url, server),
+    ...merchantEnvironment({ url, caFile: tlsCa ?? undefined }, server),
+    // Read by gateway-sim/alias-hosts.
+    ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join() }),
+    // The user's own file stays.
+    ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
     ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
   };
   return runCommand(words, environment, output).finally(server.stop);

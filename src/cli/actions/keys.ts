@@ -28,7 +28,7 @@ function shown({ name, publicKey, secretKey }: Merchant, ...notices: string[]): 
 
 export const env: Actions['env'] = async ({ options: { merchant }, connect }) => {
   const server = await connect();
-  const variables = merchantEnvironment(server.url, await requireMerchant(server, merchant));
+  const variables = merchantEnvironment(server, await requireMerchant(server, merchant));
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   return { json: variables, text: lines.join('\n') };
 };

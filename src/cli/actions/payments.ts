@@ -90,8 +90,12 @@ function settledText({ payment, delivery, redirectUrl }: Settled): string {
     Status: payment.status,
     Amount: `${payment.amount} ${payment.currency}  ${payment.mode}`,
     ...ipnFacts(delivery),
-    Redirect: redirectUrl ?? 'none: the browser stays',
+    Redirect: redirectUrl ? redirectText(redirectUrl, payment) : 'none: the browser stays',
   });
+}
+
+function redirectText(url: string, { mappedTo }: Payment): string {
+  return url === mappedTo?.successUrl || url === mappedTo?.cancelUrl ? `${url}  (mapped)` : url;
 }
 
 function ipnFacts(delivery: Delivery | null): Record<string, string | undefined> {

@@ -104,7 +104,7 @@ function stateAbove({ dataDir, inMemory }: ResolvedOptions, cwd: string): string
 async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promise<unknown> {
   if (!(error instanceof GatewayError) || error.code !== 'port_in_use') return error;
   const url = urlOf(host, port);
-  if ((await probe(url, PROBE_MS)) !== 'ready') return error;
+  if ((await probe({ url }, PROBE_MS)) !== 'ready') return error;
   return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
     hint: hint`Stop it with: ${command('stop', '--url', url)} (or choose another port with ${option('port')}; 0 takes a free one)`,
     cause: error,
@@ -150,9 +150,10 @@ function overviewOf(server: RunningServer) {
 }
 
 function readyEvent(server: RunningServer): ReadyEvent {
-  const { url, port, publicKey, secretKey, dataDir, controlToken } = server;
+  const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa } = server;
+  const proxyPort = server.parts.runtime.options.proxy ? port : null;
   const keys = { publicKey, secretKey, dashboardUrl: `${server.parts.runtime.baseUrl()}/_sim` };
-  return { event: 'ready', url, port, ...keys, dataDir, controlToken, pid: process.pid };
+  return { event: 'ready', url, port, ...keys, dataDir, controlToken, tlsCa, proxyPort, pid: process.pid };
 }
 
 async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
@@ -168,7 +169,7 @@ function announce(
   { io, output }: Context,
   banner: () => string,
 ): void {
-  output.connection = connectionFlags(ready.url, ready.dataDir, io.cwd);
+  output.connection = connectionFlags(ready, io.cwd);
   for (const notice of notices) output.notice(notice);
   if (output.json) output.line(JSON.stringify(ready));
   else output.line(output.quiet ? `ready ${ready.url}` : banner());

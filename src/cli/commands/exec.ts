@@ -5,7 +5,8 @@ import { startFlags } from './start.ts';
 const ABOUT = `
 The emulator is a fresh one, in memory and on a free port: only the flags --port and --data-dir say otherwise, not the
 variables or the configuration file. The command finds it by GATEWAY_SIM_URL, GATEWAY_SIM_PUBLIC_KEY,
-GATEWAY_SIM_SECRET_KEY and GATEWAY_SIM_INITIATE_URL. Its exit code is passed on: 128 and the number of the signal that
+GATEWAY_SIM_SECRET_KEY and GATEWAY_SIM_INITIATE_URL; with --tls it trusts it by NODE_EXTRA_CA_CERTS (unless that is
+set) and GATEWAY_SIM_TLS_CA. Its exit code is passed on: 128 and the number of the signal that
 ended it; 127 when there is no such command, 126 when it cannot be run. Without a terminal, as in CI, what it leaves
 running is ended too.`;
 

@@ -35,13 +35,14 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
       summary: 'Version, address, counts, options in force',
       answer: Status,
       run: () => {
-        const { version, dataDir, pid, startedAt } = runtime;
+        const { version, dataDir, tlsCa, pid, startedAt } = runtime;
         const { secretKey, controlToken, ...options } = runtime.options;
         return {
           version,
           mode: dataDir === null ? ('in-memory' as const) : ('on-disk' as const),
           url: runtime.baseUrl(),
           dataDir,
+          tlsCa,
           pid,
           startedAt,
           clock: clockView(clock.read()),

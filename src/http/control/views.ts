@@ -5,14 +5,14 @@ import type { Delivery } from '../../contract/delivery.ts';
 import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
-import type { Payment, PaymentStep, Settled } from '../../contract/payment.ts';
+import type { MappedAddresses, Payment, PaymentStep, Settled } from '../../contract/payment.ts';
 import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
 import type * as stored from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
-import type { AppParts } from '../environment.ts';
+import type { AppParts, ServerRuntime } from '../environment.ts';
 import { mask } from '../mask.ts';
 
 /*
@@ -21,7 +21,22 @@ import { mask } from '../mask.ts';
 
 export function paymentView(payment: stored.Payment, { runtime, dialect }: AppParts): Payment {
   const { history: _history, messageId: _messageId, wrongCodes: _wrong, ...record } = payment;
-  return { ...record, checkoutUrl: dialect.checkoutUrl(payment, runtime.baseUrl()) };
+  const checkoutUrl = dialect.checkoutUrl(payment, runtime.baseUrl());
+  return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime) };
+}
+
+function mappedAddresses(payment: stored.Payment, { settings }: ServerRuntime): MappedAddresses | null {
+  const elsewhere = (url: string | null) => {
+    const target = url && settings.mapped(url);
+    return target === url ? null : target;
+  };
+  const addresses = {
+    ipnUrl: elsewhere(payment.ipnUrl),
+    successUrl: elsewhere(payment.successUrl),
+    cancelUrl: elsewhere(payment.cancelUrl),
+    siteLogo: elsewhere(payment.siteLogo),
+  };
+  return Object.values(addresses).some((url) => url !== null) ? addresses : null;
 }
 
 /** @param underWay where it is known; default: of now */
@@ -106,7 +121,9 @@ function changesOf({ payment, before }: { payment: stored.Payment; before: store
 /** A recorded request without bearer token, cookie, card number or card code in it; secret keys are masked by `mask`. */
 function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) =>
-    ['authorization', 'cookie'].includes(name) ? [name, masked(String(value))] : [name, value],
+    ['authorization', 'proxy-authorization', 'cookie'].includes(name)
+      ? [name, masked(String(value))]
+      : [name, value],
   );
   const responseBody = request.responseBody && dialect.maskCards(request.responseBody);
   return { ...request, responseBody, requestHeaders: Object.fromEntries(headers) };

@@ -57,12 +57,13 @@ export function showStep(
  */
 export function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, stays = false) {
   const page = customerView(c, payment);
+  const { mapped } = parts.runtime.settings;
   const html = closedPage({
     ...page,
     stays,
     payment: payment && summaryOf(parts, payment, page.language),
     dashboard: dashboardOf(parts, payment),
-    backUrl: payment && (payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl),
+    backUrl: payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl),
   });
   if (stays) return c.html(html);
   return c.html(html, payment === null ? 404 : payment.status === 'expired' ? 410 : 409);
@@ -117,6 +118,7 @@ function tipFor({ wallets, runtime, state, checkout }: AppParts, payment: Paymen
 function summaryOf(parts: AppParts, payment: Payment, language: Language): PaymentSummary {
   return {
     ...payment,
+    siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
     merchantName: parts.state.current.merchants.get(payment.merchantId)?.name ?? '',
     amount: shownAmount(parts, payment.amount, payment.currency, language),
   };

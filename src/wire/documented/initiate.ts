@@ -7,7 +7,7 @@ import { hint } from '../../contract/hint.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
 import { amountFromNumber } from '../../domain/money.ts';
-import type { InitiateCommand } from '../../domain/payment.ts';
+import { type InitiateCommand, strictly } from '../../domain/payment.ts';
 import type { Payment } from '../../domain/state.ts';
 import { amountSource, type PostedFields } from '../body.ts';
 import type { Dialect } from '../dialect.ts';
@@ -133,7 +133,10 @@ export const readInitiate: Dialect['readInitiate'] = (posted, isLoose) => {
   return {
     publicKey: fields.public_key,
     asked: { ...fromWire(ASKED_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme },
-    notes: (holdsSecretKey) => notesOn(posted, fields, holdsSecretKey),
+    notes: (holdsSecretKey) => [
+      ...notesOn(posted, fields, holdsSecretKey),
+      ...(isLoose ? notesOnLoose(posted) : []),
+    ],
   };
 };
 
@@ -208,7 +211,16 @@ function notesOn(
   return notes;
 }
 
+/** What only a loose gateway takes. */
+function notesOnLoose(posted: PostedFields): string[] {
+  const outcome = tryReading(posted, false);
+  return Array.isArray(outcome) ? outcome.map(strictly) : [];
+}
+
+/** Clients have fields of their own whose names are near to these, such as customer_phone: only a slip is one (observed). */
+const SLIP = 2;
+
 function unknownField(name: string): string {
-  const meant = nearestName(name, FIELD_NAMES);
+  const meant = nearestName(name, FIELD_NAMES, SLIP);
   return `field "${shorten(name)}" is not part of the interface and was ignored${meant ? ` (did you mean ${meant}?)` : ''}`;
 }

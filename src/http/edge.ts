@@ -1,0 +1,213 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import * as tls from 'node:tls';
+import type { Dialect } from '../wire/dialect.ts';
+import { markProxied } from './proxied.ts';
+import { endRaw, NO_PROXY, refuse } from './refusal.ts';
+
+/** What stands between the socket and the routes. */
+export interface EdgeOptions {
+  /** With which certificate https is spoken; null for plain http. */
+  credentials: { cert: string; key: string } | null;
+  /** The hosts that the proxy answers for; null where it is none. */
+  aliases: readonly string[] | null;
+  /** Where the emulator itself is, for messages. */
+  url: () => string;
+  dialect: Dialect;
+  /** Gets told, once, that a client does not trust the certificate. */
+  onUntrusted: (why: string) => void;
+  /** How long a connection has to say what it wants, and for its handshake, in milliseconds of real time. */
+  patienceMs?: number;
+}
+
+/** The first byte of a TLS handshake; no method of HTTP begins with it. */
+const HANDSHAKE = 0x16;
+
+/** What is patient for less would lose clients on slow machines. */
+const PATIENCE_MS = 10_000;
+
+/** Maximum connections that have not come as far as a request (chosen). */
+const MAX_BEGINNING = 1_000;
+
+/**
+ * Speaks TLS, and answers as a proxy, in front of a server of Node's. One port does it all: the first byte tells TLS
+ * from HTTP, and plain HTTP is refused with a sentence where TLS is spoken, but for what is meant for the proxy.
+ */
+export class Edge {
+  readonly #options: EdgeOptions;
+  readonly #patienceMs: number;
+  /** Connections that have not come as far as a request, by their other end: TLS makes another object of them. */
+  readonly #beginning = new Map<string, Socket>();
+  /** The TLS connections that came by a CONNECT. */
+  readonly #tunneled = new WeakSet<Duplex>();
+  /** What begins a tunnel to a server. */
+  readonly #tunnels = new WeakMap<Server, (socket: Socket) => void>();
+  #closed = false;
+  #toldUntrusted = false;
+
+  constructor(options: EdgeOptions) {
+    this.#options = options;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+  }
+
+  /** Takes over the connections of a server. */
+  attach(server: Server): void {
+    const { credentials } = this.#options;
+    // What makes requests of the bytes of a connection: it takes any stream (documented as injecting a connection).
+    const serve = (socket: Socket) => {
+      this.#beginning.delete(otherEnd(socket));
+      for (const listener of listeners) listener.call(server, socket);
+    };
+    const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
+    if (credentials === null) return;
+    const direct = this.#tlsServer(credentials, serve);
+    const tunnels = this.#tlsServer(credentials, (socket) => {
+      this.#tunneled.add(socket);
+      serve(socket);
+    });
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      if (!this.#begin(socket)) return;
+      this.#firstByte(socket, (first) => {
+        if (first === HANDSHAKE) direct.emit('connection', socket);
+        else serve(socket);
+      });
+    });
+    this.#tunnels.set(server, (socket) => {
+      if (this.#begin(socket)) tunnels.emit('connection', socket);
+    });
+  }
+
+  #tlsServer(credentials: { cert: string; key: string }, serve: (socket: tls.TLSSocket) => void): tls.Server {
+    const server = tls.createServer(
+      { ...credentials, ALPNProtocols: ['http/1.1'], handshakeTimeout: this.#patienceMs },
+      (socket) => (this.#closed ? socket.destroy() : serve(socket)),
+    );
+    server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+      socket.destroy();
+      if (
+        this.#toldUntrusted ||
+        !/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')
+      )
+        return;
+      this.#toldUntrusted = true;
+      // OpenSSL tells its own file and line, too.
+      this.#options.onUntrusted(/alert ([a-z ]+):/.exec(error.message)?.[1] ?? 'it ended the handshake');
+    });
+    return server;
+  }
+
+  /** Counts a connection until a request can come by it. @returns false when there are too many, or none is taken */
+  #begin(socket: Socket): boolean {
+    if (this.#closed || this.#beginning.size >= MAX_BEGINNING) {
+      socket.destroy();
+      return false;
+    }
+    const key = otherEnd(socket);
+    this.#beginning.set(key, socket);
+    socket.once('close', () => this.#beginning.delete(key));
+    return true;
+  }
+
+  #firstByte(socket: Socket, then: (byte: number | undefined) => void): void {
+    const drop = () => socket.destroy();
+    const timer = setTimeout(drop, this.#patienceMs).unref();
+    socket.on('error', drop);
+    socket.on('end', drop);
+    const look = () => {
+      const first: Buffer | null = socket.read(1);
+      if (first === null) return;
+      clearTimeout(timer);
+      socket.off('readable', look);
+      socket.off('error', drop);
+      socket.off('end', drop);
+      socket.unshift(first);
+      then(first[0]);
+    };
+    socket.once('close', () => clearTimeout(timer));
+    socket.on('readable', look);
+  }
+
+  /** Whether a request may go on to the routes; else it was answered. */
+  admits(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+    const reason = this.#tunneled.has(incoming.socket)
+      ? this.#tunneledProblem(incoming)
+      : this.#directProblem(incoming);
+    if (reason === undefined) return true;
+    refuse(outgoing, reason.status, reason.text, this.#options.dialect);
+    return false;
+  }
+
+  /** A request by a CONNECT is for one of the aliases too. */
+  #tunneledProblem(incoming: IncomingMessage): Problem | undefined {
+    const { host = '' } = incoming.headers;
+    if (!this.#isAlias(host, 443)) return this.#notProxied(host);
+    markProxied(incoming);
+    return undefined;
+  }
+
+  #directProblem(incoming: IncomingMessage): Problem | undefined {
+    const { credentials, aliases, url } = this.#options;
+    const [, scheme, authority = '', rest = ''] =
+      /^(https?):\/\/([^/?#]*)(.*)$/is.exec(incoming.url ?? '') ?? [];
+    if (aliases !== null && scheme !== undefined) {
+      if (scheme.toLowerCase() !== 'http' || !this.#isAlias(authority, 80))
+        return this.#notProxied(authority);
+      // From here on it is a request like any other.
+      incoming.url = rest.startsWith('/') ? rest : `/${rest}`;
+      incoming.headers.host = authority;
+      markProxied(incoming);
+      return undefined;
+    }
+    if (credentials === null || incoming.socket instanceof tls.TLSSocket) return undefined;
+    return { status: 400, text: `this port speaks https: use ${url()}` };
+  }
+
+  /** Answers a CONNECT. @param head what came behind it */
+  connect(server: Server, { url: target = '' }: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const problem = this.#connectProblem(target, socket);
+    if (problem) {
+      endRaw(socket, problem.status, problem.text, this.#options.dialect);
+      return;
+    }
+    socket.write('HTTP/1.1 200 Connection Established\r\nX-Gateway-Sim: 1\r\n\r\n');
+    if (head.length) socket.unshift(head);
+    if (socket instanceof Socket) this.#tunnels.get(server)?.(socket);
+    else socket.destroy();
+  }
+
+  #connectProblem(target: string, socket: Duplex): Problem | undefined {
+    const { credentials, aliases } = this.#options;
+    if (aliases === null) return { status: 405, text: NO_PROXY };
+    if (this.#tunneled.has(socket) || !this.#isAlias(target, 443)) return this.#notProxied(target);
+    return credentials ? undefined : { status: 403, text: `CONNECT ${target} needs https: start with --tls` };
+  }
+
+  /** @param authority a host, with or without a port. @param port the one that it must have, or that it has without saying so */
+  #isAlias(authority: string, port: number): boolean {
+    const [, name = '', own] = /^([^@:]+)(?::(\d{1,5}))?$/.exec(authority) ?? [];
+    const isKnown = this.#options.aliases?.includes(name.toLowerCase()) ?? false;
+    return isKnown && (own === undefined || Number(own) === port);
+  }
+
+  #notProxied(authority: string): Problem {
+    const { aliases, url } = this.#options;
+    const known = aliases?.length ? aliases.join(', ') : 'no host: none was named with --host-alias';
+    const text = `this proxy answers for ${known}, http on port 80 and https on port 443 (got "${authority.slice(0, 80)}"); nothing is passed on. The emulator's own address is ${url()}: set no_proxy for it`;
+    return { status: 403, text };
+  }
+
+  /** Ends what has not come as far as a request; what has is left to the servers. */
+  close(): void {
+    this.#closed = true;
+    for (const socket of this.#beginning.values()) socket.destroy();
+  }
+}
+
+const otherEnd = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+
+interface Problem {
+  status: number;
+  text: string;
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import type { Agent } from 'node:https';
+import { isIP } from 'node:net';
+
+/** Agents by the text of the file that they trust: one emulator is asked many times. */
+const agents = new Map<string, Agent>();
+
+/**
+ * What makes connections that trust the certificates in a file, and no others. A server whose own certificate is in it
+ * may be reached by any name: whoever named the file meant that server.
+ *
+ * @throws the file system's error
+ */
+export async function trustingAgent(caFile: string): Promise<Agent> {
+  const ca = readFileSync(caFile, 'utf8');
+  const known = agents.get(ca);
+  if (known) return known;
+  const [https, tls, { X509Certificate }] = await Promise.all([
+    import('node:https'),
+    import('node:tls'),
+    import('node:crypto'),
+  ]);
+  const isNamed = (certificate: Buffer) => ca.replace(/\s/g, '').includes(certificate.toString('base64'));
+  // In Node 22 the check of TLS itself knows no IPv6 address.
+  const isAt = (host: string, certificate: Buffer) =>
+    isIP(host) !== 0 && new X509Certificate(certificate).checkIP(host) !== undefined;
+  const agent = new https.Agent({
+    ca,
+    keepAlive: true,
+    // The certificate of a server without that of its issuer.
+    allowPartialTrustChain: true,
+    checkServerIdentity: (host, certificate) =>
+      isNamed(certificate.raw) || isAt(host, certificate.raw)
+        ? undefined
+        : tls.checkServerIdentity(host, certificate),
+  });
+  agents.set(ca, agent);
+  return agent;
+}
+
+/** Whether a connection failed because nothing that is trusted vouches for the server's certificate. */
+export function isUntrusted(error: unknown): boolean {
+  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  return /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/.test(code);
+}

@@ -1,0 +1,21 @@
+import { urlOf } from '../contract/address.ts';
+import type { ResolvedOptions } from './table.ts';
+
+/** Whether https is spoken. */
+export function isSecure({
+  tls,
+  tlsCert,
+  tlsKey,
+}: Pick<ResolvedOptions, 'tls' | 'tlsCert' | 'tlsKey'>): boolean {
+  return tls || tlsCert !== undefined || tlsKey !== undefined;
+}
+
+/** The address to reach an emulator at that listens on this port. */
+export function ownUrlOf(options: ResolvedOptions, port: number): string {
+  return urlOf(options.host, port, isSecure(options));
+}
+
+/** The address that its checkout URLs are built on. */
+export function baseUrlOf(options: ResolvedOptions, port = options.port): string {
+  return options.publicUrl?.replace(/\/+$/, '') ?? ownUrlOf(options, port);
+}

@@ -1,0 +1,143 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isIP, isIPv6 } from 'node:net';
+import {
+  addressBytes,
+  bits,
+  bytesOf,
+  decode,
+  encode,
+  integer,
+  octets,
+  oid,
+  type Part,
+  sequence,
+  set,
+  tagged,
+  text,
+  time,
+  yes,
+} from './der.ts';
+
+/** What an authority and its certificate are valid for, from an hour ago on: clocks differ. */
+export const VALID_DAYS = 90;
+const DAY_MS = 24 * 3_600_000;
+
+/** A certificate with its key, and that of the authority that issued it, all as PEM. */
+export interface Issued {
+  ca: string;
+  cert: string;
+  key: string;
+}
+
+/**
+ * Makes an authority and one certificate of it for these host names and addresses. The authority may vouch for nothing
+ * else, and its key is gone when this returns: nobody can issue a second certificate by it.
+ */
+export function issue(names: readonly string[], now: number): Issued {
+  const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const server = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const serial = randomBytes(4).toString('hex');
+  const shared = {
+    issuer: `gateway-sim local authority ${serial}`,
+    authority,
+    from: new Date(now - 3_600_000),
+    // The last second counts.
+    to: new Date(now - 3_600_000 + VALID_DAYS * DAY_MS - 1_000),
+  };
+  const ca = certificate({
+    ...shared,
+    subject: shared.issuer,
+    publicKey: authority.publicKey,
+    extensions: [
+      extension('2.5.29.19', sequence(yes(), integer('\x00')), 'critical'),
+      extension('2.5.29.15', bits('\x04', 2), 'critical'),
+      extension('2.5.29.30', nameConstraints(names), 'critical'),
+      serverAuthentication(),
+      extension('2.5.29.14', octets(keyId(authority.publicKey))),
+    ],
+  });
+  const cert = certificate({
+    ...shared,
+    subject: 'gateway-sim',
+    publicKey: server.publicKey,
+    extensions: [
+      extension('2.5.29.19', sequence(), 'critical'),
+      extension('2.5.29.15', bits('\x80', 7), 'critical'),
+      serverAuthentication(),
+      extension('2.5.29.17', sequence(...names.map(generalName))),
+      extension('2.5.29.35', sequence(tagged(0, keyId(authority.publicKey)))),
+    ],
+  });
+  return { ca, cert, key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+}
+
+interface Contents {
+  subject: string;
+  issuer: string;
+  publicKey: KeyObject;
+  authority: { privateKey: KeyObject };
+  from: Date;
+  to: Date;
+  extensions: readonly Part[];
+}
+
+const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
+const COMMON_NAME = '2.5.4.3';
+
+function certificate({ subject, issuer, publicKey, authority, from, to, extensions }: Contents): string {
+  const algorithm = sequence(oid(ECDSA_WITH_SHA256));
+  // A number must be positive, and its first byte not 0.
+  const serial = `\x4a${bytesOf(randomBytes(15))}`;
+  const signed = sequence(
+    tagged(0, [integer('\x02')]),
+    integer(serial),
+    algorithm,
+    nameOf(issuer),
+    sequence(time(from), time(to)),
+    nameOf(subject),
+    decode(publicKey.export({ type: 'spki', format: 'der' })),
+    tagged(3, [sequence(...extensions)]),
+  );
+  const signature = sign('sha256', encode(signed), authority.privateKey);
+  const der = encode(sequence(signed, algorithm, bits(bytesOf(signature))));
+  const lines = der.toString('base64').replace(/.{64}(?=.)/g, '$&\n');
+  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
+}
+
+const nameOf = (commonName: string) => sequence(set(sequence(oid(COMMON_NAME), text(commonName))));
+
+function extension(id: string, value: Part, critical?: 'critical'): Part {
+  return sequence(oid(id), ...(critical ? [yes()] : []), octets(bytesOf(encode(value))));
+}
+
+const serverAuthentication = () => extension('2.5.29.37', sequence(oid('1.3.6.1.5.5.7.3.1')));
+
+/** Ties a certificate to the key that signed it. */
+function keyId(key: KeyObject): string {
+  return bytesOf(
+    createHash('sha1')
+      .update(key.export({ type: 'spki', format: 'der' }))
+      .digest(),
+  );
+}
+
+const DNS_NAME = 2;
+const IP_ADDRESS = 7;
+
+function generalName(name: string): Part {
+  return isIP(name) ? tagged(IP_ADDRESS, addressBytes(name)) : tagged(DNS_NAME, name);
+}
+
+/** All that the authority may vouch for. */
+function nameConstraints(names: readonly string[]): Part {
+  const subtree = (name: string) =>
+    isIP(name)
+      ? tagged(IP_ADDRESS, addressBytes(name) + '\xff'.repeat(isIPv6(name) ? 16 : 4))
+      : tagged(DNS_NAME, name);
+  return sequence(
+    tagged(
+      0,
+      names.map((name) => sequence(subtree(name))),
+    ),
+  );
+}

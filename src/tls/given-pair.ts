@@ -1,0 +1,174 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { GatewayError } from '../contract/error.ts';
+import { reason } from '../store/files.ts';
+import { certificatesIn, covers, isSelfSigned } from './pem.ts';
+
+/** A certificate that the user has, with its key. */
+export interface GivenPair {
+  certFile: string;
+  cert: string;
+  key: string;
+  /** The server's own certificate. */
+  leaf: X509Certificate;
+  /** What clients trust to trust this one. The file itself where its issuer is unknown. */
+  caFile: string;
+  /** Whose certificate is wanted where the file does not have it; null where it has. */
+  issuer: string | null;
+}
+
+/** What to call the two files in an error. */
+export interface PairLabels {
+  cert: string;
+  key: string;
+}
+
+/**
+ * Reads a certificate and its key.
+ *
+ * @throws GatewayError `usage` for files that cannot be read, are of another kind, or do not belong together
+ */
+export function readPair(certFile: string, keyFile: string, labels: PairLabels): GivenPair {
+  const cert = read(certFile, labels.cert);
+  const key = read(keyFile, labels.key);
+  const certificates = parsed(cert, certFile, labels.cert);
+  const [leaf] = certificates;
+  if (!leaf) throw noCertificate(certFile, labels.cert);
+  const own = parsedKey(key, keyFile, labels.key);
+  if (!leaf.checkPrivateKey(own)) {
+    throw usage(
+      `the key ${keyFile} (${labels.key}) does not belong to the certificate ${certFile} (${labels.cert}): give the key that the certificate was made for`,
+    );
+  }
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw usage(`${labels.cert} cannot be used for TLS: ${(error as Error).message} (${certFile})`, error);
+  }
+  const known = certificates.some(isSelfSigned) ? certFile : issuerFile(certificates.at(-1) ?? leaf);
+  const issuer = known === undefined ? leaf.issuer.replaceAll('\n', ', ') : null;
+  return { certFile, cert, key, leaf, caFile: known ?? certFile, issuer };
+}
+
+/** The text of a file that holds certificates. @throws GatewayError `usage` */
+export function readCertificates(path: string, label: string): string {
+  const pem = read(path, label);
+  if (!parsed(pem, path, label).length) throw noCertificate(path, label);
+  return pem;
+}
+
+function usage(message: string, cause?: unknown): GatewayError {
+  return new GatewayError('usage', message, { cause });
+}
+
+function read(path: string, label: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw usage(`${label} cannot be read from ${path}: ${reason(error)}`, error);
+  }
+}
+
+function noCertificate(path: string, label: string): GatewayError {
+  return usage(
+    `${label} must name a file with a certificate as PEM text, which begins with -----BEGIN CERTIFICATE----- (${path} has none)`,
+  );
+}
+
+function parsed(pem: string, path: string, label: string): X509Certificate[] {
+  try {
+    return certificatesIn(pem);
+  } catch (error) {
+    throw usage(`${label} cannot be used: the certificate in ${path} is damaged`, error);
+  }
+}
+
+function parsedKey(pem: string, path: string, label: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (error) {
+    if (/ENCRYPTED/.test(pem)) {
+      throw usage(
+        `${label} must name a key without a passphrase (${path} has one; openssl pkey -in ${path} -out key.pem removes it)`,
+        error,
+      );
+    }
+    throw usage(
+      `${label} must name a file with a private key as PEM text, which begins with -----BEGIN PRIVATE KEY----- or the like (${path} has none)`,
+      error,
+    );
+  }
+}
+
+/**
+ * The pair that mkcert made in one of these folders, if it is for all the names: `localhost.pem` and
+ * `localhost-key.pem`, or with the number of further names, as in `localhost+2.pem`.
+ *
+ * @param passedOver gets told of a pair that does not do, and why
+ */
+export function findMkcertPair(
+  folders: readonly string[],
+  names: readonly string[],
+  now: number,
+  passedOver: (why: string) => void,
+): GivenPair | undefined {
+  for (const folder of new Set(folders.map((path) => resolve(path)))) {
+    for (const file of listed(folder).sort()) {
+      if (!/^localhost(\+\d+)?\.pem$/.test(file)) continue;
+      const certFile = join(folder, file);
+      const pair = attempt(certFile, passedOver);
+      const missing = pair && names.filter((name) => !covers(pair.leaf, name));
+      if (missing?.length) passedOver(`${certFile} is not used: it is not for ${missing.join(', ')}`);
+      else if (pair && Date.parse(pair.leaf.validTo) <= now)
+        passedOver(`${certFile} is not used: it expired`);
+      else if (pair) return pair;
+    }
+  }
+  return undefined;
+}
+
+function attempt(certFile: string, passedOver: (why: string) => void): GivenPair | undefined {
+  const keyFile = certFile.replace(/\.pem$/, '-key.pem');
+  try {
+    return readPair(certFile, keyFile, { cert: 'the certificate', key: 'its key' });
+  } catch (error) {
+    passedOver(`${certFile} is not used: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Where mkcert keeps its own certificate, on Linux, macOS and Windows. */
+function mkcertRoots(): string[] {
+  const { CAROOT, XDG_DATA_HOME, LOCALAPPDATA } = process.env;
+  const folders = [
+    CAROOT,
+    XDG_DATA_HOME && join(XDG_DATA_HOME, 'mkcert'),
+    join(homedir(), '.local', 'share', 'mkcert'),
+    join(homedir(), 'Library', 'Application Support', 'mkcert'),
+    LOCALAPPDATA && join(LOCALAPPDATA, 'mkcert'),
+  ];
+  return folders.flatMap((folder) => (folder ? [join(folder, 'rootCA.pem')] : []));
+}
+
+/** The file with the certificate of mkcert's authority, if that issued this one. */
+function issuerFile(certificate: X509Certificate): string | undefined {
+  return mkcertRoots().find((path) => {
+    try {
+      const root = new X509Certificate(readFileSync(path));
+      return certificate.checkIssued(root) && certificate.verify(root.publicKey);
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,237 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { missing } from '../merchants/running.ts';
+
+const execute = promisify(execFile);
+const DAY_MS = 24 * 3_600_000;
+const noPython = missing('python');
+
+/** Opens an address as a Python program does that trusts one file, by the variable that is documented. */
+function pythonGet(url: string, trusted: string): Promise<string> {
+  const script = 'import sys, urllib.request\nprint(urllib.request.urlopen(sys.argv[1]).read().decode())';
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', SSL_CERT_FILE: trusted };
+  return execute('python3', ['-c', script, url], { env }).then(({ stdout }) => stdout);
+}
+
+describe('start --tls', () => {
+  it('makes an authority in the data folder, which all of our commands trust by themselves', async () => {
+    const cwd = await temporaryFolder();
+    const { ready, ended } = await startBinary(['--tls', '--host-alias', 'pay.example.com'], { cwd });
+    const folder = join(cwd, '.gateway-sim', 'tls');
+    expect(ready).toMatchObject({ url: `https://127.0.0.1:${ready.port}`, tlsCa: join(folder, 'ca.pem') });
+    const modes = async (name: string) => (await stat(join(folder, name))).mode & 0o777;
+    expect([await modes('key.pem'), await modes('ca.pem')]).toEqual([0o600, 0o644]);
+    expect((await readdir(folder)).sort()).toEqual(['ca.pem', 'cert.pem', 'key.pem']);
+    const info = JSON.parse(await readFile(join(cwd, '.gateway-sim', 'server.json'), 'utf8')) as object;
+    expect(info).toMatchObject({ url: ready.url, tlsCa: ready.tlsCa });
+    const status = await runJson<{ url: string; tlsCa: string }>(['status'], { cwd });
+    expect(status.body).toMatchObject({ url: ready.url, tlsCa: ready.tlsCa });
+    expect((await run(['wait'], { cwd })).code).toBe(0);
+    const created = await run(['payments', 'create'], { cwd });
+    expect(created.stdout).toContain(`${ready.url}/sandbox/initiate`);
+    expect((await run(['pay', '--approve'], { cwd })).code).toBe(0);
+    const card = ['cards', 'create', '--amount', '5', '--currency', 'USD'];
+    expect((await run(card, { cwd })).stderr).not.toContain('certificate');
+    expect((await run(['stop'], { cwd })).code).toBe(0);
+    expect((await ended).code).toBe(0);
+  });
+
+  it.skipIf(noPython)(
+    `is trusted by Python by the file alone${noPython ? ` (${noPython})` : ''}`,
+    async () => {
+      const cwd = await temporaryFolder();
+      const { ready, stderr } = await startBinary(['--tls'], { cwd });
+      for (const host of ['127.0.0.1', 'localhost'])
+        expect(await pythonGet(`https://${host}:${ready.port}/_sim/readyz`, ready.tlsCa ?? '')).toContain(
+          'ready',
+        );
+      const { ca } = await writePair(cwd, 'other');
+      for (let count = 0; count < 3; count++)
+        await expect(pythonGet(`${ready.url}/_sim/readyz`, ca)).rejects.toThrow('CERTIFICATE_VERIFY_FAILED');
+      const told = () =>
+        stderr().match(/a client does not trust the certificate \(unknown ca\): let it trust/g)?.length;
+      await expect.poll(told).toBe(1);
+      expect(stderr()).toContain(ready.tlsCa);
+    },
+  );
+
+  it('keeps the authority over a restart, and makes a new one for other names or a near end', async () => {
+    const cwd = await temporaryFolder();
+    const folder = join(cwd, '.gateway-sim', 'tls');
+    const restart = async (...args: string[]) => {
+      const started = await startBinary(['--tls', ...args], { cwd });
+      await run(['stop'], { cwd });
+      const { stderr } = await started.ended;
+      return { ca: await readFile(join(folder, 'ca.pem'), 'utf8'), stderr };
+    };
+    const first = await restart();
+    expect(await restart()).toMatchObject({ ca: first.ca, stderr: expect.not.stringContaining('authority') });
+    const second = await restart('--host-alias', 'pay.example.com');
+    expect(second.ca).not.toBe(first.ca);
+    expect(second.stderr).toContain('the local authority is new (the names changed)');
+    const old = await writePair(cwd, 'old', LOOPBACK_NAMES, Date.now() - 80 * DAY_MS);
+    for (const [name, from] of [
+      ['cert', old.cert],
+      ['key', old.key],
+      ['ca', old.ca],
+    ] as const)
+      await rename(from, join(folder, `${name}.pem`));
+    const expiring = await readFile(join(folder, 'ca.pem'), 'utf8');
+    const third = await restart();
+    expect(third.ca).not.toBe(expiring);
+    expect(third.stderr).toContain('the local authority is new (the former one expires)');
+    await writeFile(join(folder, 'key.pem'), 'torn');
+    expect((await restart()).ca).not.toBe(third.ca);
+    expect((await stat(join(folder, 'key.pem'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('says what is in the way of its files', async () => {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, '.gateway-sim'));
+    await writeFile(join(cwd, '.gateway-sim', 'tls'), 'a file of somebody else');
+    const { code, stderr } = await run(['start', '--port', '0', '--tls'], { cwd });
+    expect([code, stderr]).toEqual([5, expect.stringContaining('a file is in the way')]);
+  });
+
+  it('takes a pair of mkcert in the folder instead, if it is for every name', async () => {
+    const cwd = await temporaryFolder();
+    await writePair(cwd, 'localhost+2');
+    const pair = join(cwd, 'localhost+2.pem');
+    const { ready } = await startBinary(['--tls'], { cwd });
+    expect(ready.tlsCa).toBe(pair);
+    expect((await run(['status'], { cwd })).code).toBe(0);
+    await run(['stop'], { cwd });
+    const second = await startBinary(['--tls', '--host-alias', 'pay.example.com'], { cwd });
+    expect(second.ready.tlsCa).toBe(join(cwd, '.gateway-sim', 'tls', 'ca.pem'));
+    expect(second.stderr()).toContain('localhost+2.pem is not used: it is not for pay.example.com');
+  });
+
+  it('says what to trust and how, and installs nothing', async () => {
+    const cwd = await temporaryFolder();
+    const hosts = ['--host-alias', 'pay.example.com', '--map', 'shop.example=127.0.0.1:8080'];
+    const args = ['start', '--port', '0', '--tls', '--proxy', ...hosts];
+    const running = launch(args, { cwd });
+    await running.until((stdout) => stdout.includes('Ctrl-C'));
+    const ca = join(cwd, '.gateway-sim', 'tls', 'ca.pem');
+    for (const line of [`curl.cainfo=${ca}`, `NODE_EXTRA_CA_CERTS=${ca}`, `SSL_CERT_FILE=${ca}`, 'Browsers'])
+      expect(running.stdout()).toContain(line);
+    expect(running.stdout()).toMatch(/Proxy +http:\/\/127\.0\.0\.1:\d+ +for pay\.example\.com/);
+    expect(running.stdout()).toMatch(/Mapped +shop\.example=127\.0\.0\.1:8080/);
+    expect(running.stdout()).toContain('nothing was installed');
+  });
+
+  it('as --tls-cert with --tls-key speaks by a pair of the user', async () => {
+    const cwd = await temporaryFolder();
+    await writePair(cwd, 'mine');
+    await mkdir(join(cwd, 'sub'));
+    const pair = { tlsCert: '../mine.pem', tlsKey: '../mine-key.pem' };
+    await writeFile(join(cwd, 'sub', 'gateway-sim.config.json'), JSON.stringify(pair));
+    const config = ['--config', 'sub/gateway-sim.config.json'];
+    const { ready } = await startBinary(['--in-memory', ...config], { cwd });
+    expect(ready).toMatchObject({ url: expect.stringMatching(/^https:/), tlsCa: join(cwd, 'mine.pem') });
+    expect((await run(['status', '--url', ready.url, '--tls-ca', 'mine.pem'], { cwd })).code).toBe(0);
+  });
+});
+
+describe('start --tls --in-memory', () => {
+  const signals = ['SIGTERM', 'SIGINT'] as const;
+
+  it.each(signals)('leaves nothing behind after %s', async (signal) => {
+    const cwd = await temporaryFolder();
+    const { ready, child, ended } = await startBinary(['--tls', '--in-memory'], { cwd });
+    const folder = dirname(ready.tlsCa ?? '');
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect(await readdir(folder)).toEqual(['ca.pem']);
+    child.kill(signal);
+    expect((await ended).code).toBe(0);
+    expect(existsSync(folder)).toBe(false);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it('leaves nothing behind where it cannot start', async () => {
+    const cwd = await temporaryFolder();
+    const other = await startBinary(['--in-memory'], { cwd });
+    const port = String(other.ready.port);
+    const env = { TMPDIR: join(cwd, 'tmp') };
+    await mkdir(env.TMPDIR);
+    const { code } = await run(['start', '--tls', '--in-memory', '--port', port], { cwd, env });
+    expect([code, await readdir(env.TMPDIR)]).toEqual([5, []]);
+  });
+
+  it('is found and trusted by address and file; without the file it is said what lacks', async () => {
+    const cwd = await temporaryFolder();
+    const { ready, ended } = await startBinary(['--tls', '--in-memory'], { cwd });
+    const env = { GATEWAY_SIM_URL: ready.url };
+    const untrusted = await run(['status'], { cwd, env });
+    expect([untrusted.code, untrusted.stderr]).toEqual([3, expect.stringContaining('is not trusted')]);
+    expect(untrusted.stderr).toContain('--tls-ca');
+    const asked = await run(['stop', '--url', ready.url], { cwd });
+    expect([asked.code, asked.stderr]).toEqual([3, expect.stringContaining('is not trusted')]);
+    const trusted = { ...env, GATEWAY_SIM_TLS_CA: ready.tlsCa ?? '' };
+    expect((await run(['status'], { cwd, env: trusted })).code).toBe(0);
+    expect((await run(['wait', '--url', ready.url, '--tls-ca', ready.tlsCa ?? ''], { cwd })).code).toBe(0);
+    expect((await run(['stop'], { cwd, env: trusted })).code).toBe(0);
+    await ended;
+    expect(existsSync(dirname(ready.tlsCa ?? ''))).toBe(false);
+  });
+
+  it('around a command lets it reach the emulator, and is gone with it', async () => {
+    const cwd = await temporaryFolder();
+    const script = `
+      const response = await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body: new URLSearchParams({ a: 'b' }) });
+      console.log(JSON.stringify([await response.json(), process.env.GATEWAY_SIM_TLS_CA]));`;
+    const command = ['exec', '--tls', '--', process.execPath, '--input-type=module', '-e', script];
+    const { stdout, code } = await run(command, { cwd });
+    const [answer, ca] = JSON.parse(stdout) as [object, string];
+    expect([code, answer]).toEqual([0, expect.objectContaining({ message: 'public_key is required' })]);
+    expect(existsSync(ca)).toBe(false);
+  });
+});
+
+describe('what cannot be', () => {
+  it.each([
+    [['--tls-cert', 'own.pem'], '--tls-cert needs --tls-key beside it'],
+    [['--tls-key', 'own-key.pem'], '--tls-key needs --tls-cert beside it'],
+    [['--tls-cert', 'none.pem', '--tls-key', 'own-key.pem'], '--tls-cert cannot be read from none.pem'],
+    [['--tls-cert', 'own-key.pem', '--tls-key', 'own-key.pem'], '-----BEGIN CERTIFICATE-----'],
+    [['--tls-cert', 'own.pem', '--tls-key', 'other-key.pem'], 'does not belong to the certificate'],
+    [['--tls-cert', 'own.pem', '--tls-key', 'locked.pem'], 'must name a key without a passphrase'],
+    [['--proxy'], '--proxy answers for the hosts of --host-alias: name at least one'],
+    [['--host-alias', 'https://pay.example.com'], '--host-alias must be a host name without scheme'],
+    [['--host-alias', 'pay.example.com:443'], '--host-alias must be a host name'],
+    [['--host-alias', '10.0.0.1'], '--host-alias must be a host name'],
+    [['--host-alias', '*.example.com'], '--host-alias must be a host name'],
+    [['--host-alias', 'localhost'], 'means this machine already'],
+    [['--map', 'shop.example'], '--map must be written as host=target'],
+    [['--map', 'https://shop.example=a'], '--map needs a host on its left'],
+    [['--map', 'shop.example=127.0.0.1/ipn'], '--map needs a host on its right'],
+    [['--map', 'shop.example=a', '--map', 'shop.example=b'], '--map maps shop.example twice'],
+    [['--ipn-ca', 'none.pem'], '--ipn-ca cannot be read from none.pem'],
+    [['--ipn-ca', 'own-key.pem'], '--ipn-ca must name a file with a certificate as PEM'],
+  ])('start %s is wrong usage, and said why', async (args, why) => {
+    const cwd = await temporaryFolder();
+    await writePair(cwd, 'own');
+    await writePair(cwd, 'other');
+    const { generateKeyPairSync } = await import('node:crypto');
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const locked = privateKey.export({
+      type: 'pkcs8',
+      format: 'pem',
+      cipher: 'aes-256-cbc',
+      passphrase: 'x',
+    });
+    await writeFile(join(cwd, 'locked.pem'), locked);
+    const { code, stdout, stderr } = await run(['start', '--port', '0', ...args], { cwd });
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)]);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    // It was found before anything was opened.
+    expect(existsSync(join(cwd, '.gateway-sim'))).toBe(false);
+  });
+});

@@ -1,0 +1,306 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as tls from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Settled } from '../../src/contract/payment.ts';
+import { readJson, request } from '../../src/library/request.ts';
+import type { StartOptions } from '../../src/options/table.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { connected, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
+import { missing } from '../merchants/running.ts';
+
+/*
+ * Clients with the gateway's https host in their code, run as they are: the emulator is reached by its proxy (or, in
+ * Node, by gateway-sim/alias-hosts), and their own public host is mapped to where they listen.
+ */
+
+const ALIAS = 'pay.example.com';
+const SECRET_KEY = 'sec_sim_of_these_clients';
+const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** How a client encodes its request, tells success from failure, finds the reason of one, and reads an IPN. */
+type Habits = readonly [encoding: string, judge: string, readError: string, receive: string];
+
+interface Placed {
+  redirect?: string;
+  refused?: string;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** An emulator for clients whose shop listens at a port, and the variables that such a client sees. */
+async function emulator(
+  [encoding, judge, readError, receive]: Habits,
+  total: string,
+  more: StartOptions = {},
+) {
+  const port = await freePort();
+  const sim = await startSim({
+    ...{ tls: true, proxy: true, hostAlias: [ALIAS], map: [`shop.example=127.0.0.1:${port}`] },
+    ...{ secretKey: SECRET_KEY, ipnFormat: receive === 'json' ? 'json' : 'form' },
+    ...more,
+  });
+  const env = {
+    ...{ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
+    ...{ PUBLIC_KEY: sim.publicKey, SECRET_KEY, RECEIVER_PORT: String(port), TOTAL: total },
+    ...{ ENCODING: encoding, JUDGE: judge, READ_ERROR: readError, RECEIVE: receive },
+  };
+  return { sim, port, env, caFile: sim.server.tlsCa ?? '', proxy: `http://127.0.0.1:${sim.server.port}` };
+}
+
+function begin(command: readonly string[], env: Record<string, string>): ChildProcess {
+  const [name = '', ...args] = command;
+  const child = spawn(name, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return child;
+}
+
+/** The lines of JSON that a client says, one after the other. */
+function linesOf(child: ChildProcess): () => Promise<unknown> {
+  let text = '';
+  let wake = () => {};
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+    wake();
+  });
+  child.once('close', () => wake());
+  return async () => {
+    while (!text.includes('\n') && child.exitCode === null) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    const [line = '', ...rest] = text.split('\n');
+    text = rest.join('\n');
+    return JSON.parse(line);
+  };
+}
+
+/** Pays at the checkout that a client was led to, as the emulator's own address has it. */
+async function pay({ url, server }: Sim, redirect: string): Promise<Settled> {
+  expect(redirect).toMatch(`${url}/sandbox/initiate/payment/checkout?payment_id=`);
+  const id = new URL(redirect).searchParams.get('payment_id');
+  const answer = await request(`${url}/_sim/payments/${id}/settle`, {
+    ...{ method: 'POST', caFile: server.tlsCa ?? undefined, headers: { 'Content-Type': 'application/json' } },
+    body: JSON.stringify({ outcome: 'approve', awaitDelivery: true }),
+  });
+  return (await readJson(answer)) as Settled;
+}
+
+const DELIVERED = { paid: true, host: 'shop.example' };
+
+/** What a client shows of a refusal, by where it looks for the reason: some prefer the word in `error` (observed). */
+function shownRefusal([, , readError]: Habits) {
+  const reason = readError === 'error-first' ? 'true' : 'amount must be a plain decimal greater than 0';
+  return { refused: expect.stringContaining(reason) };
+}
+
+/** Runs a client that says what it does on its stdout: an order that is paid, and one that is refused. */
+async function runClient(
+  habits: Habits,
+  command: readonly string[],
+  reach: (emulator: { caFile: string; proxy: string; url: string }) => Record<string, string>,
+) {
+  const { sim, env, caFile, proxy } = await emulator(habits, '49.90');
+  const variables = { ...env, ...reach({ caFile, proxy, url: sim.url }) };
+  const next = linesOf(begin(command, variables));
+  const { redirect = '', refused } = (await next()) as Placed;
+  expect(refused).toBeUndefined();
+  const { delivery, redirectUrl } = await pay(sim, redirect);
+  expect(await next()).toEqual(DELIVERED);
+  expect(delivery).toMatchObject({
+    state: 'delivered',
+    url: expect.stringContaining('https://shop.example/ipn?'),
+  });
+  expect(redirectUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/thanks\?order=/);
+  const wrong = linesOf(begin(command, { ...variables, TOTAL: '0' }));
+  expect(await wrong()).toEqual(shownRefusal(habits));
+}
+
+const noPython = missing('python');
+
+const inPython = `a client in Python, by its proxy variables${noPython ? ` (${noPython})` : ''}`;
+
+describe.skipIf(noPython)(inPython, () => {
+  const python = ['python3', fileOf('client.py')];
+  const reach = ({ caFile, proxy }: { caFile: string; proxy: string }) => ({
+    ...{ https_proxy: proxy, SSL_CERT_FILE: caFile },
+  });
+
+  it.each<Habits>([
+    ['urlencoded', 'url-alone', 'errors-first', 'nested'],
+    ['urlencoded', 'success-present', 'message', 'bracket-keys'],
+    ['multipart', 'success-ok', 'message', 'bracket-keys'],
+    ['multipart', 'error-truthy', 'errors-first', 'nested'],
+    ['json', 'error-named', 'errors-first', 'json'],
+    ['json', 'success-ok', 'error-first', 'nested'],
+  ])('sends %s, judges by %s, reads %s, receives %s', async (...habits) => {
+    await runClient(habits, python, reach);
+  });
+
+  it('is paid by a visit of success_url where it takes no IPN, and is warned of that', async () => {
+    const started = await emulator(['multipart', 'url-alone', 'message', 'visit'], '49.90');
+    const next = linesOf(begin(python, { ...started.env, ...reach(started) }));
+    const { redirect = '' } = (await next()) as Placed;
+    const { payment, delivery, redirectUrl } = await pay(started.sim, redirect);
+    expect(delivery?.attempts).toMatchObject([{ responseStatus: 405 }]);
+    expect(payment.warnings).toContainEqual(expect.stringContaining('ipn_url and success_url are the same'));
+    await fetch(redirectUrl ?? '');
+    expect(await next()).toMatchObject({ paid: true });
+  });
+
+  it('loses the reason where a refusal has a status of its own', async () => {
+    const habits = ['urlencoded', 'success-ok', 'message', 'nested'] as const;
+    const started = await emulator(habits, '0', { errorStatus: 'http' });
+    const next = linesOf(begin(python, { ...started.env, ...reach(started) }));
+    expect(await next()).toEqual({ refused: 'HTTP 422' });
+  });
+});
+
+const NODE_HABITS: readonly Habits[] = [
+  ['urlencoded', 'success-ok', 'message', 'bracket-keys'],
+  ['multipart', 'url-alone', 'errors-first', 'nested'],
+  ['json', 'error-truthy', 'message', 'nested'],
+  ['json', 'success-present', 'error-first', 'json'],
+  ['json-over-https', 'error-set', 'errors-first', 'bracket-keys'],
+];
+const CLIENT = fileOf('client.mjs');
+
+describe('a client in Node, by gateway-sim/alias-hosts', () => {
+  it.each(NODE_HABITS)('sends %s, judges by %s, reads %s, receives %s', async (...habits) => {
+    const command = [process.execPath, '--import', fileOf('../../bin/alias-hosts.js'), CLIENT];
+    await runClient(habits, command, ({ caFile, url }) => ({
+      ...{ GATEWAY_SIM_URL: url, GATEWAY_SIM_HOST_ALIAS: ALIAS, NODE_EXTRA_CA_CERTS: caFile },
+    }));
+  });
+
+  it('says what it needs', () => {
+    const args = ['--import', fileOf('../../bin/alias-hosts.js'), '-e', '0'];
+    const { status, stderr } = spawnSync(process.execPath, args, { env: {}, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('needs GATEWAY_SIM_URL and GATEWAY_SIM_HOST_ALIAS'),
+    ]);
+  });
+});
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const obeysProxies = major >= 24 || (major === 22 && minor >= 21);
+const noProxies = obeysProxies ? '' : ` (Node ${process.versions.node} has no NODE_USE_ENV_PROXY)`;
+
+describe.skipIf(!obeysProxies)(`a client in Node, by its proxy variables${noProxies}`, () => {
+  it.each(NODE_HABITS)('sends %s, judges by %s, reads %s, receives %s', async (...habits) => {
+    await runClient(habits, [process.execPath, CLIENT], ({ caFile, proxy }) => ({
+      ...{ https_proxy: proxy, NODE_USE_ENV_PROXY: '1', NODE_EXTRA_CA_CERTS: caFile },
+    }));
+  });
+});
+
+const hasCurl = () => spawnSync('php', ['-r', 'exit(extension_loaded("curl") ? 0 : 1);']).status === 0;
+const noPhp = missing('php') ?? (hasCurl() ? undefined : 'php has no curl here');
+
+describe.skipIf(noPhp)(`a client in PHP, by its proxy variables${noPhp ? ` (${noPhp})` : ''}`, () => {
+  it.each<Habits>([
+    ['multipart', 'success-ok', 'message', 'post'],
+    ['multipart', 'success-present', 'message', 'request'],
+    ['multipart', 'url-alone', 'errors-first', 'post'],
+    ['urlencoded', 'error-truthy', 'errors-first', 'request'],
+    ['urlencoded', 'success-loose', 'message', 'post'],
+  ])('sends %s, judges by %s, reads %s, receives %s', async (...habits) => {
+    const SHOP_FOLDER = await temporaryFolder();
+    const placed = async (total: string) => {
+      const { sim, env, port, caFile, proxy } = await emulator(habits, total);
+      const command = ['php', '-d', `curl.cainfo=${caFile}`, '-S', `127.0.0.1:${port}`, fileOf('client.php')];
+      begin(command, { ...env, SHOP_FOLDER, https_proxy: proxy });
+      const shop = `http://127.0.0.1:${port}`;
+      while (!(await fetch(shop).catch(() => undefined))) await sleep(20);
+      return { sim, shop, answer: (await (await fetch(`${shop}/place`)).json()) as Placed };
+    };
+    const { sim, shop, answer } = await placed('49.90');
+    const { delivery } = await pay(sim, answer.redirect ?? '');
+    expect(delivery?.state).toBe('delivered');
+    expect(await (await fetch(`${shop}/paid`)).json()).toEqual(DELIVERED);
+    expect((await placed('0')).answer).toEqual(shownRefusal(habits));
+  });
+});
+
+describe('a client in Go, as its requests stand on the wire', () => {
+  const go = 'User-Agent: Go-http-client/1.1\r\n';
+
+  async function placing(amount: string) {
+    const receiver = await startReceiver();
+    const sim = await startSim({
+      ...{ tls: true, proxy: true, hostAlias: [ALIAS], map: [`shop.example=127.0.0.1:${receiver.port}`] },
+    });
+    // Its fields are sorted.
+    const fields = new URLSearchParams({
+      ...ORDER,
+      public_key: sim.publicKey,
+      amount,
+      ipn_url: 'https://shop.example/ipn',
+    });
+    fields.sort();
+    const body = fields.toString();
+    const type = 'Content-Type: application/x-www-form-urlencoded\r\nAccept-Encoding: gzip\r\n\r\n';
+    const rest = `Host: ${ALIAS}\r\n${go}Content-Length: ${body.length}\r\n${type}${body}`;
+    return { sim, receiver, rest, ca: readFileSync(sim.server.tlsCa ?? '', 'utf8') };
+  }
+
+  it.each(['49.90', '0'])(
+    'reaches the service by CONNECT and TLS, and keeps the connection: amount %s',
+    async (amount) => {
+      const { sim, receiver, rest, ca } = await placing(amount);
+      const { socket } = await tunnel(sim.server.port, `${ALIAS}:443`);
+      // It asks for HTTP/2, too.
+      const secure = await new Promise<tls.TLSSocket>((resolve, reject) => {
+        const offered = { socket, ca, servername: ALIAS, ALPNProtocols: ['h2', 'http/1.1'] };
+        const begun = tls.connect(offered, () => resolve(begun)).on('error', reject);
+      });
+      expect(secure.alpnProtocol).toBe('http/1.1');
+      for (let count = 0; count < 2; count++) {
+        const answer = textUntil(secure, '}');
+        secure.write(`POST /sandbox/payment/initiate HTTP/1.1\r\n${rest}`);
+        const [head = '', body = ''] = (await answer).split('\r\n\r\n');
+        expect(head).toMatch(/^HTTP\/1\.1 200 OK/);
+        if (amount === '0')
+          expect(JSON.parse(body)).toMatchObject({ error: 'true', message: expect.any(String) });
+        else await pay(sim, (JSON.parse(body) as { url: string }).url);
+      }
+      expect(receiver.requests.map(({ headers }) => headers.host)).toEqual(
+        amount === '0' ? [] : ['shop.example', 'shop.example'],
+      );
+    },
+  );
+
+  it('reaches it by plain http as well, by the address in full', async () => {
+    const { sim, rest } = await placing('49.90');
+    const socket = await connected(sim.server.port);
+    const answer = textUntil(socket, '}');
+    socket.write(`POST http://${ALIAS}/sandbox/payment/initiate HTTP/1.1\r\n${rest}`);
+    expect(await answer).toContain('"success":"ok"');
+  });
+
+  it('reaches it directly, where a hosts entry leads there', async () => {
+    const { sim, rest, ca } = await placing('49.90');
+    const secure = await secured(await connected(sim.server.port), ca, ALIAS);
+    const answer = textUntil(secure, '}');
+    secure.write(`POST /sandbox/payment/initiate HTTP/1.1\r\n${rest}`);
+    expect(await answer).toContain('"success":"ok"');
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Egress } from '../../src/delivery/egress.ts';
+import { Poster } from '../../src/delivery/poster.ts';
+import type { ReceiverTrust } from '../../src/delivery/receiver-trust.ts';
+import { readCertificates } from '../../src/tls/given-pair.ts';
+import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startSecureReceiver } from '../helpers/secure-receiver.ts';
+
+/** A receiver with a certificate for these names, and what trusts its issuer. */
+async function receiving(names: readonly string[] = LOOPBACK_NAMES) {
+  const pair = await writePair(await temporaryFolder(), 'receiver', names);
+  const receiver = await startSecureReceiver(pair);
+  return { ...receiver, ca: readCertificates(pair.ca, '--ipn-ca') };
+}
+
+async function post(url: string, trust: ReceiverTrust, egress = new Egress([], () => undefined)) {
+  const poster = new Poster(egress, trust);
+  onTestFinished(() => poster.close());
+  const { report, refused } = await poster.post({
+    ...{ url, headers: [], body: '', timeoutMs: 5_000, signal: new AbortController().signal },
+  });
+  return { status: report.responseStatus, error: report.error, refused };
+}
+
+const ARRIVED = { status: 200, error: null, refused: false };
+
+describe('a receiver with a certificate of its own', () => {
+  it('is not trusted, and it is said what would trust it', async () => {
+    const { port } = await receiving();
+    const { status, error } = await post(`https://127.0.0.1:${port}/`, {});
+    expect([status, error]).toEqual([
+      null,
+      expect.stringContaining('is not trusted: start gateway-sim with --ipn-ca'),
+    ]);
+  });
+
+  it('is trusted by --ipn-ca, at the names that it is for', async () => {
+    const { port, ca } = await receiving(['localhost']);
+    expect(await post(`https://localhost:${port}/`, { ca })).toEqual(ARRIVED);
+    expect((await post(`https://127.0.0.1:${port}/`, { ca })).error).toContain('altnames');
+    const other = await receiving();
+    expect((await post(`https://127.0.0.1:${other.port}/`, { ca })).error).toContain('is not trusted');
+  });
+
+  it('keeps trusting what is trusted anyway', async () => {
+    const { rootCertificates } = await import('node:tls');
+    const { secureAgents } = await import('../../src/delivery/receiver-trust.ts');
+    const { ca } = await receiving();
+    const { checking, insecure } = await secureAgents({ ca });
+    expect(rootCertificates.length).toBeGreaterThan(50);
+    expect([checking.options.secureContext !== undefined, insecure]).toEqual([true, undefined]);
+  });
+});
+
+describe('--ipn-insecure', () => {
+  it.each(['127.0.0.1', 'localhost'])('takes any certificate at %s', async (host) => {
+    const { port, requests } = await receiving(['elsewhere.example']);
+    expect(await post(`https://${host}:${port}/`, { insecure: true })).toEqual(ARRIVED);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('also where the user allows the host, as --forward-ipn does, if it is local', async () => {
+    const { port } = await receiving(['elsewhere.example']);
+    const egress = new Egress(['localhost'], () => undefined);
+    expect(await post(`https://localhost:${port}/`, { insecure: true }, egress)).toEqual(ARRIVED);
+  });
+
+  it('lets nothing out that is not let out without it', async () => {
+    const refused = await post('https://203.0.113.7/', { insecure: true });
+    expect(refused).toMatchObject({ status: null, refused: true });
+  });
+});

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mapped, readMapping } from '../../src/domain/host-map.ts';
+
+const mapOf = (...texts: string[]) =>
+  new Map(
+    texts.map((text): [string, string] => {
+      const mapping = readMapping(text);
+      if (typeof mapping === 'string') throw new Error(mapping);
+      return [mapping.from, mapping.to];
+    }),
+  );
+
+describe('a mapping', () => {
+  it.each([
+    ['shop.example=127.0.0.1:8080', 'shop.example', 'http://127.0.0.1:8080'],
+    ['Shop.Example=LOCALHOST', 'shop.example', 'http://localhost'],
+    ['shop.example:8443=https://b:8443', 'shop.example:8443', 'https://b:8443'],
+    ['shop.example=HTTPS://b/', 'shop.example', 'https://b'],
+    ['10.0.0.5=[::1]:80', '10.0.0.5', 'http://[::1]:80'],
+    ['bücher.example=localhost', 'xn--bcher-kva.example', 'http://localhost'],
+  ])('%s leads from %s to %s', (text, from, to) => {
+    expect(readMapping(text)).toEqual({ from, to });
+  });
+
+  it.each([
+    ['shop.example', 'must be written as host=target'],
+    ['=127.0.0.1', 'must be written as host=target'],
+    ['shop.example=', 'must be written as host=target'],
+    ['https://shop.example=127.0.0.1', 'needs a host on its left'],
+    ['shop.example/ipn=127.0.0.1', 'needs a host on its left'],
+    ['*.example/=127.0.0.1', 'needs a host on its left'],
+    ['shop.example=127.0.0.1/ipn', 'needs a host on its right'],
+    ['shop.example=127.0.0.1?x', 'needs a host on its right'],
+    ['shop.example=user@127.0.0.1', 'needs a host on its right'],
+    ['shop.example=ftp://127.0.0.1', 'needs a host on its right'],
+    ['shop.example=127.0.0.1:0', 'needs a host on its right'],
+    ['shop.example=127.0.0.1:70000', 'needs a host on its right'],
+    ['shop.example:99999=127.0.0.1', 'needs a host on its left'],
+    ['shop.example=shop.example', 'maps a host to itself'],
+  ])('%s makes no sense', (text, problem) => {
+    expect(readMapping(text)).toContain(problem);
+  });
+});
+
+describe('an address', () => {
+  const map = mapOf('shop.example=127.0.0.1:8080', 'shop.example:8443=https://b', 'a.example=c', 'c=d');
+
+  it.each([
+    ['https://shop.example/ipn?a=1&b=%20', 'http://127.0.0.1:8080/ipn?a=1&b=%20'],
+    ['HTTP://SHOP.example:81/é?q=✓#x', 'http://127.0.0.1:8080/é?q=✓#x'],
+    ['https://shop.example:8443', 'https://b'],
+    ['https://shop.example?cart=/../1', 'http://127.0.0.1:8080?cart=/../1'],
+    ['https://user:pass@shop.example/', 'http://user:pass@127.0.0.1:8080/'],
+    // One step only: what is mapped to is meant as it is.
+    ['https://a.example/', 'http://c/'],
+    ['https://other.example/?u=https://shop.example/', 'https://other.example/?u=https://shop.example/'],
+    ['https://shop.example.evil/', 'https://shop.example.evil/'],
+    ['https://evil/@shop.example/', 'https://evil/@shop.example/'],
+    ['no address', 'no address'],
+  ])('%s leads to %s', (url, target) => {
+    expect(mapped(url, map)).toBe(target);
+  });
+
+  it('keeps every character behind the host, whatever it is, and is untouched without a map', () => {
+    const rest = fc.stringMatching(/^([/?#][!-~¡-ÿ]*)?$/);
+    fc.assert(
+      fc.property(rest, (text) => {
+        const url = `https://shop.example${text}`;
+        expect(mapped(url, map)).toBe(`http://127.0.0.1:8080${text}`);
+        expect(mapped(url, new Map())).toBe(url);
+      }),
+    );
+  });
+});

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { onTestFinished } from 'vitest';
+import type { PairFiles } from './certificates.ts';
+
+/** What came to a receiver by https: its Host header, the server name of TLS, the path. */
+export interface SecureRequest {
+  host: string;
+  servername: string | false | null;
+  url: string;
+}
+
+/** A merchant's receiver that speaks https, for the test that asks. */
+export async function startSecureReceiver({ cert, key }: PairFiles) {
+  const requests: SecureRequest[] = [];
+  const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (incoming, outgoing) => {
+    const { servername } = incoming.socket as TLSSocket;
+    requests.push({ host: incoming.headers.host ?? '', servername, url: incoming.url ?? '' });
+    outgoing.end('OK');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { port: (server.address() as AddressInfo).port, requests };
+}

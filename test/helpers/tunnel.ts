@@ -1,0 +1,64 @@
+import { connect, type Socket } from 'node:net';
+import * as tls from 'node:tls';
+import { onTestFinished } from 'vitest';
+
+/** A connection to a port of this machine; it is closed when the test is over. */
+export function connected(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(socket));
+    socket.on('error', reject);
+    onTestFinished(() => void socket.destroy());
+  });
+}
+
+/** Speaks TLS on a connection, trusting nothing but `ca`. */
+export function secured(socket: Socket, ca: string, servername: string): Promise<tls.TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const secure = tls.connect({ socket, ca, servername }, () => resolve(secure));
+    secure.on('error', reject);
+  });
+}
+
+/** What comes on a connection until a text is in it, or it ends. */
+export function textUntil(socket: Socket, end: string): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const done = () => {
+      socket.off('data', take);
+      resolve(text);
+    };
+    const take = (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      if (text.includes(end)) done();
+    };
+    socket.on('data', take);
+    socket.once('close', done);
+    socket.on('error', done);
+  });
+}
+
+/** Sends a request that asks for the end of the connection, and reads the answer. */
+export async function exchange(socket: Socket, request: string): Promise<{ status: number; text: string }> {
+  const answer = textUntil(socket, '\0 never');
+  socket.write(request);
+  const text = await answer;
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text };
+}
+
+/** Asks a proxy for a tunnel. */
+export async function tunnel(
+  port: number,
+  target: string,
+): Promise<{ status: number; text: string; socket: Socket }> {
+  const socket = await connected(port);
+  const answer = textUntil(socket, '\r\n\r\n');
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`);
+  const text = await answer;
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text, socket };
+}
+
+/** A request in a tunnel to an alias, over TLS. */
+export async function inTunnel(port: number, host: string, ca: string, request: string) {
+  const { socket } = await tunnel(port, `${host}:443`);
+  return exchange(await secured(socket, ca, host), request);
+}

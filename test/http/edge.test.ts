@@ -1,0 +1,315 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { checkServerIdentity } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Edge } from '../../src/http/edge.ts';
+import { close, listen, portOf } from '../../src/http/listener.ts';
+import { readJson, readText, request } from '../../src/library/request.ts';
+import type { StartOptions } from '../../src/options/table.ts';
+import { issue } from '../../src/tls/certificates.ts';
+import { dialect } from '../../src/wire/documented/service.ts';
+import { LOOPBACK_NAMES } from '../helpers/certificates.ts';
+import { rawExchange } from '../helpers/raw.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER, startSim } from '../helpers/sim.ts';
+import { connected, exchange, inTunnel, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
+
+const ALIAS = 'pay.example.com';
+const INITIATE = '/sandbox/payment/initiate';
+const PROXY: StartOptions = { proxy: true, hostAlias: [ALIAS, 'Gateway.Example.NET'] };
+
+/** An emulator that speaks https, and the certificate that it is trusted by. */
+async function startSecure(options: StartOptions = {}) {
+  const sim = await startSim({ tls: true, ...options });
+  const caFile = sim.server.tlsCa ?? '';
+  return { ...sim, port: sim.server.port, caFile, ca: readFileSync(caFile, 'utf8') };
+}
+
+const form = (publicKey: string, more: Record<string, string> = {}) =>
+  new URLSearchParams({ public_key: publicKey, ...ORDER, ...more }).toString();
+
+/** The bytes of a request with a form, on a connection that ends with it. */
+function posting(path: string, host: string, body: string): string {
+  const type = 'Content-Type: application/x-www-form-urlencoded';
+  return `POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+}
+
+const getting = (path: string, host: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+
+describe('https', () => {
+  it.each(LOOPBACK_NAMES)('answers at %s to a client that trusts nothing but tlsCa', async (name) => {
+    const { port, caFile, url } = await startSecure();
+    expect(url).toBe(`https://127.0.0.1:${port}`);
+    const host = name.includes(':') ? `[${name}]` : name;
+    const answer = await request(`https://${host}:${port}/_sim/readyz`, { caFile });
+    expect(await readJson(answer)).toEqual({ status: 'ready' });
+    await expect(request(`https://${host}:${port}/_sim/readyz`)).rejects.toMatchObject({
+      code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    });
+  });
+
+  it.each([
+    ['application/x-www-form-urlencoded', (fields: object) => new URLSearchParams({ ...fields }).toString()],
+    ['application/json', (fields: object) => JSON.stringify(fields)],
+    [
+      'multipart/form-data; boundary=XX',
+      (fields: object) =>
+        `${Object.entries(fields)
+          .map(
+            ([name, value]) => `--XX\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+          )
+          .join('')}--XX--\r\n`,
+    ],
+  ])('takes %s, and leads to a checkout by https', async (type, encode) => {
+    const { url, caFile, publicKey } = await startSecure();
+    const answer = await request(url + INITIATE, {
+      ...{ method: 'POST', caFile, headers: { 'Content-Type': type } },
+      body: encode({ public_key: publicKey, ...ORDER }),
+    });
+    const made = (await readJson(answer)) as { success: string; url: string };
+    expect(made).toMatchObject({ success: 'ok', url: expect.stringContaining(`${url}/sandbox/initiate/`) });
+    const page = await request(made.url, { caFile });
+    expect([page.statusCode, await readText(page)]).toEqual([200, expect.stringContaining('Two paperbacks')]);
+  });
+
+  it('answers all requests of a connection, in their order', async () => {
+    const { port, ca, publicKey } = await startSecure();
+    const socket = await secured(await connected(port), ca, 'localhost');
+    const both = textUntil(socket, 'there is no route');
+    const post = posting(INITIATE, 'localhost', form(publicKey)).replace('Connection: close\r\n', '');
+    socket.write(post + getting('/nowhere', 'localhost'));
+    expect((await both).match(/"success":"ok"|"message":"there is no route/g)).toEqual([
+      '"success":"ok"',
+      '"message":"there is no route',
+    ]);
+  });
+
+  it.each(['/', '/nowhere', '/_sim/status', INITIATE])(
+    'tells a client that speaks plain http at %s where to go',
+    async (path) => {
+      const { port, url } = await startSecure();
+      const { status, body, headers } = await rawExchange(port, getting(path, '127.0.0.1'));
+      expect(status).toBe(400);
+      expect(JSON.parse(body)).toMatchObject({
+        error: 'true',
+        message: `this port speaks https: use ${url}`,
+      });
+      expect(headers['x-gateway-sim']).toBe('1');
+    },
+  );
+
+  it('answers what is neither HTTP nor TLS', async () => {
+    const { port } = await startSecure();
+    expect((await rawExchange(port, '\0\0\0 what?\r\n\r\n')).status).toBe(400);
+    expect((await rawExchange(port, '\x16\x03\x01\x00\x02xx')).reset).toBe(false);
+  });
+
+  it('keeps the certificate in a folder for its owner only, which is gone after a stop', async () => {
+    const { server, caFile } = await startSecure();
+    expect(statSync(dirname(caFile)).mode & 0o777).toBe(0o700);
+    await server.stop();
+    expect(existsSync(dirname(caFile))).toBe(false);
+  });
+
+  it('has no guard less: a page of another site, and a foreign Host, are refused', async () => {
+    const { port, ca } = await startSecure();
+    const get = async (host: string, ...headers: string[]) => {
+      const socket = await secured(await connected(port), ca, 'localhost');
+      const lines = headers.map((line) => `${line}\r\n`).join('');
+      return (await exchange(socket, getting('/_sim/status', host).replace(/\r\n$/, `${lines}\r\n`))).status;
+    };
+    const own = `localhost:${port}`;
+    expect(await get('evil.example')).toBe(403);
+    expect(await get(own, 'Origin: https://evil.example', 'Sec-Fetch-Site: cross-site')).toBe(403);
+    expect(await get(own, `Origin: https://${own}`)).toBe(200);
+  });
+});
+
+describe('the proxy', () => {
+  it.each([ALIAS, 'gateway.example.net'])('leads a CONNECT to %s to the service', async (host) => {
+    const { port, ca, publicKey, url } = await startSecure(PROXY);
+    const { text } = await inTunnel(port, host, ca, posting(INITIATE, host, form(publicKey)));
+    // A browser without the proxy must reach the checkout, too.
+    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      success: 'ok',
+      url: expect.stringMatching(`^${url}/sandbox/initiate/payment/checkout\\?`),
+    });
+  });
+
+  it('shows a certificate for the alias there', async () => {
+    const { port, ca } = await startSecure(PROXY);
+    const { socket, status } = await tunnel(port, `${ALIAS}:443`);
+    const secure = await secured(socket, ca, ALIAS);
+    expect([status, checkServerIdentity(ALIAS, secure.getPeerCertificate())]).toEqual([200, undefined]);
+    expect(secure.authorized).toBe(true);
+  });
+
+  it('takes requests for an alias and port 80 by plain http', async () => {
+    for (const { server, publicKey } of [await startSim(PROXY), await startSecure(PROXY)]) {
+      const path = `http://${ALIAS}${INITIATE}`;
+      const { body } = await rawExchange(server.port, posting(path, ALIAS, form(publicKey)));
+      expect(JSON.parse(body)).toMatchObject({ success: 'ok' });
+      const again = await rawExchange(server.port, getting(`HTTP://${ALIAS.toUpperCase()}:80?x=1`, ALIAS));
+      expect([again.status, again.body]).toEqual([403, expect.stringContaining('/ is not served')]);
+    }
+  });
+
+  it.each([
+    'shop.example:443',
+    `${ALIAS}:80`,
+    `${ALIAS}:4477`,
+    `evil.${ALIAS}:443`,
+    `${ALIAS}.evil.example:443`,
+    `user@${ALIAS}:443`,
+    '127.0.0.1:443',
+    'localhost:443',
+    '169.254.169.254:80',
+    '[::1]:443',
+    `${ALIAS}:0443x`,
+  ])('refuses CONNECT %s, and says which hosts it has', async (target) => {
+    const { port } = await startSecure(PROXY);
+    const { status, text } = await tunnel(port, target);
+    expect([status, text]).toEqual([403, expect.stringContaining('X-Gateway-Sim: 1')]);
+    const whole = await exchange(await connected(port), `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(whole.text).toContain(`this proxy answers for ${ALIAS}, gateway.example.net`);
+  });
+
+  it('shows nobody what a client gave it as a password', async () => {
+    const { server, publicKey, control } = await startSim(PROXY);
+    const given = posting(`http://${ALIAS}${INITIATE}`, ALIAS, form(publicKey)).replace(
+      'Connection: close',
+      'Proxy-Authorization: Basic c2VjcmV0OnBhc3N3b3Jk\r\nConnection: close',
+    );
+    expect((await rawExchange(server.port, given)).body).toContain('"success":"ok"');
+    const { data } = await control<{ data: { requestHeaders: object }[] }>('/requests');
+    expect(data[0]?.requestHeaders).toHaveProperty('proxy-authorization');
+    expect(JSON.stringify(data)).not.toContain('c2VjcmV0OnBhc3N3b3Jk');
+  });
+
+  it('passes nothing on', async () => {
+    const receiver = await startReceiver();
+    const { port } = await startSecure(PROXY);
+    for (const host of [
+      `127.0.0.1:${receiver.port}`,
+      `localhost:${receiver.port}`,
+      `${ALIAS}:${receiver.port}`,
+    ]) {
+      const { status } = await rawExchange(port, getting(`http://${host}/`, host));
+      expect(status).toBe(403);
+      expect((await tunnel(port, host)).status).toBe(403);
+    }
+    expect(receiver.requests).toEqual([]);
+  });
+
+  it.each([
+    '/_sim',
+    '/_sim/status',
+    '/_sim/livez',
+    '/_sim/readyz',
+    '/_sim/ui/reference',
+    '/%5Fsim/status',
+    '/%5f%73im/readyz',
+    '/x/../_sim/status',
+    '/./_sim/readyz',
+    '/',
+  ])('never serves %s', async (path) => {
+    const { port, ca } = await startSecure(PROXY);
+    const direct = await rawExchange(port, getting(`http://${ALIAS}${path}`, ALIAS));
+    expect([direct.status, direct.body]).toEqual([
+      403,
+      expect.stringContaining('not served through the proxy'),
+    ]);
+    const secure = await inTunnel(port, ALIAS, ca, getting(path, ALIAS));
+    expect([secure.status, secure.text]).toEqual([
+      403,
+      expect.stringContaining('not served through the proxy'),
+    ]);
+  });
+
+  it.each(['127.0.0.1', 'localhost', 'shop.example', `${ALIAS}:8443`, `${ALIAS}:80`])(
+    'refuses requests for %s in the tunnel to an alias',
+    async (host) => {
+      const { port, ca } = await startSecure(PROXY);
+      expect((await inTunnel(port, ALIAS, ca, getting('/_sim/status', host))).status).toBe(403);
+      expect((await inTunnel(port, ALIAS, ca, posting(INITIATE, host, 'a=b'))).status).toBe(403);
+    },
+  );
+
+  it('makes no tunnel in a tunnel', async () => {
+    const { port, ca } = await startSecure(PROXY);
+    const inner = `CONNECT ${ALIAS}:443 HTTP/1.1\r\nHost: ${ALIAS}\r\n\r\n`;
+    expect((await inTunnel(port, ALIAS, ca, inner)).status).toBe(403);
+  });
+
+  it('makes no tunnel without https, and says what to start with', async () => {
+    const { server } = await startSim(PROXY);
+    const answer = await exchange(
+      await connected(server.port),
+      `CONNECT ${ALIAS}:443 HTTP/1.1\r\nHost: x\r\n\r\n`,
+    );
+    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('start with --tls')]);
+  });
+
+  it('is not there unless it was asked for', async () => {
+    const { port, ca } = await startSecure({ hostAlias: [ALIAS] });
+    expect((await tunnel(port, `${ALIAS}:443`)).status).toBe(405);
+    const direct = await secured(await connected(port), ca, ALIAS);
+    expect((await exchange(direct, posting(INITIATE, ALIAS, 'a=b'))).text).toContain(
+      'public_key is required',
+    );
+  });
+});
+
+describe('a connection that comes to nothing', () => {
+  const { cert, key, ca } = issue([...LOOPBACK_NAMES, ALIAS], Date.now());
+
+  const ended = (socket: Socket) =>
+    new Promise<void>((resolve) => {
+      if (socket.destroyed) resolve();
+      socket.resume().once('close', () => resolve());
+    });
+
+  async function edge(patienceMs?: number) {
+    const made = new Edge({
+      ...{ credentials: { cert, key }, aliases: [ALIAS], url: () => 'https://x', dialect },
+      onUntrusted: () => {},
+      ...(patienceMs !== undefined && { patienceMs }),
+    });
+    const load = async () => (_: unknown, outgoing: { end: (text: string) => void }) => outgoing.end('hello');
+    const servers = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { edge: made });
+    const stop = () => {
+      made.close();
+      return Promise.all(servers.map(close));
+    };
+    onTestFinished(async () => void (await stop()));
+    return { port: portOf(servers[0]), stop };
+  }
+
+  it('is dropped when it says nothing, before and in a tunnel', async () => {
+    const { port } = await edge(100);
+    const silent = await connected(port);
+    const half = await tunnel(port, `${ALIAS}:443`);
+    const begun = await connected(port);
+    begun.write('\x16\x03\x01');
+    await Promise.all([silent, half.socket, begun].map(ended));
+  });
+
+  it('does not hold up a stop', async () => {
+    const { port, stop } = await edge();
+    const silent = await connected(port);
+    const half = await tunnel(port, `${ALIAS}:443`);
+    const idle = await secured(await connected(port), ca, 'localhost');
+    await Promise.all([stop(), ...[silent, half.socket, idle].map(ended)]);
+  });
+});
+
+it('listens on one port for all of it', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void taken.close());
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as { port: number };
+  await expect(startSim({ port, tls: true, ...PROXY })).rejects.toMatchObject({ code: 'port_in_use' });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../../src/contract/delivery.ts';
+import type { Payment, Settled } from '../../src/contract/payment.ts';
+import type { StartOptions } from '../../src/options/table.ts';
+import { writePair } from '../helpers/certificates.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { startSecureReceiver } from '../helpers/secure-receiver.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+/** What a client in production sends. */
+const SENT = {
+  ipn_url: 'https://shop.example/wc-api/ipn?order=1&key=%20x',
+  success_url: 'https://shop.example:8443/thanks?order=1#é',
+  cancel_url: 'https://Shop.Example?cancel',
+  site_logo: 'https://cdn.example/logo.png',
+};
+
+async function settled(sim: Sim, fields: Record<string, string> = {}, outcome = 'approve'): Promise<Settled> {
+  const checkout = await sim.initiate({ ...ORDER, ...SENT, ...fields });
+  const id = new URL(checkout).searchParams.get('payment_id');
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ outcome, awaitDelivery: true });
+  const answer = await fetch(`${sim.url}/_sim/payments/${id}/settle`, { method: 'POST', headers, body });
+  return (await answer.json()) as Settled;
+}
+
+/** An emulator that reaches the shop at a receiver of this machine. */
+async function mappedSim(more: StartOptions = {}) {
+  const receiver = await startReceiver();
+  const { port } = receiver;
+  const map = [`shop.example=127.0.0.1:${port}`, 'cdn.example=localhost:1'];
+  return { receiver, port, sim: await startSim({ map, ...more }) };
+}
+
+describe('a host that is mapped', () => {
+  it('gets its IPNs there, with path, query and Host header as they were meant', async () => {
+    const { receiver, port, sim } = await mappedSim();
+    const { delivery, payment } = await settled(sim);
+    const { url, headers } = await receiver.request(1);
+    expect([url, headers.host]).toEqual(['/wc-api/ipn?order=1&key=%20x', 'shop.example']);
+    expect(headers['x-gateway-sim-original-url']).toBe(SENT.ipn_url);
+    const target = `http://127.0.0.1:${port}/wc-api/ipn?order=1&key=%20x`;
+    expect(delivery).toMatchObject({ url: SENT.ipn_url, forwardedTo: target, state: 'delivered' });
+    expect(delivery?.attempts).toMatchObject([{ url: target, responseStatus: 200 }]);
+    expect(payment.warnings.filter((text) => text.includes('cannot be reached'))).toEqual([]);
+  });
+
+  it('is where browsers are sent; what is stored stays as it was sent', async () => {
+    const { port, sim } = await mappedSim();
+    const shop = `http://127.0.0.1:${port}`;
+    const approved = await settled(sim);
+    expect(approved.redirectUrl).toBe(`${shop}/thanks?order=1#é`);
+    expect(approved.payment).toMatchObject({
+      ipnUrl: SENT.ipn_url,
+      successUrl: SENT.success_url,
+      cancelUrl: SENT.cancel_url,
+      siteLogo: SENT.site_logo,
+      mappedTo: {
+        ipnUrl: `${shop}/wc-api/ipn?order=1&key=%20x`,
+        successUrl: `${shop}/thanks?order=1#é`,
+        cancelUrl: `${shop}?cancel`,
+        siteLogo: 'http://localhost:1/logo.png',
+      },
+    });
+    expect((await settled(sim, {}, 'cancel')).redirectUrl).toBe(`${shop}?cancel`);
+    const plain = await settled(sim, { ...ORDER, ipn_url: 'http://127.0.0.1:9/' });
+    expect([plain.payment.mappedTo, plain.redirectUrl]).toEqual([null, ORDER['success_url']]);
+  });
+
+  it('is where the checkout shows the logo from and leads to', async () => {
+    const { port, sim } = await mappedSim();
+    const checkout = await sim.initiate({ ...ORDER, ...SENT });
+    const page = await (await fetch(checkout)).text();
+    expect(page).toContain('src="http://localhost:1/logo.png"');
+    const form = { method: 'POST', redirect: 'manual', body: new URLSearchParams() } as const;
+    const cancelled = await fetch(checkout.replace('checkout?', 'checkout/cancel?'), form);
+    expect([cancelled.status, cancelled.headers.get('location')]).toEqual([
+      303,
+      `http://127.0.0.1:${port}?cancel`,
+    ]);
+    const closed = await (await fetch(checkout)).text();
+    expect(closed).toContain(`href="http://127.0.0.1:${port}?cancel"`);
+    expect(closed).not.toContain('shop.example');
+  });
+
+  it('leads a payment that settles itself', async () => {
+    const { port, sim } = await mappedSim({ auto: 'approve', autoDelay: '0ms', delivery: 'redirect-only' });
+    const checkout = await sim.initiate({ ...ORDER, ...SENT });
+    const location = async () => (await fetch(checkout, { redirect: 'manual' })).headers.get('location');
+    await expect.poll(location).toContain(`http://127.0.0.1:${port}/thanks?order=1`);
+  });
+
+  it('keeps TLS where the target has https, and is known there by its own name', async () => {
+    const folder = await temporaryFolder();
+    for (const name of ['shop.example', 'localhost']) {
+      const pair = await writePair(folder, 'shop', [name]);
+      const receiver = await startSecureReceiver(pair);
+      const map = [`shop.example=https://localhost:${receiver.port}`];
+      const sim = await startSim({ map, ipnCa: pair.ca });
+      const { delivery } = await settled(sim);
+      expect(delivery?.attempts).toMatchObject([{ error: null, responseStatus: 200 }]);
+      expect(receiver.requests).toEqual([
+        { host: 'shop.example', servername: 'shop.example', url: '/wc-api/ipn?order=1&key=%20x' },
+      ]);
+    }
+  });
+
+  it('that is public still needs to be allowed', async () => {
+    const sim = await startSim({ map: ['shop.example=https://203.0.113.7'] });
+    const { delivery, payment } = await settled(sim);
+    expect(delivery).toMatchObject({
+      state: 'refused',
+      note: expect.stringContaining('--allow-ipn-host 203.0.113.7'),
+    });
+    expect(payment.warnings).toContainEqual(expect.stringContaining('--allow-ipn-host 203.0.113.7'));
+  });
+
+  it('is left alone where somebody names an address by hand, and yields to --forward-ipn', async () => {
+    const { receiver, sim } = await mappedSim();
+    const other = await startReceiver();
+    const { delivery } = await settled(sim);
+    const to = JSON.stringify({ to: `${other.url}/mine` });
+    const headers = { 'Content-Type': 'application/json' };
+    await fetch(`${sim.url}/_sim/ipns/${delivery?.id}/resend`, { method: 'POST', headers, body: to });
+    expect((await other.request(1)).url).toBe('/mine');
+    const forwarding = await startSim({
+      map: [`shop.example=127.0.0.1:${receiver.port}`],
+      forwardIpn: `${other.url}/all`,
+    });
+    expect((await settled(forwarding)).delivery?.forwardedTo).toContain(`${other.url}/all?order=1`);
+  });
+});
+
+it('shows nothing as mapped where nothing is', async () => {
+  const sim = await startSim();
+  const { delivery, payment }: { delivery: Delivery | null; payment: Payment } = await settled(sim, ORDER);
+  expect([delivery?.forwardedTo, payment.mappedTo]).toEqual([null, null]);
+});

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectGatewaySim, startGatewaySim } from '../../src/index.ts';
+
+describe('startGatewaySim({ tls: true })', () => {
+  it('is used as any other, trusts itself, and leaves nothing behind', async () => {
+    const sim = await startGatewaySim({ tls: true });
+    onTestFinished(() => sim.stop());
+    expect(sim.url).toMatch(/^https:/);
+    await sim.payments.create({ identifier: 'order-1' });
+    const { payment, redirectUrl } = await sim.payments.approve('order-1');
+    expect([payment.status, redirectUrl]).toEqual(['succeeded', `${sim.url}/_sim/ui/paid`]);
+    const card = await sim.cards.create();
+    expect(card.status).toBe('active');
+    const { tlsCa } = sim;
+    expect(sim.env).toMatchObject({ GATEWAY_SIM_TLS_CA: tlsCa, NODE_EXTRA_CA_CERTS: tlsCa });
+    await sim.stop();
+    expect(existsSync(tlsCa ?? '')).toBe(false);
+  });
+
+  it('is connected to with the file that it names, and by nobody without it', async () => {
+    const sim = await startGatewaySim({ tls: true });
+    onTestFinished(() => sim.stop());
+    const other = await connectGatewaySim(sim.url, { tlsCa: sim.tlsCa ?? '' });
+    expect((await other.payments.list()).data).toEqual([]);
+    await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({ code: 'no_server' });
+    const again = await startGatewaySim({ tls: true });
+    onTestFinished(() => again.stop());
+    // Each has an authority of its own.
+    await expect(connectGatewaySim(sim.url, { tlsCa: again.tlsCa ?? '' })).rejects.toMatchObject({
+      code: 'no_server',
+    });
+  });
+
+  it('is null where plain http is spoken', async () => {
+    const sim = await startGatewaySim();
+    onTestFinished(() => sim.stop());
+    expect([sim.tlsCa, 'NODE_EXTRA_CA_CERTS' in sim.env]).toEqual([null, false]);
+  });
+});

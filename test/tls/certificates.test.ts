@@ -1,0 +1,142 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { addressName } from '../../src/tls/address-name.ts';
+import { issue, VALID_DAYS } from '../../src/tls/certificates.ts';
+import { addressBytes } from '../../src/tls/der.ts';
+import { findMkcertPair, readPair } from '../../src/tls/given-pair.ts';
+import { identityOf, namedPair } from '../../src/tls/identity.ts';
+import { namesOf } from '../../src/tls/pem.ts';
+import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const NAMES = [...LOOPBACK_NAMES, 'pay.example.com', '192.168.1.20', 'fd00::a:1'];
+const DAY_MS = 24 * 3_600_000;
+
+describe('an authority', () => {
+  const now = Date.now();
+  const issued = issue(NAMES, now);
+  const ca = new X509Certificate(issued.ca);
+  const leaf = new X509Certificate(issued.cert);
+
+  it('issues one certificate for all names, and vouches for it', () => {
+    expect(namesOf(leaf)).toEqual(NAMES);
+    expect([ca.ca, leaf.ca]).toEqual([true, false]);
+    expect(leaf.checkIssued(ca) && leaf.verify(ca.publicKey)).toBe(true);
+    expect(leaf.checkPrivateKey(createPrivateKey(issued.key))).toBe(true);
+    expect(leaf.checkPrivateKey(createPrivateKey(issue(NAMES, now).key))).toBe(false);
+  });
+
+  it('is valid for 90 days, from an hour ago on', () => {
+    for (const { validFrom, validTo } of [ca, leaf]) {
+      const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+      expect(to - from).toBeLessThanOrEqual(VALID_DAYS * DAY_MS);
+      expect(to - now).toBeGreaterThan((VALID_DAYS - 1) * DAY_MS);
+      expect(now - from).toBeGreaterThanOrEqual(3_600_000);
+    }
+  });
+
+  it('may vouch for its names only: that is part of its certificate, and critical', () => {
+    // The identifier 2.5.29.30, then TRUE, then the octets of the list.
+    const at = ca.raw.indexOf(Buffer.from('0603551d1e0101ff04', 'hex'));
+    expect(at).toBeGreaterThan(0);
+    const list = ca.raw.subarray(at, at + 10 + (ca.raw[at + 9] ?? 0));
+    expect(list.includes('localhost') && list.includes('pay.example.com')).toBe(true);
+    // An address is followed by its mask.
+    for (const address of ['7f000001ffffffff', 'c0a80114ffffffff', `${'0'.repeat(31)}1${'f'.repeat(32)}`])
+      expect(list.includes(Buffer.from(address, 'hex'))).toBe(true);
+    expect(leaf.raw.includes(Buffer.from('0603551d1e', 'hex'))).toBe(false);
+  });
+});
+
+it.each([
+  ['::1', '0'.repeat(31).concat('1')],
+  ['FD00::a:1', `fd00${'0'.repeat(20)}000a0001`],
+  ['::ffff:1.2.3.4', `${'0'.repeat(20)}ffff01020304`],
+  ['192.168.1.20', 'c0a80114'],
+])('the address %s has the bytes %s', (address, hex) => {
+  expect(Buffer.from(addressBytes(address), 'latin1').toString('hex')).toBe(hex);
+});
+
+it.each([
+  ['FD00:0:0:0:0:0:A:1', 'fd00::a:1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['10.0.0.1', '10.0.0.1'],
+  ['shop.example', 'shop.example'],
+])('%s is called %s', (written, name) => {
+  expect(addressName(written)).toBe(name);
+});
+
+describe('a pair of files', () => {
+  const labels = { cert: '--tls-cert', key: '--tls-key' };
+
+  it('is trusted by the file itself where that has its issuer, else by nobody that is known', async () => {
+    const folder = await temporaryFolder();
+    const { cert, key } = await writePair(folder, 'own');
+    expect(readPair(cert, key, labels)).toMatchObject({ caFile: cert, issuer: null });
+  });
+
+  it.each([
+    ['own.pem', 'other-key.pem', /does not belong to the certificate/],
+    ['none.pem', 'own-key.pem', /--tls-cert cannot be read from .*none\.pem: there is no such file/],
+    ['own.pem', 'none.pem', /--tls-key cannot be read from .*none\.pem: there is no such file/],
+    ['own-key.pem', 'own-key.pem', /--tls-cert must name a file with a certificate as PEM/],
+    ['own.pem', 'own.pem', /--tls-key must name a file with a private key as PEM/],
+    ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
+  ])('%s with %s is refused, and said why', async (cert, key, why) => {
+    const folder = await temporaryFolder();
+    await writePair(folder, 'own');
+    await writePair(folder, 'other');
+    expect(() => readPair(join(folder, cert), join(folder, key), labels)).toThrow(why);
+  });
+
+  it.each([
+    [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert needs tlsKey beside it'],
+    [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey needs tlsCert beside it'],
+  ])('%j is no pair', (given, why) => {
+    expect(() => namedPair({ ...given, names: [], label: (name) => name })).toThrow(why);
+  });
+
+  it('of another host or of former times is used, and said', async () => {
+    const folder = await temporaryFolder();
+    const { cert, key } = await writePair(folder, 'old', ['shop.example'], Date.now() - 200 * DAY_MS);
+    const wanted = { tlsCert: cert, tlsKey: key, names: ['localhost', 'shop.example'], label: String };
+    const { notices } = await identityOf(namedPair(wanted), wanted, null);
+    expect(notices).toEqual([
+      expect.stringContaining('is not for localhost: clients refuse it there'),
+      expect.stringContaining('expired at'),
+    ]);
+  });
+});
+
+describe('a pair of mkcert', () => {
+  const found = (folder: string, names = LOOPBACK_NAMES) => {
+    const passedOver: string[] = [];
+    const pair = findMkcertPair([folder, folder], names, Date.now(), (why) => passedOver.push(why));
+    return { file: pair?.certFile, passedOver };
+  };
+
+  it.each(['localhost', 'localhost+2', 'localhost+13'])('is found as %s.pem', async (name) => {
+    const folder = await temporaryFolder();
+    await writePair(folder, name);
+    expect(found(folder)).toEqual({ file: join(folder, `${name}.pem`), passedOver: [] });
+    expect(found(join(folder, 'none')).file).toBeUndefined();
+  });
+
+  it('is passed over, and said, when it is not for all names, expired, or has no key', async () => {
+    const folder = await temporaryFolder();
+    await writePair(folder, 'localhost', ['localhost']);
+    await writePair(folder, 'localhost+1', LOOPBACK_NAMES, Date.now() - 200 * DAY_MS);
+    const { cert } = await writePair(folder, 'elsewhere');
+    await copyFile(cert, join(folder, 'localhost+2.pem'));
+    expect(found(folder)).toEqual({
+      file: undefined,
+      passedOver: [
+        expect.stringContaining('localhost+1.pem is not used: it expired'),
+        expect.stringMatching(/localhost\+2\.pem is not used: its key cannot be read from/),
+        expect.stringContaining('localhost.pem is not used: it is not for 127.0.0.1, ::1'),
+      ],
+    });
+  });
+});
