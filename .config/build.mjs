@@ -1,5 +1,6 @@
 // Makes dist/: the command, the library in both module systems, and its types. No package is needed at run time.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { transform } from 'esbuild';
 import { rolldown } from 'rolldown';
@@ -52,6 +53,16 @@ async function bundle(input, output, inject = {}) {
   return files.map(({ fileName }) => join('dist', fileName));
 }
 
+/** The library as a module: the same as for CommonJS, so that a program that takes both has one. */
+function writeModule(path, commonJs) {
+  const names = Object.keys(createRequire(resolve(path))(commonJs));
+  writeFileSync(
+    path,
+    `import library from '${commonJs}';\nexport const { ${names.join(', ')} } = library;\n`,
+  );
+  return path;
+}
+
 /**
  * Every file costs time to open, so what is loaded together is one file. Each holds all that its modules import and no
  * file above it holds.
@@ -80,14 +91,10 @@ const made = [
   })),
   ...(await bundle(
     'src/index.ts',
-    { format: 'esm', entryFileNames: '[name].js', codeSplitting: false },
-    REAL_TIME,
-  )),
-  ...(await bundle(
-    'src/index.ts',
     { format: 'cjs', entryFileNames: '[name].cjs', codeSplitting: false },
     REAL_TIME,
   )),
+  writeModule('dist/index.js', './index.cjs'),
   ...(await writeTypes()),
 ];
 // Only now, so that a build that fails leaves what works, and one under way disturbs nobody.
