@@ -58,6 +58,7 @@ const VALUES = {
     good: ['http://a.test', 'HTTPS://a.test:1/b/'],
     bad: [...ADDRESS.bad, 'http://a/?b', 'http://a/#b', 'http://a@b/'],
   },
+  profile: { good: ['document', 'older-server', 'newer-server', 'observed'], bad: ['', 1, true] },
   loose: TRUTH,
   errorStatus: { good: ['ok', 'http'], bad: ['htp', 200, true] },
   panel: TRUTH,
@@ -75,7 +76,7 @@ const VALUES = {
   ipnRetries: WHOLE,
   ipnTimeout: WAIT,
   ipnFormat: { good: ['form', 'json'], bad: ['xml', 1] },
-  amountFormat: { good: ['sent', 'stored', 'fixed:2'], bad: ['fixed', 'fixed:9', 2] },
+  amountFormat: { good: ['sent', 'stored', 'stored-live', 'fixed:2'], bad: ['fixed', 'fixed:9', 2] },
   ipnOn: { good: [[], ['canceled', 'failed', 'expired']], bad: ['failed', ['success']] },
   forwardIpn: ADDRESS,
   allowIpnHost: TEXTS,
@@ -85,6 +86,10 @@ const VALUES = {
   json: TRUTH,
   quiet: TRUTH,
   detach: TRUTH,
+  choices: {
+    good: [{}, { siteLogo: 'optional', settledVisit: 'error' }],
+    bad: [2, [], { siteLog: 'optional' }, { siteLogo: 'maybe' }],
+  },
   charges: {
     good: [{}, { payment: { percent: '2', fixed: 0.3 }, card: {}, cardTransaction: { fixed: '0' } }],
     bad: [

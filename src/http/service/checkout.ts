@@ -181,9 +181,11 @@ class Checkout {
   }
 
   async #over(c: AppContext, payment: Payment | null): Promise<Response> {
-    const address = payment && (await this.#parts.payments.selfSettled(payment));
-    return payment && address !== null
-      ? this.#leave(c, payment, address)
+    const { payments, runtime, dialect } = this.#parts;
+    const address = payment && (await payments.selfSettled(payment));
+    if (payment && address !== null) return this.#leave(c, payment, address);
+    return payment && runtime.settings.choices.settledVisit === 'error'
+      ? c.json(dialect.settledError)
       : showClosed(c, this.#parts, payment);
   }
 

@@ -1,7 +1,8 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { ServiceError } from '../../contract/error-body.ts';
+import { LOOSE } from '../../contract/profiles.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
-import type { PostedFields } from '../../wire/body.ts';
+import { fieldReader, type PostedFields } from '../../wire/body.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { readFields } from '../body.ts';
 import type { App, AppContext, AppParts, RequestNotes } from '../environment.ts';
@@ -28,12 +29,19 @@ export function mountInitiate(app: App, parts: AppParts, report: Report): void {
       return c.body(body, status, ANSWER_HEADERS);
     };
     app.post(path, described(operationOf(mode, parts.dialect), answer));
+    if (parts.runtime.settings.choices.initiateByGet !== 'taken') continue;
+    const answerGet = async (c: AppContext) => {
+      const posted = Promise.resolve(fieldReader(FORM_TYPE)(Buffer.from(search(c)), FORM_TYPE));
+      const { status, body } = await answerInitiate(posted, mode, c.get('exchange'), parts, report);
+      return c.body(body, status, ANSWER_HEADERS);
+    };
+    app.get(path, described(getOperationOf(mode, parts.dialect), answerGet));
   }
 }
 
 export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const satisfies Record<Mode, string>;
 
-function operationOf(mode: Mode, { messages }: Dialect): Operation {
+function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Operation {
   return {
     tag: 'Service: payments',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
@@ -58,6 +66,21 @@ function operationOf(mode: Mode, { messages }: Dialect): Operation {
   };
 }
 
+/** Initiate as both server copies take it, too (observed). */
+function getOperationOf(mode: Mode, { messages }: Dialect): Operation {
+  const { body: _, ...operation } = operationOf(mode, { messages });
+  return {
+    ...operation,
+    summary: `Initiate a payment in ${MODE_WORDS[mode]} by GET`,
+    description: 'The same by the query, where the profile says so.',
+    source: 'observed',
+    query: messages.InitiateRequest,
+  };
+}
+
+/** The fields of a request by GET, as they were written. */
+const search = (c: AppContext): string => /\?([^#]*)/.exec(c.req.url)?.[1] ?? '';
+
 /** What goes out for an initiate. Every answer has these headers; CORS is open (observed). */
 export const ANSWER_HEADERS = {
   'access-control-allow-origin': '*',
@@ -77,11 +100,12 @@ export async function answerInitiate(
   report: Report,
 ): Promise<{ status: ContentfulStatusCode; body: string }> {
   const { dialect, runtime, payments } = parts;
+  const { choices } = runtime.settings;
   let read: PostedFields | undefined;
   try {
     read = await posted;
     notes.requestBody = read.text;
-    const payment = await payments.initiate(dialect.readInitiate(read, runtime.settings.loose), mode);
+    const payment = await payments.initiate(dialect.readInitiate(read, choices), mode);
     const body = JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl()));
     notes.paymentId = payment.id;
     notes.notes = payment.warnings;
@@ -93,7 +117,8 @@ export async function answerInitiate(
     const isRefusal = dialect.refusals.has(error.code);
     const isOk = isRefusal && runtime.options.errorStatus === 'ok';
     const given = isRefusal ? read : undefined;
-    const told = given ? payments.explained(error, () => dialect.readInitiate(given, true)) : error;
-    return { status: isOk ? 200 : statusOf(error), body: noteError(notes, told, parts) };
+    const told = given ? payments.explained(error, () => dialect.readInitiate(given, LOOSE)) : error;
+    const refusal = isRefusal ? dialect.refusal(error, mode, choices) : undefined;
+    return { status: isOk ? 200 : statusOf(error), body: noteError(notes, told, parts, refusal) };
   }
 }

@@ -10,7 +10,7 @@ import { amountFromNumber } from '../../domain/money.ts';
 import type { InitiateCommand } from '../../domain/payment.ts';
 import type { Payment } from '../../domain/state.ts';
 import { amountSource, type PostedFields } from '../body.ts';
-import type { Dialect } from '../dialect.ts';
+import type { Accepted, Dialect } from '../dialect.ts';
 import {
   address,
   amountJson,
@@ -75,6 +75,12 @@ export const INITIATE_FIELDS = {
   loose: { ...loose, site_logo: maybe(loose.site_logo) },
 };
 
+/** The checks of every field by what is accepted: whether the limits hold, and whether the logo is needed. */
+const CHECKS = {
+  limited: checksOf(INITIATE_FIELDS.strict),
+  any: checksOf(loose),
+} as const satisfies Record<Accepted['valueLengths'], unknown>;
+
 export const INITIATE_EXAMPLE = {
   public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
   identifier: 'order-1',
@@ -102,10 +108,14 @@ type InitiateFields = {
 };
 
 const FIELD_NAMES = new Set(Object.keys(INITIATE_FIELDS.strict));
-const CHECKS = { strict: checksOf(INITIATE_FIELDS.strict), loose: checksOf(INITIATE_FIELDS.loose) };
 
-function checksOf(fields: Readonly<Record<string, PostedField>>) {
-  return Object.entries(fields).map(([name, { check, isOptional }]) => ({ name, check, isOptional }));
+function checksOf(fields: typeof INITIATE_FIELDS.strict) {
+  const listed = (all: Readonly<Record<string, PostedField>>) =>
+    Object.entries(all).map(([name, { check, isOptional }]) => ({ name, check, isOptional }));
+  return {
+    required: listed(fields),
+    optional: listed({ ...fields, site_logo: maybe(fields.site_logo) }),
+  } as const satisfies Record<Accepted['siteLogo'], unknown>;
 }
 
 export const InitiateAnswer = record('InitiateAnswer', 'A payment was initiated (documented).', {
@@ -127,8 +137,8 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
   };
 }
 
-export const readInitiate: Dialect['readInitiate'] = (posted, isLoose) => {
-  const fields = checked(posted, isLoose);
+export const readInitiate: Dialect['readInitiate'] = (posted, accepted) => {
+  const fields = checked(posted, accepted);
   const { site_logo = null, checkout_theme = 'light' } = fields;
   return {
     publicKey: fields.public_key,
@@ -137,8 +147,8 @@ export const readInitiate: Dialect['readInitiate'] = (posted, isLoose) => {
   };
 };
 
-function checked(posted: PostedFields, isLoose: boolean): InitiateFields {
-  const outcome = tryReading(posted, isLoose);
+function checked(posted: PostedFields, accepted: Accepted): InitiateFields {
+  const outcome = tryReading(posted, accepted);
   if (!Array.isArray(outcome)) return outcome;
   const isJson = Object.keys(posted.fields).some((name) => /^\s*\{/.test(name));
   throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
@@ -150,10 +160,10 @@ function checked(posted: PostedFields, isLoose: boolean): InitiateFields {
 }
 
 /** The values of the fields, or every problem with them. Null is nothing; so is empty text where nothing is allowed. */
-function tryReading(posted: PostedFields, isLoose: boolean): InitiateFields | string[] {
+function tryReading(posted: PostedFields, { valueLengths, siteLogo }: Accepted): InitiateFields | string[] {
   let values = posted.fields;
   const problems: string[] = [];
-  for (const { name, check, isOptional } of isLoose ? CHECKS.loose : CHECKS.strict) {
+  for (const { name, check, isOptional } of CHECKS[valueLengths][siteLogo]) {
     const sent = posted.fields[name];
     const given = sent ?? undefined;
     const isNumber = name === 'amount' && typeof given === 'number';

@@ -103,7 +103,7 @@ export type IpnFields = z.infer<typeof Ipn>;
 
 /** What an IPN is about, and of the settings what its fields depend on. */
 export interface Subject extends Omit<IpnSubject, 'payment'> {
-  payment: Pick<Payment, 'identifier' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
+  payment: Pick<Payment, 'identifier' | 'mode' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
 }
 export interface IpnSettings extends Pick<Settings, 'currencies'> {
   ipn: Pick<Settings['ipn'], 'amountFormat'>;
@@ -113,7 +113,7 @@ export function ipnFields(
   { payment, status, holder, secretKey }: Subject,
   { ipn, currencies }: IpnSettings,
 ): IpnFields {
-  const amount = renderAmount(payment.amount, ipn.amountFormat);
+  const amount = renderAmount(payment.amount, ipn.amountFormat, payment.mode);
   return {
     status,
     signature: sign(amount, payment.identifier, secretKey),
