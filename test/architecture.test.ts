@@ -75,6 +75,11 @@ const DOORS: Record<string, Doors> = {
     types: ['wire'],
     node: ['*'],
   },
+  conform: {
+    rooms: ['contract', 'audit/client.ts', 'audit/junit-report.ts', 'delivery/egress.ts'],
+    types: ['wire'],
+    node: ['*'],
+  },
   library: {
     rooms: ['contract', 'options', 'audit', 'system', 'server', 'wire', 'store/server-file.ts'],
     types: ['http'],
@@ -87,6 +92,7 @@ const DOORS: Record<string, Doors> = {
       'system',
       'library',
       'audit',
+      'conform',
       'delivery/sender.ts',
       'delivery/egress.ts',
       'store',

@@ -14,6 +14,8 @@ import type { Io } from './io.ts';
 export interface Server extends ControlServer {
   /** The process that runs it, where server.json tells. */
   pid: number | undefined;
+  /** What its control API asks for, where that is known. */
+  controlToken: string | undefined;
 }
 
 /** Where a server listens by default. */
@@ -44,7 +46,7 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   const token = given ?? known?.controlToken ?? undefined;
   const server = controlServer({ url: addressOf(url ?? DEFAULT_URL), controlToken: token });
   if (!guess) await requireEmulator(server.url);
-  return { ...server, pid: known?.pid };
+  return { ...server, pid: known?.pid, controlToken: token };
 }
 
 type Place = Pick<Io, 'env' | 'cwd'>;

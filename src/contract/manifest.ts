@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { textThat } from './input.ts';
 import { CHOICE_NAMES, PROFILE_NAMES, PROFILE_OPTIONS } from './profiles.ts';
 import { namesOf, SOURCES } from './vocabulary.ts';
 
@@ -58,7 +59,7 @@ const ExpectedIpn = z.strictObject({
   /** What follows the path of the address that it was posted to. */
   query: z.optional(text),
   /** Whether its signature is the documented one over what it carries. */
-  signed: z.optional(z.boolean()),
+  signed: z.optional(z.literal(true)),
 });
 export type ExpectedIpn = z.output<typeof ExpectedIpn>;
 
@@ -87,12 +88,12 @@ const Expected = z.strictObject({
 export type Expected = z.output<typeof Expected>;
 
 export const ManifestLine = z.strictObject({
-  id: text.check(z.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be kebab-case')),
+  id: textThat((value) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(value), 'must be kebab-case'),
   area: z.enum(namesOf(AREAS)),
   /** The observation as a sentence. */
   says: text.check(z.minLength(1)),
   request: z.strictObject({
-    method: text.check(z.regex(/^[A-Z]+$/, 'must be a method in upper case')),
+    method: textThat((value) => /^[A-Z]+$/.test(value), 'must be a method in upper case'),
     path: text.check(z.minLength(1)),
     headers: z.record(text, text),
     body: z.nullable(text),
@@ -101,12 +102,14 @@ export const ManifestLine = z.strictObject({
   after: z.optional(text),
   /** What is done when it was answered. */
   outcome: z.optional(z.enum(AFTERWARDS)),
+  /** Only an emulator does so: it is not tried elsewhere. */
+  emulator: z.optional(z.literal(true)),
   expect: Expected,
   source: z.strictObject({ kind: z.enum(SOURCES), where: text.check(z.minLength(1)) }),
   profiles: z.array(z.enum(PROFILE_NAMES)).check(z.minLength(1)),
-  /** The choices and options on which it depends. */
+  /** The choices and options on which it depends; null stands for an option that is not set, `!NPR` for a list without NPR. */
   choice: z.optional(
-    z.partialRecord(z.enum([...CHOICE_NAMES, ...PROFILE_OPTIONS]), z.union([text, z.number(), z.boolean()])),
+    z.partialRecord(z.enum([...CHOICE_NAMES, ...PROFILE_OPTIONS]), z.union([text, z.number(), z.null()])),
   ),
 });
 export type ManifestLine = z.output<typeof ManifestLine>;

@@ -226,8 +226,8 @@ export type ResolvedOptions = {
 } & InForce;
 
 /** What a profile and the options above it come to. */
-interface InForce {
+type InForce = {
   /** One of ours, also where a file changes it. */
   profile: ProfileName;
   choices: Choices;
-}
+};
