@@ -1,8 +1,11 @@
-// Style sheets and scripts of pages become texts of the program: `import text from './page.css?text'`.
+// Style sheets and scripts of pages become texts of the program: `import text from './page.css?text'`. Of a manifest it
+// gets the counts only: `import score from './manifest.jsonl?score'`.
+import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const ASSET = /\.(css|ts)\?text$/;
+const SCORE = /\.jsonl\?score$/;
 
 /** The file that an import of an asset means. */
 const fileOf = (path, folder) => resolve(folder, path.replace(/\?text$/, ''));
@@ -38,14 +41,34 @@ export const assets = {
   },
 };
 
+/** How many lines of a manifest each profile has, and where they come from. */
+function scoreOf(file) {
+  const scores = {};
+  for (const text of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
+    const { profiles, source } = JSON.parse(text);
+    for (const profile of profiles) {
+      scores[profile] ??= { lines: 0, documented: 0, observed: 0, chosen: 0 };
+      scores[profile].lines++;
+      scores[profile][source.kind]++;
+    }
+  }
+  return scores;
+}
+
 /** For Vitest. Its id does not end like a style sheet, which Vite would take for its own. */
 export const viteAssets = {
   name: 'assets',
   enforce: 'pre',
-  resolveId: (path, importer) =>
-    ASSET.test(path) && importer ? `\0asset:${fileOf(path, dirname(importer))}.text` : undefined,
-  load: async (id) =>
-    id.startsWith('\0asset:')
+  resolveId: (path, importer) => {
+    if (!importer) return undefined;
+    if (SCORE.test(path)) return `\0score:${resolve(dirname(importer), path.replace(/\?score$/, ''))}`;
+    return ASSET.test(path) ? `\0asset:${fileOf(path, dirname(importer))}.text` : undefined;
+  },
+  load: async (id) => {
+    if (id.startsWith('\0score:'))
+      return `export default ${JSON.stringify(scoreOf(id.slice('\0score:'.length)))}`;
+    return id.startsWith('\0asset:')
       ? `export default ${JSON.stringify(await bundled(id.slice('\0asset:'.length, -'.text'.length)))}`
-      : undefined,
+      : undefined;
+  },
 };

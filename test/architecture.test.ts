@@ -26,7 +26,7 @@ const DOORS: Record<string, Doors> = {
   options: { rooms: ['contract'], node: ['node:fs', 'node:path'] },
   domain: { rooms: ['contract'], packages: ['big.js', 'zod/mini'] },
   system: {
-    rooms: ['contract', '../package.json'],
+    rooms: ['contract', '../package.json', '../fixtures/fidelity/manifest.jsonl'],
     types: ['domain'],
     packages: ['tinyqueue'],
     node: ['node:crypto', 'node:fs', 'node:path', 'node:url'],
@@ -133,7 +133,7 @@ function roomOf(file: string): string {
 
 /** A relative import as a path below src/, such as `domain/ipn.ts`. */
 function target(file: string, from: string): string {
-  return relative(SRC, resolve(SRC, dirname(file), from.replace(/\?text$/, '')));
+  return relative(SRC, resolve(SRC, dirname(file), from.replace(/\?\w+$/, '')));
 }
 
 function isNode(from: string): boolean {

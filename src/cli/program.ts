@@ -86,7 +86,7 @@ export function buildProgram(
 ): Command {
   const program = new Command('gateway-sim')
     .description('A local emulator of a hosted payment gateway. No real money moves.')
-    .version(VERSION, '-V, --version')
+    .version(VERSION, '-V, --version', 'print the version; with --verbose also the profile in force')
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve']))
     .addHelpText('after', EXIT_CODE_HELP);
   const begins = ({ name, commands }: AnyGroup) =>

@@ -103,3 +103,9 @@ export const PROFILE_NAMES = namesOf(PROFILES);
 export function isProfile(name: string): name is ProfileName {
   return Object.hasOwn(PROFILES, name);
 }
+
+/** The choices of a profile, with what its options come to. */
+export function choicesOf(name: ProfileName): Choices {
+  const { choices, options }: Profile = PROFILES[name];
+  return { ...choices, ...(options.loose && LOOSE) };
+}

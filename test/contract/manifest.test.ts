@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { holdsUnder, readManifest } from '../../src/conform/manifest.ts';
 import { AREAS } from '../../src/contract/manifest.ts';
-import { LOOSE, PROFILE_NAMES, PROFILES } from '../../src/contract/profiles.ts';
+import { choicesOf, PROFILE_NAMES, PROFILES } from '../../src/contract/profiles.ts';
 
 const FILE = new URL('../../fixtures/fidelity/manifest.jsonl', import.meta.url);
 const lines = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
@@ -14,8 +14,7 @@ function inForce(profile: (typeof PROFILE_NAMES)[number]) {
     currency: [],
     ...PROFILES[profile].options,
   };
-  const choices = { ...PROFILES[profile].choices, ...(options['loose'] === true && LOOSE) };
-  return { profile, choices, options };
+  return { profile, choices: choicesOf(profile), options };
 }
 
 /** The ids of lines that are the same in what `part` makes of them. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROFILE_NAMES } from '../../src/contract/profiles.ts';
 import type { StartOptions } from '../../src/options/table.ts';
+import { LINES } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
@@ -107,6 +108,21 @@ describe('a profile decides', () => {
   ])('how often an IPN is tried again: %s', async (profile, count) => {
     const { server } = await startSim({ profile });
     expect(server.parts.runtime.settings.ipn.schedule).toHaveLength(count);
+  });
+});
+
+describe('what a profile stands on', () => {
+  it.each(PROFILE_NAMES)('is told by the status: %s', async (profile) => {
+    const sim = await startSim({ profile });
+    const { fidelity, options } =
+      await sim.control<Record<'fidelity' | 'options', Record<string, number>>>('/status');
+    const of = (kind?: string) =>
+      LINES.filter(
+        ({ profiles, source }) => profiles.includes(profile) && (kind === undefined || source.kind === kind),
+      ).length;
+    const counts = { documented: of('documented'), observed: of('observed'), chosen: of('chosen') };
+    expect(fidelity).toEqual({ profile, lines: of(), ...counts });
+    expect(options).toMatchObject({ profile });
   });
 });
 

@@ -27,6 +27,7 @@ export const status: Actions['status'] = async ({ call }) => {
     Version: facts.version,
     'Base URL': facts.url,
     State: facts.dataDir ?? 'in memory',
+    Profile: `${facts.fidelity.profile}  (${facts.fidelity.lines} facts)`,
     Process: String(facts.pid),
     Started: facts.startedAt,
     Payments: counts.join(', '),
