@@ -11,8 +11,8 @@ const FIELD_REFUSALS = ['message-and-errors', 'errors', 'message-list'] as const
 /** Every choice with the values that it may take. What an option of `start` decides already is no choice here. */
 export const CHOICES = {
   siteLogo: { values: ['required', 'optional'], about: 'whether initiate needs site_logo' },
-  valueLengths: { values: ['limited', 'any'], about: 'whether the limits of the fields of initiate hold' },
-  currencyCase: { values: ['upper', 'any'], about: 'whether a currency must come in upper case' },
+  valueLengths: { values: ['limited', 'free'], about: 'whether the limits of the fields of initiate hold' },
+  currencyCase: { values: ['upper', 'free'], about: 'whether a currency must come in upper case' },
   initiateByGet: { values: ['refused', 'taken'], about: 'whether initiate is answered by GET, too' },
   sandboxRefusal: { values: FIELD_REFUSALS, about: 'how refused fields are answered in the sandbox' },
   liveRefusal: { values: FIELD_REFUSALS, about: 'how refused fields are answered in live mode' },
@@ -63,7 +63,7 @@ const DOCUMENT: Choices = {
 /** What all server copies that were read have in common (observed). */
 const SERVER: Choices = {
   ...DOCUMENT,
-  currencyCase: 'any',
+  currencyCase: 'free',
   initiateByGet: 'taken',
   sandboxRefusal: 'errors',
   liveRefusal: 'errors',
@@ -74,8 +74,8 @@ const SERVER: Choices = {
 /** What `--loose` accepts although it is not documented (observed). */
 export const LOOSE = {
   siteLogo: 'optional',
-  valueLengths: 'any',
-  currencyCase: 'any',
+  valueLengths: 'free',
+  currencyCase: 'free',
 } as const satisfies Partial<Choices>;
 
 export const PROFILES = {

@@ -79,7 +79,7 @@ function requireCurrency(given: string, settings: Settings): string {
   if (settings.currencies.has(given)) return given;
   const upper = given.toUpperCase();
   const known = settings.currencies.has(upper);
-  if (known && settings.choices.currencyCase === 'any') return upper;
+  if (known && settings.choices.currencyCase === 'free') return upper;
   const codes = [...settings.currencies.keys()].join(', ');
   const problem = known
     ? `currency must be in upper case: ${upper} (got "${shorten(given)}")`

@@ -26,7 +26,7 @@ describe('the emulator', () => {
     expect(explainedBy(verdicts, inForce({}))).toEqual({
       profile: 'document',
       choices: {
-        currencyCase: 'any',
+        currencyCase: 'free',
         initiateByGet: 'taken',
         sandboxRefusal: 'errors',
         liveRefusal: 'message-list',

@@ -78,7 +78,7 @@ export const INITIATE_FIELDS = {
 /** The checks of every field by what is accepted: whether the limits hold, and whether the logo is needed. */
 const CHECKS = {
   limited: checksOf(INITIATE_FIELDS.strict),
-  any: checksOf(loose),
+  free: checksOf(loose),
 } as const satisfies Record<Accepted['valueLengths'], unknown>;
 
 export const INITIATE_EXAMPLE = {
