@@ -1,11 +1,12 @@
 // Writes src/docs/reference from what the built program says of itself: the commands as they are declared, the table
-// of options, the OpenAPI document, the exit codes. Usage: node .config/docs.mjs [folder]
+// of options, the OpenAPI document, the exit codes; and tables of other pages. Usage: node .config/docs.mjs [folder]
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { insertTables, manifestPage, readLines } from './docs-fidelity.mjs';
 import { JSON_OF_COMMANDS } from './docs-json.mjs';
 import { apiPage, recordSections } from './docs-openapi.mjs';
 import { code, escaped, table } from './markdown.mjs';
@@ -14,7 +15,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NOTICE = '<!-- Made by "npm run docs". Change its source, not this page. -->';
 const WITHOUT_FLAG = 'structure';
 
-const { AUDIT_CLASSES, buildProgram, environmentName, EXIT_CODES, START_OPTIONS } = await loadSources();
+const sources = await loadSources();
+const { AUDIT_CLASSES, buildProgram, environmentName, EXIT_CODES, START_OPTIONS } = sources;
+const lines = readLines(ROOT);
 const binary = join(ROOT, 'bin/gateway-sim.js');
 const document = JSON.parse(
   execFileSync(process.execPath, [binary, 'openapi'], { encoding: 'utf8', maxBuffer: 2 ** 26 }),
@@ -43,12 +46,14 @@ const pages = {
   'json.md': jsonPage(),
   'exit-codes.md': exitCodesPage(),
   'audit-cases.md': auditPage(),
+  'manifest.md': manifestPage(lines, sources),
 };
 const folder = resolve(process.argv[2] ?? join(ROOT, 'src/docs/reference'));
 mkdirSync(folder, { recursive: true });
 for (const [name, text] of Object.entries(pages)) {
   writeFileSync(join(folder, name), `${NOTICE}\n\n${text.trim().replace(/\n{3,}/g, '\n\n')}\n`);
 }
+insertTables(ROOT, lines, sources, process.argv[2] === undefined);
 
 function auditPage() {
   const listed = execFileSync(process.execPath, [binary, 'audit', '--list', '--json'], { encoding: 'utf8' });
@@ -75,6 +80,8 @@ async function loadSources() {
       stdin: {
         contents: `
           export { AUDIT_CLASSES } from './src/contract/audit.ts';
+          export { AREAS } from './src/contract/manifest.ts';
+          export { CHOICES, PROFILES, choicesOf } from './src/contract/profiles.ts';
           export { EXIT_CODES } from './src/cli/output.ts';
           export { buildProgram } from './src/cli/program.ts';
           export { environmentName } from './src/options/resolve.ts';

@@ -60,7 +60,7 @@ const DOCUMENT: Choices = {
   settledVisit: 'page',
 };
 
-/** What all server copies that were read have in common (observed). */
+/** What all server copies that were read have in common (observed: *-bare*, checkout-again-error*, ipn-not-retried). */
 const SERVER: Choices = {
   ...DOCUMENT,
   currencyCase: 'free',
@@ -71,7 +71,7 @@ const SERVER: Choices = {
   settledVisit: 'error',
 };
 
-/** What `--loose` accepts although it is not documented (observed). */
+/** What `--loose` accepts although it is not documented (observed: field-*-any-length, field-logo-optional*, currency-any-case). */
 export const LOOSE = {
   siteLogo: 'optional',
   valueLengths: 'free',

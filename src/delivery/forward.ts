@@ -16,7 +16,7 @@ export function targetOf(delivery: Delivery, state: State, forwardTo: string | n
   return { url: withQueryOf(forwardTo, delivery.url), original: delivery.url };
 }
 
-/** An address with the query of another one behind its own, character by character: receivers rely on it (observed). */
+/** An address with the query of another one behind its own, character by character: receivers rely on it (observed: ipn-query, receiver-order-in-query). */
 export function withQueryOf(url: string, other: string): string {
   const query = /^[^?#]*\?([^#]*)/.exec(other)?.[1];
   if (!query) return url;

@@ -34,7 +34,7 @@ export type Rate = Record<keyof ChargeRate, string>;
 const MAX_CHARGES = 1_000;
 const charges = new WeakMap<Rate, Map<string, string>>();
 
-/** The charge on an amount: percent + fixed, rounded half up to two decimals (chosen). */
+/** The charge on an amount: percent + fixed, rounded half up to two decimals (chosen: ipn-charge-rounding). */
 export function chargeOn(amount: string, rate: Rate): string {
   const known = charges.get(rate) ?? new Map<string, string>();
   if (known.size >= MAX_CHARGES) known.clear();

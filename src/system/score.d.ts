@@ -5,3 +5,9 @@ declare module '*?score' {
   >;
   export default scores;
 }
+
+/** The ids of the lines of a manifest, in their order. */
+declare module '*?ids' {
+  const ids: readonly string[];
+  export default ids;
+}

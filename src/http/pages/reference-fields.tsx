@@ -6,9 +6,13 @@ export function schemaAnchor(name: string): string {
   return `schema-${name}`;
 }
 
-/** Where a behaviour comes from, as a mark. */
-export function SourceMark({ source }: { source: Source | undefined }) {
-  return source ? <span class={`source ${source}`}>{source}</span> : null;
+/** Where a behaviour comes from, as a mark that names the lines of the manifest which show it. */
+export function SourceMark({ source, lines }: { source: Source | undefined; lines?: readonly string[] }) {
+  return source ? (
+    <span class={`source ${source}`} title={lines?.join(', ')}>
+      {source}
+    </span>
+  ) : null;
 }
 
 /**
@@ -47,7 +51,7 @@ export function Fields({ schema, sent }: { schema: JsonSchema; sent: boolean }) 
 /** A field, or a parameter, which has a place. */
 function Field(props: { name: string; field: JsonSchema; required: boolean; sent: boolean }) {
   const { name, field, required, sent } = props;
-  const { description, in: place, items, anyOf = [], 'x-source': source } = field;
+  const { description, in: place, items, anyOf = [], 'x-source': source, 'x-fidelity': lines } = field;
   // An object without a name, be it alone, in a list or nullable.
   const inside = [field, items || undefined, ...anyOf].find((part) => part?.properties);
   return (
@@ -64,7 +68,7 @@ function Field(props: { name: string; field: JsonSchema; required: boolean; sent
         )}
         {sent && required && <span class="required">required</span>}
         {!sent && !required && <span class="type">may be missing</span>}
-        <SourceMark source={source} />
+        <SourceMark source={source} lines={lines ?? []} />
       </p>
       {description && <Text text={description} />}
       {inside && <Fields schema={inside} sent={sent} />}

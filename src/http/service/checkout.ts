@@ -15,7 +15,7 @@ import { BoundedMap } from './bounded-map.ts';
 import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
 import { type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 
-/** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed). */
+/** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed: checkout-post). */
 export function mountCheckout(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.checkout[mode];

@@ -12,7 +12,7 @@ import { noteError } from '../record-requests.ts';
 
 type Report = (error: unknown) => void;
 
-/** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed). */
+/** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed: initiate-cors*, initiate-preflight*). */
 export function mountInitiate(app: App, parts: AppParts, report: Report): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
@@ -46,8 +46,9 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
     tag: 'Service: payments',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
     description:
-      'The public key in the body tells the merchant. Refusals are answered 200 (observed), so look at the body; `--error-status http` answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (chosen), and CORS is open (observed).',
+      'The public key in the body tells the merchant. Refusals are answered 200 (observed: refusal-*-status*), so look at the body; `--error-status http` answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (observed: initiate-json*), and CORS is open (observed: initiate-cors*).',
     source: 'documented',
+    lines: 'initiate-*, field-*, amount-*, currency-*, refusal-*, route-initiate-*',
     body: {
       types: [FORM_TYPE, 'multipart/form-data', JSON_TYPE],
       schema: messages.InitiateRequest,
@@ -66,7 +67,7 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
   };
 }
 
-/** Initiate as both server copies take it, too (observed). */
+/** Initiate as both server copies take it, too (observed: route-initiate-by-get*). */
 function getOperationOf(mode: Mode, { messages }: Dialect): Operation {
   const { body: _, ...operation } = operationOf(mode, { messages });
   return {
@@ -74,6 +75,7 @@ function getOperationOf(mode: Mode, { messages }: Dialect): Operation {
     summary: `Initiate a payment in ${MODE_WORDS[mode]} by GET`,
     description: 'The same by the query, where the profile says so.',
     source: 'observed',
+    lines: 'route-initiate-by-get*',
     query: messages.InitiateRequest,
   };
 }
@@ -81,7 +83,7 @@ function getOperationOf(mode: Mode, { messages }: Dialect): Operation {
 /** The fields of a request by GET, as they were written. */
 const search = (c: AppContext): string => /\?([^#]*)/.exec(c.req.url)?.[1] ?? '';
 
-/** What goes out for an initiate. Every answer has these headers; CORS is open (observed). */
+/** What goes out for an initiate. Every answer has these headers; CORS is open (observed: initiate-cors*). */
 export const ANSWER_HEADERS = {
   'access-control-allow-origin': '*',
   'content-type': JSON_TYPE,

@@ -32,40 +32,63 @@ function amountProblem(value: string): string | undefined {
 
 /**
  * The fields of initiate. Names, limits and which are required: documented. The form of amount and addresses: chosen.
- * Loose accepts what published clients send although it is not documented (observed).
+ * Loose accepts what published clients send although it is not documented (observed: field-logo-optional*, *-any-length, currency-any-case).
  */
 function fieldsOf(loose: boolean) {
   return {
-    public_key: text('public_key', 50, 'Merchant public API key (documented).', loose),
+    public_key: text('public_key', 50, 'Merchant public API key (documented: field-public-key-*).', loose),
     identifier: text(
       'identifier',
       MAX_IDENTIFIER,
-      "The merchant's own identifier of the payment (documented). It may be used again (observed).",
+      "The merchant's own identifier of the payment (documented: field-identifier-*). It may be used again (observed: initiate-identifier-*).",
       loose,
     ),
-    currency: text('currency', 4, 'Currency code in upper case, such as USD or EUR (documented).', loose),
+    currency: text(
+      'currency',
+      4,
+      'Currency code in upper case, such as USD or EUR (documented: field-currency-*, currency-*).',
+      loose,
+    ),
     amount: required(
       'amount',
       amountProblem,
-      'Plain decimal greater than 0 (documented). The IPN signs it exactly as sent (observed); a JSON number is taken when it can be read exactly (chosen).',
+      'Plain decimal greater than 0 (documented: field-amount-*, amount-*). The IPN signs it exactly as sent (observed: signature-amount-*); a JSON number is taken when it can be read exactly (chosen: amount-json-*).',
       amountJson(AMOUNT_PATTERN.source),
     ),
-    details: text('details', 100, 'What the payment is for (documented).', loose),
-    ipn_url: address('ipn_url', 'Absolute http(s) address that receives the IPN (documented).'),
+    details: text('details', 100, 'What the payment is for (documented: field-details-*).', loose),
+    ipn_url: address(
+      'ipn_url',
+      'Absolute http(s) address that receives the IPN (documented: field-ipn-url-*).',
+    ),
     success_url: address(
       'success_url',
-      'Where the browser goes on success (documented), byte for byte as given (observed).',
+      'Where the browser goes on success (documented: field-success-url-*), byte for byte as given (observed: checkout-success-*).',
     ),
-    cancel_url: address('cancel_url', 'Where the browser goes on cancellation (documented).'),
+    cancel_url: address(
+      'cancel_url',
+      'Where the browser goes on cancellation (documented: field-cancel-url-*).',
+    ),
     site_logo: address(
       'site_logo',
-      'Merchant logo address (documented). `--loose` lets it be missing (observed).',
+      'Merchant logo address (documented: field-logo-*). `--loose` lets it be missing (observed: field-logo-optional*).',
     ),
     checkout_theme: maybe(
-      oneOf('checkout_theme', CHECKOUT_THEMES, 'How the checkout looks (documented).', { default: 'light' }),
+      oneOf('checkout_theme', CHECKOUT_THEMES, 'How the checkout looks (documented: initiate-theme-*).', {
+        default: 'light',
+      }),
     ),
-    customer_name: text('customer_name', 30, "The customer's name (documented).", loose),
-    customer_email: email('customer_email', 30, "The customer's e-mail (documented).", loose),
+    customer_name: text(
+      'customer_name',
+      30,
+      "The customer's name (documented: field-customer-name-*, field-name-*).",
+      loose,
+    ),
+    customer_email: email(
+      'customer_email',
+      30,
+      "The customer's e-mail (documented: field-customer-email-*, field-email-*).",
+      loose,
+    ),
   };
 }
 
@@ -98,7 +121,7 @@ export const INITIATE_EXAMPLE = {
 
 export const InitiateRequest = postedMessage(
   'InitiateRequest',
-  'What a merchant posts to initiate (documented). Unknown fields are ignored (observed).',
+  'What a merchant posts to initiate (documented: field-nothing-sent). Unknown fields are ignored (observed: initiate-unknown-*).',
   INITIATE_FIELDS.strict,
   INITIATE_EXAMPLE,
 );
@@ -118,15 +141,19 @@ function checksOf(fields: typeof INITIATE_FIELDS.strict) {
   } as const satisfies Record<Accepted['siteLogo'], unknown>;
 }
 
-export const InitiateAnswer = record('InitiateAnswer', 'A payment was initiated (documented).', {
-  success: field(z.literal('ok'), 'Always `ok` (documented).'),
-  message: field(string, 'For people (documented).'),
-  url: field(
-    string,
-    'Checkout address with the query `payment_id`: send the customer there (documented).',
-    LINK,
-  ),
-});
+export const InitiateAnswer = record(
+  'InitiateAnswer',
+  'A payment was initiated (documented: initiate-success-*).',
+  {
+    success: field(z.literal('ok'), 'Always `ok` (documented: initiate-success-is-ok).'),
+    message: field(string, 'For people (documented: initiate-message*).'),
+    url: field(
+      string,
+      'Checkout address with the query `payment_id`: send the customer there (documented: initiate-url*).',
+      LINK,
+    ),
+  },
+);
 export type InitiateAnswer = z.infer<typeof InitiateAnswer>;
 
 export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): InitiateAnswer {

@@ -53,7 +53,7 @@ export const dialect: Dialect = {
   cardDetails,
   cardList,
   serviceError,
-  // Their clients decide on the body (observed).
+  // Their clients decide on the body (observed: refusal-*-status*).
   refusals: new Set(['invalid_fields', 'unsupported_currency', 'invalid_api_key']),
   refusal,
   settledError,
