@@ -5,7 +5,7 @@ import { code, escaped, table } from './markdown.mjs';
 
 const KINDS = ['documented', 'observed', 'chosen'];
 
-export function readLines(root) {
+function readLines(root) {
   const text = readFileSync(join(root, 'fixtures/fidelity/manifest.jsonl'), 'utf8');
   return text
     .split('\n')
@@ -14,7 +14,8 @@ export function readLines(root) {
 }
 
 /** Every line, by area. */
-export function manifestPage(lines, { AREAS, PROFILES }) {
+export function manifestPage(root, { AREAS, PROFILES }) {
+  const lines = readLines(root);
   const everywhere = Object.keys(PROFILES).length;
   const sections = Object.entries(AREAS).map(([area, title]) => {
     const rows = lines
@@ -71,7 +72,8 @@ function choicesTable({ CHOICES, PROFILES, choicesOf }) {
  *
  * @param isWanted whether they are written; else a table that is not what it should be is an error
  */
-export function insertTables(root, lines, sources, isWanted) {
+export function insertTables(root, sources, isWanted) {
+  const lines = readLines(root);
   const files = {
     'README.md': { areas: areasTable(lines, sources, 'src/docs/') },
     'src/docs/fidelity.md': { areas: areasTable(lines, sources, ''), choices: choicesTable(sources) },

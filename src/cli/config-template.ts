@@ -31,7 +31,7 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
 
 const HEAD = `// What "gateway-sim start" does here. Comments and commas at the end are fine in this file.
 // Each key is a flag too (dataDir: --data-dir) and, unless its value is a structure, a variable
-// (GATEWAY_SIM_DATA_DIR): a flag beats a variable, which beats this file, which beats the default.
+// (GATEWAY_SIM_DATA_DIR): a flag beats a variable, which beats this file, which beats the profile and the default.
 // Lines that begin with // are not in force: they show the default, or an example where there is none.`;
 
 /**

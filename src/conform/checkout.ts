@@ -19,14 +19,14 @@ export async function payOnCheckout(target: Target, path: string): Promise<strin
   for (let step = 0; step < MAX_STEPS; step++) {
     const location = header(page.headers, 'location');
     if (page.status >= 300 && page.status < 400 && location !== undefined) {
-      const next = target.pathOf(location);
+      const next = target.pathOf(location, at);
       if (next === undefined || !isCheckout(next)) return location;
       at = next;
       page = await target.send(next, { headers: HTML });
       continue;
     }
     const form = formOf(page.body, entries[0] ?? '');
-    const action = form && target.pathOf(new URL(form.action, `http://localhost${at}`).href);
+    const action = form && target.pathOf(form.action, at);
     if (!form || action === undefined || !entries.length) return undefined;
     entries.shift();
     page = await target.send(action, { body: form.body, headers: HTML });

@@ -62,11 +62,16 @@ export class Target {
     });
   }
 
-  /** The part of an address that lies at the target; undefined for one that lies elsewhere. */
-  pathOf(address: string): string | undefined {
+  /**
+   * The part of an address that lies at the target; undefined for one that lies elsewhere.
+   *
+   * @param from the path of the page that it stands on
+   */
+  pathOf(address: string, from = '/'): string | undefined {
     const base = new URL(this.#base);
-    if (!URL.canParse(address, base.href)) return undefined;
-    const { origin, pathname, search } = new URL(address, base.href);
+    const page = this.#base + from;
+    if (!URL.canParse(address, page)) return undefined;
+    const { origin, pathname, search } = new URL(address, page);
     // An emulator may name itself by another address than the one that it is asked at.
     const isHere = origin === base.origin || (this.isLocal && isLoopback(new URL(origin).hostname));
     const prefix = base.pathname.replace(/\/+$/, '');

@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { PROFILE_NAMES } from '../../src/contract/profiles.ts';
+import { connectGatewaySim } from '../../src/index.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { LINES } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -109,6 +111,48 @@ describe('a profile decides', () => {
     const { server } = await startSim({ profile });
     expect(server.parts.runtime.settings.ipn.schedule).toHaveLength(count);
   });
+});
+
+describe('the OpenAPI document', () => {
+  it('has what the profile adds, and names the lines that show it', async () => {
+    const sim = await startSim({ profile: 'newer-server' });
+    const document = await sim.control<Document>('/openapi.json');
+    expect(await new Validator().validate({ ...document })).toMatchObject({ valid: true });
+    const { get, post } = document.paths['/payment/initiate'] ?? {};
+    expect(get).toMatchObject({
+      'x-source': 'observed',
+      'x-fidelity': expect.arrayContaining(['route-initiate-by-get', 'route-initiate-by-get-live']),
+    });
+    expect(get?.parameters).toContainEqual(expect.objectContaining({ name: 'identifier', in: 'query' }));
+    expect(post).toMatchObject({ 'x-fidelity': expect.arrayContaining(['initiate-sandbox', 'amount-zero']) });
+    const known = new Set(LINES.map(({ id }) => id));
+    const named = [...JSON.stringify(document).matchAll(/"x-fidelity":\[([^\]]*)\]/g)].flatMap(
+      ([, list = '']): string[] => JSON.parse(`[${list}]`),
+    );
+    expect(named.filter((id) => !known.has(id))).toEqual([]);
+    expect(named.length).toBeGreaterThan(500);
+  });
+});
+
+interface Document {
+  paths: Record<string, Record<string, { parameters?: object[] }>>;
+}
+
+describe('a command', () => {
+  it.each(['older-server', 'newer-server'])(
+    'tells why %s refused it, whatever the shape',
+    async (profile) => {
+      const sim = await startSim({ profile });
+      const gateway = await connectGatewaySim(sim.url);
+      for (const mode of ['live', 'sandbox'] as const) {
+        const refused = gateway.payments.create({ mode, customerName: 'x'.repeat(31) });
+        await expect(refused).rejects.toMatchObject({
+          message: 'customer_name may have at most 30 characters (got 31)',
+          problems: ['customer_name may have at most 30 characters (got 31)'],
+        });
+      }
+    },
+  );
 });
 
 describe('what a profile stands on', () => {

@@ -1,3 +1,4 @@
+import { firstProblems } from '../../contract/error.ts';
 import type { JsonSchema } from '../../contract/field.ts';
 import { nameAt } from '../../contract/json-schema.ts';
 import type { Source } from '../../contract/vocabulary.ts';
@@ -6,10 +7,20 @@ export function schemaAnchor(name: string): string {
   return `schema-${name}`;
 }
 
+/** Maximum lines that a mark on the page names: an operation stands on hundreds. */
+const NAMED = 8;
+
 /** Where a behaviour comes from, as a mark that names the lines of the manifest which show it. */
-export function SourceMark({ source, lines }: { source: Source | undefined; lines?: readonly string[] }) {
+export function SourceMark({
+  source,
+  lines = [],
+}: {
+  source: Source | undefined;
+  lines?: readonly string[];
+}) {
+  const named = firstProblems(lines, lines.length, NAMED).join(', ');
   return source ? (
-    <span class={`source ${source}`} title={lines?.join(', ')}>
+    <span class={`source ${source}`} title={named || undefined}>
       {source}
     </span>
   ) : null;

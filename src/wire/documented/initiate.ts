@@ -77,18 +77,8 @@ function fieldsOf(loose: boolean) {
         default: 'light',
       }),
     ),
-    customer_name: text(
-      'customer_name',
-      30,
-      "The customer's name (documented: field-customer-name-*, field-name-*).",
-      loose,
-    ),
-    customer_email: email(
-      'customer_email',
-      30,
-      "The customer's e-mail (documented: field-customer-email-*, field-email-*).",
-      loose,
-    ),
+    customer_name: text('customer_name', 30, "The customer's name (documented: field-*name-*).", loose),
+    customer_email: email('customer_email', 30, "The customer's e-mail (documented: field-*email-*).", loose),
   };
 }
 
