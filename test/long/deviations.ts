@@ -374,7 +374,7 @@ const IPNS: readonly Deviation[] = [
 const CARDS: readonly Deviation[] = [
   {
     name: 'a missing key is 403',
-    line: 'card-auth-missing',
+    line: 'card-auth-status',
     answer: status(({ status: was, path, body }) => was === 401 && path === '/api/cards' && body !== '', 403),
   },
   {
@@ -415,7 +415,7 @@ const CARDS: readonly Deviation[] = [
   },
   {
     name: 'refused cards are 200',
-    line: 'card-title-missing',
+    line: 'card-error-shape',
     answer: status((seen) => isCard(seen) && seen.status === 422, 200),
   },
   {
