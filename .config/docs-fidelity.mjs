@@ -67,6 +67,12 @@ function choicesTable({ CHOICES, PROFILES, choicesOf }) {
   return table(['Choice', 'What', ...names.map(code)], [...chosen, ...set]);
 }
 
+function scoreOf(lines, profile) {
+  const own = lines.filter(({ profiles }) => profiles.includes(profile));
+  const counts = KINDS.map((kind) => `${own.filter(({ source }) => source.kind === kind).length} ${kind}`);
+  return `(${own.length} facts: ${counts.join(', ')})`;
+}
+
 /**
  * Puts the tables between their markers in README.md and on the page about fidelity.
  *
@@ -89,6 +95,8 @@ export function insertTables(root, sources, isWanted) {
       if (!place.test(text)) throw new Error(`${file} has no place for the table of ${name}`);
       text = text.replace(place, (_, begin, end) => `${begin}\n${made}\n\n${end}`);
     }
+    // What the banner of the first minute says.
+    text = text.replace(/\(\d+ facts: [^)]*\)/, () => scoreOf(lines, 'document'));
     if (text === old) continue;
     if (!isWanted) throw new Error(`${file} is not what "npm run docs" makes of it`);
     writeFileSync(path, text);

@@ -108,7 +108,7 @@ const plain = (text: string) => text.toLowerCase().replaceAll('_', ' ');
 
 function checkIpn(
   expected: ExpectedIpn,
-  { ipns, fill }: Seen,
+  { ipns, fill, early }: Seen,
   secretKey: string,
   tools: IpnTools,
   findings: Findings,
@@ -118,6 +118,7 @@ function checkIpn(
   if (ipns.length !== count) findings.differ(countOf(count), countOf(ipns.length));
   if (!ipn) return;
   if (ipns.some(({ body }) => body !== ipn.body)) findings.differ('the same IPN again', 'another body');
+  if (expected.early && !early) findings.differ('the IPN before the redirect', 'it came later');
   const fields = fieldsOf(ipn);
   for (const [name, value] of Object.entries(expected.fields ?? {})) {
     findings.equal(name, fill(value), fields.get(name));

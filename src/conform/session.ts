@@ -14,6 +14,8 @@ export interface Seen {
   /** Where the browser was sent when the payment was settled; undefined where that is not known. */
   redirect: string | undefined;
   ipns: readonly ReceivedIpn[];
+  /** How many of them were there when the browser was sent on. */
+  early: number;
   /** The line with its placeholders filled in: for what is expected. */
   fill: (text: string) => string;
 }
@@ -69,8 +71,9 @@ export class Session {
     this.#keep(json);
     if (expect.ipn?.answered !== undefined) this.#listener?.answerWith(this.#mark, expect.ipn.answered);
     const redirect = outcome === undefined ? undefined : await this.#settle(outcome, line);
+    const early = this.#listener?.of(this.#mark).length ?? 0;
     const ipns = expect.ipn ? await this.#ipns(expect.ipn.count, expect.ipn.answered) : [];
-    return { ...seen, json, redirect, ipns, fill: (text) => this.#fill(text) };
+    return { ...seen, json, redirect, ipns, early, fill: (text) => this.#fill(text) };
   }
 
   /** What the answer brings for the requests that follow. */

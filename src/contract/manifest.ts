@@ -58,6 +58,8 @@ const ExpectedIpn = z.strictObject({
   method: z.optional(text),
   /** What follows the path of the address that it was posted to. */
   query: z.optional(text),
+  /** It arrives before the browser is sent on. */
+  early: z.optional(z.literal(true)),
   /** Whether its signature is the documented one over what it carries. */
   signed: z.optional(z.literal(true)),
 });

@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 
 /** A request as it came, or an answer as it goes out; a deviation changes it in place. */
 export interface Exchange {
@@ -27,6 +28,8 @@ export interface RelayedIpn {
   body: string;
   /** How often it goes out. */
   copies: number;
+  /** How long it is held back, in milliseconds: the redirect waits for three seconds at most. */
+  afterMs: number;
 }
 
 /** One thing that a server does otherwise. */
@@ -58,8 +61,9 @@ export async function startDeviating(emulator: string, { answer, ipn }: Deviatio
     const body = await textOf(incoming);
     const [, to, path = '', query = ''] = RELAY.exec(url) ?? [];
     if (to !== undefined) {
-      const relayed = { method, query, headers: plain(headers), body, copies: 1 };
+      const relayed = { method, query, headers: plain(headers), body, copies: 1, afterMs: 0 };
       ipn?.(relayed);
+      if (relayed.afterMs > 0) await setTimeout(relayed.afterMs);
       let status = 200;
       for (let copy = 0; copy < relayed.copies; copy++) {
         const target = `${path}${relayed.query ? `?${relayed.query}` : ''}`;

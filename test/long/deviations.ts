@@ -254,6 +254,13 @@ const ANSWERS: readonly Deviation[] = [
 
 const IPNS: readonly Deviation[] = [
   {
+    name: 'the IPN comes after the redirect',
+    line: 'ipn-before-redirect',
+    ipn: (ipn) => {
+      ipn.afterMs = 3_300;
+    },
+  },
+  {
     name: 'the signature is in lower case',
     line: 'signature-upper-case',
     ipn: field('signature', (value) => value.toLowerCase()),
