@@ -86,10 +86,8 @@ export class Target {
 }
 
 function unreachable(url: string, reason: string): GatewayError {
-  const isUntrusted = /certificate|self.signed|trusted/i.test(reason);
-  return new GatewayError('no_server', `${url} cannot be asked: ${reason}`, {
-    hint: isUntrusted
-      ? hint`Name the authority that signed its certificate in NODE_EXTRA_CA_CERTS.`
-      : hint`Say where it is with ${option('target')}.`,
-  });
+  const message = `${url} cannot be asked: ${reason}`;
+  // What is wrong with a certificate is said with what helps.
+  if (/certificate/i.test(reason)) return new GatewayError('no_server', message);
+  return new GatewayError('no_server', message, { hint: hint`Say where it is with ${option('target')}.` });
 }

@@ -1,11 +1,18 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { explainedBy } from '../../src/conform/explain.ts';
 import { conformJunit, maskedReport } from '../../src/conform/reports.ts';
 import { PROFILE_NAMES } from '../../src/contract/profiles.ts';
 import { held, inForce, LINES, linesNamed } from '../helpers/conform.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { startSim } from '../helpers/sim.ts';
+
+const hasOpenssl = spawnSync('openssl', ['version'], { stdio: 'ignore' }).status === 0;
 
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 
@@ -105,6 +112,25 @@ describe('a target', () => {
       code: 'no_server',
       message: expect.stringContaining('connection refused'),
     });
+  });
+
+  it.runIf(hasOpenssl)('whose certificate nobody trusts is not asked (where there is openssl)', async () => {
+    const folder = await temporaryFolder();
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const make = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    spawnSync('openssl', [...make, '-days', '1', '-subj', '/CN=localhost', '-keyout', key, '-out', cert]);
+    let asked = 0;
+    const server = createSecureServer({ key: await readFile(key), cert: await readFile(cert) }, () => {
+      asked++;
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    await expect(held({ url, ...keys })).rejects.toMatchObject({
+      code: 'no_server',
+      message: expect.stringMatching(/certificate of localhost:\d+ is not trusted.*NODE_EXTRA_CA_CERTS/),
+    });
+    expect(asked).toBe(0);
   });
 
   it('that does not know a key is said to', async () => {
