@@ -67,6 +67,13 @@ describe('the emulator', () => {
   });
 });
 
+it('leaves no retry behind', async () => {
+  const sim = await startSim();
+  await held(sim, {}, { lines: linesNamed('ipn-retried', 'ipn-redirect-not-followed') });
+  const { data } = await sim.control<{ data: { state: string }[] }>('/ipns');
+  expect(data.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+});
+
 const ORDER_OF_OTHERS = {
   identifier: 'not-ours',
   currency: 'USD',
