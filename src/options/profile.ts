@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import {
@@ -12,6 +11,7 @@ import {
   PROFILES,
   type ProfileName,
 } from '../contract/profiles.ts';
+import { readBeginning } from './read-beginning.ts';
 
 /** What a profile says: one of ours, or one of ours with what a file changes. */
 export interface ReadProfile {
@@ -58,17 +58,15 @@ export function readProfile(given: unknown, label: string, folder = '.'): ReadPr
 }
 
 function objectIn(path: string, label: string): Record<string, unknown> {
+  const text = readBeginning(path, label, MAX_BYTES);
   try {
-    const text = readFileSync(path, 'utf8');
-    const parsed: unknown = text.length > MAX_BYTES ? undefined : JSON.parse(text);
+    const parsed: unknown = JSON.parse(text);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
-    throw new Error('it is not a JSON object');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new GatewayError('usage', `${label} cannot be read from ${path}: ${code ?? message}`, {
-      cause: error,
-    });
+    const { message } = error as SyntaxError;
+    throw new GatewayError('usage', `${label} cannot be read from ${path}: ${message}`, { cause: error });
   }
+  throw usage(`${label} cannot be read from ${path}: it is not a JSON object`);
 }
 
 /** Single choices by name. @throws GatewayError `usage` for one that there is not, and for a value that it cannot take */
