@@ -119,6 +119,8 @@ class Trial {
     } catch (error) {
       if (error instanceof Unseen) return { why: error.message };
       throw error;
+    } finally {
+      await session.end();
     }
   }
 

@@ -22,6 +22,7 @@ export async function requireGateway(target: Target): Promise<void> {
     if (!isAnswer(json)) continue;
     if (index === 0) requireKey(json, options.publicKey);
     await look(target);
+    await cancel(target, at(json, 'url'));
     return;
   }
   throw new GatewayError(
@@ -29,6 +30,13 @@ export async function requireGateway(target: Target): Promise<void> {
     `what answers at ${options.url} is no gateway of this interface: three answers to ${SANDBOX} were no JSON objects with success or error`,
     { hint: hint`Say where the gateway is with ${option('target')}, without the path of initiate.` },
   );
+}
+
+/** In an emulator nothing stays pending. */
+async function cancel(target: Target, url: unknown): Promise<void> {
+  const [, id] = /[?&]payment_id=([\w-]+)/.exec(String(url)) ?? [];
+  if (!target.hasControl || id === undefined) return;
+  await target.control('POST', `/payments/${id}/settle`, { outcome: 'cancel', delivery: 'redirect-only' });
 }
 
 /** An order that nobody can refuse for its fields. */

@@ -39,6 +39,8 @@ export class Session {
   /** Unlike that of any other session: the identifier of its payments, and the mark of its IPNs. */
   readonly #mark: string;
   readonly #values: Record<string, string>;
+  /** Its payments that nobody has settled, as far as it knows. */
+  readonly #open = new Set<string>();
 
   /** @param ipnUrl where IPNs reach the listener; null where they cannot */
   constructor(target: Target, listener: IpnListener | null, ipnUrl: string | null, mark: string) {
@@ -77,6 +79,13 @@ export class Session {
     return { ...seen, json, redirect, ipns, early, fill: (text) => this.#fill(text) };
   }
 
+  /** Cancels in an emulator what is still pending: `pay` and people go by the newest pending payment. */
+  async end(): Promise<void> {
+    if (!this.#target.hasControl) return;
+    const cancel = { outcome: 'cancel', delivery: 'redirect-only' };
+    for (const id of this.#open) await this.#target.control('POST', `/payments/${id}/settle`, cancel);
+  }
+
   /** What the answer brings for the requests that follow. */
   #keep(json: unknown): void {
     const url = at(json, 'url');
@@ -84,7 +93,10 @@ export class Session {
       const path = this.#target.pathOf(url);
       if (path !== undefined) this.#values['checkout'] = path;
       const id = /[?&]payment_id=([^&#]+)/.exec(url)?.[1];
-      if (id !== undefined) this.#values['paymentId'] = decodeURIComponent(id);
+      if (id !== undefined) {
+        this.#values['paymentId'] = decodeURIComponent(id);
+        this.#open.add(id);
+      }
     }
     const cardId = at(json, 'data.id');
     if (typeof cardId === 'string') this.#values['cardId'] = cardId;
@@ -112,8 +124,9 @@ export class Session {
       });
       return undefined;
     }
-    const { checkout, paymentId } = this.#values;
+    const { checkout, paymentId = '' } = this.#values;
     if (checkout === undefined) throw new Unseen('the answer had no checkout URL');
+    this.#open.delete(encodeURIComponent(paymentId));
     if (outcome !== 'pay') {
       const settled = await this.#control(`/payments/${paymentId}/settle`, { outcome });
       const redirect = at(settled, 'redirectUrl');

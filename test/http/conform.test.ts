@@ -67,6 +67,20 @@ describe('the emulator', () => {
   });
 });
 
+it('leaves nothing pending behind', async () => {
+  const sim = await startSim();
+  await held(
+    sim,
+    {},
+    { lines: linesNamed('initiate-live', 'initiate-identifier-reused', 'checkout-email-then-code') },
+  );
+  const { data } = await sim.control<{ data: { status: string; identifier: string }[] }>('/payments');
+  expect(data.length).toBeGreaterThan(4);
+  // The first of them found out what is at the address.
+  expect(data.filter(({ status }) => status === 'pending')).toEqual([]);
+  expect((await sim.control<{ data: unknown[] }>('/ipns')).data).toEqual([]);
+});
+
 it('leaves no retry behind', async () => {
   const sim = await startSim();
   await held(sim, {}, { lines: linesNamed('ipn-retried', 'ipn-redirect-not-followed') });

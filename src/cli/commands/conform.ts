@@ -5,10 +5,9 @@ import { type ActionsOf, counted, type Declarations, group, text } from '../comm
 const ABOUT = `
 Holds every line of the manifest against an emulator or a deployment: a request, and what must come back. Without
 --target it asks the emulator that runs here, or one of its own in memory. A target on this machine is taken for an
-emulator: everything is tried, payments are made and settled, cards are made. Anywhere else only the sandbox is tried,
-with at most five requests a second, and nothing is settled that was not made by this run. For IPNs from elsewhere give
-an address that leads to this machine (a tunnel to --ipn-port), else they are not seen. Exit code 1 when a line does
-not hold.`;
+emulator: everything is tried, and what is left pending is canceled. Anywhere else only the sandbox is tried, with at
+most five requests a second. Nothing is settled that was not made by this run. For IPNs from elsewhere give an address
+that leads to this machine (a tunnel to --ipn-port), else they are not seen. Exit code 1 when a line does not hold.`;
 
 export const COMMANDS = {
   conform: {
