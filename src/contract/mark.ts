@@ -24,6 +24,8 @@ export function readMarks(written: string): Marks {
 
 /** The ids that these stand for, each once, in the order of `known`. */
 export function idsFor(lines: readonly string[], known: readonly string[]): string[] {
-  const patterns = lines.map((line) => new RegExp(`^${line.replaceAll('*', '.*')}$`));
-  return known.filter((id) => patterns.some((pattern) => pattern.test(id)));
+  const named = new Set(lines.filter((line) => !line.includes('*')));
+  const open = lines.filter((line) => line.includes('*')).map((line) => line.replaceAll('*', '.*'));
+  const pattern = open.length ? new RegExp(`^(?:${open.join('|')})$`) : undefined;
+  return known.filter((id) => named.has(id) || pattern?.test(id));
 }

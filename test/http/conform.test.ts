@@ -16,7 +16,8 @@ const hasOpenssl = spawnSync('openssl', ['version'], { stdio: 'ignore' }).status
 
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 
-describe('the emulator', () => {
+// The whole list takes a while on a machine that does much else.
+describe('the emulator', { timeout: 60_000 }, () => {
   it.each(PROFILE_NAMES)('holds every line of the profile %s', async (profile) => {
     const { report } = await held(await startSim({ profile }), { profile });
     expect(report.differ).toEqual([]);
