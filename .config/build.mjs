@@ -70,7 +70,10 @@ function writeModule(path, commonJs) {
 const COMMAND_FILES = [
   ['version', /src[\\/]system[\\/]package-info\.ts$/],
   // With the commands that ask a running emulator.
-  ['command', /src[\\/]cli[\\/](run|actions[\\/](?!start|exec|audit|openapi|init|completion)\w+)\.ts$/],
+  [
+    'command',
+    /src[\\/]cli[\\/](run|actions[\\/](?!start|exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
+  ],
   ['server', /src[\\/]cli[\\/]actions[\\/]start\.ts$/],
   ['routes', /src[\\/]http[\\/]request-listener\.ts$/],
 ];

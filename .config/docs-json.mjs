@@ -45,6 +45,8 @@ export const JSON_OF_COMMANDS = {
   'clock resume': '[Clock](#clock)',
   audit: '[AuditReport](#auditreport); with `--list` `cases`, a list of [AuditCaseInfo](#auditcaseinfo)',
   reconcile: '`data` (each `identifier`, `problem`, `detail`)',
+  conform:
+    '`target`, `profile`, `agree` (how many lines hold), `differ` (each `id`, `expected`, `got`), `unseen` (each `id`, `why`)',
   status: '[Status](#status)',
   stop: '`stopped`, `url`, `pid`',
   wait: '`ready`, `url`',

@@ -1,11 +1,11 @@
-// Writes src/docs/reference from what the built program says of itself: the commands as they are declared, the table
-// of options, the OpenAPI document, the exit codes. Usage: node .config/docs.mjs [folder]
+// Writes src/docs/reference from what the program says of itself, and tables of other pages: node .config/docs.mjs [folder]
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { insertTables, manifestPage } from './docs-fidelity.mjs';
 import { JSON_OF_COMMANDS } from './docs-json.mjs';
 import { apiPage, recordSections } from './docs-openapi.mjs';
 import { code, escaped, table } from './markdown.mjs';
@@ -13,8 +13,8 @@ import { code, escaped, table } from './markdown.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NOTICE = '<!-- Made by "npm run docs". Change its source, not this page. -->';
 const WITHOUT_FLAG = 'structure';
-
-const { AUDIT_CLASSES, buildProgram, environmentName, EXIT_CODES, START_OPTIONS } = await loadSources();
+const sources = await loadSources();
+const { AUDIT_CLASSES, buildProgram, environmentName, EXIT_CODES, START_OPTIONS } = sources;
 const binary = join(ROOT, 'bin/gateway-sim.js');
 const document = JSON.parse(
   execFileSync(process.execPath, [binary, 'openapi'], { encoding: 'utf8', maxBuffer: 2 ** 26 }),
@@ -43,12 +43,14 @@ const pages = {
   'json.md': jsonPage(),
   'exit-codes.md': exitCodesPage(),
   'audit-cases.md': auditPage(),
+  'manifest.md': manifestPage(ROOT, sources),
 };
 const folder = resolve(process.argv[2] ?? join(ROOT, 'src/docs/reference'));
 mkdirSync(folder, { recursive: true });
 for (const [name, text] of Object.entries(pages)) {
   writeFileSync(join(folder, name), `${NOTICE}\n\n${text.trim().replace(/\n{3,}/g, '\n\n')}\n`);
 }
+insertTables(ROOT, sources, process.argv[2] === undefined);
 
 function auditPage() {
   const listed = execFileSync(process.execPath, [binary, 'audit', '--list', '--json'], { encoding: 'utf8' });
@@ -75,6 +77,8 @@ async function loadSources() {
       stdin: {
         contents: `
           export { AUDIT_CLASSES } from './src/contract/audit.ts';
+          export { AREAS } from './src/contract/manifest.ts';
+          export { CHOICES, PROFILES, choicesOf } from './src/contract/profiles.ts';
           export { EXIT_CODES } from './src/cli/output.ts';
           export { buildProgram } from './src/cli/program.ts';
           export { environmentName } from './src/options/resolve.ts';
@@ -195,7 +199,7 @@ function optionsPage() {
   });
   return `# Options
 
-Each option of \`start\` is a flag, an environment variable and a key of \`gateway-sim.config.json\`. A flag overrides a variable, which overrides the file, which overrides the default. A duration is a number with \`ms\`, \`s\`, \`m\` or \`h\`. What the file may look like: [configuration](../configuration.md).
+Each option of \`start\` is a flag, an environment variable and a key of \`gateway-sim.config.json\`. A flag overrides a variable, which overrides the file, which overrides the [profile](../fidelity.md#profiles), which overrides the default. A duration is a number with \`ms\`, \`s\`, \`m\` or \`h\`. What the file may look like: [configuration](../configuration.md).
 
 ${table(['Flag', 'Variable', 'Key', 'Default', 'What'], rows)}
 

@@ -20,12 +20,12 @@ type Label = (name: OptionName) => string;
  * @throws GatewayError `usage`, naming the option whose value makes no sense
  */
 export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egress, label: Label): Settings {
-  const { loose, sandboxEmail, sandboxCode, delivery } = options;
+  const { choices, sandboxEmail, sandboxCode, delivery } = options;
   requireSense(options, label);
   const hostMap = hostMapOf(options, label);
   const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
   return {
-    ...{ loose, sandboxEmail, sandboxCode, delivery },
+    ...{ choices, sandboxEmail, sandboxCode, delivery },
     currencies: new Map(currencies.map((currency) => [currency.code, currency])),
     charges: terms.charges,
     keep: retentionOf(options, label),
@@ -114,7 +114,9 @@ function ipnSettings(options: ResolvedOptions, label: Label): Settings['ipn'] {
   const amountFormat = parseAmountFormat(options.amountFormat);
   if (!amountFormat) {
     const got = options.amountFormat;
-    throw usage(`${label('amountFormat')} must be sent, stored or fixed:N with N from 0 to 8 (got "${got}")`);
+    throw usage(
+      `${label('amountFormat')} must be sent, stored, stored-live or fixed:N with N from 0 to 8 (got "${got}")`,
+    );
   }
   const alsoOn = options.ipnOn.map((text) => {
     const status = SENT_ON_REQUEST.find((name) => name === text);

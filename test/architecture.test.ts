@@ -26,7 +26,7 @@ const DOORS: Record<string, Doors> = {
   options: { rooms: ['contract'], node: ['node:fs', 'node:path'] },
   domain: { rooms: ['contract'], packages: ['big.js', 'zod/mini'] },
   system: {
-    rooms: ['contract', '../package.json'],
+    rooms: ['contract', '../package.json', '../fixtures/fidelity/manifest.jsonl'],
     types: ['domain'],
     packages: ['tinyqueue'],
     node: ['node:crypto', 'node:fs', 'node:path', 'node:url'],
@@ -86,6 +86,11 @@ const DOORS: Record<string, Doors> = {
     types: ['wire'],
     node: ['*'],
   },
+  conform: {
+    rooms: ['contract', 'audit/client.ts', 'audit/junit-report.ts', 'delivery/egress.ts'],
+    types: ['wire'],
+    node: ['*'],
+  },
   library: {
     rooms: ['contract', 'options', 'audit', 'system', 'server', 'wire', 'store/server-file.ts'],
     types: ['http'],
@@ -106,6 +111,7 @@ const DOORS: Record<string, Doors> = {
       'system',
       'library',
       'audit',
+      'conform',
       'delivery/sender.ts',
       'delivery/egress.ts',
       'store',
@@ -146,7 +152,7 @@ function roomOf(file: string): string {
 
 /** A relative import as a path below src/, such as `domain/ipn.ts`. */
 function target(file: string, from: string): string {
-  return relative(SRC, resolve(SRC, dirname(file), from.replace(/\?text$/, '')));
+  return relative(SRC, resolve(SRC, dirname(file), from.replace(/\?\w+$/, '')));
 }
 
 function isNode(from: string): boolean {

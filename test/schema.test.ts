@@ -63,6 +63,7 @@ const VALUES = {
   tlsKey: TEXT,
   proxy: TRUTH,
   hostAlias: TEXTS,
+  profile: { good: ['document', 'older-server', 'newer-server', 'observed'], bad: ['', 1, true] },
   loose: TRUTH,
   errorStatus: { good: ['ok', 'http'], bad: ['htp', 200, true] },
   panel: TRUTH,
@@ -80,7 +81,7 @@ const VALUES = {
   ipnRetries: WHOLE,
   ipnTimeout: WAIT,
   ipnFormat: { good: ['form', 'json'], bad: ['xml', 1] },
-  amountFormat: { good: ['sent', 'stored', 'fixed:2'], bad: ['fixed', 'fixed:9', 2] },
+  amountFormat: { good: ['sent', 'stored', 'stored-live', 'fixed:2'], bad: ['fixed', 'fixed:9', 2] },
   ipnOn: { good: [[], ['canceled', 'failed', 'expired']], bad: ['failed', ['success']] },
   forwardIpn: ADDRESS,
   map: {
@@ -96,6 +97,10 @@ const VALUES = {
   json: TRUTH,
   quiet: TRUTH,
   detach: TRUTH,
+  choices: {
+    good: [{}, { siteLogo: 'optional', settledVisit: 'error' }],
+    bad: [2, [], { siteLog: 'optional' }, { siteLogo: 'maybe' }],
+  },
   charges: {
     good: [{}, { payment: { percent: '2', fixed: 0.3 }, card: {}, cardTransaction: { fixed: '0' } }],
     bad: [

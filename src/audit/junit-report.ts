@@ -19,14 +19,23 @@ export function escaped(text: string): string {
   );
 }
 
-/** The report as CI servers read results of tests. */
-export function junitReport({ cases, summary }: AuditReport): string {
-  const { fail, exposed, unproven, skipped } = summary;
-  const counts = `tests="${cases.length}" failures="${fail + exposed}" skipped="${unproven + skipped}"`;
+/** A result as CI servers know them. */
+export interface JunitCase {
+  name: string;
+  className: string;
+  /** Why it is neither good nor bad. */
+  skipped?: string;
+  failure?: { type: string; message: string; text: string };
+}
+
+/** Results as CI servers read those of tests. */
+export function junitSuite(name: string, cases: readonly JunitCase[]): string {
+  const count = (part: 'skipped' | 'failure') => cases.filter((one) => one[part] !== undefined).length;
+  const counts = `tests="${cases.length}" failures="${count('failure')}" skipped="${count('skipped')}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,
-    `<testsuite name="gateway-sim audit" ${counts}>`,
+    `<testsuite name="${escaped(name)}" ${counts}>`,
     ...cases.map(testCase),
     '</testsuite>',
     '</testsuites>',
@@ -34,11 +43,24 @@ export function junitReport({ cases, summary }: AuditReport): string {
   ].join('\n');
 }
 
-function testCase({ name, class: kind, verdict, why, sent, observed, mend }: AuditedCase): string {
-  const head = `<testcase name="${escaped(name)}" classname="${escaped(`${kind}: ${AUDIT_CLASSES[kind]}`)}"`;
-  if (verdict === 'pass') return `${head}/>`;
-  const message = `message="${escaped(`${verdict}: ${why}`)}"`;
-  if (verdict === 'unproven' || verdict === 'skipped') return `${head}><skipped ${message}/></testcase>`;
-  const told = [sent, observed, mend].filter((one) => one !== null).join('\n\n');
-  return `${head}><failure type="${verdict}" ${message}>${escaped(told)}</failure></testcase>`;
+function testCase({ name, className, skipped, failure }: JunitCase): string {
+  const head = `<testcase name="${escaped(name)}" classname="${escaped(className)}"`;
+  if (skipped !== undefined) return `${head}><skipped message="${escaped(skipped)}"/></testcase>`;
+  if (!failure) return `${head}/>`;
+  const { type, message, text } = failure;
+  return `${head}><failure type="${type}" message="${escaped(message)}">${escaped(text)}</failure></testcase>`;
+}
+
+/** The report of an audit for CI servers. */
+export function junitReport({ cases }: AuditReport): string {
+  return junitSuite('gateway-sim audit', cases.map(audited));
+}
+
+function audited({ name, class: kind, verdict, why, sent, observed, mend }: AuditedCase): JunitCase {
+  const one = { name, className: `${kind}: ${AUDIT_CLASSES[kind]}` };
+  if (verdict === 'pass') return one;
+  const message = `${verdict}: ${why}`;
+  if (verdict === 'unproven' || verdict === 'skipped') return { ...one, skipped: message };
+  const text = [sent, observed, mend].filter((part) => part !== null).join('\n\n');
+  return { ...one, failure: { type: verdict, message, text } };
 }

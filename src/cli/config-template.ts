@@ -25,6 +25,7 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   allowHost: ['pay.example.test'],
   ipnCa: 'ca.pem',
   controlToken: 'a-long-secret',
+  choices: { siteLogo: 'optional' },
   charges: { payment: { percent: '2', fixed: '0' }, card: { percent: '1' }, cardTransaction: { fixed: '0' } },
   currencies: [{ code: 'KES', name: 'Kenyan Shilling', symbol: 'KSh', decimals: 2 }],
   faults: [{ route: 'initiate', status: 503, times: 2 }],
@@ -34,7 +35,7 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
 
 const HEAD = `// What "gateway-sim start" does here. Comments and commas at the end are fine in this file.
 // Each key is a flag too (dataDir: --data-dir) and, unless its value is a structure, a variable
-// (GATEWAY_SIM_DATA_DIR): a flag beats a variable, which beats this file, which beats the default.
+// (GATEWAY_SIM_DATA_DIR): a flag beats a variable, which beats this file, which beats the profile and the default.
 // Lines that begin with // are not in force: they show the default, or an example where there is none.`;
 
 /**

@@ -15,6 +15,8 @@ import type { Io } from './io.ts';
 export interface Server extends ControlServer {
   /** The process that runs it, where server.json tells. */
   pid: number | undefined;
+  /** What its control API asks for, where that is known. */
+  controlToken: string | undefined;
 }
 
 /** Where a server listens by default. */
@@ -50,7 +52,7 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
     caFile: trusted ?? known?.tlsCa ?? undefined,
   });
   if (!guess) await requireEmulator(server);
-  return { ...server, pid: known?.pid };
+  return { ...server, pid: known?.pid, controlToken: token };
 }
 
 type Place = Pick<Io, 'env' | 'cwd'>;

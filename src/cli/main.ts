@@ -12,9 +12,23 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
   keepCompiledCode(process.env);
   const io = processIo();
+  if (io && isVerboseVersion(argv.slice(2))) return writeVersion(io);
   const { run } = await import('./run.ts');
   const exitCode = io ? await run(argv, io) : 2;
   process.exitCode ||= exitCode;
+}
+
+const isVerboseVersion = (words: readonly string[]) =>
+  words.length === 2 && words.includes('--verbose') && (words.includes('--version') || words.includes('-V'));
+
+async function writeVersion(io: Io): Promise<void> {
+  const [{ versionText }, { Output }] = await Promise.all([import('./version.ts'), import('./output.ts')]);
+  const output = new Output(io, {});
+  try {
+    output.line(await versionText(io));
+  } catch (error) {
+    process.exitCode = output.fail(error);
+  }
 }
 
 /** What cannot be written ends no emulator; a command whose output is lost has failed. */

@@ -13,6 +13,7 @@ import { audit } from './commands/audit.ts';
 import { cards } from './commands/cards.ts';
 import { clock } from './commands/clock.ts';
 import { completion } from './commands/completion.ts';
+import { conform } from './commands/conform.ts';
 import { emulator } from './commands/emulator.ts';
 import { exec } from './commands/exec.ts';
 import { faults } from './commands/faults.ts';
@@ -42,6 +43,7 @@ const GROUPS: readonly AnyGroup[] = [
   faults,
   clock,
   audit,
+  conform,
   emulator,
   inbox,
   logs,
@@ -89,7 +91,7 @@ export function buildProgram(
 ): Command {
   const program = new Command('gateway-sim')
     .description('A local emulator of a hosted payment gateway. No real money moves.')
-    .version(VERSION, '-V, --version')
+    .version(VERSION, '-V, --version', 'print the version; with --verbose also the profile in force')
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve']))
     .addHelpText('after', EXIT_CODE_HELP);
   const begins = ({ name, commands }: AnyGroup) =>

@@ -8,7 +8,7 @@ export interface Currency {
   decimals: number;
 }
 
-/** Up to 20 digits, then optionally a point and up to 8 more (chosen: decimal(28,8) is what deployments store). */
+/** Up to 20 digits, then optionally a point and up to 8 more (observed: amount-eight-decimals, amount-twenty-digits): what deployments store is a decimal of 28 digits, 8 of them behind the point. */
 export const AMOUNT_PATTERN = /^\d{1,20}(\.\d{1,8})?$/;
 
 /** Money of cards goes out as JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */

@@ -44,9 +44,15 @@ export const CardTransaction = record('CardTransaction', 'A movement of money on
   beforeCharge: field(money, 'The amount asked for, as decimal text.'),
   amount: field(money, 'The amount asked for, as decimal text.'),
   charge: field(money, 'Taken from the card on top of it.'),
-  type: field(z.enum(['-', '+']), '`-` pays from the card (documented), `+` adds to it (chosen).'),
+  type: field(
+    z.enum(['-', '+']),
+    '`-` pays from the card (documented: card-transaction-type), `+` adds to it (chosen: card-transaction-fund).',
+  ),
   details: field(text, 'Free text.'),
-  remark: field(z.enum(['make_payment', 'add_fund']), '`make_payment` (documented), `add_fund` (chosen).'),
+  remark: field(
+    z.enum(['make_payment', 'add_fund']),
+    '`make_payment` (documented: card-transaction-remark), `add_fund` (chosen: card-transaction-fund).',
+  ),
   createdAt: time('When it was made.'),
   updatedAt: time('When it changed last.'),
 });
@@ -99,7 +105,7 @@ export const CardTransactionInput = request(
 );
 export type CardTransactionInput = z.input<typeof CardTransactionInput>;
 
-/** A card number of which only the last four digits are left (documented). */
+/** A card number of which only the last four digits are left (documented: card-record-masked-card-number). */
 export function maskedCardNumber(number: string): string {
   return number.slice(-4).padStart(number.length, '*');
 }

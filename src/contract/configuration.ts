@@ -5,6 +5,7 @@ import { DURATION_PATTERN } from './duration.ts';
 import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
 import { durationText, textThat } from './input.ts';
 import { OUTCOMES } from './outcomes.ts';
+import { CHOICE_NAMES, CHOICES } from './profiles.ts';
 import { DELIVERY_ORDERS } from './vocabulary.ts';
 
 /*
@@ -136,6 +137,15 @@ export const OutcomeRule = named(
   ),
 );
 export type OutcomeRule = z.output<typeof OutcomeRule>;
+
+/** Single choices against a profile. Options read them without this schema, which is for editors. */
+export const ChosenValues = request(
+  'ChosenValues',
+  'Choices that the emulator makes otherwise than its profile.',
+  Object.fromEntries(
+    CHOICE_NAMES.map((name) => [name, field(z.optional(z.enum(CHOICES[name].values)), CHOICES[name].about)]),
+  ),
+);
 
 /** Nobody needs more by hand; thousands belong into a state file. */
 const MAX_ENTRIES = 1_000;

@@ -78,7 +78,7 @@ const deliveryFields = {
   body: field(text, 'The bytes that every attempt sends.'),
   signedText: field(
     text,
-    'The text under the signature: `data.amount` and `identifier`, without anything between (documented).',
+    'The text under the signature: `data.amount` and `identifier`, without anything between (documented: signature-identifier-digits).',
   ),
   signedWith: field(
     text,

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { Clock } from './clock.ts';
 import { Fault } from './fault.ts';
 import { count, field, LINK, named, nullableText, record, request, TIME, text, time } from './field.ts';
+import { PROFILE_NAMES } from './profiles.ts';
 import { StatusCounts } from './state.ts';
 
 /** Options in force. Their JSON schema is made from the table of options. */
@@ -16,6 +17,14 @@ export const Options = named(
   z.record(text, z.unknown()),
 );
 
+export const Fidelity = record('Fidelity', 'What the behaviour of an emulator stands on.', {
+  profile: field(z.enum(PROFILE_NAMES), 'The profile in force; `options.choices` may differ from it.'),
+  lines: field(count, 'Lines of the manifest that hold under it.'),
+  documented: field(count, 'Those that the service interface says.'),
+  observed: field(count, 'Those that published clients or deployments show.'),
+  chosen: field(count, 'Those that are ours.'),
+});
+
 export const Status = record('Status', 'How a running emulator is doing.', {
   version: field(text, 'Version of gateway-sim.'),
   mode: field(z.enum(['in-memory', 'on-disk']), 'Where the state is kept.'),
@@ -27,6 +36,7 @@ export const Status = record('Status', 'How a running emulator is doing.', {
   clock: field(Clock, "The emulator's clock."),
   faults: field(z.array(Fault), 'Fault rules, in the order in which they are tried.'),
   counts: field(StatusCounts, 'How many records there are.'),
+  fidelity: field(Fidelity, 'Its profile, and what that stands on.'),
   options: field(Options, 'Options in force.'),
 });
 export type Status = z.output<typeof Status>;

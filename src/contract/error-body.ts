@@ -4,12 +4,19 @@ import { field, record, text } from './field.ts';
 import { namesOf } from './vocabulary.ts';
 
 const errorFields = {
-  error: field(z.literal('true'), 'Always the text "true" (documented).'),
-  message: field(text, 'The first problem, naming the field by its name on the wire (documented).'),
-  errors: field(z.array(text), 'Every problem (observed).'),
+  error: field(z.literal('true'), 'Always the text "true" (documented: refusal-is-text, refusal-key*).'),
+  message: field(
+    text,
+    'The first problem, naming the field by its name on the wire (documented: field-*-missing, refusal-key).',
+  ),
+  errors: field(z.array(text), 'Every problem (observed: field-all-at-once, refusal-field-errors).'),
 };
 
-export const ServiceError = record('Error', 'An error of the service (documented).', errorFields);
+export const ServiceError = record(
+  'Error',
+  'An error of the service (documented: refusal-key).',
+  errorFields,
+);
 export type ServiceError = z.output<typeof ServiceError>;
 
 const CommandHint = record('CommandHint', 'A command of gateway-sim.', {

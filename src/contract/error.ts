@@ -3,7 +3,7 @@ import { type Hint, renderHint } from './hint.ts';
 
 /**
  * Everything that can go wrong and be explained to a user, as a closed set with the HTTP status of each. Refused
- * initiates are answered 200 unless `--error-status http` (observed). `cli/output.ts` maps each to an exit code.
+ * initiates are answered 200 unless `--error-status http` (observed: refusal-*-status). `cli/output.ts` maps each to an exit code.
  */
 export const STATUS = {
   invalid_fields: 422,

@@ -13,13 +13,15 @@ export interface JsonSchema {
   oneOf?: readonly JsonSchema[];
   enum?: readonly unknown[];
   'x-source'?: Source;
+  /** Lines of the manifest that show it. */
+  'x-fidelity'?: readonly string[];
   [keyword: string]: unknown;
 }
 
 /** A field of a message: what it may hold, and the one sentence that is said of it wherever it is shown. */
 export interface Field<Schema extends z.ZodMiniType = z.ZodMiniType> {
   schema: Schema;
-  /** Unit and format where they matter. A mark such as (documented) is its source. */
+  /** Unit and format where they matter. Marks in it are its source: see `readMarks`. */
   description: string;
   /** What its schema cannot say in JSON schema, because a function checks it. */
   json: JsonSchema;

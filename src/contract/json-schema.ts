@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type Field, type JsonSchema, MESSAGES, type Message, messageOf, QUERIES } from './field.ts';
-import { SOURCES } from './vocabulary.ts';
+import { readMarks } from './mark.ts';
 
 /*
  * JSON schemas of messages: what zod makes of their schemas, with what is said of them and of their fields.
@@ -107,8 +107,12 @@ function unwrapped(schema: z.ZodMiniType): z.ZodMiniType {
   return inner ? unwrapped(inner) : schema;
 }
 
-/** A text, and the source that a mark such as (documented) in it tells. */
-function marked(description: string): JsonSchema {
-  const source = SOURCES.find((one) => new RegExp(`\\(${one}\\b`).test(description));
-  return { description, ...(source && { 'x-source': source }) };
+/** A text for people, with what the marks in it say: the source, and the lines that show it. */
+export function marked(description: string): JsonSchema {
+  const { text, source, lines } = readMarks(description);
+  return {
+    description: text,
+    ...(source && { 'x-source': source }),
+    ...(lines.length > 0 && { 'x-fidelity': lines }),
+  };
 }

@@ -79,7 +79,7 @@ const asked = {
 const fields = {
   id: field(text, 'Its id: `payment_id` of its checkout URL.'),
   trx: field(text, '`data[payment_trx]` of its IPN: 12 upper-case letters and digits.'),
-  mode: field(z.enum(MODES), 'Chosen by the path of initiate (documented).'),
+  mode: field(z.enum(MODES), 'Chosen by the path of initiate (documented: initiate-sandbox, initiate-live).'),
   status: field(z.enum(PAYMENT_STATUSES), 'Every one but `pending` is final (chosen).'),
   merchantId: field(text, 'The merchant whose public key initiated it.'),
   ...asked,
@@ -158,7 +158,9 @@ export const InitiateFields = query(
   'InitiateFields',
   'What a merchant sends to initiate. Default of each field: something that works.',
   {
-    identifier: optionalText('At most 20 characters (documented). Default: made up.'),
+    identifier: optionalText(
+      'At most 20 characters (documented: field-identifier-too-long). Default: made up.',
+    ),
     amount: optionalText(`Default: \`${PAYMENT_DEFAULTS.amount}\`.`),
     currency: optionalText(`Default: \`${PAYMENT_DEFAULTS.currency}\`.`),
     details: optionalText('What it is for.'),

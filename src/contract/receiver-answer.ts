@@ -109,7 +109,7 @@ function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
   };
 }
 
-/** Whether the body says that the IPN was refused, whatever the status: some receivers always answer 200 (observed). */
+/** Whether the body says that the IPN was refused, whatever the status: some receivers always answer 200 (observed: receiver-always-200). */
 export function saysRefused(body: string): boolean {
   return /"ok"\s*:\s*false|\b(?:invalid|reject|refus|denied|mismatch|bad signature|not valid|forg)/i.test(
     body,

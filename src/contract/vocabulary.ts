@@ -8,7 +8,7 @@ export function namesOf<Name extends string>(table: Readonly<Record<Name, unknow
   return Object.keys(table) as Name[];
 }
 
-/** Test mode or live mode, chosen by the path of initiate (documented). */
+/** Test mode or live mode, chosen by the path of initiate (documented: initiate-sandbox, initiate-live). */
 export const MODES = ['sandbox', 'live'] as const;
 export type Mode = (typeof MODES)[number];
 
@@ -68,7 +68,7 @@ export const IPN_TIMINGS = {
 export type DeliveryOrder = keyof typeof IPN_TIMINGS;
 export const DELIVERY_ORDERS = namesOf(IPN_TIMINGS);
 
-/** How the body of an IPN is written: `form` as deployments do (observed), `json` for receivers that expect it. */
+/** How the body of an IPN is written: `form` as deployments do (observed: ipn-form), `json` for receivers that expect it. */
 export const IPN_FORMATS = ['form', 'json'] as const;
 export type IpnFormat = (typeof IPN_FORMATS)[number];
 
@@ -88,7 +88,7 @@ export type Tampering = (typeof TAMPERINGS)[number];
 export const CARD_STATUSES = ['active', 'inactive', 'canceled'] as const;
 export type CardStatus = (typeof CARD_STATUSES)[number];
 
-/** What a merchant can do to a card (documented). */
+/** What a merchant can do to a card (documented: card-block, card-activate, card-cancel*). */
 export const CARD_ACTIONS = ['activate', 'block', 'cancel'] as const;
 export type CardAction = (typeof CARD_ACTIONS)[number];
 
@@ -103,7 +103,7 @@ export const CARD_TRANSITIONS = {
 export const CARD_MOVEMENTS = ['charge', 'fund'] as const;
 export type CardMovementKind = (typeof CARD_MOVEMENTS)[number];
 
-/** The two looks of the checkout (documented). */
+/** The two looks of the checkout (documented: initiate-theme-*). */
 export const CHECKOUT_THEMES = ['light', 'dark'] as const;
 export type CheckoutTheme = (typeof CHECKOUT_THEMES)[number];
 

@@ -34,7 +34,7 @@ interface TargetSettings extends Pick<Settings, 'mapped'> {
   ipn: Pick<Settings['ipn'], 'forwardTo'>;
 }
 
-/** An address with the query of another one behind its own, character by character: receivers rely on it (observed). */
+/** An address with the query of another one behind its own, character by character: receivers rely on it (observed: ipn-query, receiver-order-in-query). */
 export function withQueryOf(url: string, other: string): string {
   const query = /^[^?#]*\?([^#]*)/.exec(other)?.[1];
   if (!query) return url;

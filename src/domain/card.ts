@@ -13,7 +13,7 @@ import type { Card, Outcome, State } from './state.ts';
 /** A card to create, checked field by field. */
 export type IssueCardCommand = Pick<Card, 'currency' | 'title' | 'nameOnCard' | 'email' | 'amount'>;
 
-/** Numbers that begin so belong to nobody: 9 leaves the issuer to a country, and 999 is the code of none (chosen). */
+/** Numbers that begin so belong to nobody: 9 leaves the issuer to a country, and 999 is the code of none (chosen: card-record-number). */
 const TEST_RANGE = '999900';
 
 /** A Luhn-valid number of 16 digits out of nine random ones. */
@@ -37,7 +37,7 @@ function withCheckDigit(fifteenDigits: string): string {
 const LIFE_IN_YEARS = 3;
 
 /**
- * Rule: a merchant creates a card. It is active; its charges are taken from its amount (chosen).
+ * Rule: a merchant creates a card. It is active; its charges are taken from its amount (chosen: card-record-active, card-record-balance).
  *
  * @throws GatewayError `invalid_fields`
  */
@@ -92,7 +92,7 @@ export function requireCard(state: State, id: string, merchant?: Merchant): Card
 }
 
 /**
- * Rule: a card is activated, blocked or canceled. Where it already is in that state nothing changes (chosen).
+ * Rule: a card is activated, blocked or canceled. Where it already is in that state nothing changes (chosen: card-toggle-same).
  *
  * @throws GatewayError `wrong_state` when the card is canceled
  */
@@ -155,7 +155,7 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
 }
 
 /**
- * Rule: money is added to a card. Its `amount` stays what it was created with (chosen).
+ * Rule: money is added to a card. Its `amount` stays what it was created with (chosen: card-transaction-fund-balance).
  *
  * @throws GatewayError `invalid_fields` (amount, or a balance too great for an exact number), `wrong_state` (currency,
  *   canceled)

@@ -22,7 +22,7 @@ const KEYS = {
 } satisfies Record<keyof typeof STRUCTURES, string[]>;
 
 /**
- * Reads the structures of a configuration. What is absent is empty; the default charges are 2 % of a payment, 1 % of a new card, 0 of what it pays (chosen).
+ * Reads the structures of a configuration. What is absent is empty; the default charges are 2 % of a payment, 1 % of a new card, 0 of what it pays (chosen: ipn-charge-rate, card-charges-rate, card-transaction-charge-none).
  *
  * @throws GatewayError `usage`, naming every key that is wrong and the known key nearest to an unknown one
  */

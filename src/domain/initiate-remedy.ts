@@ -43,7 +43,7 @@ function read(readLoosely: () => InitiateCommand): InitiateCommand | undefined {
 function missingOptions(currency: string, needsLoose: boolean, settings: Settings): OptionHint[] {
   if (settings.currencies.has(currency)) return needsLoose ? [option('loose')] : [];
   const upper = currency.toUpperCase();
-  const loose = needsLoose || (upper !== currency && !settings.loose);
+  const loose = needsLoose || (upper !== currency && settings.choices.currencyCase !== 'free');
   return [
     ...(loose ? [option('loose')] : []),
     ...(settings.currencies.has(upper)

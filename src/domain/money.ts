@@ -3,6 +3,7 @@ import { CURRENCY_CODE, type Currency } from '../contract/amount.ts';
 import type { ChargeRate } from '../contract/configuration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 
 /** The four currencies of the service. Codes, names and symbols: documented; decimals: chosen. */
 export const DOCUMENTED_CURRENCIES: readonly Currency[] = [
@@ -33,7 +34,7 @@ export type Rate = Record<keyof ChargeRate, string>;
 const MAX_CHARGES = 1_000;
 const charges = new WeakMap<Rate, Map<string, string>>();
 
-/** The charge on an amount: percent + fixed, rounded half up to two decimals (chosen). */
+/** The charge on an amount: percent + fixed, rounded half up to two decimals (chosen: ipn-charge-rounding). */
 export function chargeOn(amount: string, rate: Rate): string {
   const known = charges.get(rate) ?? new Map<string, string>();
   if (known.size >= MAX_CHARGES) known.clear();
@@ -61,20 +62,23 @@ export function compare(a: string, b: string): number {
   return new Big(a).cmp(b);
 }
 
-/** How `data[amount]` is written in an IPN: as sent to initiate, with the eight decimals of a database, or with N. */
-export type AmountFormat = 'sent' | 'stored' | `fixed:${number}`;
+/**
+ * How `data[amount]` is written in an IPN: as sent to initiate, with the eight decimals of a database (always, or in
+ * live mode only), or with N.
+ */
+export type AmountFormat = 'sent' | 'stored' | 'stored-live' | `fixed:${number}`;
 
-/** Reads `sent`, `stored` or `fixed:N` with N from 0 to 8; undefined for anything else. */
+/** Reads `sent`, `stored`, `stored-live` or `fixed:N` with N from 0 to 8; undefined for anything else. */
 export function parseAmountFormat(text: string): AmountFormat | undefined {
-  if (text === 'sent' || text === 'stored') return text;
+  if (text === 'sent' || text === 'stored' || text === 'stored-live') return text;
   const digits = /^fixed:([0-8])$/.exec(text)?.[1];
   return digits === undefined ? undefined : `fixed:${Number(digits)}`;
 }
 
-/** The amount as text in the given format. `sent` returns the very text that was given. */
-export function renderAmount(amount: string, format: AmountFormat): string {
-  if (format === 'sent') return amount;
-  const decimals = format === 'stored' ? 8 : Number(format.slice('fixed:'.length));
+/** The amount of a payment of that mode in the given format. `sent` returns the very text that was given. */
+export function renderAmount(amount: string, format: AmountFormat, mode: Mode = 'live'): string {
+  if (format === 'sent' || (format === 'stored-live' && mode === 'sandbox')) return amount;
+  const decimals = format.startsWith('stored') ? 8 : Number(format.slice('fixed:'.length));
   return new Big(amount).toFixed(decimals, Big.roundHalfUp);
 }
 

@@ -79,7 +79,7 @@ function requireCurrency(given: string, settings: Settings): string {
   if (settings.currencies.has(given)) return given;
   const upper = given.toUpperCase();
   const known = settings.currencies.has(upper);
-  if (known && settings.loose) return upper;
+  if (known && settings.choices.currencyCase === 'free') return upper;
   const codes = [...settings.currencies.keys()].join(', ');
   const problem = known
     ? upperCaseProblem(given)

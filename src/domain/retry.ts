@@ -70,7 +70,7 @@ export function wasRefused({ state, note }: Delivery): boolean {
   return state === 'refused' || (note?.startsWith(RESEND_REFUSED) ?? false);
 }
 
-/** What arrived once stays delivered, and is not tried again by itself: the receiver has it (chosen). */
+/** What arrived once stays delivered, and is not tried again by itself: the receiver has it (chosen: ipn-answer-ignored). */
 function resendVerdict({ error }: AttemptReport, delivery: Delivery, refused: boolean): Verdict {
   const problem = error && (refused ? RESEND_REFUSED : 'a resend failed: ') + error;
   return { state: 'delivered', nextAttemptAt: null, note: noteOf(problem, delivery) };

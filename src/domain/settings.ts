@@ -1,4 +1,5 @@
 import type { Currency } from '../contract/amount.ts';
+import type { Choices } from '../contract/profiles.ts';
 import type { DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
 import type { AutoSettings } from './auto.ts';
 import type { Charges } from './configuration.ts';
@@ -12,8 +13,8 @@ export interface Settings {
   /** The currencies that initiate accepts, by code. */
   currencies: ReadonlyMap<string, Currency>;
   charges: Charges;
-  /** Accept what many published clients send although the service interface forbids it. */
-  loose: boolean;
+  /** In what deployments differ. */
+  choices: Choices;
   /** The only e-mail and code that a sandbox checkout takes. */
   sandboxEmail: string;
   sandboxCode: string;

@@ -33,6 +33,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   mountInitiate(app, parts, report);
   mountCheckout(app, parts);
   mountCards(app, parts);
+  // Who opens the address should see something (chosen: route-root).
   app.get('/', (c) => c.redirect('/_sim'));
   const maskAnswer = (answer: object) => mask(answer, parts);
   mountControl(app, { 'Control: emulator': probeRoutes() }, maskAnswer);

@@ -38,7 +38,7 @@ function auditGateway(parts: AppParts): AuditGateway {
         const { publicKey } = merchants.default;
         const asked = withPaymentDefaults(values, { baseUrl: runtime.baseUrl(), publicKey });
         const { form = {} } = dialect.merchant.initiate(mode, asked);
-        const command = dialect.readInitiate({ fields: form, text: '' }, runtime.settings.loose);
+        const command = dialect.readInitiate({ fields: form, text: '' }, runtime.settings.choices);
         return paymentView(await payments.initiate(command, mode), parts);
       },
       approve: (id, how) => settle(id, { ...how, outcome: 'approve' }),

@@ -47,7 +47,10 @@ interface KnownRoute {
   path: string;
 }
 
-/** The error for a path or method that no route answers: 405 where the path is known, else 404 naming the nearest. */
+/**
+ * The error for a path or method that no route answers: 405 where the path is known, else 404 naming the nearest
+ * (chosen: route-unknown*, card-route-*).
+ */
 export function unknownRoute(
   method: string,
   path: string,

@@ -19,7 +19,8 @@ const TEXT: JsonSchema = { type: 'string' };
 
 /** On every answer. */
 export const EMULATOR_HEADER = {
-  description: 'Always 1: nothing here may be mistaken for a real gateway (chosen).',
+  description:
+    'Always 1: nothing here may be mistaken for a real gateway (chosen: initiate-emulator-header).',
   required: true,
   schema: { type: 'string', const: '1' },
 };
@@ -71,7 +72,7 @@ const SECURITY: Readonly<Record<NonNullable<Operation['security']>, readonly obj
 };
 
 export function describeOperation(method: string, path: string, operation: Operation) {
-  const { tag, summary, description, source, security, body, answers } = operation;
+  const { tag, summary, description, source, lines, security, body, answers } = operation;
   const parameters = parametersOf(path, operation);
   const errors = [...(security ? [401] : []), ...(body ? [400, 413, 415] : []), ...operation.errors];
   return {
@@ -81,6 +82,7 @@ export function describeOperation(method: string, path: string, operation: Opera
     summary,
     description: [description, `Source: ${source}.`].filter(Boolean).join(' '),
     'x-source': source,
+    'x-fidelity': lines?.split(', '),
     security: security && SECURITY[security],
     parameters: parameters.length ? parameters : undefined,
     requestBody: body && { required: !body.optional, content: contentOf(body) },
@@ -136,8 +138,11 @@ function parametersOf(path: string, { params = {}, query, headers = {} }: Operat
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
       parameter(name, 'path', params[name] ?? 'Id of the record.'),
     ),
-    ...Object.entries(properties).map(([name, { description = '', 'x-source': _, ...schema }]) =>
-      parameter(name, 'query', description, required.includes(name), schema),
+    ...Object.entries(properties).map(
+      ([name, { description = '', 'x-source': _, 'x-fidelity': lines, ...schema }]) => ({
+        ...parameter(name, 'query', description, required.includes(name), schema),
+        ...(lines && { 'x-fidelity': lines }),
+      }),
     ),
     ...Object.entries(headers).map(([name, description]) => parameter(name, 'header', description, false)),
   ];

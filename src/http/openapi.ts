@@ -2,7 +2,9 @@ import type { RouterRoute } from 'hono/types';
 import type * as z from 'zod/mini';
 import type { JsonSchema } from '../contract/field.ts';
 import { componentSchemas } from '../contract/json-schema.ts';
+import { idsFor, readMarks } from '../contract/mark.ts';
 import { optionsSchema } from '../options/json-schema.ts';
+import { MANIFEST_IDS } from '../system/manifest-ids.ts';
 import type { AppParts } from './environment.ts';
 import {
   describeOperation,
@@ -15,7 +17,7 @@ import { FORM_TYPE, JSON_TYPE, operationOf, TAGS } from './operation.ts';
 
 const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-card service. No real money moves.
 
-Each operation, and each field of the service, tells where it comes from, in words and as x-source: documented (the service interface says so), observed (published clients or deployments of it show it), or chosen (ours). Everything under /_sim is chosen.`;
+Each operation, and each field of the service, tells where it comes from, in words and as x-source: documented (the service interface says so), observed (published clients or deployments of it show it), or chosen (ours); x-fidelity names the lines of fixtures/fidelity/manifest.jsonl that show it. Everything under /_sim is chosen.`;
 
 /**
  * The OpenAPI 3.1 document of the service and the control API: the routes that are mounted, and the messages that
@@ -25,7 +27,8 @@ export function openApiDocument(
   routes: readonly RouterRoute[],
   { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
 ) {
-  return {
+  // What is shared by all documents stays as it is.
+  const document = structuredClone({
     openapi: '3.1.0',
     info: {
       title: 'gateway-sim',
@@ -42,7 +45,11 @@ export function openApiDocument(
       responses: ERROR_RESPONSES,
       headers: { Emulator: EMULATOR_HEADER },
       securitySchemes: {
-        secretKey: { type: 'http', scheme: 'bearer', description: "The merchant's secret key (documented)." },
+        secretKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: "The merchant's secret key (documented: card-auth-*).",
+        },
         controlToken: {
           type: 'http',
           scheme: 'bearer',
@@ -51,7 +58,21 @@ export function openApiDocument(
         },
       },
     },
-  };
+  });
+  nameLines(document);
+  return document;
+}
+
+/** Leaves the word alone in each mark, and puts the ids of the lines that it stands for beside it. */
+function nameLines(part: unknown): void {
+  if (typeof part !== 'object' || part === null) return;
+  for (const inner of Object.values(part)) nameLines(inner);
+  const description = 'description' in part && typeof part.description === 'string' ? part.description : '';
+  const own = 'x-fidelity' in part && Array.isArray(part['x-fidelity']) ? part['x-fidelity'].map(String) : [];
+  const { text, lines } = readMarks(description);
+  if (lines.length) Object.assign(part, { description: text });
+  const ids = idsFor([...own, ...lines], MANIFEST_IDS);
+  if (ids.length) Object.assign(part, { 'x-fidelity': ids });
 }
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
@@ -80,24 +101,37 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
       description:
         'Posted to the ipn_url of a payment when it succeeds, on other outcomes only with --ipn-on.',
       source: 'documented',
+      lines: 'ipn-*, signature*',
       body: { types: [FORM_TYPE, JSON_TYPE], schema },
       answers: [],
       errors: [],
     }),
     parameters: [
-      parameter('User-Agent', 'header', 'gateway-sim and its version (chosen).'),
-      parameter('X-Gateway-Sim', 'header', 'Always 1: nothing here comes from a real gateway (chosen).'),
+      parameter('User-Agent', 'header', 'gateway-sim and its version (chosen: ipn-user-agent).'),
+      parameter(
+        'X-Gateway-Sim',
+        'header',
+        'Always 1: nothing here comes from a real gateway (chosen: ipn-emulator-header).',
+      ),
       parameter(
         'X-Gateway-Sim-Delivery',
         'header',
-        'Id of the delivery: the same for every attempt (chosen).',
+        'Id of the delivery: the same for every attempt (chosen: ipn-delivery-header).',
       ),
-      parameter('X-Gateway-Sim-Attempt', 'header', 'Counts from 1 (chosen).'),
-      parameter('X-Gateway-Sim-Original-Url', 'header', 'With --forward-ipn: the ipn_url (chosen).', false),
+      parameter('X-Gateway-Sim-Attempt', 'header', 'Counts from 1 (chosen: ipn-attempt-header).'),
+      parameter(
+        'X-Gateway-Sim-Original-Url',
+        'header',
+        'With --forward-ipn: the ipn_url (chosen: ipn-emulator-header).',
+        false,
+      ),
     ],
     responses: {
-      '2XX': { description: 'Delivered (chosen).' },
-      default: { description: 'Anything else, or nothing within 10 s: retried by the schedule (chosen).' },
+      '2XX': { description: 'Delivered (chosen: ipn-answer-ignored).' },
+      default: {
+        description:
+          'Anything else, or nothing within 10 s: retried by the schedule (chosen: ipn-retried, ipn-redirect-not-followed).',
+      },
     },
   };
 }

@@ -53,6 +53,8 @@ export interface Operation {
   /** More about it; its source comes on top. */
   description?: string | undefined;
   source: Source;
+  /** The lines of the manifest that show it, as in a mark: `card-read*, card-list`. */
+  lines?: string;
   /** What it asks for; default: nothing. */
   security?: 'secretKey' | 'controlToken' | undefined;
   /** Its media types are JSON unless it says otherwise. */

@@ -46,13 +46,14 @@ export function recordRequest(
   });
 }
 
-/** Tells the log of an error and what the service answers with it. Returns that body. */
+/** Tells the log of an error and what the service answers with it: its usual error, or `answer`. Returns that body. */
 export function noteError(
   notes: RequestNotes,
   error: GatewayError,
   { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
+  answer: object = dialect.serviceError(error),
 ): string {
-  const body = JSON.stringify(dialect.serviceError(error));
+  const body = JSON.stringify(answer);
   notes.notes = notesOf(error, runtime.style);
   notes.responseBody = body;
   return body;

@@ -1,4 +1,4 @@
-import { STRUCTURES } from '../contract/configuration.ts';
+import { ChosenValues, STRUCTURES } from '../contract/configuration.ts';
 import { DURATION_PATTERN } from '../contract/duration.ts';
 import { FaultRules } from '../contract/fault.ts';
 import type { JsonSchema } from '../contract/field.ts';
@@ -12,7 +12,7 @@ import {
   START_OPTIONS,
 } from './table.ts';
 
-const SCHEMAS = { ...STRUCTURES, faults: FaultRules.shape.faults };
+const SCHEMAS = { ...STRUCTURES, choices: ChosenValues, faults: FaultRules.shape.faults };
 
 /** A value as the configuration file holds it, by the kind of its option. */
 const KINDS = {

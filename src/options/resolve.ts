@@ -1,6 +1,7 @@
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
+import { choicesInForce, readProfile } from './profile.ts';
 import { readSecret } from './secret-file.ts';
 import {
   MAX_KEPT,
@@ -70,7 +71,8 @@ function requireNoSlip(variable: string): void {
 }
 
 /**
- * One value for every option: flag beats environment beats file beats default, whatever the order of strength given.
+ * One value for every option: flag beats environment beats file beats profile beats default, whatever the order of
+ * strength given.
  *
  * @param sources the strongest first
  * @param known the names that a source may have; every other option takes its default
@@ -83,8 +85,19 @@ export function resolveOptions(
   for (const { values, label } of sources)
     for (const name of Object.keys(values)) requireKnown(name, known, label);
   const resolved: Record<string, unknown> = {};
+  const sourceOf = (name: string) => sources.find(({ values }) => values[name] !== undefined);
+  const named = sourceOf('profile');
+  const profile = readProfile(
+    named?.values['profile'] ?? START_OPTIONS.profile.default,
+    named?.label('profile') ?? 'profile',
+    named?.folder,
+  );
+  const below: OptionSource = {
+    values: profile.options,
+    label: (name: string) => `"${name}" of the profile`,
+  };
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
-    const source = sources.find(({ values }) => values[name] !== undefined);
+    const source = [...sources, below].find(({ values }) => values[name] !== undefined);
     const fallback = spec.default ?? (spec.kind === 'list' ? [] : undefined);
     const label = source?.label(name) ?? name;
     const given = source?.values[name] ?? fallback;
@@ -92,7 +105,9 @@ export function resolveOptions(
     const value = isInFile ? readSecret(given, label, source.folder) : given;
     resolved[name] = value === undefined ? undefined : readValue(spec, value, label);
   }
-  return resolved as ResolvedOptions;
+  const choicesLabel = sourceOf('choices')?.label('choices') ?? 'choices';
+  const choices = choicesInForce(profile, resolved['choices'], choicesLabel, resolved['loose']);
+  return { ...resolved, profile: profile.name, choices } as ResolvedOptions;
 }
 
 function requireKnown(name: string, known: readonly string[], label: (name: string) => string): void {

@@ -1,6 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
+import { readBeginning } from './read-beginning.ts';
 
 /** Said of every flag that takes a secret. */
 export const SEEN_IN_PS =
@@ -19,24 +19,7 @@ const MAX_READ_BYTES = 4_096;
 export function readSecret(given: string, label: string, folder = '.'): string {
   if (!given.startsWith('@')) return given;
   const path = resolve(folder, given.slice(1));
-  const [line = ''] = beginningOf(path, label).split(/\r?\n/, 1);
+  const [line = ''] = readBeginning(path, label, MAX_READ_BYTES).split(/\r?\n/, 1);
   if (line) return line;
   throw new GatewayError('usage', `${label} takes the first line of ${path}, which is empty`);
-}
-
-function beginningOf(path: string, label: string): string {
-  try {
-    const file = openSync(path, 'r');
-    try {
-      const bytes = Buffer.alloc(MAX_READ_BYTES);
-      return bytes.toString('utf8', 0, readSync(file, bytes));
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new GatewayError('usage', `${label} cannot be read from ${path}: ${code}`, {
-      cause: error,
-    });
-  }
 }

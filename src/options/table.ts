@@ -1,6 +1,7 @@
 import { DURATION_PATTERN } from '../contract/duration.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { SENT_ON_REQUEST } from '../contract/outcomes.ts';
+import { type Choices, PROFILE_NAMES, PROFILES, type ProfileName } from '../contract/profiles.ts';
 import { DELIVERY_ORDERS, IPN_FORMATS } from '../contract/vocabulary.ts';
 
 /** What a value of an option is, by its kind, which also says how its text is read. */
@@ -108,6 +109,11 @@ export const START_OPTIONS = {
   tlsKey: text('file', 'private key (PEM) of --tls-cert'),
   proxy: flag('also answer as an HTTP proxy, for the hosts of --host-alias only'),
   hostAlias: list('host', 'host name that clients have for the gateway, such as pay.example.com; repeatable'),
+  profile: text(
+    'name|file',
+    `behave as ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join(', ')}, or as a file of conform --update-profile says`,
+    { default: 'document', json: { examples: PROFILE_NAMES } },
+  ),
   loose: flag(
     'accept what many clients send against the interface: no site_logo, over-long values, lower-case currency',
   ),
@@ -161,11 +167,14 @@ export const START_OPTIONS = {
     description: 'how an IPN is written: a form as deployments send it, or JSON',
   },
   amountFormat: text(
-    'sent|stored|fixed:N',
-    'data.amount of an IPN: as sent to initiate, with eight decimals, or with N decimals',
+    'sent|stored|stored-live|fixed:N',
+    'data.amount of an IPN: as sent to initiate, with eight decimals, with them in live mode only, or with N decimals',
     {
       default: 'sent',
-      json: { pattern: '^(sent|stored|fixed:[0-8])$', examples: ['sent', 'stored', 'fixed:2'] },
+      json: {
+        pattern: '^(sent|stored|stored-live|fixed:[0-8])$',
+        examples: ['sent', 'stored', 'stored-live', 'fixed:2'],
+      },
     },
   ),
   ipnOn: list(SENT_ON_REQUEST.join(','), 'send an IPN for these too, not only on success', {
@@ -198,6 +207,7 @@ export const START_OPTIONS = {
   json: commandFlag('one JSON document a line on stdout, the ready event first'),
   quiet: commandFlag('say nothing but the ready line and errors'),
   detach: commandFlag('run in the background; returns once it answers'),
+  choices: structure('single choices against the profile, as {"siteLogo": "optional"}'),
   charges: structure('charges as {"payment": {"percent": "2", "fixed": "0"}}'),
   currencies: structure('more currencies as [{"code", "name", "symbol", "decimals"}]'),
   faults: structure('fault rules to start with, as [{"route": "initiate", "status": 503, "times": 2}]'),
@@ -229,7 +239,14 @@ export const EMULATOR_OPTIONS: readonly string[] = Object.entries<OptionSpec>(ST
 
 /** Every option with its value; those without a default may be undefined, but for lists, which are empty then. */
 export type ResolvedOptions = {
-  [Name in OptionName]:
+  [Name in Exclude<OptionName, keyof InForce>]:
     | ValueOf<Specs[Name]>
     | (Name extends NamesOf<{ default: unknown } | { kind: 'list' }> ? never : undefined);
+} & InForce;
+
+/** What a profile and the options above it come to. */
+type InForce = {
+  /** One of ours, also where a file changes it. */
+  profile: ProfileName;
+  choices: Choices;
 };

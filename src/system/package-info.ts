@@ -6,10 +6,16 @@ import manifest from '../../package.json' with { type: 'json' };
 /** The version of this gateway-sim, as package.json has it. */
 export const VERSION: string = manifest.version;
 
-/** The fixtures that come with the package: the folder beside `dist`, wherever the bundle put this code. */
-export function packagedFixtures(): string {
+/** The state that new folders start with, as it comes with the package. */
+export const packagedFixtures = (): string => packaged('default.json');
+
+/** What is known of the service interface, one observation a line, as it comes with the package. */
+export const packagedManifest = (): string => packaged('fidelity/manifest.jsonl');
+
+/** A file of the fixtures: their folder is beside `dist`, wherever the bundle put this code. */
+function packaged(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'fixtures', 'default.json')) && folder !== dirname(folder))
     folder = dirname(folder);
-  return join(folder, 'fixtures', 'default.json');
+  return join(folder, 'fixtures', name);
 }

@@ -3,6 +3,7 @@ import type { CardTransaction } from '../contract/card.ts';
 import type { ErrorCode, GatewayError } from '../contract/error.ts';
 import type { FormerKey } from '../contract/merchant.ts';
 import type { AskedPayment } from '../contract/payment.ts';
+import type { Choices } from '../contract/profiles.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../domain/ipn.ts';
@@ -14,6 +15,9 @@ import type { PostedFields } from './body.ts';
  * What a dialect of the service interface is made of. Each has a folder of its own. The service's side is chosen in
  * server.ts, the merchant's in library/merchant-client.ts; nobody else knows which one is spoken.
  */
+
+/** What initiate accepts. */
+export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
 
 /** What happened to a card, or that it was found. */
 export type CardNews = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
@@ -35,7 +39,7 @@ export interface Dialect {
   /** Why a path that looks right does not exist; undefined for any other. */
   missingPath(path: string): string | undefined;
   /** This and all that read below throw `invalid_fields` with every problem. */
-  readInitiate(posted: PostedFields, loose: boolean): InitiateCommand;
+  readInitiate(posted: PostedFields, accepted: Accepted): InitiateCommand;
   initiateAnswer(payment: Payment, baseUrl: string): object;
   readCard(posted: PostedFields): IssueCardCommand;
   readToggle(posted: PostedFields): { cardId: string; action: CardAction };
@@ -47,6 +51,10 @@ export interface Dialect {
   serviceError(error: Pick<GatewayError, 'message' | 'problems'>): object;
   /** What initiate answers with 200 when deployments do. */
   refusals: ReadonlySet<ErrorCode>;
+  /** What initiate answers to one of these. */
+  refusal(error: GatewayError, mode: Mode, choices: Choices): object;
+  /** What the checkout of a settled payment answers where that is no page. */
+  settledError: object;
   /** A response without the card numbers and card codes in it. */
   maskCards(responseBody: string): string;
   ipn: IpnComposer;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 
-/** Maximum fields of a form, and of an object in JSON: no client of this interface sends anywhere near as many (chosen). */
+/** Maximum fields of a form, and of an object in JSON: no client of this interface sends anywhere near as many. */
 export const MAX_FIELDS = 1_000;
 
 export function tooManyFields(what: string): GatewayError {

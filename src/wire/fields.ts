@@ -11,7 +11,7 @@ import {
   shapeOf,
 } from '../contract/field.ts';
 
-/** A message that a merchant or a customer posts: fields that it does not know are ignored (observed). */
+/** A message that a merchant or a customer posts: fields that it does not know are ignored (observed: initiate-unknown-*). */
 export function postedMessage<All extends Fields>(
   name: string,
   description: string,

@@ -1,4 +1,4 @@
-/** Maximum number of pieces that are remembered, and characters of each (chosen). */
+/** Maximum number of pieces that are remembered, and characters of each. */
 const MAX_PIECES = 32;
 const MAX_LENGTH = 1_024;
 

@@ -51,6 +51,7 @@ const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = 
   ['openapi', 0, /"openapi"/],
   ['completion bash', 0, /complete -F/],
   ['audit --list', 0, /sandbox-for-live/],
+  ['conform --manifest nowhere', 2, /the manifest nowhere cannot be read/],
   ['reconcile', 2, /--probe-cmd or --probe-url/],
 ];
 

@@ -17,7 +17,8 @@ import { temporaryFolder } from '../helpers/folder.ts';
 const SPECS: [name: string, spec: OptionSpec][] = Object.entries(START_OPTIONS);
 
 /** Three texts that an option takes, all different where it has so many. */
-function texts({ kind, choices = [], default: fallback }: OptionSpec): [string, string, string] {
+function texts({ kind, choices = [], default: fallback, json }: OptionSpec): [string, string, string] {
+  const [, ...examples] = Array.isArray(json?.['examples']) ? json['examples'].map(String) : [];
   switch (kind) {
     case 'integer':
       return ['1', '2', '3'];
@@ -33,8 +34,10 @@ function texts({ kind, choices = [], default: fallback }: OptionSpec): [string, 
       return ['1s', '2s', '3m'];
     case 'list':
       return ['a', 'b,c', 'd'];
-    default:
-      return ['one', 'two', 'three'];
+    default: {
+      const [one = 'one', two = 'two', three = 'three'] = kind === 'text' ? examples : [];
+      return [one, two, three];
+    }
   }
 }
 

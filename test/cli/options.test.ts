@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { kebab } from '../../src/contract/hint.ts';
 import { readJson, request } from '../../src/library/request.ts';
+import { choicesInForce, readProfile } from '../../src/options/profile.ts';
 import { environmentName, readValue } from '../../src/options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
@@ -23,6 +24,7 @@ type Layers = Record<Plain, readonly [flag: unknown, variable: unknown, file: un
 
 /** What is in the file only, because no flag or variable can say it. */
 const STRUCTURES: Record<Structure, unknown> = {
+  choices: { settledVisit: 'error', siteLogo: 'required' },
   charges: { payment: { percent: '7' } },
   currencies: [{ code: 'KES' }],
   faults: [{ route: 'cards', status: 503 }],
@@ -71,6 +73,7 @@ async function layers(cwd: string): Promise<Layers> {
     ...(await pairs(cwd)),
     proxy: [true, false, true],
     hostAlias: [['pay.flag.test', 'b.test'], ['pay.variable.test'], ['pay.file.test']],
+    profile: ['document', 'older-server', 'newer-server'],
     loose: [true, false, true],
     errorStatus: ['http', 'ok', 'http'],
     panel: [false, true, false],
@@ -186,6 +189,10 @@ describe('every option of start, as the running emulator tells it', () => {
 /** An option as `status` has it when these values were given: read, secrets masked. */
 function inForce(name: string, spec: OptionSpec, given: Readonly<Record<string, unknown>>): unknown {
   const value = given[name] ?? spec.default ?? (spec.kind === 'list' ? [] : undefined);
+  if (name === 'choices') {
+    const { profile = 'document', loose } = given;
+    return choicesInForce(readProfile(profile, name), value, name, loose);
+  }
   if (SECRETS.includes(name)) return value === undefined ? null : masked(String(value));
   return value === undefined ? undefined : readValue(spec, value, name);
 }

@@ -75,6 +75,7 @@ test('every command prints what the page says', async () => {
   await ask('state export', 'state.json');
   await ask('state import', 'state.json', '--yes');
   await ask('state reset', '--yes');
+  await ask('conform');
   await ask('init', '--dir', join(cwd, 'project'));
   await ask('openapi');
   await ask('completion', 'bash');

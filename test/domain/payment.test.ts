@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { characters, isEmail, urlProblem } from '../../src/contract/address.ts';
 import { GatewayError } from '../../src/contract/error.ts';
 import { renderHint } from '../../src/contract/hint.ts';
+import { LOOSE } from '../../src/contract/profiles.ts';
 import { initiateRemedy } from '../../src/domain/initiate-remedy.ts';
 import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
@@ -15,6 +16,7 @@ import {
   context,
   fields,
   input,
+  LOOSELY,
   merchant,
   NOW,
   PUBLIC_KEY,
@@ -30,7 +32,7 @@ import {
 /** Reads what was posted and applies the rule to it, as the service does. */
 function initiated(to: State, given: PostedFields, changes: SettingsChanges = {}) {
   const using = context(changes);
-  return initiate(to, readInitiate(given, using.settings.loose), 'sandbox', using);
+  return initiate(to, readInitiate(given, using.settings.choices), 'sandbox', using);
 }
 
 /** The error that a merchant gets for these fields; fails when there is none. */
@@ -48,7 +50,7 @@ function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayErr
 function remedy(given: PostedFields, changes: SettingsChanges = {}): string | undefined {
   const advice = initiateRemedy(
     refusal(given, changes),
-    () => readInitiate(given, true),
+    () => readInitiate(given, LOOSE),
     state(),
     settings(changes),
   );
@@ -432,7 +434,7 @@ describe('the currency', () => {
     [{ currency: 'NPR' }, {}, 'gateway-sim start --currency NPR accepts this request'],
     [{ currency: 'usd' }, {}, 'gateway-sim start --loose accepts this request'],
     [{ currency: 'npr' }, {}, 'gateway-sim start --loose --currency NPR accepts this request'],
-    [{ currency: 'npr' }, { loose: true }, 'gateway-sim start --currency NPR accepts this request'],
+    [{ currency: 'npr' }, LOOSELY, 'gateway-sim start --currency NPR accepts this request'],
     [{ currency: '$' }, {}, 'gateway-sim start --currency CODE accepts this request'],
     [{ currency: 'NPR', site_logo: '' }, {}, 'gateway-sim start --loose --currency NPR accepts this request'],
     [
@@ -455,7 +457,7 @@ describe('the currency', () => {
       accepted(
         { currency: 'npr', site_logo: '' },
         {
-          loose: true,
+          ...LOOSELY,
           currencies: new Map([['NPR', parseCurrency('NPR')]]),
         },
       ).currency,
@@ -463,11 +465,11 @@ describe('the currency', () => {
   });
 
   it('in lower case passes under --loose, as its upper case', () => {
-    expect(accepted({ currency: 'usd' }, { loose: true }).currency).toBe('USD');
+    expect(accepted({ currency: 'usd' }, LOOSELY).currency).toBe('USD');
   });
 
   it('that is not configured is refused under --loose too', () => {
-    expect(refusal(posted({ currency: 'npr' }), { loose: true }).code).toBe('unsupported_currency');
+    expect(refusal(posted({ currency: 'npr' }), LOOSELY).code).toBe('unsupported_currency');
   });
 });
 
@@ -503,7 +505,7 @@ describe('loose mode', () => {
   };
 
   it('takes values over their limit whole', () => {
-    expect(accepted(LONG, { loose: true })).toMatchObject({
+    expect(accepted(LONG, LOOSELY)).toMatchObject({
       identifier: LONG.identifier,
       details: LONG.details,
       customerName: LONG.customer_name,
@@ -512,7 +514,7 @@ describe('loose mode', () => {
   });
 
   it.each([undefined, '', null])('takes site_logo %j as none', (siteLogo) => {
-    expect(accepted({ site_logo: siteLogo }, { loose: true }).siteLogo).toBeNull();
+    expect(accepted({ site_logo: siteLogo }, LOOSELY).siteLogo).toBeNull();
   });
 
   it.each([
@@ -524,14 +526,14 @@ describe('loose mode', () => {
     { identifier: undefined },
     { success_url: `http://a/${'x'.repeat(3_000)}` },
   ])('refuses %.60j all the same', (changes) => {
-    expect(refusal(posted(changes), { loose: true }).code).toBe('invalid_fields');
+    expect(refusal(posted(changes), LOOSELY).code).toBe('invalid_fields');
   });
 
   it('is named as the remedy exactly when it would have taken the request', () => {
     expect(remedy(posted({ site_logo: '' }))).toBe('gateway-sim start --loose accepts this request');
     expect(remedy(posted(LONG))).toBe('gateway-sim start --loose accepts this request');
     expect(remedy(posted({ ...LONG, amount: 'ten' }))).toBeUndefined();
-    expect(remedy(posted({ customer_name: '' }), { loose: true })).toBeUndefined();
+    expect(remedy(posted({ customer_name: '' }), LOOSELY)).toBeUndefined();
   });
 });
 
@@ -621,12 +623,12 @@ describe('warnings', () => {
 
   it('tell what only --loose accepts, in the words of a refusal', () => {
     const given = { site_logo: '', currency: 'usd', customer_name: 'x'.repeat(31) };
-    expect(accepted(given, { loose: true }).warnings).toEqual([
+    expect(accepted(given, LOOSELY).warnings).toEqual([
       'a stricter deployment refuses this: currency must be in upper case: USD (got "usd")',
       'a stricter deployment refuses this: site_logo is required',
       'a stricter deployment refuses this: customer_name may have at most 30 characters (got 31)',
     ]);
-    expect(accepted({}, { loose: true }).warnings).toEqual([]);
+    expect(accepted({}, LOOSELY).warnings).toEqual([]);
   });
 
   it('tell of a browser that leaves the local shop', () => {
@@ -744,7 +746,7 @@ describe('any input at all', () => {
         fc.boolean(),
         (changes, loose) => {
           try {
-            const payment = initiate(state(), input(changes), 'live', context({ loose })).result;
+            const payment = initiate(state(), input(changes), 'live', context(loose ? LOOSELY : {})).result;
             expect(payment.status).toBe('pending');
           } catch (error) {
             expect(error).toBeInstanceOf(GatewayError);

@@ -1,4 +1,5 @@
 import type { Merchant } from '../../src/contract/merchant.ts';
+import { LOOSE, PROFILES } from '../../src/contract/profiles.ts';
 import type { Mode } from '../../src/contract/vocabulary.ts';
 import type { Wallet } from '../../src/contract/wallet.ts';
 import type { Ids } from '../../src/domain/ids.ts';
@@ -42,6 +43,9 @@ export interface SettingsChanges extends Partial<Omit<Settings, 'ipn'>> {
   ipn?: Partial<Settings['ipn']>;
 }
 
+/** What `--loose` makes of the settings. */
+export const LOOSELY = { choices: { ...PROFILES.document.choices, ...LOOSE } };
+
 export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
   return {
     currencies: new Map(DOCUMENTED_CURRENCIES.map((currency) => [currency.code, currency])),
@@ -50,7 +54,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
       card: { percent: '1', fixed: '0' },
       cardTransaction: { percent: '0', fixed: '0' },
     },
-    loose: false,
+    choices: PROFILES.document.choices,
     sandboxEmail: 'test_mode@mail.com',
     sandboxCode: '222666',
     auto: { rules: [], outcome: null, delayMs: 500 },
@@ -150,7 +154,7 @@ export function posted(changes: Record<string, unknown> = {}): PostedFields {
 
 /** `fields()` as the rules get them. */
 export function input(changes: Record<string, unknown> = {}): InitiateCommand {
-  return dialect.readInitiate(posted(changes), false);
+  return dialect.readInitiate(posted(changes), PROFILES.document.choices);
 }
 
 /** Applies what a rule returned, as the store would, and hands on its result. */

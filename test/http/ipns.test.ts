@@ -221,7 +221,7 @@ describe('the options of start', () => {
     [{ ipnSchedule: ['721h'] }, /--ipn-schedule.*at most 720h/],
     [{ ipnTimeout: '0s' }, /--ipn-timeout must be from 1ms to 10m/],
     [{ ipnTimeout: '11m' }, /--ipn-timeout/],
-    [{ amountFormat: 'fixed:9' }, /--amount-format must be sent, stored or fixed:N/],
+    [{ amountFormat: 'fixed:9' }, /--amount-format must be sent, stored, stored-live or fixed:N/],
     [{ ipnOn: ['cancelled'] }, /--ipn-on takes canceled, failed, expired.*did you mean canceled/],
     [{ forwardIpn: 'localhost:3000' }, /forwardIpn must be an absolute http or https address/],
     [{ ipnRetries: 101 }, /ipnRetries must be a whole number from 0 to 100/],

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { GatewayError } from '../../src/contract/error.ts';
 import { shapeOf } from '../../src/contract/field.ts';
+import { LOOSE, PROFILES } from '../../src/contract/profiles.ts';
 import { INITIATE_FIELDS, readInitiate } from '../../src/wire/documented/initiate.ts';
 import { fields } from '../helpers/records.ts';
 
@@ -25,7 +26,10 @@ function bySchema(posted: Record<string, unknown>, strictness: keyof typeof SCHE
 /** What the table says, in the same shape. */
 function byTable(posted: Record<string, unknown>, strictness: keyof typeof SCHEMAS) {
   try {
-    const { publicKey, asked } = readInitiate({ fields: posted, text: '' }, strictness === 'loose');
+    const { publicKey, asked } = readInitiate(
+      { fields: posted, text: '' },
+      strictness === 'loose' ? LOOSE : PROFILES.document.choices,
+    );
     return { publicKey, ...asked };
   } catch (error) {
     return error instanceof GatewayError ? error.problems : error;

@@ -28,6 +28,7 @@ export const status: Actions['status'] = async ({ call }) => {
     'Base URL': facts.url,
     Trust: facts.tlsCa ?? undefined,
     State: facts.dataDir ?? 'in memory',
+    Profile: `${facts.fidelity.profile}  (${facts.fidelity.lines} facts)`,
     Process: String(facts.pid),
     Started: facts.startedAt,
     Payments: counts.join(', '),

@@ -1,3 +1,4 @@
+import { firstProblems } from '../../contract/error.ts';
 import type { JsonSchema } from '../../contract/field.ts';
 import { nameAt } from '../../contract/json-schema.ts';
 import type { Source } from '../../contract/vocabulary.ts';
@@ -9,9 +10,23 @@ export function schemaAnchor(name: string): string {
 /** The page of the schemas stands beside that of the operations: the same relative address serves both. */
 const SCHEMAS = 'schemas';
 
-/** Where a behaviour comes from, as a mark. */
-export function SourceMark({ source }: { source: Source | undefined }) {
-  return source ? <span class={`source ${source}`}>{source}</span> : null;
+/** Maximum lines that a mark on the page names: an operation stands on hundreds. */
+const NAMED = 8;
+
+/** Where a behaviour comes from, as a mark that names the lines of the manifest which show it. */
+export function SourceMark({
+  source,
+  lines = [],
+}: {
+  source: Source | undefined;
+  lines?: readonly string[];
+}) {
+  const named = firstProblems(lines, lines.length, NAMED).join(', ');
+  return source ? (
+    <span class={`source ${source}`} title={named || undefined}>
+      {source}
+    </span>
+  ) : null;
 }
 
 /**
@@ -50,7 +65,7 @@ export function Fields({ schema, sent }: { schema: JsonSchema; sent: boolean }) 
 /** A field, or a parameter, which has a place. */
 function Field(props: { name: string; field: JsonSchema; required: boolean; sent: boolean }) {
   const { name, field, required, sent } = props;
-  const { description, in: place, items, anyOf = [], 'x-source': source } = field;
+  const { description, in: place, items, anyOf = [], 'x-source': source, 'x-fidelity': lines } = field;
   // An object without a name, be it alone, in a list or nullable.
   const inside = [field, items || undefined, ...anyOf].find((part) => part?.properties);
   return (
@@ -63,7 +78,7 @@ function Field(props: { name: string; field: JsonSchema; required: boolean; sent
           {!sent && !required && ', may be missing'}
         </i>
         {sent && required && <b>required</b>}
-        <SourceMark source={source} />
+        <SourceMark source={source} lines={lines ?? []} />
       </dt>
       <dd>
         {description && <Text text={withoutSource(description, source)} />}

@@ -21,7 +21,8 @@ export function Operation(props: Listed & { document: OpenApiDocument; facts: Cu
   return (
     <>
       <p class="summary">
-        <strong>{summary}.</strong> <SourceMark source={operation['x-source']} />
+        <strong>{summary}.</strong>{' '}
+        <SourceMark source={operation['x-source']} lines={operation['x-fidelity'] ?? []} />
       </p>
       {description && <Text text={description} />}
       {asksFor(operation, 'secretKey') && (

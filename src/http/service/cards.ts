@@ -29,7 +29,7 @@ export function mountCards(app: App, parts: AppParts): void {
     const operation: Operation = {
       ...{ tag: 'Service: cards', source: 'documented', security: 'secretKey' },
       ...said,
-      params: { id: 'Card identifier, at most 40 characters (documented).' },
+      params: { id: 'Card identifier, at most 40 characters (documented: card-read-long*).' },
     };
     const answer = async (c: AppContext) => {
       if (method === 'GET') refuseReserved(c, reserved);
@@ -42,7 +42,7 @@ export function mountCards(app: App, parts: AppParts): void {
 }
 
 const CardListQuery = query('CardListQuery', 'Which page.', {
-  page: optionalText('Page number, from 1 (documented).'),
+  page: optionalText('Page number, from 1 (documented: card-list-page*).'),
 });
 
 function reads({ cards, dialect }: AppParts): Endpoint[] {
@@ -53,7 +53,8 @@ function reads({ cards, dialect }: AppParts): Endpoint[] {
       method: 'GET',
       path: paths.cards.list,
       summary: 'List virtual cards',
-      description: 'Newest first, 15 on a page (chosen). A page past the end is empty.',
+      lines: 'card-list*, card-auth-*, card-route-list-post',
+      description: 'Newest first, 15 on a page (chosen: card-list-*). A page past the end is empty.',
       query: CardListQuery,
       answers: [{ status: 200, schemas: [messages.VirtualCardList], examples: cardList }],
       errors: [422],
@@ -66,7 +67,8 @@ function reads({ cards, dialect }: AppParts): Endpoint[] {
       method: 'GET',
       path: paths.cards.read,
       summary: 'Get a virtual card with its transactions',
-      description: "Another merchant's card does not exist (chosen).",
+      lines: 'card-read*, card-transaction-*, card-charged, card-funded, card-route-card-delete',
+      description: "Another merchant's card does not exist (chosen: card-read-unknown).",
       answers: [{ status: 200, schemas: [messages.VirtualCardDetails], examples: cardDetails }],
       errors: [404, 405, 422],
       handle: (c, merchant) => {
@@ -86,7 +88,10 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       method: 'POST',
       path: paths.cards.create,
       summary: 'Create a virtual card',
-      description: 'New cards are active, and their charges are taken from the amount (chosen).',
+      lines:
+        'card-create*, card-amount-*, card-currency-*, card-title-*, card-name-on-card-*, card-email-*, card-all-at-once, card-unknown-fields, card-form-refused, card-json-*, card-error-shape, card-record-*, card-charges-rate, card-route-save-*',
+      description:
+        'New cards are active, and their charges are taken from the amount (chosen: card-record-active, card-charges-rate, card-record-balance).',
       body: { schema: messages.CardRequest, examples: cardRequest },
       answers: [{ ...answer, examples: cardCreated }],
       errors: [422],
@@ -99,8 +104,9 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       method: 'PUT',
       path: paths.cards.toggle,
       summary: 'Activate or block a virtual card',
+      lines: 'card-toggle-*, card-block*, card-activate*, card-route-toggle-get',
       description:
-        'To the state that it already has: succeeds and changes nothing. A canceled card is refused (chosen).',
+        'To the state that it already has: succeeds and changes nothing. A canceled card is refused (chosen: card-toggle-same, card-activate-canceled, card-block-canceled).',
       body: { schema: messages.ToggleRequest, examples: toggleRequest },
       answers: [{ ...answer, examples: cardToggled }],
       errors: [404, 409, 422],
@@ -114,7 +120,8 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       method: 'PUT',
       path: paths.cards.cancel,
       summary: 'Cancel a virtual card',
-      description: 'That is final: a canceled card is refused (chosen).',
+      lines: 'card-cancel*, card-route-cancel-get',
+      description: 'That is final: a canceled card is refused (chosen: card-cancel-again).',
       answers: [{ ...answer, examples: cardCanceled }],
       errors: [404, 409, 422],
       handle: async (c, merchant) =>

@@ -15,7 +15,7 @@ import { BoundedMap } from './bounded-map.ts';
 import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
 import { type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 
-/** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed). */
+/** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed: checkout-post). */
 export function mountCheckout(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.checkout[mode];
@@ -181,9 +181,11 @@ class Checkout {
   }
 
   async #over(c: AppContext, payment: Payment | null): Promise<Response> {
-    const address = payment && (await this.#parts.payments.selfSettled(payment));
-    return payment && address !== null
-      ? this.#leave(c, payment, address)
+    const { payments, runtime, dialect } = this.#parts;
+    const address = payment && (await payments.selfSettled(payment));
+    if (payment && address !== null) return this.#leave(c, payment, address);
+    return payment && runtime.settings.choices.settledVisit === 'error'
+      ? c.json(dialect.settledError)
       : showClosed(c, this.#parts, payment);
   }
 

@@ -1,7 +1,8 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { ServiceError } from '../../contract/error-body.ts';
+import { LOOSE } from '../../contract/profiles.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
-import type { PostedFields } from '../../wire/body.ts';
+import { fieldReader, type PostedFields } from '../../wire/body.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { readFields } from '../body.ts';
 import type { App, AppContext, AppParts, RequestNotes } from '../environment.ts';
@@ -11,7 +12,7 @@ import { noteError } from '../record-requests.ts';
 
 type Report = (error: unknown) => void;
 
-/** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed). */
+/** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed: initiate-cors*, initiate-preflight*). */
 export function mountInitiate(app: App, parts: AppParts, report: Report): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
@@ -28,18 +29,26 @@ export function mountInitiate(app: App, parts: AppParts, report: Report): void {
       return c.body(body, status, ANSWER_HEADERS);
     };
     app.post(path, described(operationOf(mode, parts.dialect), answer));
+    if (parts.runtime.settings.choices.initiateByGet !== 'taken') continue;
+    const answerGet = async (c: AppContext) => {
+      const posted = Promise.resolve(fieldReader(FORM_TYPE)(Buffer.from(search(c)), FORM_TYPE));
+      const { status, body } = await answerInitiate(posted, mode, c.get('exchange'), parts, report);
+      return c.body(body, status, ANSWER_HEADERS);
+    };
+    app.get(path, described(getOperationOf(mode, parts.dialect), answerGet));
   }
 }
 
 export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const satisfies Record<Mode, string>;
 
-function operationOf(mode: Mode, { messages }: Dialect): Operation {
+function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Operation {
   return {
     tag: 'Service: payments',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
     description:
-      'The public key in the body tells the merchant. Refusals are answered 200 (observed), so look at the body; `--error-status http` answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (chosen), and CORS is open (observed).',
+      'The public key in the body tells the merchant. Refusals are answered 200 (observed: refusal-*-status*), so look at the body; `--error-status http` answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (observed: initiate-json*), and CORS is open (observed: initiate-cors*).',
     source: 'documented',
+    lines: 'initiate-*, field-*, amount-*, currency-*, refusal-*, route-initiate-*',
     body: {
       types: [FORM_TYPE, 'multipart/form-data', JSON_TYPE],
       schema: messages.InitiateRequest,
@@ -58,7 +67,23 @@ function operationOf(mode: Mode, { messages }: Dialect): Operation {
   };
 }
 
-/** What goes out for an initiate. Every answer has these headers; CORS is open (observed). */
+/** Initiate as both server copies take it, too (observed: route-initiate-by-get*). */
+function getOperationOf(mode: Mode, { messages }: Dialect): Operation {
+  const { body: _, ...operation } = operationOf(mode, { messages });
+  return {
+    ...operation,
+    summary: `Initiate a payment in ${MODE_WORDS[mode]} by GET`,
+    description: 'The same by the query, where the profile says so.',
+    source: 'observed',
+    lines: 'route-initiate-by-get*',
+    query: messages.InitiateRequest,
+  };
+}
+
+/** The fields of a request by GET, as they were written. */
+const search = (c: AppContext): string => /\?([^#]*)/.exec(c.req.url)?.[1] ?? '';
+
+/** What goes out for an initiate. Every answer has these headers; CORS is open (observed: initiate-cors*). */
 export const ANSWER_HEADERS = {
   'access-control-allow-origin': '*',
   'content-type': JSON_TYPE,
@@ -77,11 +102,12 @@ export async function answerInitiate(
   report: Report,
 ): Promise<{ status: ContentfulStatusCode; body: string }> {
   const { dialect, runtime, payments } = parts;
+  const { choices } = runtime.settings;
   let read: PostedFields | undefined;
   try {
     read = await posted;
     notes.requestBody = read.text;
-    const payment = await payments.initiate(dialect.readInitiate(read, runtime.settings.loose), mode);
+    const payment = await payments.initiate(dialect.readInitiate(read, choices), mode);
     const body = JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl()));
     notes.paymentId = payment.id;
     notes.notes = payment.warnings;
@@ -93,7 +119,8 @@ export async function answerInitiate(
     const isRefusal = dialect.refusals.has(error.code);
     const isOk = isRefusal && runtime.options.errorStatus === 'ok';
     const given = isRefusal ? read : undefined;
-    const told = given ? payments.explained(error, () => dialect.readInitiate(given, true)) : error;
-    return { status: isOk ? 200 : statusOf(error), body: noteError(notes, told, parts) };
+    const told = given ? payments.explained(error, () => dialect.readInitiate(given, LOOSE)) : error;
+    const refusal = isRefusal ? dialect.refusal(error, mode, choices) : undefined;
+    return { status: isOk ? 200 : statusOf(error), body: noteError(notes, told, parts, refusal) };
   }
 }

@@ -14,7 +14,7 @@ const MESSAGES = {
   found: 'Virtual card found.',
 } as const satisfies Record<CardNews, string>;
 
-/** ISO 8601 UTC with microseconds and Z (documented); our clock counts milliseconds. */
+/** ISO 8601 UTC with microseconds and Z (documented: card-record-created-at); our clock counts milliseconds. */
 function microseconds(at: string): string {
   return at.replace('Z', '000Z');
 }
@@ -24,69 +24,92 @@ const wireTime = (description: string) => field(text, description, MICROSECONDS)
 const number = (description: string) => field(z.number(), description);
 
 const cardFields = {
-  id: field(text, 'Card identifier (documented).', { maxLength: MAX_CARD_ID }),
-  amount: number('Card total amount (documented).'),
-  charges: number('Charges applied to the card (documented).'),
-  available_balance: number('Balance available on the card (documented).'),
-  title: field(text, 'Title identifying the card (documented).'),
-  masked_card_number: field(text, 'Card number with all but the last four digits as asterisks (documented).'),
-  card_number: field(text, 'Full card number (documented), in a range that belongs to no issuer (chosen).', {
-    pattern: '^\\d{16}$',
-  }),
-  name_on_card: field(text, 'Name printed on the card (documented).'),
-  email: field(text, "Holder's e-mail (documented)."),
-  cvc: field(text, 'Card verification code (documented).'),
-  expiry_month: field(z.int().check(z.minimum(1), z.maximum(12)), 'Month number (documented).'),
-  expiry_year: field(text, 'Four-digit year (documented).', { pattern: '^\\d{4}$' }),
+  id: field(text, 'Card identifier (documented: card-record-id).', { maxLength: MAX_CARD_ID }),
+  amount: number('Card total amount (documented: card-record-amount).'),
+  charges: number('Charges applied to the card (documented: card-record-charges).'),
+  available_balance: number('Balance available on the card (documented: card-record-available-balance).'),
+  title: field(text, 'Title identifying the card (documented: card-record-title).'),
+  masked_card_number: field(
+    text,
+    'Card number with all but the last four digits as asterisks (documented: card-record-masked-card-number).',
+  ),
+  card_number: field(
+    text,
+    'Full card number (documented: card-record-card-number), in a range that belongs to no issuer (chosen: card-record-number).',
+    {
+      pattern: '^\\d{16}$',
+    },
+  ),
+  name_on_card: field(text, 'Name printed on the card (documented: card-record-name-on-card).'),
+  email: field(text, "Holder's e-mail (documented: card-record-email)."),
+  cvc: field(text, 'Card verification code (documented: card-record-cvc).'),
+  expiry_month: field(
+    z.int().check(z.minimum(1), z.maximum(12)),
+    'Month number (documented: card-record-expiry-month).',
+  ),
+  expiry_year: field(text, 'Four-digit year (documented: card-record-expiry-year).', { pattern: '^\\d{4}$' }),
   status: field(
     z.enum(CARD_STATUSES),
-    'The value `canceled` is documented; the names of the others are (chosen).',
+    '`canceled` is documented (documented: card-record-status, card-cancel); the other names are ours (chosen: card-record-active).',
   ),
-  created_at: wireTime('ISO 8601 UTC with microseconds (documented).'),
-  updated_at: wireTime('ISO 8601 UTC with microseconds (documented).'),
-  currency: field(text, 'Currency code (documented).'),
+  created_at: wireTime('ISO 8601 UTC with microseconds (documented: card-record-created-at).'),
+  updated_at: wireTime('ISO 8601 UTC with microseconds (documented: card-record-updated-at).'),
+  currency: field(text, 'Currency code (documented: card-record-currency).'),
 };
 
-const VirtualCard = record('VirtualCard', 'A virtual card (documented). Money is a JSON number.', cardFields);
+const VirtualCard = record(
+  'VirtualCard',
+  'A virtual card (documented: card-record-*). Money is a JSON number.',
+  cardFields,
+);
 
 const VirtualCardTransaction = record(
   'VirtualCardTransaction',
-  'A movement of money on a virtual card (documented).',
+  'A movement of money on a virtual card (documented: card-transaction-*).',
   {
-    id: field(text, 'Transaction identifier (documented).'),
-    currency_code: field(text, 'Currency code (documented).'),
-    before_charge: number('Amount before the charge (documented).'),
-    amount: number('Amount (documented).'),
-    charge: number('Charge applied (documented).'),
-    type: field(z.enum(['-', '+']), '`-` pays from the card (documented), `+` adds to it (chosen).'),
-    details: field(text, 'Free text (documented).'),
-    remark: field(z.enum(['make_payment', 'add_fund']), '`make_payment` (documented), `add_fund` (chosen).'),
-    created_at: wireTime('ISO 8601 UTC (documented).'),
-    updated_at: wireTime('ISO 8601 UTC (documented).'),
+    id: field(text, 'Transaction identifier (documented: card-transaction-id).'),
+    currency_code: field(text, 'Currency code (documented: card-transaction-currency-code).'),
+    before_charge: number('Amount before the charge (documented: card-transaction-before-charge).'),
+    amount: number('Amount (documented: card-transaction-amount).'),
+    charge: number('Charge applied (documented: card-transaction-charge).'),
+    type: field(
+      z.enum(['-', '+']),
+      '`-` pays from the card (documented: card-transaction-type), `+` adds to it (chosen: card-transaction-fund).',
+    ),
+    details: field(text, 'Free text (documented: card-transaction-details).'),
+    remark: field(
+      z.enum(['make_payment', 'add_fund']),
+      '`make_payment` (documented: card-transaction-remark), `add_fund` (chosen: card-transaction-fund*).',
+    ),
+    created_at: wireTime('ISO 8601 UTC (documented: card-transaction-created-at).'),
+    updated_at: wireTime('ISO 8601 UTC (documented: card-transaction-updated-at).'),
   },
 );
 
 const VirtualCardWithTransactions = record(
   'VirtualCardWithTransactions',
-  'A virtual card with its transactions (chosen: the layout is not shown).',
+  'A virtual card with its transactions; the document does not show how (chosen: card-read-whole).',
   {
     ...cardFields,
-    transactions: field(z.array(VirtualCardTransaction), 'Its transactions, newest first (chosen).'),
+    transactions: field(
+      z.array(VirtualCardTransaction),
+      'Its transactions, newest first (chosen: card-read-new).',
+    ),
   },
 );
 
-const success = field(z.literal('ok'), 'Always `ok` (documented for initiate, chosen for cards).');
-const message = field(text, 'For people (chosen).');
+const success = field(z.literal('ok'), 'Always `ok` (chosen: card-create-success, card-list-success).');
+const message = field(text, 'For people (chosen: card-create-success).');
 
 export const VirtualCardAnswer = record(
   'VirtualCardAnswer',
-  'A card was created or changed (chosen: the body is not shown).',
+  'A card was created or changed; the document does not show the answer (chosen: card-create-success, card-*-answer).',
   { success, message, data: field(VirtualCard, 'The card as it stands now.') },
 );
 
 export const VirtualCardDetails = record(
   'VirtualCardDetails',
-  'A card with its transactions (chosen: the body is not shown).',
+  'A card with its transactions; the document does not show the answer (chosen: card-read-*).',
   { success, message, data: field(VirtualCardWithTransactions, 'The card.') },
 );
 
@@ -94,14 +117,14 @@ const positive = (description: string) => field(z.int().check(z.positive()), des
 
 export const VirtualCardList = record(
   'VirtualCardList',
-  'A page of cards (chosen: the envelope is not shown).',
+  'A page of cards; the document does not show what is around them (chosen: card-list-*).',
   {
     success,
     data: field(z.array(VirtualCard), 'The cards, newest first; empty past the end.'),
-    current_page: positive('The page that was asked for (chosen).'),
-    per_page: positive('Cards on a page (chosen).'),
-    last_page: positive('Number of the last page (chosen).'),
-    total: field(count, 'Number of all cards (chosen).'),
+    current_page: positive('The page that was asked for (chosen: card-list-paging, card-list-past-end).'),
+    per_page: positive('Cards on a page (chosen: card-list-paging).'),
+    last_page: positive('Number of the last page (chosen: card-list-paging).'),
+    total: field(count, 'Number of all cards (chosen: card-list-paging).'),
   },
 );
 

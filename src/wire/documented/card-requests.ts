@@ -22,16 +22,20 @@ export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false 
 /** Names, limits and which fields are required: documented. */
 export const CardRequest = postedMessage(
   'CardRequest',
-  'The card to create (documented).',
+  'The card to create (documented: card-create).',
   {
-    currency_code: text('currency_code', 3, 'Card currency; one of the active currencies (documented).'),
-    title: text('title', 255, 'Title that identifies the card (documented).'),
-    name_on_card: text('name_on_card', 255, 'Name printed on the card (documented).'),
-    email: email('email', 255, "The holder's e-mail (documented)."),
+    currency_code: text(
+      'currency_code',
+      3,
+      'Card currency; one of the active currencies (documented: card-currency-*).',
+    ),
+    title: text('title', 255, 'Title that identifies the card (documented: card-title-*).'),
+    name_on_card: text('name_on_card', 255, 'Name printed on the card (documented: card-name-on-card-*).'),
+    email: email('email', 255, "The holder's e-mail (documented: card-email-*)."),
     amount: required(
       'amount',
       cardAmountProblem,
-      'Card total amount, a number or numeric text (documented); at most 10 digits and 4 decimals (chosen).',
+      'Card total amount, a number or numeric text (documented: card-amount-*); at most 10 digits and 4 decimals (chosen: card-amount-too-many-digits, card-amount-five-decimals).',
       amountJson(CARD_AMOUNT_PATTERN.source),
     ),
   },
@@ -42,9 +46,9 @@ export const MAX_CARD_ID = 40;
 
 export const ToggleRequest = postedMessage(
   'ToggleRequest',
-  'The card to activate or block (documented).',
+  'The card to activate or block (documented: card-block, card-activate).',
   {
-    card_id: text('card_id', MAX_CARD_ID, 'Card identifier (documented).'),
+    card_id: text('card_id', MAX_CARD_ID, 'Card identifier (documented: card-toggle-*).'),
     active: field(
       z.boolean({
         error: ({ input }) =>
@@ -52,7 +56,7 @@ export const ToggleRequest = postedMessage(
             ? 'active is required'
             : 'active must be true or false, as a JSON boolean without quotes',
       }),
-      'true activates an inactive card, false blocks it (documented).',
+      'true activates an inactive card, false blocks it (documented: card-block, card-activate, card-toggle-active-*).',
     ),
   },
   TOGGLE_EXAMPLE,
@@ -84,7 +88,7 @@ export const readCardId: Dialect['readCardId'] = (id) => {
   throw new GatewayError('invalid_fields', `card_id may have at most ${MAX_CARD_ID} characters`);
 };
 
-/** A page past the end is empty; one that `current_page` could not repeat exactly is refused (chosen). */
+/** A page past the end is empty; one that `current_page` could not repeat exactly is refused (chosen: card-list-past-end). */
 export const readPage: Dialect['readPage'] = (page = '1') => {
   if (/^\d{1,15}$/.test(page) && Number(page) > 0) return Number(page);
   throw new GatewayError(

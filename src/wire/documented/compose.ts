@@ -21,7 +21,7 @@ const CURRENCIES = new Map(DOCUMENTED_CURRENCIES.map((currency) => [currency.cod
 
 export const invent: IpnTools['invent'] = (chosen, { trx, now, secretKey }, composition) => {
   const made = { identifier: `sim-${trx}`, amount: '100.00', currency: 'USD', charge: '0.00' };
-  const payment = { ...made, trx, createdAt: timestamp(now) };
+  const payment = { ...made, mode: 'sandbox' as const, trx, createdAt: timestamp(now) };
   return write(chosen, { payment, status: 'success', holder: 'Ada Example', secretKey }, composition, {
     ipn: { amountFormat: 'sent' },
     currencies: CURRENCIES,

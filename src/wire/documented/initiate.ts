@@ -10,7 +10,7 @@ import { amountFromNumber } from '../../domain/money.ts';
 import { type InitiateCommand, strictly } from '../../domain/payment.ts';
 import type { Payment } from '../../domain/state.ts';
 import { amountSource, type PostedFields } from '../body.ts';
-import type { Dialect } from '../dialect.ts';
+import type { Accepted, Dialect } from '../dialect.ts';
 import {
   address,
   amountJson,
@@ -32,40 +32,53 @@ function amountProblem(value: string): string | undefined {
 
 /**
  * The fields of initiate. Names, limits and which are required: documented. The form of amount and addresses: chosen.
- * Loose accepts what published clients send although it is not documented (observed).
+ * Loose accepts what published clients send although it is not documented (observed: field-logo-optional*, *-any-length, currency-any-case).
  */
 function fieldsOf(loose: boolean) {
   return {
-    public_key: text('public_key', 50, 'Merchant public API key (documented).', loose),
+    public_key: text('public_key', 50, 'Merchant public API key (documented: field-public-key-*).', loose),
     identifier: text(
       'identifier',
       MAX_IDENTIFIER,
-      "The merchant's own identifier of the payment (documented). It may be used again (observed).",
+      "The merchant's own identifier of the payment (documented: field-identifier-*). It may be used again (observed: initiate-identifier-*).",
       loose,
     ),
-    currency: text('currency', 4, 'Currency code in upper case, such as USD or EUR (documented).', loose),
+    currency: text(
+      'currency',
+      4,
+      'Currency code in upper case, such as USD or EUR (documented: field-currency-*, currency-*).',
+      loose,
+    ),
     amount: required(
       'amount',
       amountProblem,
-      'Plain decimal greater than 0 (documented). The IPN signs it exactly as sent (observed); a JSON number is taken when it can be read exactly (chosen).',
+      'Plain decimal greater than 0 (documented: field-amount-*, amount-*). The IPN signs it exactly as sent (observed: signature-amount-*); a JSON number is taken when it can be read exactly (chosen: amount-json-*).',
       amountJson(AMOUNT_PATTERN.source),
     ),
-    details: text('details', 100, 'What the payment is for (documented).', loose),
-    ipn_url: address('ipn_url', 'Absolute http(s) address that receives the IPN (documented).'),
+    details: text('details', 100, 'What the payment is for (documented: field-details-*).', loose),
+    ipn_url: address(
+      'ipn_url',
+      'Absolute http(s) address that receives the IPN (documented: field-ipn-url-*).',
+    ),
     success_url: address(
       'success_url',
-      'Where the browser goes on success (documented), byte for byte as given (observed).',
+      'Where the browser goes on success (documented: field-success-url-*), byte for byte as given (observed: checkout-success-*).',
     ),
-    cancel_url: address('cancel_url', 'Where the browser goes on cancellation (documented).'),
+    cancel_url: address(
+      'cancel_url',
+      'Where the browser goes on cancellation (documented: field-cancel-url-*).',
+    ),
     site_logo: address(
       'site_logo',
-      'Merchant logo address (documented). `--loose` lets it be missing (observed).',
+      'Merchant logo address (documented: field-logo-*). `--loose` lets it be missing (observed: field-logo-optional*).',
     ),
     checkout_theme: maybe(
-      oneOf('checkout_theme', CHECKOUT_THEMES, 'How the checkout looks (documented).', { default: 'light' }),
+      oneOf('checkout_theme', CHECKOUT_THEMES, 'How the checkout looks (documented: initiate-theme-*).', {
+        default: 'light',
+      }),
     ),
-    customer_name: text('customer_name', 30, "The customer's name (documented).", loose),
-    customer_email: email('customer_email', 30, "The customer's e-mail (documented).", loose),
+    customer_name: text('customer_name', 30, "The customer's name (documented: field-*name-*).", loose),
+    customer_email: email('customer_email', 30, "The customer's e-mail (documented: field-*email-*).", loose),
   };
 }
 
@@ -74,6 +87,12 @@ export const INITIATE_FIELDS = {
   strict: fieldsOf(false),
   loose: { ...loose, site_logo: maybe(loose.site_logo) },
 };
+
+/** The checks of every field by what is accepted: whether the limits hold, and whether the logo is needed. */
+const CHECKS = {
+  limited: checksOf(INITIATE_FIELDS.strict),
+  free: checksOf(loose),
+} as const satisfies Record<Accepted['valueLengths'], unknown>;
 
 export const INITIATE_EXAMPLE = {
   public_key: 'pub_sim_0123456789abcdefghijklmnopqrstuv',
@@ -92,7 +111,7 @@ export const INITIATE_EXAMPLE = {
 
 export const InitiateRequest = postedMessage(
   'InitiateRequest',
-  'What a merchant posts to initiate (documented). Unknown fields are ignored (observed).',
+  'What a merchant posts to initiate (documented: field-nothing-sent). Unknown fields are ignored (observed: initiate-unknown-*).',
   INITIATE_FIELDS.strict,
   INITIATE_EXAMPLE,
 );
@@ -102,21 +121,29 @@ type InitiateFields = {
 };
 
 const FIELD_NAMES = new Set(Object.keys(INITIATE_FIELDS.strict));
-const CHECKS = { strict: checksOf(INITIATE_FIELDS.strict), loose: checksOf(INITIATE_FIELDS.loose) };
 
-function checksOf(fields: Readonly<Record<string, PostedField>>) {
-  return Object.entries(fields).map(([name, { check, isOptional }]) => ({ name, check, isOptional }));
+function checksOf(fields: typeof INITIATE_FIELDS.strict) {
+  const listed = (all: Readonly<Record<string, PostedField>>) =>
+    Object.entries(all).map(([name, { check, isOptional }]) => ({ name, check, isOptional }));
+  return {
+    required: listed(fields),
+    optional: listed({ ...fields, site_logo: maybe(fields.site_logo) }),
+  } as const satisfies Record<Accepted['siteLogo'], unknown>;
 }
 
-export const InitiateAnswer = record('InitiateAnswer', 'A payment was initiated (documented).', {
-  success: field(z.literal('ok'), 'Always `ok` (documented).'),
-  message: field(string, 'For people (documented).'),
-  url: field(
-    string,
-    'Checkout address with the query `payment_id`: send the customer there (documented).',
-    LINK,
-  ),
-});
+export const InitiateAnswer = record(
+  'InitiateAnswer',
+  'A payment was initiated (documented: initiate-success-*).',
+  {
+    success: field(z.literal('ok'), 'Always `ok` (documented: initiate-success-is-ok).'),
+    message: field(string, 'For people (documented: initiate-message*).'),
+    url: field(
+      string,
+      'Checkout address with the query `payment_id`: send the customer there (documented: initiate-url*).',
+      LINK,
+    ),
+  },
+);
 export type InitiateAnswer = z.infer<typeof InitiateAnswer>;
 
 export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): InitiateAnswer {
@@ -127,21 +154,21 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
   };
 }
 
-export const readInitiate: Dialect['readInitiate'] = (posted, isLoose) => {
-  const fields = checked(posted, isLoose);
+export const readInitiate: Dialect['readInitiate'] = (posted, accepted) => {
+  const fields = checked(posted, accepted);
   const { site_logo = null, checkout_theme = 'light' } = fields;
   return {
     publicKey: fields.public_key,
     asked: { ...fromWire(ASKED_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme },
     notes: (holdsSecretKey) => [
       ...notesOn(posted, fields, holdsSecretKey),
-      ...(isLoose ? notesOnLoose(posted) : []),
+      ...notesOnLoose(posted, accepted),
     ],
   };
 };
 
-function checked(posted: PostedFields, isLoose: boolean): InitiateFields {
-  const outcome = tryReading(posted, isLoose);
+function checked(posted: PostedFields, accepted: Accepted): InitiateFields {
+  const outcome = tryReading(posted, accepted);
   if (!Array.isArray(outcome)) return outcome;
   const isJson = Object.keys(posted.fields).some((name) => /^\s*\{/.test(name));
   throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
@@ -153,10 +180,10 @@ function checked(posted: PostedFields, isLoose: boolean): InitiateFields {
 }
 
 /** The values of the fields, or every problem with them. Null is nothing; so is empty text where nothing is allowed. */
-function tryReading(posted: PostedFields, isLoose: boolean): InitiateFields | string[] {
+function tryReading(posted: PostedFields, { valueLengths, siteLogo }: Accepted): InitiateFields | string[] {
   let values = posted.fields;
   const problems: string[] = [];
-  for (const { name, check, isOptional } of isLoose ? CHECKS.loose : CHECKS.strict) {
+  for (const { name, check, isOptional } of CHECKS[valueLengths][siteLogo]) {
     const sent = posted.fields[name];
     const given = sent ?? undefined;
     const isNumber = name === 'amount' && typeof given === 'number';
@@ -211,9 +238,12 @@ function notesOn(
   return notes;
 }
 
+const STRICT = { valueLengths: 'limited', siteLogo: 'required' } as const satisfies Accepted;
+
 /** What only a loose gateway takes. */
-function notesOnLoose(posted: PostedFields): string[] {
-  const outcome = tryReading(posted, false);
+function notesOnLoose(posted: PostedFields, { valueLengths, siteLogo }: Accepted): string[] {
+  if (valueLengths === STRICT.valueLengths && siteLogo === STRICT.siteLogo) return [];
+  const outcome = tryReading(posted, STRICT);
   return Array.isArray(outcome) ? outcome.map(strictly) : [];
 }
 

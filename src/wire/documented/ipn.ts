@@ -12,7 +12,7 @@ import type { IpnTools } from '../dialect.ts';
 import { MAX_IDENTIFIER } from './names.ts';
 
 /**
- * The signature of an IPN (documented): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
+ * The signature of an IPN (documented: signature, signature-upper-case, signature-live): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
  * directly by the identifier, keyed with the merchant's secret key.
  *
  * @param amount the text of `data.amount`, exactly as it is sent
@@ -24,7 +24,7 @@ export function sign(amount: string, identifier: string, secretKey: string): str
     .toUpperCase();
 }
 
-/** Our names of the fields by which an IPN is judged, and those of its form (observed). */
+/** Our names of the fields by which an IPN is judged, and those of its form (observed: ipn-order, ipn-nested-names). */
 export const IPN_NAMES = {
   status: 'status',
   signature: 'signature',
@@ -37,7 +37,7 @@ export const IPN_NAMES = {
 } as const;
 
 /**
- * Nothing stands between amount and identifier under a signature (documented), so that the signature of one payment is
+ * Nothing stands between amount and identifier under a signature (documented: signature-identifier-digits), so that the signature of one payment is
  * that of any other with the same characters.
  */
 export const splice: IpnTools['splice'] = (amount, identifier) => {
@@ -64,46 +64,63 @@ export const IPN_EXAMPLE = {
   },
 };
 
-const IpnCurrency = record('IpnCurrency', 'The currency of a payment (documented).', {
-  code: field(text, 'Its code (observed).'),
-  symbol: field(text, 'Its symbol (observed).'),
-});
+const IpnCurrency = record(
+  'IpnCurrency',
+  'The currency of a payment (documented: ipn-currency-given, ipn-symbol-*).',
+  {
+    code: field(text, 'Its code (observed: ipn-currency).'),
+    symbol: field(text, 'Its symbol (documented: ipn-symbol-*).'),
+  },
+);
 
-const IpnData = record('IpnData', 'What was paid (documented).', {
-  payment_trx: field(text, 'Transaction id: 12 upper-case letters and digits (observed).'),
-  amount: field(text, 'Text, exactly as sent to initiate unless --amount-format says otherwise (observed).'),
-  account_holder: field(text, 'Holder of the wallet in live mode, else customer_name (observed).'),
-  payment_type: field(text, 'Always `hosted` (observed).'),
-  payment_timestamp: field(text, 'YYYY-MM-DD HH:MM:SS in UTC, of initiation (observed).', {
-    pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
-  }),
-  charge: field(text, 'What the merchant pays for it (observed; the service interface says charges).'),
-  currency: field(IpnCurrency, 'The currency (documented).'),
-});
+const IpnData = record(
+  'IpnData',
+  'What was paid (documented: ipn-amount-there, ipn-trx, ipn-currency-given).',
+  {
+    payment_trx: field(text, 'Transaction id: 12 upper-case letters and digits (observed: ipn-trx-form).'),
+    amount: field(
+      text,
+      'Text, exactly as sent to initiate unless --amount-format says otherwise (observed: signature-amount-*).',
+    ),
+    account_holder: field(
+      text,
+      'Holder of the wallet in live mode, else customer_name (observed: ipn-holder, ipn-live-holder).',
+    ),
+    payment_type: field(text, 'Always `hosted` (observed: ipn-type).'),
+    payment_timestamp: field(text, 'YYYY-MM-DD HH:MM:SS in UTC, of initiation (observed: ipn-timestamp).', {
+      pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
+    }),
+    charge: field(
+      text,
+      'What the merchant pays for it (observed: ipn-charge); the service interface says charges.',
+    ),
+    currency: field(IpnCurrency, 'The currency (documented: ipn-currency-given).'),
+  },
+);
 
 /** The fields of an IPN. All values are text. */
 export const Ipn = record(
   'Ipn',
-  'What a merchant receives (documented); the names inside data beyond amount, charges, currency and the transaction id are (observed). As a form, nested names are written data[amount] (observed).',
+  'What a merchant receives (documented: ipn-*); the names inside data beyond amount, charges, currency and the transaction id are seen (observed: ipn-order). As a form, nested names are written data[amount] (observed: ipn-nested-names).',
   {
     status: field(
       text,
-      `\`success\` (documented); ${SENT_ON_REQUEST.map((status) => `\`${status}\``).join(', ')} with --ipn-on (chosen).`,
+      `\`success\` (documented: ipn-status); ${SENT_ON_REQUEST.map((status) => `\`${status}\``).join(', ')} with --ipn-on, else never sent (observed: ipn-not-on-*).`,
     ),
     signature: field(
       text,
-      'Upper-case hex HMAC-SHA256 over data.amount followed by identifier, keyed with the secret key (documented).',
+      'Upper-case hex HMAC-SHA256 over data.amount followed by identifier, keyed with the secret key (documented: signature*).',
       { pattern: '^[0-9A-F]{64}$' },
     ),
-    identifier: field(text, "The merchant's identifier given at initiation (documented)."),
-    data: field(IpnData, 'What was paid (documented).'),
+    identifier: field(text, "The merchant's identifier given at initiation (documented: ipn-identifier*)."),
+    data: field(IpnData, 'What was paid (documented: ipn-amount-there).'),
   },
 );
 export type IpnFields = z.infer<typeof Ipn>;
 
 /** What an IPN is about, and of the settings what its fields depend on. */
 export interface Subject extends Omit<IpnSubject, 'payment'> {
-  payment: Pick<Payment, 'identifier' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
+  payment: Pick<Payment, 'identifier' | 'mode' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
 }
 export interface IpnSettings extends Pick<Settings, 'currencies'> {
   ipn: Pick<Settings['ipn'], 'amountFormat'>;
@@ -113,7 +130,7 @@ export function ipnFields(
   { payment, status, holder, secretKey }: Subject,
   { ipn, currencies }: IpnSettings,
 ): IpnFields {
-  const amount = renderAmount(payment.amount, ipn.amountFormat);
+  const amount = renderAmount(payment.amount, ipn.amountFormat, payment.mode);
   return {
     status,
     signature: sign(amount, payment.identifier, secretKey),
@@ -138,7 +155,7 @@ const CONTENT_TYPES = {
   json: 'application/json',
 } as const satisfies Record<IpnFormat, string>;
 
-/** The bytes of an IPN: a form with PHP-style nested names (observed), or JSON in which the amount stays a string. */
+/** The bytes of an IPN: a form with PHP-style nested names (observed: ipn-nested-names), or JSON in which the amount stays a string. */
 export function encodeIpn(fields: object, format: IpnFormat): { contentType: string; body: string } {
   const contentType = CONTENT_TYPES[format];
   if (format === 'json') return { contentType, body: JSON.stringify(fields) };

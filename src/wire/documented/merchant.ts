@@ -29,11 +29,13 @@ export const merchantDialect: MerchantDialect = {
   changeCard: (action, id) => CARD_CHANGES[action](id),
   readAnswer: (body) => {
     const answer = (body ?? {}) as Partial<Answer>;
+    // Deployments have a list in the place of either (observed: refusal-field-errors*, refusal-field-list-live).
+    const problems = answer.errors ?? (Array.isArray(answer.message) ? answer.message : undefined);
     return {
       checkoutUrl: answer.success === 'ok' ? answer.url : undefined,
       cardId: answer.data?.id,
-      message: answer.message,
-      problems: answer.errors,
+      message: typeof answer.message === 'string' ? answer.message : problems?.[0],
+      problems,
     };
   },
   ipn: async () => {
@@ -51,6 +53,6 @@ interface Answer {
   success: string;
   url: string;
   data: { id: string };
-  message: string;
+  message: string | string[];
   errors: string[];
 }

@@ -2,7 +2,7 @@ import type { AskedPayment } from '../../contract/payment.ts';
 import type { CardValues } from '../dialect.ts';
 
 /*
- * Each field of a request by our name: its name on the wire (documented). Both sides translate by these, in this order.
+ * Each field of a request by our name: its name on the wire (documented: field-*-missing). Both sides translate by these, in this order.
  */
 
 export const ASKED_NAMES = {
@@ -19,7 +19,7 @@ export const ASKED_NAMES = {
   customerEmail: 'customer_email',
 } as const satisfies Record<keyof AskedPayment, string>;
 
-/** Characters of an identifier (documented). */
+/** Characters of an identifier (documented: field-identifier-too-long). */
 export const MAX_IDENTIFIER = 20;
 
 export const INITIATE_NAMES = { publicKey: 'public_key', ...ASKED_NAMES } as const;

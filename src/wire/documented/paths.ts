@@ -1,19 +1,19 @@
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { Dialect } from '../dialect.ts';
 
-/** Paths of initiate (documented). */
+/** Paths of initiate (documented: initiate-sandbox, initiate-live). */
 export const INITIATE_PATHS = {
   live: '/payment/initiate',
   sandbox: '/sandbox/payment/initiate',
 } as const satisfies Record<Mode, string>;
 
-/** Paths of the hosted checkout (observed). */
+/** Paths of the hosted checkout (observed: initiate-url-path*). */
 export const CHECKOUT_PATHS = {
   live: '/initiate/payment/checkout',
   sandbox: '/sandbox/initiate/payment/checkout',
 } as const satisfies Record<Mode, string>;
 
-/** Paths of the card endpoints (documented). They exist in live mode only. */
+/** Paths of the card endpoints (documented: card-create, card-list, card-read, card-block, card-cancel). They exist in live mode only. */
 export const CARD_PATHS = {
   list: '/api/cards',
   create: '/api/cards/save',
@@ -22,7 +22,7 @@ export const CARD_PATHS = {
   cancel: '/api/cards/cancel/:id',
 } as const;
 
-/** Cards exist in live mode only, so that this is where code that takes the sandbox for a prefix ends. */
+/** Cards exist in live mode only (documented: route-sandbox-cards*), so that this is where code that takes the sandbox for a prefix ends. */
 export const missingPath: Dialect['missingPath'] = (path) =>
   /^\/sandbox\/api\/cards(\/|$)/.test(path)
     ? `${path} does not exist: cards exist in live mode only, under /api/cards`
@@ -34,7 +34,7 @@ export const cardIdIn: Dialect['cardIdIn'] = (path) => {
   return id === 'save' || id === 'toggle' ? undefined : id;
 };
 
-/** The query parameter of a checkout (documented). */
+/** The query parameter of a checkout (documented: initiate-url-payment-id*). */
 export const PAYMENT_PARAMETER = 'payment_id';
 
 export const checkoutUrl: Dialect['checkoutUrl'] = ({ id, mode }, baseUrl) =>

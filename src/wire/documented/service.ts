@@ -15,6 +15,7 @@ import {
 } from './card-answers.ts';
 import { CardRequest, readCard, readCardId, readPage, readToggle, ToggleRequest } from './card-requests.ts';
 import { composeChosen } from './compose.ts';
+import { refusal, serviceError, settledError } from './errors.ts';
 import { EXAMPLES } from './examples.ts';
 import { InitiateAnswer, InitiateRequest, initiateAnswer, readInitiate } from './initiate.ts';
 import { corruptSignature, encodeIpn, fingerprint, Ipn, ipnFields, resigned } from './ipn.ts';
@@ -51,9 +52,11 @@ export const dialect: Dialect = {
   cardAnswer,
   cardDetails,
   cardList,
-  serviceError: ({ message, problems }) => ({ error: 'true', message, errors: [...problems] }),
-  // Their clients decide on the body (observed).
+  serviceError,
+  // Their clients decide on the body (observed: refusal-*-status*).
   refusals: new Set(['invalid_fields', 'unsupported_currency', 'invalid_api_key']),
+  refusal,
+  settledError,
   maskCards,
   ipn: {
     compose: (subject, settings) => {

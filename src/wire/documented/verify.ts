@@ -11,7 +11,7 @@ interface Read extends Pick<Verdict, 'status' | 'identifier' | 'amount' | 'signa
   problem?: string;
 }
 
-/** Checks status and signature over `data.amount` + `identifier` (documented). */
+/** Checks status and signature over `data.amount` + `identifier` (documented: signature). */
 export const verify: IpnTools['verify'] = (body, keys) => {
   const { problem, parsedAmount, ...fields } = readFields(body.replace(/\r?\n$/, ''));
   const { status, identifier, amount, signature } = fields;

@@ -81,7 +81,7 @@ class CommandLines {
     const below = this.#below;
     // A wait is real, and an address may be a name.
     if (/^--(wait|timeout|delay)$/.test(flag)) return pick(['0ms', '1ms', '-1s', '', 'soon', '1e9s'], below);
-    if (/^--(url|to|forward-to|ipn-url|forward-ipn)$/.test(flag)) {
+    if (/^--(url|to|forward-to|ipn-url|forward-ipn|target)$/.test(flag)) {
       return pick(['http://127.0.0.1:9', 'http://[', '', 'http://127.1:9/x', 'ftp://127.0.0.1', '\0'], below);
     }
     return this.#value();

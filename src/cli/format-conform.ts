@@ -1,0 +1,40 @@
+import type { ChalkInstance } from 'chalk';
+import type { ConformReport } from '../contract/conform.ts';
+import { AREAS, type ManifestLine } from '../contract/manifest.ts';
+import { namesOf } from '../contract/vocabulary.ts';
+
+/** A report for people: what differs, what could not be seen and why, and how many lines hold. */
+export function conformText(
+  { target, profile, agree, differ, unseen }: ConformReport,
+  held: readonly ManifestLine[],
+  colour: ChalkInstance,
+): string {
+  const byId = new Map(held.map((line) => [line.id, line]));
+  const differences = namesOf(AREAS).flatMap((area) => {
+    const own = differ.filter(({ id }) => byId.get(id)?.area === area);
+    if (!own.length) return [];
+    return [
+      colour.bold(AREAS[area]),
+      ...own.map(({ id, expected, got }) => {
+        const { says = '', source } = byId.get(id) ?? {};
+        return `  ${colour.red('DIFFERS')} ${colour.bold(id)}: ${says} (${source?.kind})\n    expected: ${expected}\n    got:      ${got}`;
+      }),
+    ];
+  });
+  const counts = [
+    colour.green(`${agree} agree`),
+    differ.length ? colour.red(`${differ.length} differ`) : '0 differ',
+    `${unseen.length} not seen`,
+  ];
+  return [
+    ...differences,
+    ...unseenText(unseen),
+    `${target} against the profile ${profile}: ${counts.join(', ')}`,
+  ].join('\n');
+}
+
+function unseenText(unseen: ConformReport['unseen']): string[] {
+  const counts = new Map<string, number>();
+  for (const { why } of unseen) counts.set(why, (counts.get(why) ?? 0) + 1);
+  return [...counts].map(([why, count]) => `${count} not seen: ${why}`);
+}

@@ -1,0 +1,75 @@
+import type { Target } from './target.ts';
+
+/** Steps that a checkout may have before it sends the browser on. */
+const MAX_STEPS = 8;
+const HTML = [['Accept', 'text/html']] as const;
+
+/**
+ * Pays a sandbox payment on its hosted checkout, as a customer with a browser does: enters the test e-mail, then the
+ * test code, in the first form that asks for something.
+ *
+ * @param path of the checkout at the target
+ * @returns where the browser is sent at the end; undefined where it gets nowhere
+ */
+export async function payOnCheckout(target: Target, path: string): Promise<string | undefined> {
+  const { email, code } = target.sandbox;
+  const entries = [email, code];
+  let page = await target.send(path, { headers: HTML });
+  let at = path;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const location = header(page.headers, 'location');
+    if (page.status >= 300 && page.status < 400 && location !== undefined) {
+      const next = target.pathOf(location, at);
+      if (next === undefined || !isCheckout(next)) return location;
+      at = next;
+      page = await target.send(next, { headers: HTML });
+      continue;
+    }
+    const form = formOf(page.body, entries[0] ?? '');
+    const action = form && target.pathOf(form.action, at);
+    if (!form || action === undefined || !entries.length) return undefined;
+    entries.shift();
+    page = await target.send(action, { body: form.body, headers: HTML });
+  }
+  return undefined;
+}
+
+const isCheckout = (path: string) => /\/initiate\/payment\//.test(path);
+
+interface FilledForm {
+  action: string;
+  body: string;
+}
+
+/** The first form with a field to fill in, with this value in that field. */
+function formOf(html: string, value: string): FilledForm | undefined {
+  for (const [, attributes = '', inner = ''] of html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)) {
+    const fields = [...inner.matchAll(/<input\b([^>]*)>/gi)].map(([, all = '']) => ({
+      name: attribute(all, 'name'),
+      value: attribute(all, 'value') ?? '',
+      type: attribute(all, 'type') ?? 'text',
+    }));
+    const asked = fields.find(
+      ({ name, type }) => name !== undefined && /^(text|email|number|tel|password)$/.test(type),
+    );
+    if (!asked) continue;
+    const body = new URLSearchParams();
+    for (const field of fields) {
+      if (field === asked) body.append(field.name ?? '', value);
+      else if (field.type === 'hidden' && field.name !== undefined) body.append(field.name, field.value);
+    }
+    return { action: attribute(attributes, 'action') ?? '', body: body.toString() };
+  }
+  return undefined;
+}
+
+/** The value of an attribute as the browser reads it. */
+function attribute(text: string, name: string): string | undefined {
+  const found = new RegExp(`\\b${name}=(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(text);
+  const value = found?.[1] ?? found?.[2] ?? found?.[3];
+  return value?.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&#39;', "'");
+}
+
+export function header(headers: readonly (readonly [string, string])[], name: string): string | undefined {
+  return headers.find(([one]) => one.toLowerCase() === name)?.[1];
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import type { ConformReport } from '../contract/conform.ts';
+import type { ManifestLine } from '../contract/manifest.ts';
+import type { IpnTools } from '../wire/dialect.ts';
+import { type Mismatch, mismatches } from './expectation.ts';
+import { type IpnListener, listenForIpns } from './listener.ts';
+import { holdsUnder, type InForce } from './manifest.ts';
+import { requireGateway } from './preflight.ts';
+import { Session, Unseen } from './session.ts';
+import { Target, type TargetOptions } from './target.ts';
+
+export interface ConformOptions extends TargetOptions {
+  lines: readonly ManifestLine[];
+  inForce: InForce;
+  tools: IpnTools;
+  /** A public address that leads to `ipnPort` of this machine; without it only a local target can reach us. */
+  ipnUrl?: string | undefined;
+  /** Where this machine listens for IPNs; default: a free port. */
+  ipnPort?: number | undefined;
+  /** Tried although they need not hold: what they show explains differences. */
+  alsoTry?: boolean;
+  onLine?: (done: number, of: number) => void;
+}
+
+/** What was seen of a line: that it holds, in what it does not, or why it was not seen. */
+export type Verdict = { mismatches: readonly Mismatch[] } | { why: string };
+
+export interface Conformed {
+  report: ConformReport;
+  /** Of every line that was tried, also of those that need not hold. */
+  verdicts: ReadonlyMap<ManifestLine, Verdict>;
+}
+
+/** Lines that are tried at the same time: on this machine they disturb nobody. */
+const LANES = 8;
+
+/**
+ * Holds a manifest against a deployment. Nothing is settled there that it did not make itself.
+ *
+ * @throws GatewayError `no_server` for a target that does not answer or is no such gateway, `invalid_api_key`
+ */
+export async function conform(options: ConformOptions): Promise<Conformed> {
+  const target = new Target(options);
+  await requireGateway(target);
+  const hasWay = target.isLocal || options.ipnUrl !== undefined;
+  await using listener = hasWay ? await listenForIpns(options.ipnPort) : null;
+  const { lines, inForce } = options;
+  const wanted = options.alsoTry ? lines : lines.filter((line) => holdsUnder(line, inForce));
+  const trial = new Trial(target, listener, options);
+  const verdicts = new Map<ManifestLine, Verdict>();
+  let done = 0;
+  const look = async (line: ManifestLine) => {
+    verdicts.set(line, await trial.look(line));
+    done++;
+    options.onLine?.(done, wanted.length);
+  };
+  const queue = wanted.filter((line) => !isAlone(line));
+  const lane = async () => {
+    for (let line = queue.shift(); line; line = queue.shift()) await look(line);
+  };
+  await Promise.all(Array.from({ length: target.isLocal ? LANES : 1 }, lane));
+  for (const line of wanted.filter(isAlone)) await look(line);
+  return { report: reportOf(options, verdicts), verdicts };
+}
+
+/** A list holds what other lines make meanwhile. */
+const isAlone = ({ request }: ManifestLine) =>
+  request.method === 'GET' && /\/api\/cards($|\?)/.test(request.path);
+
+function reportOf(
+  { url, lines, inForce }: ConformOptions,
+  verdicts: ReadonlyMap<ManifestLine, Verdict>,
+): ConformReport {
+  const report: ConformReport = { target: url, profile: inForce.profile, agree: 0, differ: [], unseen: [] };
+  for (const line of lines) {
+    const verdict = verdicts.get(line);
+    if (!verdict || !holdsUnder(line, inForce)) continue;
+    const { id } = line;
+    if ('why' in verdict) report.unseen.push({ id, why: verdict.why });
+    else if (!verdict.mismatches.length) report.agree++;
+    else {
+      const expected = verdict.mismatches.map((one) => one.expected).join('; ');
+      const got = verdict.mismatches.map((one) => one.got).join('; ');
+      report.differ.push({ id, expected, got });
+    }
+  }
+  return report;
+}
+
+/** Tries lines, each on its own: what one makes is nothing to another. */
+class Trial {
+  readonly #target: Target;
+  readonly #listener: IpnListener | null;
+  readonly #options: ConformOptions;
+  readonly #byId: ReadonlyMap<string, ManifestLine>;
+  /** Unlike that of any other run: identifiers of payments may be remembered for long. */
+  readonly #run = randomBytes(4).toString('hex');
+  #count = 0;
+
+  constructor(target: Target, listener: IpnListener | null, options: ConformOptions) {
+    this.#target = target;
+    this.#listener = listener;
+    this.#options = options;
+    this.#byId = new Map(options.lines.map((line) => [line.id, line]));
+  }
+
+  async look(line: ManifestLine): Promise<Verdict> {
+    const chain = [...this.#before(line), line];
+    const why = this.#hindrance(chain);
+    if (why !== undefined) return { why };
+    this.#count++;
+    const mark = `c${this.#run}${this.#count.toString(36)}`;
+    const { ipnUrl = this.#listener?.url ?? null, secretKey, tools } = this.#options;
+    const session = new Session(this.#target, this.#listener, ipnUrl, mark);
+    try {
+      let seen = await session.run(chain[0] ?? line);
+      for (const next of chain.slice(1)) seen = await session.run(next);
+      return { mismatches: mismatches(line.expect, seen, secretKey, tools) };
+    } catch (error) {
+      if (error instanceof Unseen) return { why: error.message };
+      throw error;
+    } finally {
+      await session.end();
+    }
+  }
+
+  #before({ after }: ManifestLine): ManifestLine[] {
+    const line = after === undefined ? undefined : this.#byId.get(after);
+    return line ? [...this.#before(line), line] : [];
+  }
+
+  /** Why a line is not tried here at all. */
+  #hindrance(chain: readonly ManifestLine[]): string | undefined {
+    if (chain.some(({ expect }) => expect.client !== undefined)) return 'it only concerns clients';
+    const { isLocal, hasControl, options } = this.#target;
+    if (!isLocal && chain.some(({ emulator }) => emulator)) return 'only an emulator does so';
+    if (!isLocal && !options.live && chain.some(({ request }) => isLive(request.path))) {
+      return 'live mode is left alone: --live --live tries it';
+    }
+    const needsControl = chain.some(({ outcome }) => outcome !== undefined && outcome !== 'pay');
+    if (needsControl && !hasControl) return 'it takes the control API of an emulator';
+    if (!this.#listener && chain.at(-1)?.expect.ipn)
+      return 'no IPN can reach this machine: --ipn-url names a public address of it';
+    return undefined;
+  }
+}
+
+/** What is not below the sandbox moves real money, or cards; what opens a page of a payment is as that payment. */
+const isLive = (path: string) => !/^(\/sandbox\/|\{checkout\})/.test(path);

@@ -1,0 +1,93 @@
+import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
+import { at, parsed } from './json.ts';
+import type { Target } from './target.ts';
+
+const SANDBOX = '/sandbox/payment/initiate';
+const FORM = 'application/x-www-form-urlencoded';
+
+/**
+ * Finds out what is at the target before anything else is sent there: a gateway of this interface that knows the keys,
+ * and whether it is an emulator.
+ *
+ * @throws GatewayError `no_server`, `invalid_api_key`
+ */
+export async function requireGateway(target: Target): Promise<void> {
+  const { options } = target;
+  // Every gateway of this interface answers each of them with a success or an error.
+  const bodies = [order(options.publicKey), 'public_key=', 'identifier=1'];
+  for (const [index, body] of bodies.entries()) {
+    const answer = await target.send(SANDBOX, { method: 'POST', body, contentType: FORM });
+    const json = parsed(answer.body);
+    if (!isAnswer(json)) continue;
+    if (index === 0) requireKey(json, options.publicKey);
+    await look(target);
+    await cancel(target, at(json, 'url'));
+    return;
+  }
+  throw new GatewayError(
+    'no_server',
+    `what answers at ${options.url} is no gateway of this interface: three answers to ${SANDBOX} were no JSON objects with success or error`,
+    { hint: hint`Say where the gateway is with ${option('target')}, without the path of initiate.` },
+  );
+}
+
+/** In an emulator nothing stays pending. */
+async function cancel(target: Target, url: unknown): Promise<void> {
+  const [, id] = /[?&]payment_id=([\w-]+)/.exec(String(url)) ?? [];
+  if (!target.hasControl || id === undefined) return;
+  await target.control('POST', `/payments/${id}/settle`, { outcome: 'cancel', delivery: 'redirect-only' });
+}
+
+/** An order that nobody can refuse for its fields. */
+function order(publicKey: string): string {
+  return new URLSearchParams({
+    public_key: publicKey,
+    identifier: `c${Date.now().toString(36)}`,
+    currency: 'USD',
+    amount: '1.00',
+    details: 'Conformance check',
+    ipn_url: 'https://ipn.invalid/ipn',
+    success_url: 'https://shop.example/paid',
+    cancel_url: 'https://shop.example/canceled',
+    site_logo: 'https://shop.example/logo.png',
+    checkout_theme: 'light',
+    customer_name: 'Ada',
+    customer_email: 'ada@example.com',
+  }).toString();
+}
+
+const isAnswer = (json: unknown): boolean =>
+  typeof json === 'object' && (at(json, 'success') !== undefined || at(json, 'error') !== undefined);
+
+function requireKey(json: unknown, publicKey: string): void {
+  const told = JSON.stringify([at(json, 'message'), at(json, 'errors')]);
+  const isTaken = at(json, 'success') !== undefined;
+  if (publicKey === '' || (!isTaken && /api.?key/i.test(told))) throw wrongKey('public', publicKey);
+}
+
+function wrongKey(which: 'public' | 'secret', key: string): GatewayError {
+  const what = key === '' ? `asks for a ${which} key` : `does not know the ${which} key ${key.slice(0, 8)}…`;
+  return new GatewayError('invalid_api_key', `the target ${what}`, {
+    hint: hint`Give the pair of a merchant there with ${option('publicKey')} and ${option('secretKey')}.`,
+  });
+}
+
+/** What an emulator of this machine tells about itself. */
+async function look(target: Target): Promise<void> {
+  if (!target.isLocal) return;
+  const answer = await target.control('GET', '/status');
+  const status = parsed(answer.body);
+  target.hasControl = answer.status === 200 && typeof at(status, 'counts') === 'object';
+  const [email, code] = [at(status, 'options.sandboxEmail'), at(status, 'options.sandboxCode')];
+  if (typeof email === 'string' && typeof code === 'string') target.sandbox = { email, code };
+  await requireSecretKey(target);
+}
+
+/** Cards exist in live mode only, so that elsewhere only the signature of an IPN tells. */
+async function requireSecretKey(target: Target): Promise<void> {
+  const { secretKey } = target.options;
+  const headers = [['Authorization', `Bearer ${secretKey}`]] as const;
+  const answer = await target.send('/api/cards', { method: 'GET', headers });
+  if (answer.status === 401) throw wrongKey('secret', secretKey);
+}

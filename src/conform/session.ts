@@ -1,0 +1,178 @@
+import type { ManifestLine } from '../contract/manifest.ts';
+import { payOnCheckout } from './checkout.ts';
+import { at, parsed } from './json.ts';
+import { type IpnListener, MARK, type ReceivedIpn } from './listener.ts';
+import type { Target } from './target.ts';
+
+/** What was seen of a line. */
+export interface Seen {
+  status: number;
+  headers: readonly (readonly [string, string])[];
+  body: string;
+  /** The body as JSON; undefined where it is none. */
+  json: unknown;
+  /** Where the browser was sent when the payment was settled; undefined where that is not known. */
+  redirect: string | undefined;
+  ipns: readonly ReceivedIpn[];
+  /** How many of them were there when the browser was sent on. */
+  early: number;
+  /** The line with its placeholders filled in: for what is expected. */
+  fill: (text: string) => string;
+}
+
+/** Why a line could not be seen. */
+export class Unseen extends Error {}
+
+/** No IPN comes any more, this long (milliseconds) after the answer to the settlement; a retry comes after a second. */
+const QUIET_MS = 150;
+const RETRY_MS = 1_600;
+/** An IPN takes this long at most: here, and over the net. */
+const ARRIVAL_MS = { local: 4_000, remote: 20_000 };
+
+/** An address that no IPN can reach: for a target that has no way to us. */
+const NOWHERE = 'https://ipn.invalid/ipn';
+
+/** The requests of one line after another, and what the answers bring for those that follow. */
+export class Session {
+  readonly #target: Target;
+  readonly #listener: IpnListener | null;
+  /** Unlike that of any other session: the identifier of its payments, and the mark of its IPNs. */
+  readonly #mark: string;
+  readonly #values: Record<string, string>;
+  /** Its payments that nobody has settled, as far as it knows. */
+  readonly #open = new Set<string>();
+
+  /** @param ipnUrl where IPNs reach the listener; null where they cannot */
+  constructor(target: Target, listener: IpnListener | null, ipnUrl: string | null, mark: string) {
+    this.#target = target;
+    this.#listener = listener;
+    this.#mark = mark;
+    const address = ipnUrl ?? NOWHERE;
+    this.#values = {
+      publicKey: target.options.publicKey,
+      secretKey: target.options.secretKey,
+      identifier: mark,
+      ipnUrl: `${address}${address.includes('?') ? '&' : '?'}${MARK}=${mark}`,
+    };
+  }
+
+  /** @throws Unseen, or GatewayError `no_server` */
+  async run(line: ManifestLine): Promise<Seen> {
+    const { request, outcome, expect } = line;
+    const headers = Object.entries(request.headers).map(
+      ([name, value]) => [name, this.#fill(value)] as const,
+    );
+    const contentType = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+    const seen = await this.#target.send(this.#fill(request.path, encoderOf('', request.path)), {
+      method: request.method,
+      headers: headers.filter(([name]) => name.toLowerCase() !== 'content-type'),
+      contentType,
+      ...(request.body !== null && { body: this.#fill(request.body, encoderOf(contentType)) }),
+    });
+    const json = parsed(seen.body);
+    this.#keep(json);
+    if (expect.ipn?.answered !== undefined) this.#listener?.answerWith(this.#mark, expect.ipn.answered);
+    const redirect = outcome === undefined ? undefined : await this.#settle(outcome, line);
+    const early = this.#listener?.of(this.#mark).length ?? 0;
+    const ipns = expect.ipn ? await this.#ipns(expect.ipn.count, expect.ipn.answered) : [];
+    if (expect.ipn?.answered !== undefined && expect.ipn.answered >= 300) await this.#takeAtLast();
+    return { ...seen, json, redirect, ipns, early, fill: (text) => this.#fill(text) };
+  }
+
+  /** Cancels in an emulator what is still pending: `pay` and people go by the newest pending payment. */
+  async end(): Promise<void> {
+    if (!this.#target.hasControl) return;
+    const cancel = { outcome: 'cancel', delivery: 'redirect-only' };
+    for (const id of this.#open) await this.#target.control('POST', `/payments/${id}/settle`, cancel);
+  }
+
+  /** What the answer brings for the requests that follow. */
+  #keep(json: unknown): void {
+    const url = at(json, 'url');
+    if (typeof url === 'string') {
+      const path = this.#target.pathOf(url);
+      if (path !== undefined) this.#values['checkout'] = path;
+      const id = /[?&]payment_id=([^&#]+)/.exec(url)?.[1];
+      if (id !== undefined) {
+        this.#values['paymentId'] = decodeURIComponent(id);
+        this.#open.add(id);
+      }
+    }
+    const cardId = at(json, 'data.id');
+    if (typeof cardId === 'string') this.#values['cardId'] = cardId;
+  }
+
+  /** @throws Unseen where a line before it did not bring what it needs */
+  #fill(text: string, encode: (value: string) => string = (value) => value): string {
+    return text.replace(/\{([a-z]+(?:[A-Z][a-z]+)*)\}/g, (written, name: string) => {
+      if (!PLACEHOLDERS.includes(name)) return written;
+      const value = this.#values[name];
+      if (value === undefined) throw new Unseen(`no answer before it brought ${written}`);
+      return name === 'checkout' ? value : encode(value);
+    });
+  }
+
+  async #settle(
+    outcome: NonNullable<ManifestLine['outcome']>,
+    line: ManifestLine,
+  ): Promise<string | undefined> {
+    if (outcome === 'charge' || outcome === 'fund') {
+      await this.#control(`/cards/${this.#values['cardId']}/transactions`, {
+        type: outcome,
+        amount: '12.50',
+        details: 'Coffee',
+      });
+      return undefined;
+    }
+    const { checkout, paymentId = '' } = this.#values;
+    if (checkout === undefined) throw new Unseen('the answer had no checkout URL');
+    this.#open.delete(encodeURIComponent(paymentId));
+    if (outcome !== 'pay') {
+      const settled = await this.#control(`/payments/${paymentId}/settle`, { outcome });
+      const redirect = at(settled, 'redirectUrl');
+      return typeof redirect === 'string' ? redirect : undefined;
+    }
+    const redirect = await payOnCheckout(this.#target, checkout);
+    const isNeeded = line.expect.redirect === undefined;
+    if (redirect === undefined && isNeeded) throw new Unseen('its checkout could not be paid on');
+    return redirect;
+  }
+
+  async #control(path: string, body: object): Promise<unknown> {
+    if (!this.#target.hasControl) throw new Unseen('it takes the control API of an emulator');
+    return parsed((await this.#target.control('POST', path, body)).body);
+  }
+
+  /** An emulator would go on with its retries long after nobody listens any more: the IPN is taken now. */
+  async #takeAtLast(): Promise<void> {
+    if (!this.#target.hasControl) return;
+    this.#listener?.answerWith(this.#mark, 200);
+    const listed = await this.#target.control('GET', `/ipns?payment=${this.#values['paymentId']}`);
+    const id = at(parsed(listed.body), 'data.0.id');
+    if (typeof id === 'string') await this.#target.control('POST', `/ipns/${id}/resend`, {});
+  }
+
+  async #ipns(count = 1, answered = 200): Promise<readonly ReceivedIpn[]> {
+    if (!this.#listener) throw new Unseen('no IPN can reach this machine: name a public address of it');
+    const isRefused = answered >= 300;
+    const limit = this.#target.isLocal ? ARRIVAL_MS.local : ARRIVAL_MS.remote;
+    if (count > 0) await this.#listener.wait(this.#mark, count, limit);
+    // One more would be one too many.
+    await this.#listener.wait(this.#mark, count + 1, isRefused && count === 1 ? RETRY_MS : QUIET_MS);
+    return this.#listener.of(this.#mark);
+  }
+}
+
+const PLACEHOLDERS: readonly string[] = [
+  ...['publicKey', 'secretKey', 'identifier', 'ipnUrl'],
+  ...['checkout', 'paymentId', 'cardId'],
+];
+
+/** How a value is written into a body of this type, or into a path. */
+function encoderOf(contentType: string, path?: string): (value: string) => string {
+  if (path !== undefined || contentType.startsWith('application/x-www-form-urlencoded')) {
+    return encodeURIComponent;
+  }
+  if (contentType.startsWith('application/json')) return (value) => JSON.stringify(value).slice(1, -1);
+  return (value) => value;
+}

@@ -1,0 +1,31 @@
+import { SOURCES, type Source } from './vocabulary.ts';
+
+/*
+ * A mark says where a behaviour comes from, and which lines of the manifest show it: (observed: initiate-json*). Texts
+ * of the code have marks in this form; what people read has the word alone.
+ */
+
+const MARK = /\((documented|observed|chosen): ([a-z0-9*, -]+)\)/g;
+
+export interface Marks {
+  /** The text with the word alone in each mark. */
+  text: string;
+  /** The strongest of its sources. */
+  source: Source | undefined;
+  /** Ids of lines; `*` in one stands for anything. */
+  lines: readonly string[];
+}
+
+export function readMarks(written: string): Marks {
+  const lines = [...written.matchAll(MARK)].flatMap(([, , ids = '']) => ids.split(', '));
+  const text = written.replace(MARK, '($1)');
+  return { text, source: SOURCES.find((one) => text.includes(`(${one})`)), lines };
+}
+
+/** The ids that these stand for, each once, in the order of `known`. */
+export function idsFor(lines: readonly string[], known: readonly string[]): string[] {
+  const named = new Set(lines.filter((line) => !line.includes('*')));
+  const open = lines.filter((line) => line.includes('*')).map((line) => line.replaceAll('*', '.*'));
+  const pattern = open.length ? new RegExp(`^(?:${open.join('|')})$`) : undefined;
+  return known.filter((id) => named.has(id) || pattern?.test(id));
+}

@@ -1,0 +1,112 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run, runJson, startIn } from '../helpers/cli.ts';
+import { linesNamed } from '../helpers/conform.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { startSim } from '../helpers/sim.ts';
+
+const SOME = ['initiate-success-is-ok', 'field-logo-missing', 'field-logo-optional', 'client-wants-ok'];
+
+/** A folder with a manifest of a few lines. */
+async function folder(...ids: string[]): Promise<string> {
+  const cwd = await temporaryFolder();
+  const lines = linesNamed(...(ids.length ? ids : SOME)).map((line) => JSON.stringify(line));
+  await writeFile(join(cwd, 'few.jsonl'), `${lines.join('\n')}\n`);
+  return cwd;
+}
+
+const FEW = ['conform', '--manifest', 'few.jsonl'];
+
+describe('conform', () => {
+  it('starts an emulator of its own where none runs', async () => {
+    const cwd = await folder();
+    const { code, stdout, stderr } = await run(FEW, { cwd });
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('profile document: 2 agree, 0 differ, 1 not seen'),
+    ]);
+    expect(stderr).toContain('no emulator runs here: one is started for this, in memory');
+  });
+
+  it('takes its profile from flag, variable and file, as start does', async () => {
+    const cwd = await folder();
+    const profileOf = async (args: string[], env = {}) => {
+      const { body } = await runJson<{ profile: string }>([...FEW, ...args], { cwd, env });
+      return body.profile;
+    };
+    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"profile":"older-server"}');
+    expect(await profileOf([])).toBe('older-server');
+    expect(await profileOf([], { GATEWAY_SIM_PROFILE: 'newer-server' })).toBe('newer-server');
+    expect(await profileOf(['--profile', 'observed'], { GATEWAY_SIM_PROFILE: 'newer-server' })).toBe(
+      'observed',
+    );
+  });
+
+  it('asks the emulator of the folder, and says what differs', async () => {
+    const cwd = await folder();
+    const { url } = await startIn(cwd, { profile: 'newer-server' });
+    const { code, stdout, stderr } = await run([...FEW, '--json'], { cwd });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({
+      target: url,
+      profile: 'document',
+      agree: 1,
+      differ: [
+        { id: 'field-logo-missing', expected: 'a refusal', got: expect.stringContaining('"success"') },
+      ],
+      unseen: [{ id: 'client-wants-ok', why: 'it only concerns clients' }],
+    });
+    expect(stderr).toContain('1 of 3 lines do not hold');
+    const same = await run([...FEW, '--profile', 'newer-server'], { cwd });
+    expect(same.code).toBe(0);
+  });
+
+  it('writes differences, results for CI, and a profile that start takes', async () => {
+    const cwd = await folder();
+    const { url, publicKey } = await startSim({ profile: 'newer-server' });
+    const files = ['--out', 'out.json', '--junit', 'out.xml', '--update-profile', 'ours.json'];
+    const { code, stderr } = await run([...FEW, '--target', url, ...files], { cwd });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('start --profile ours.json')]);
+    const written = await readFile(join(cwd, 'out.json'), 'utf8');
+    expect(JSON.parse(written)).toMatchObject({
+      profile: 'document',
+      differ: [{ id: 'field-logo-missing' }],
+    });
+    expect(written).not.toContain(publicKey);
+    expect(await readFile(join(cwd, 'out.xml'), 'utf8')).toContain('failures="1" skipped="1"');
+    const profile = join(cwd, 'ours.json');
+    expect(JSON.parse(await readFile(profile, 'utf8'))).toEqual({
+      profile: 'document',
+      choices: { siteLogo: 'optional' },
+    });
+    const again = await run([...FEW, '--target', url, '--profile', profile], { cwd });
+    expect(again.code).toBe(0);
+    expect((await startSim({ profile })).server.parts.runtime.settings.choices.siteLogo).toBe('optional');
+  });
+
+  it.each([
+    [['--target', 'http://127.0.0.1:9'], 3, 'connection refused'],
+    [['--target', 'https://pay.example.com'], 2, 'keys of a merchant there'],
+    [['--target', 'pay.example.com'], 2, '--target must be an absolute http or https address'],
+    [['--manifest', 'none.jsonl'], 2, 'the manifest none.jsonl cannot be read'],
+    [['--ipn-port', '99999'], 2, '--ipn-port must be a whole number'],
+    [['--ipn-url', 'nowhere'], 2, '--ipn-url must be an absolute http or https address'],
+    [['--profile', 'newr-server'], 2, 'did you mean newer-server?'],
+  ])('%j ends with %i', async (args, code, message) => {
+    const result = await run(['conform', ...args], { cwd: await folder() });
+    expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(message)]);
+  });
+
+  it('names file and line of what is malformed, and what was expected', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'few.jsonl'), '{"id":"x"}\n');
+    const { code, stderr } = await run(FEW, { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('few.jsonl, line 1: area must be one of')]);
+  });
+
+  it('says that --live has to be given twice', async () => {
+    const { stderr } = await run([...FEW, '--live'], { cwd: await folder('client-wants-ok') });
+    expect(stderr).toContain('give it twice');
+  });
+});

@@ -1,0 +1,32 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run } from '../helpers/binary.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+describe('--version --verbose', () => {
+  it.each([[['--version', '--verbose']], [['--verbose', '-V']]])(
+    '%j tells the profile and its score',
+    async (args) => {
+      const cwd = await temporaryFolder();
+      await writeFile(join(cwd, 'gateway-sim.config.json'), '{"profile":"observed"}');
+      const { code, stdout, stderr } = await run(args, { cwd });
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(
+        /^\d+\.\d+\.\d+\nProfile +observed {2}\(\d+ facts: \d+ documented, \d+ observed, \d+ chosen\)$/m,
+      );
+    },
+  );
+
+  it('says what is wrong with the configuration', async () => {
+    const cwd = await temporaryFolder();
+    const { code, stderr } = await run(['--version', '--verbose'], {
+      cwd,
+      env: { GATEWAY_SIM_PROFILE: 'new' },
+    });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('GATEWAY_SIM_PROFILE names no profile: "new"'),
+    ]);
+  });
+});

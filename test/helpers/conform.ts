@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { type ConformOptions, conform } from '../../src/conform/conform.ts';
+import { readManifest } from '../../src/conform/manifest.ts';
+import type { ManifestLine } from '../../src/contract/manifest.ts';
+import { dialect } from '../../src/library/merchant-client.ts';
+import { resolveOptions } from '../../src/options/resolve.ts';
+import type { StartOptions } from '../../src/options/table.ts';
+import type { Sim } from './sim.ts';
+
+const FILE = new URL('../../fixtures/fidelity/manifest.jsonl', import.meta.url);
+
+/** The lines that come with the package. */
+export const LINES: readonly ManifestLine[] = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
+
+/** Lines by their ids, with those that they come after. */
+export function linesNamed(...ids: readonly string[]): ManifestLine[] {
+  const wanted = new Set(ids);
+  for (const { id, after } of LINES.toReversed())
+    if (wanted.has(id) && after !== undefined) wanted.add(after);
+  return LINES.filter(({ id }) => wanted.has(id));
+}
+
+/** What an emulator with these options would be held to. */
+export function inForce(values: StartOptions): ConformOptions['inForce'] {
+  const options = resolveOptions([{ label: (name) => name, values }]);
+  return { profile: options.profile, choices: options.choices, options };
+}
+
+/** Holds lines against an emulator. */
+export async function held(
+  { url, publicKey, secretKey }: Pick<Sim, 'url' | 'publicKey' | 'secretKey'>,
+  expected: StartOptions = {},
+  more: Partial<ConformOptions> = {},
+) {
+  return conform({
+    ...{ url, publicKey, secretKey, live: false, lines: LINES, tools: await dialect.ipn() },
+    inForce: inForce(expected),
+    ...more,
+  });
+}

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it } from 'vitest';
+import { held, linesNamed } from '../helpers/conform.ts';
+import { startSim } from '../helpers/sim.ts';
+
+/** One that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** By an address of this machine that is no loopback one: so it is taken for somebody else's. */
+async function startElsewhere() {
+  const port = await freePort();
+  const url = `http://0.0.0.0:${port}`;
+  return { ...(await startSim({ port, publicUrl: url })), url };
+}
+
+it('is left alone in live mode, and where it takes an emulator or a way back', async () => {
+  const sim = await startElsewhere();
+  const lines = linesNamed(
+    ...['initiate-sandbox', 'initiate-live', 'card-create', 'checkout-page-live', 'ipn-status', 'route-root'],
+    ...['checkout-page', 'checkout-success-url-exact', 'ipn-not-on-cancel', 'initiate-json'],
+  );
+  const began = performance.now();
+  const { report } = await held(sim, {}, { lines });
+  expect(report.differ).toEqual([]);
+  // The checkout is paid on as a customer does it, without any control API.
+  expect(report.agree).toBe(4);
+  expect(Object.fromEntries(report.unseen.map(({ id, why }) => [id, why]))).toEqual({
+    'initiate-live': 'live mode is left alone: --live --live tries it',
+    'card-create': 'live mode is left alone: --live --live tries it',
+    'checkout-page-live': 'live mode is left alone: --live --live tries it',
+    'ipn-status': 'no IPN can reach this machine: --ipn-url names a public address of it',
+    'ipn-not-on-cancel': 'it takes the control API of an emulator',
+    'route-root': 'only an emulator does so',
+  });
+  const asked = sim.server.parts.events.exchanges();
+  expect(asked.length).toBeGreaterThan(8);
+  expect(asked.filter(({ target }) => !target.startsWith('/sandbox/'))).toEqual([]);
+  // Five a second at most; timers may be a little early.
+  expect(performance.now() - began).toBeGreaterThan((asked.length - 1) * 200 * 0.95);
+});
+
+it('is tried in live mode only by who says so', async () => {
+  const lines = linesNamed('initiate-live', 'card-create');
+  const { report } = await held(await startElsewhere(), {}, { lines, live: true });
+  expect(report).toMatchObject({ agree: 2, differ: [], unseen: [] });
+});
+
+it('posts its IPNs where a public address leads to us', async () => {
+  const ipnPort = await freePort();
+  const ipnUrl = `http://localhost:${ipnPort}/tunnel?shop=7`;
+  const lines = linesNamed('ipn-status', 'signature');
+  const { report } = await held(await startElsewhere(), {}, { lines, ipnUrl, ipnPort });
+  expect(report).toMatchObject({ agree: 2, differ: [], unseen: [] });
+});

@@ -1,0 +1,82 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { idsFor, readMarks } from '../src/contract/mark.ts';
+import { LINES } from './helpers/conform.ts';
+
+const SRC = fileURLToPath(new URL('../src/', import.meta.url));
+const IDS = LINES.map(({ id }) => id);
+
+interface Mark {
+  file: string;
+  kind: string;
+  /** As it is written: ids, in which `*` stands for anything; empty where there are none. */
+  ids: string[];
+}
+
+const marks: Mark[] = [];
+for (const file of (await readdir(SRC, { recursive: true })).filter((name) => /\.tsx?$/.test(name))) {
+  // A comment of several lines is one text.
+  const text = (await readFile(`${SRC}${file}`, 'utf8')).replace(/\n\s*\* /g, ' ');
+  for (const [, kind = '', ids = ''] of text.matchAll(
+    /(?<!\w)\((documented|observed|chosen)(?:: ([^)]*))?\)/g,
+  )) {
+    marks.push({ file, kind, ids: ids ? ids.split(', ') : [] });
+  }
+  for (const [, ids = ''] of text.matchAll(/^ +lines:\s+'([^']+)',$/gm)) {
+    marks.push({ file, kind: '', ids: ids.split(', ') });
+  }
+}
+
+/** Where the service speaks. Elsewhere (chosen) says that something is ours, with no service to be held against. */
+const OF_THE_SERVICE = /^(wire\/|http\/service\/|http\/openapi)/;
+/** They speak of marks. */
+const ABOUT_MARKS = ['contract/mark.ts'];
+
+describe('every mark', () => {
+  it('of what is documented or observed names the lines that show it', () => {
+    const bare = marks.filter(
+      ({ file, kind, ids }) =>
+        !ids.length && !ABOUT_MARKS.includes(file) && (kind !== 'chosen' || OF_THE_SERVICE.test(file)),
+    );
+    expect(bare.map(({ file, kind }) => `${file}: (${kind})`)).toEqual([]);
+  });
+
+  it('names lines that there are, and one at least that comes from where it says', () => {
+    const wrong = marks
+      .filter(({ file }) => !ABOUT_MARKS.includes(file))
+      .flatMap(({ file, kind, ids }) => {
+        const found = idsFor(ids, IDS);
+        const unknown = ids.filter((id) => !idsFor([id], IDS).length);
+        const fits = LINES.some(({ id, source }) => found.includes(id) && source.kind === kind);
+        return [
+          ...unknown.map((id) => `${file}: there is no line ${id}`),
+          ...(ids.length && kind && !fits
+            ? [`${file}: (${kind}: ${ids.join(', ')}) names no such line`]
+            : []),
+        ];
+      });
+    expect(wrong).toEqual([]);
+  });
+
+  it('leaves no line unnamed, but for those that only concern clients', () => {
+    const named = new Set(idsFor([...new Set(marks.flatMap(({ ids }) => ids))], IDS));
+    const unused = LINES.filter(({ id, area }) => area !== 'clients' && !named.has(id));
+    expect(unused.map(({ id }) => id)).toEqual([]);
+  });
+});
+
+describe('a text with marks', () => {
+  it('is read as the word alone, its strongest source, and the lines', () => {
+    expect(readMarks('Taken (observed: a-*, b). Made (documented: c). Ours (chosen).')).toEqual({
+      text: 'Taken (observed). Made (documented). Ours (chosen).',
+      source: 'documented',
+      lines: ['a-*', 'b', 'c'],
+    });
+    expect(readMarks('Plain.')).toEqual({ text: 'Plain.', source: undefined, lines: [] });
+  });
+
+  it('stands for the ids that its stars fit, each once', () => {
+    expect(idsFor(['a-*', 'a-b', '*-z'], ['b', 'a-b', 'a-', 'xa-b', 'x-z'])).toEqual(['a-b', 'a-', 'x-z']);
+  });
+});
