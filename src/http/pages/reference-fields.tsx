@@ -88,7 +88,7 @@ function Field(props: { name: string; field: JsonSchema; required: boolean; sent
   );
 }
 
-/** A description without what the mark beside it says: `Card title (documented).` → `Card title.` */
+/** A description without the word that the mark beside it says. */
 function withoutSource(text: string, source: Source | undefined): string {
   return source === undefined ? text : text.replace(new RegExp(` \\(${source}\\)(?=[.;]?$)`), '');
 }

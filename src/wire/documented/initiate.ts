@@ -247,7 +247,7 @@ function notesOnLoose(posted: PostedFields, { valueLengths, siteLogo }: Accepted
   return Array.isArray(outcome) ? outcome.map(strictly) : [];
 }
 
-/** Clients have fields of their own whose names are near to these, such as customer_phone: only a slip is one (observed). */
+/** Clients have fields of their own whose names are near to these, such as customer_phone: only a slip is one (observed: initiate-unknown-*). */
 const SLIP = 2;
 
 function unknownField(name: string): string {
