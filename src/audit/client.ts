@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import * as http from 'node:http';
+import type { Agent } from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { curlRequest } from '../contract/curl.ts';
@@ -44,10 +45,13 @@ const LEAVE_AFTER_MS = 100;
 export class AuditClient {
   readonly #egress: Egress;
   readonly #timeoutMs: number;
+  readonly #agent: Agent | undefined;
 
-  constructor(egress: Egress, timeoutMs: number) {
+  /** @param agent for https, where certificates are trusted that others would not be */
+  constructor(egress: Egress, timeoutMs: number, agent?: Agent) {
     this.#egress = egress;
     this.#timeoutMs = timeoutMs;
+    this.#agent = agent;
   }
 
   send(shot: Shot): Promise<Observation> {
@@ -119,12 +123,13 @@ export class AuditClient {
   }
 
   async #open(shot: Shot, address: URL): Promise<http.ClientRequest> {
-    const client = address.protocol === 'https:' ? await import('node:https') : http;
+    const isSecure = address.protocol === 'https:';
+    const client = isSecure ? await import('node:https') : http;
     const { method = shot.body === undefined ? 'GET' : 'POST' } = shot;
     return client.request(address, {
       method,
       headers: headersOf(shot).flat(),
-      agent: false,
+      agent: (isSecure && this.#agent) || false,
       lookup: this.#egress.lookup(endpointOf(address).port),
     });
   }

@@ -1,3 +1,4 @@
+import type { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditClient, type Observation, type Shot } from '../audit/client.ts';
 import { bareHost, isLoopback } from '../contract/address.ts';
@@ -14,6 +15,8 @@ export interface TargetOptions {
   live: boolean;
   /** Opens the control API of an emulator that asks for it. */
   controlToken?: string | undefined;
+  /** Trusts its certificate, where that is one of an emulator's own. */
+  agent?: Agent | undefined;
 }
 
 /** Milliseconds between two requests to somebody else's server: five a second. */
@@ -38,7 +41,11 @@ export class Target {
     const { hostname } = new URL(options.url);
     this.isLocal = isLoopback(hostname);
     this.#base = options.url.replace(/\/+$/, '');
-    this.#client = new AuditClient(new Egress([bareHost(hostname)], () => undefined), TIMEOUT_MS);
+    this.#client = new AuditClient(
+      new Egress([bareHost(hostname)], () => undefined),
+      TIMEOUT_MS,
+      options.agent,
+    );
   }
 
   /** @throws GatewayError `no_server` when there is no answer */

@@ -158,7 +158,7 @@ export function describeFailure(error: unknown, url: string, timeoutMs: number):
     case 'SELF_SIGNED_CERT_IN_CHAIN':
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-      return `the certificate of ${host} is not trusted: start gateway-sim with --ipn-ca, or NODE_EXTRA_CA_CERTS, naming the file with your CA`;
+      return `the certificate of ${host} is not trusted: run gateway-sim with NODE_EXTRA_CA_CERTS, or start it with --ipn-ca, naming the file with your CA`;
     default:
       return message;
   }

@@ -85,6 +85,15 @@ describe('conform', () => {
     expect((await startSim({ profile })).server.parts.runtime.settings.choices.siteLogo).toBe('optional');
   });
 
+  it('asks over https an emulator whose authority is named, and says what is missing where it is not', async () => {
+    const cwd = await folder();
+    const { url, server } = await startSim({ tls: true });
+    const trusting = await run([...FEW, '--target', url, '--tls-ca', server.tlsCa ?? ''], { cwd });
+    expect(trusting).toMatchObject({ code: 0, stdout: expect.stringContaining('2 agree, 0 differ') });
+    const { code, stderr } = await run([...FEW, '--target', url], { cwd });
+    expect([code, stderr]).toEqual([3, expect.stringContaining('is not trusted')]);
+  });
+
   it.each([
     [['--target', 'http://127.0.0.1:9'], 3, 'connection refused'],
     [['--target', 'https://pay.example.com'], 2, 'keys of a merchant there'],

@@ -10,6 +10,7 @@ import { command, hint, option } from '../../contract/hint.ts';
 import type { ManifestLine } from '../../contract/manifest.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
+import { trustingAgent } from '../../library/trust.ts';
 import { readSecret } from '../../options/secret-file.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { reason } from '../../store/files.ts';
@@ -22,7 +23,7 @@ import { writeReport } from '../write-file.ts';
 
 type Context = Parameters<Actions['conform']>[0];
 /** What is asked, and with what. */
-type Place = Pick<ConformOptions, 'url' | 'publicKey' | 'secretKey' | 'controlToken'> & {
+type Place = Pick<ConformOptions, 'url' | 'publicKey' | 'secretKey' | 'controlToken' | 'agent'> & {
   stop: () => Promise<void>;
 };
 
@@ -93,7 +94,8 @@ async function placeOf(context: Context, options: ResolvedOptions): Promise<Plac
   const url = requireUrl('--target', target);
   const given = keysOf(context);
   const isWhole = given.publicKey !== undefined && given.secretKey !== undefined;
-  const { controlToken } = context.choice;
+  const { controlToken, tlsCa } = context.choice;
+  const caFile = tlsCa === undefined ? undefined : resolve(context.io.cwd, tlsCa);
   if (!isWhole && !isLoopback(new URL(url).hostname)) {
     throw new GatewayError('usage', 'a deployment is asked with the keys of a merchant there', {
       hint: hint`Give them with ${option('publicKey')} and ${option('secretKey')}.`,
@@ -102,9 +104,14 @@ async function placeOf(context: Context, options: ResolvedOptions): Promise<Plac
   // What is no emulator has no such list: then the first answers tell what it is.
   const known = isWhole
     ? undefined
-    : await requireMerchant(controlServer({ url, controlToken })).catch(() => undefined);
+    : await requireMerchant(controlServer({ url, controlToken, caFile })).catch(() => undefined);
   const { publicKey = known?.publicKey ?? '', secretKey = known?.secretKey ?? '' } = given;
-  return { ...{ url, publicKey, secretKey, controlToken }, stop: async () => {} };
+  const agent = await agentFor(caFile);
+  return { ...{ url, publicKey, secretKey, controlToken, agent }, stop: async () => {} };
+}
+
+async function agentFor(caFile: string | undefined) {
+  return caFile === undefined ? undefined : trustingAgent(caFile);
 }
 
 function keysOf({ options, io }: Context) {
@@ -121,8 +128,9 @@ async function hereOr(context: Context, options: ResolvedOptions): Promise<Place
     const server = await connect();
     const known = await requireMerchant(server);
     const { publicKey = known.publicKey, secretKey = known.secretKey } = keysOf(context);
-    const { url, controlToken } = server;
-    return { ...{ url, publicKey, secretKey, controlToken }, stop: async () => {} };
+    const { url, controlToken, caFile } = server;
+    const agent = await agentFor(caFile);
+    return { ...{ url, publicKey, secretKey, controlToken, agent }, stop: async () => {} };
   } catch (error) {
     const isNamed = Object.values(choice).some((given) => given !== undefined);
     if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
@@ -130,8 +138,13 @@ async function hereOr(context: Context, options: ResolvedOptions): Promise<Place
   }
   const { startEmulator } = await import('./start.ts');
   const server = await startEmulator({ ...options, inMemory: true, port: 0 }, output);
-  const { url, publicKey, secretKey, controlToken } = server;
-  return { ...{ url, publicKey, secretKey }, controlToken: controlToken ?? undefined, stop: server.stop };
+  const { url, publicKey, secretKey, controlToken, tlsCa } = server;
+  const agent = await agentFor(tlsCa ?? undefined);
+  return {
+    ...{ url, publicKey, secretKey, agent },
+    controlToken: controlToken ?? undefined,
+    stop: server.stop,
+  };
 }
 
 interface Held {
