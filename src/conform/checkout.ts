@@ -2,6 +2,8 @@ import type { Target } from './target.ts';
 
 /** Steps that a checkout may have before it sends the browser on. */
 const MAX_STEPS = 8;
+/** Of a page: what stands behind them is no form of a checkout. */
+const SHOWN_CHARACTERS = 65_536;
 const HTML = [['Accept', 'text/html']] as const;
 
 /**
@@ -25,7 +27,7 @@ export async function payOnCheckout(target: Target, path: string): Promise<strin
       page = await target.send(next, { headers: HTML });
       continue;
     }
-    const form = formOf(page.body, entries[0] ?? '');
+    const form = formOf(page.body.slice(0, SHOWN_CHARACTERS), entries[0] ?? '');
     const action = form && target.pathOf(form.action, at);
     if (!form || action === undefined || !entries.length) return undefined;
     entries.shift();

@@ -83,7 +83,9 @@ export class Session {
   async end(): Promise<void> {
     if (!this.#target.hasControl) return;
     const cancel = { outcome: 'cancel', delivery: 'redirect-only' };
-    for (const id of this.#open) await this.#target.control('POST', `/payments/${id}/settle`, cancel);
+    for (const id of this.#open) {
+      await this.#target.control('POST', `/payments/${encodeURIComponent(id)}/settle`, cancel);
+    }
   }
 
   /** What the answer brings for the requests that follow. */
@@ -92,9 +94,9 @@ export class Session {
     if (typeof url === 'string') {
       const path = this.#target.pathOf(url);
       if (path !== undefined) this.#values['checkout'] = path;
-      const id = /[?&]payment_id=([^&#]+)/.exec(url)?.[1];
-      if (id !== undefined) {
-        this.#values['paymentId'] = decodeURIComponent(id);
+      const id = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]).get('payment_id');
+      if (id !== null) {
+        this.#values['paymentId'] = id;
         this.#open.add(id);
       }
     }
@@ -126,9 +128,9 @@ export class Session {
     }
     const { checkout, paymentId = '' } = this.#values;
     if (checkout === undefined) throw new Unseen('the answer had no checkout URL');
-    this.#open.delete(encodeURIComponent(paymentId));
+    this.#open.delete(paymentId);
     if (outcome !== 'pay') {
-      const settled = await this.#control(`/payments/${paymentId}/settle`, { outcome });
+      const settled = await this.#control(`/payments/${encodeURIComponent(paymentId)}/settle`, { outcome });
       const redirect = at(settled, 'redirectUrl');
       return typeof redirect === 'string' ? redirect : undefined;
     }

@@ -75,10 +75,11 @@ function givenChoices(given: unknown, label: string): Partial<Choices> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw usage(`${label} must be an object such as {"siteLogo": "optional"}`);
   }
+  const known: Readonly<Record<string, { values: readonly string[] }>> = CHOICES;
   for (const [name, value] of Object.entries(given)) {
     requireName(name, CHOICE_NAMES, `${label} has no choice "${name}"`);
-    const values: readonly unknown[] = CHOICES[name as keyof Choices].values;
-    if (values.includes(value)) continue;
+    const { values = [] } = known[name] ?? {};
+    if (values.some((one) => one === value)) continue;
     throw usage(`${label}: ${name} must be one of ${values.join(', ')} (got ${JSON.stringify(value)})`);
   }
   return given;

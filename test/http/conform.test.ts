@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -57,6 +57,23 @@ describe('the emulator', { timeout: 60_000 }, () => {
     const { report, verdicts } = await held(sim, {}, { alsoTry: true, lines });
     expect(report).toMatchObject({ agree: 1, differ: [] });
     expect(explainedBy(verdicts, inForce({}))).toEqual({ profile: 'document', currency: ['NPR'] });
+  });
+
+  it('is explained from a loose profile, too', async () => {
+    const sim = await startSim({ profile: 'newer-server' });
+    const expected = { profile: 'observed' };
+    const { report, verdicts } = await held(sim, expected, { alsoTry: true });
+    expect(ids(report.differ)).toContain('field-details-any-length');
+    const explained = explainedBy(verdicts, inForce(expected));
+    expect(explained).toMatchObject({
+      profile: 'observed',
+      loose: false,
+      choices: { siteLogo: 'optional', valueLengths: 'limited', currencyCase: 'free' },
+    });
+    const file = join(await temporaryFolder(), 'ours.json');
+    await writeFile(file, JSON.stringify(explained));
+    const again = await held(sim, { profile: file });
+    expect(ids(again.report.differ)).toEqual([]);
   });
 
   it('settles nothing that was there before', async () => {
