@@ -43,7 +43,7 @@ export async function fetchPeers(folder) {
 }
 
 /** Why a package is not the peer of that name, or undefined. */
-function problemOf(name, manifest) {
+export function problemOf(name, manifest) {
   const { version, repository } = PEERS[name];
   const address = manifest.repository?.url ?? manifest.repository ?? 'no repository';
   const itsOwn = String(address).replace(/^(?:git\+)?\w+:(?:\/\/)?|\.git$/g, '');
