@@ -21,6 +21,7 @@ import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import { mask } from './http/mask.ts';
+import type { requestListener } from './http/request-listener.ts';
 import { runtimeOf } from './http/runtime.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
@@ -197,10 +198,7 @@ async function serve(
   const parts: AppParts = { ...useCases, audits, runtime, dialect };
   // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
   mask('', parts);
-  const load = async () => {
-    const { requestListener } = await import('./http/request-listener.ts');
-    return requestListener(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
-  };
+  const load = () => loadRoutes(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
   const servers = await listen(options, load, dialect, { lane: initiateLane(parts, report), edge });
   shutdown.add(() => Promise.all(servers.map(close)));
   shutdown.add(() => edge?.close());
@@ -225,6 +223,10 @@ async function serve(
     /** Answers what is under way, stores everything, lets go of port and folder. */
     stop: shutdown.stop,
   };
+}
+
+async function loadRoutes(...given: Parameters<typeof requestListener>) {
+  return (await import('./http/request-listener.ts')).requestListener(...given);
 }
 
 function startWork(

@@ -1,6 +1,7 @@
 import type { AuditCaseInfo, AuditVerdict } from '../contract/audit.ts';
 import type { Payment } from '../contract/payment.ts';
-import { curlOf, described, type Observation, type Shot, shotText } from './client.ts';
+import type { Observation, Shot } from './client.ts';
+import { curlOf, described, shotText } from './describe-shot.ts';
 import type { Ipn } from './ipn.ts';
 import type { MendName } from './mends.ts';
 import type { Look } from './probe.ts';

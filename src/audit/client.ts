@@ -3,7 +3,6 @@ import * as http from 'node:http';
 import type { Agent } from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { curlRequest } from '../contract/curl.ts';
 import { type Egress, endpointOf } from '../delivery/egress.ts';
 import { describeFailure, headerPairs } from '../delivery/sender.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -35,7 +34,7 @@ export interface Observation {
 }
 
 const KEPT_BYTES = 256 * 1024;
-const FORM = 'application/x-www-form-urlencoded';
+export const FORM = 'application/x-www-form-urlencoded';
 const DROPS = 5;
 const DROP_EVERY_MS = 150;
 /** A sender that goes away gives the shop this long to begin. */
@@ -217,38 +216,4 @@ function readAnswer(
   answer.on('end', end);
   answer.on('close', end);
   answer.on('error', end);
-}
-
-/** A command that sends the same; null where a command line cannot. */
-export function curlOf({ method, url, headers = [], contentType = FORM, body, manner = 'whole' }: Shot) {
-  if (manner !== 'whole' || (body !== undefined && (typeof body !== 'string' || body.length > 20_000))) {
-    return null;
-  }
-  const type: readonly (readonly [string, string])[] =
-    body === undefined ? [] : [['Content-Type', contentType]];
-  return curlRequest({ ...(method !== undefined && { method }), url, headers: [...type, ...headers], body });
-}
-
-/** An observation in words. */
-export function described({ status, body, error, headers }: Observation): string {
-  if (status === null) return error ? `gave no answer: ${error}` : 'gave no answer';
-  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
-  const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
-  const to = location === undefined ? '' : ` to ${location}`;
-  return `answered ${status}${to}${line ? `: ${line}` : ' with an empty body'}`;
-}
-
-/** A request in words. */
-export function shotText({ method, url, body, manner }: Shot): string {
-  const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
-  const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;
-  return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
-}
-
-function decoded(body: string): string {
-  try {
-    return decodeURIComponent(body.replaceAll('+', ' '));
-  } catch {
-    return body;
-  }
 }

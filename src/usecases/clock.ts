@@ -14,13 +14,8 @@ const LATEST = Date.UTC(9999, 0, 1);
 
 export function clockUseCases({ clock, events, store }: UseCaseParts) {
   /** Keeps how the clock stands, or is about to: a kill on the way leaves nothing ahead of it. */
-  const keep = ({ now, ahead, frozen }: Pick<ClockReading, 'now' | 'ahead' | 'frozen'>) =>
-    store.commit(() => ({
-      change: {
-        clock: [{ id: 'clock', aheadMs: Math.round(ahead), frozenAt: frozen ? timestamp(now) : null }],
-      },
-      result: null,
-    }));
+  const keep = (standing: Standing) =>
+    store.commit(() => ({ change: { clock: [recordOf(standing)] }, result: null }));
   /** A move that took too long ended before the instant that is kept. */
   const ended = async (move: Promise<MoveResult>) => {
     const result = await move;
@@ -64,6 +59,12 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
       return reading;
     },
   };
+}
+
+type Standing = Pick<ClockReading, 'now' | 'ahead' | 'frozen'>;
+
+function recordOf({ now, ahead, frozen }: Standing) {
+  return { id: 'clock', aheadMs: Math.round(ahead), frozenAt: frozen ? timestamp(now) : null } as const;
 }
 
 /** What waits for its time: an attempt at an IPN, or a payment that settles itself or expires. */

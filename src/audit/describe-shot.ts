@@ -1,0 +1,36 @@
+import { curlRequest } from '../contract/curl.ts';
+import { FORM, type Observation, type Shot } from './client.ts';
+
+/** A command that sends the same; null where a command line cannot. */
+export function curlOf({ method, url, headers = [], contentType = FORM, body, manner = 'whole' }: Shot) {
+  if (manner !== 'whole' || (body !== undefined && (typeof body !== 'string' || body.length > 20_000))) {
+    return null;
+  }
+  const type: readonly (readonly [string, string])[] =
+    body === undefined ? [] : [['Content-Type', contentType]];
+  return curlRequest({ ...(method !== undefined && { method }), url, headers: [...type, ...headers], body });
+}
+
+/** An observation in words. */
+export function described({ status, body, error, headers }: Observation): string {
+  if (status === null) return error ? `gave no answer: ${error}` : 'gave no answer';
+  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
+  const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
+  const to = location === undefined ? '' : ` to ${location}`;
+  return `answered ${status}${to}${line ? `: ${line}` : ' with an empty body'}`;
+}
+
+/** A request in words. */
+export function shotText({ method, url, body, manner }: Shot): string {
+  const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
+  const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;
+  return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
+}
+
+function decoded(body: string): string {
+  try {
+    return decodeURIComponent(body.replaceAll('+', ' '));
+  } catch {
+    return body;
+  }
+}
