@@ -29,19 +29,28 @@ const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null
  *
  * @param delivery as it is stored
  */
-export function diagnose(delivery: Delivery, { state, dialect }: AppParts): Diagnosis {
-  const { current } = state;
+export function diagnose(delivery: Delivery, parts: AppParts): Diagnosis {
+  const { current } = parts.state;
   const last = current.attemptsOf(delivery.id).at(-1);
   if (delivery.state === 'refused' || !last) return notAttempted(delivery);
   const fault = faultBehind(delivery, last);
   if (fault !== undefined) return fault;
   const merchant = current.merchants.get(delivery.merchantId);
   if (!merchant) return said('waiting', 'The merchant whose key signed it is gone.');
+  return diagnoseForged(delivery, parts) ?? ofGenuine(last, merchant, parts.dialect, delivery.state);
+}
+
+/** What became of a forged IPN; undefined for a genuine one, and before its first attempt. */
+export function diagnoseForged(delivery: Delivery, { state, dialect }: AppParts): Diagnosis | undefined {
+  if (delivery.signedWith !== '') return undefined;
+  const { current } = state;
+  const last = current.attemptsOf(delivery.id).at(-1);
+  const merchant = current.merchants.get(delivery.merchantId);
+  if (!last || !merchant) return undefined;
   const verdict = dialect.verify(last.requestBody, { secretKey: merchant.secretKey });
   const payment = delivery.paymentId === null ? undefined : current.payments.get(delivery.paymentId);
   const forgery = forgeryIn(verdict, delivery, payment);
-  if (forgery !== undefined) return ofForged(forgery, verdict, last);
-  return ofGenuine(last, merchant, dialect, delivery.state);
+  return forgery === undefined ? undefined : ofForged(forgery, verdict, last);
 }
 
 function notAttempted({ state, note }: Delivery): Diagnosis {
@@ -52,6 +61,9 @@ function notAttempted({ state, note }: Delivery): Diagnosis {
     action: null,
   };
 }
+
+/** A body without what looks like its signature. */
+const unsigned = (body: string): string => body.replace(/[0-9a-f]{64}/i, '');
 
 const YOUR_RULE = 'That is your rule: the receiver is not to blame.';
 
@@ -64,18 +76,14 @@ export function faultBehind(
   const isOdd = requestBody !== delivery.body && delivery.signedWith !== '';
   if (told === undefined && !isOdd) return undefined;
   const answered = responseHeaders.length ? ` The receiver answered ${responseStatus}.` : '';
-  const what = told ?? `the body was changed on the way.${answered}`;
+  const changed = unsigned(requestBody) === unsigned(delivery.body) ? 'signature corrupted' : 'body changed';
+  const what = told ?? `${changed}.${answered}`;
   const cause = `Fault: ${what.replace(/\.?$/, '.')}`;
   return { ...said('waiting', cause, YOUR_RULE), action: 'faults' } satisfies Diagnosis;
 }
 
 /** What is false in an IPN, in a few words; undefined in a genuine one. */
-function forgeryIn(
-  verdict: Verdict,
-  { body, signedWith }: Delivery,
-  payment: Payment | undefined,
-): string | undefined {
-  if (signedWith !== '') return undefined;
+function forgeryIn(verdict: Verdict, { body }: Delivery, payment: Payment | undefined): string | undefined {
   const changes: string[] = [];
   const change = (name: string, was: string | undefined, is: string | null) => {
     if (was !== undefined && is !== null && is !== was) changes.push(`${name} ${was} → ${is}`);
@@ -171,7 +179,7 @@ function computedByReceiver(
     if (verdict.authentic || reason === undefined || reason.startsWith('the signature matches neither'))
       continue;
     const cause = `Your code signed something else (${value.slice(0, 8)}…): ${reason}.`;
-    const cure = `Sign ${JSON.stringify(genuine.signedText)}, which is data.amount and identifier as they came.`;
+    const cure = `Sign ${JSON.stringify(genuine.signedText)} with the secret key: data.amount and identifier, exactly as they came.`;
     return { ...said('bad', cause, cure), code: EXPECTED_SIGNATURE };
   }
   return undefined;

@@ -54,6 +54,18 @@ describe('a genuine IPN', () => {
       'Traceback (most recent call last):\n  File "a.py"\nKeyError: \'amount\'',
       /KeyError: 'amount'/,
     ],
+    [
+      500,
+      {},
+      '<title>Server Error</title><h1>App\\PaymentException: no order</h1><pre>#0 /var/www/Ipn.php(42): main',
+      /\(500\): App\\PaymentException: no order, #0 \/var\/www\/Ipn\.php\(42\)$/,
+    ],
+    [
+      500,
+      {},
+      'TypeError: Cannot read properties of null\n    at pay (/app/ipn.js:3:9)',
+      /\(500\): TypeError: Cannot read properties of null, at pay \(\/app\/ipn\.js:3:9\)$/,
+    ],
     [404, {}, '', /no such route/],
   ])('that was answered %i %j is wrong in its own way', async (status, headers, body, cause) => {
     const { found } = await settledWith([{ status, headers, body }]);
@@ -92,6 +104,7 @@ describe('a genuine IPN', () => {
     expect(corrupt.found()).toMatchObject({
       tone: 'waiting',
       action: 'faults',
+      cause: 'Fault: signature corrupted. The receiver answered 400.',
       cure: expect.stringContaining('your rule'),
     });
     const lost = await settledWith([{}], ({ server }) =>

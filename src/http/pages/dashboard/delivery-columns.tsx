@@ -1,5 +1,5 @@
 import type { Delivery, State } from '../../../domain/state.ts';
-import { standing } from '../../diagnosis.ts';
+import { type Diagnosis, diagnoseForged, standing } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { Ago, Short, ShortLink, Status } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
@@ -15,7 +15,7 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
   const name = ({ id, identifier }: Delivery) => (ofOne ? id : identifier);
   return [
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} name={name(delivery)} />, { head: true }),
-    column('State', (delivery) => <Standing delivery={delivery} state={state} now={now} />, { kind: 'name' }),
+    column('State', (delivery) => <Standing delivery={delivery} parts={parts} now={now} />, { kind: 'name' }),
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'name' }),
     column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
     column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
@@ -33,17 +33,39 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
   ];
 }
 
+interface DeliveryProps {
+  delivery: Delivery;
+  parts: AppParts;
+}
+
+/** How a forged IPN ended, and the state that looks like it: it is right that one fails. */
+const FORGED: Readonly<Record<Diagnosis['tone'], readonly [ended: string, look: Delivery['state']]>> = {
+  bad: ['accepted', 'failed'],
+  good: ['rejected', 'delivered'],
+  waiting: ['no answer', 'pending'],
+};
+
+export function DeliveryStatus({ delivery, parts }: DeliveryProps) {
+  const forged = diagnoseForged(delivery, parts);
+  if (!forged) return <Status of={delivery.state} />;
+  const [ended, look] = FORGED[forged.tone];
+  return <span class={`status ${look}`}>forged, {ended}</span>;
+}
+
 /** A delivery that keeps failing is no mere `pending`. */
-function Standing({ delivery, state, now }: { delivery: Delivery; state: State; now: number }) {
-  const retrying = standing(delivery, state.attemptsOf(delivery.id), now);
+function Standing({ delivery, parts, now }: DeliveryProps & { now: number }) {
+  const retrying = standing(delivery, parts.state.current.attemptsOf(delivery.id), now);
   if (retrying === undefined) {
-    const { state: stands, attemptCount } = delivery;
-    return [<Status of={stands} />, attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>];
+    const { attemptCount } = delivery;
+    return [
+      <DeliveryStatus delivery={delivery} parts={parts} />,
+      attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>,
+    ];
   }
   return <span class="retrying">{retrying}</span>;
 }
 
-function To({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+function To({ delivery, parts }: DeliveryProps) {
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   return (
     <>
@@ -70,5 +92,6 @@ function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   const last = state.attemptsOf(delivery.id).at(-1);
   if (!last) return delivery.note ?? 'not attempted yet';
   const text = describeAttempt({ ...last, error: last.error && briefly(last.error) });
-  return text.length > FITS ? <span title={text}>{text}</span> : text;
+  const short = text.replace(/^the receiver /, '');
+  return short.length > FITS ? <span title={text}>{short}</span> : short;
 }

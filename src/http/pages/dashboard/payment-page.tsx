@@ -24,7 +24,7 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const steps = storyOf(payment, parts);
   const sections = (
     <>
-      {last && <VerdictCard of={diagnose(last, parts)} resend={recordPath('ipns', last.id)} ipn={last.id} />}
+      {last && <VerdictCard of={diagnose(last, parts)} ipn={last.id} from={recordPath('payments', id)} />}
       <Warnings of={payment.warnings} />
       {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
       <Timeline steps={steps} payment={payment} parts={parts} />

@@ -2,9 +2,11 @@ import { command } from '../../../contract/hint.ts';
 import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
+import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Ago, Code, ShortLink, Status, WarningCount } from './blocks.tsx';
 import { OutcomeBar } from './chart.tsx';
+import { DeliveryStatus } from './delivery-columns.tsx';
 import { listPage } from './list-page.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
 import { PLACES, recordPath } from './page.tsx';
@@ -42,7 +44,7 @@ export const paymentsPage = listPage<Payment>({
     column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
     column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
     column('Customer', Customer, { kind: 'name' }),
-    column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} />, {
+    column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} parts={parts} />, {
       kind: 'state',
       label: 'IPN',
     }),
@@ -57,14 +59,12 @@ export const paymentsPage = listPage<Payment>({
         <p>
           <NewPaymentLink />
         </p>
-        <p>
-          Or initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.
-        </p>
-        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
-        <p>Or shorter:</p>
+        <p>Or from a terminal. The payment appears here by itself.</p>
         <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />
+        <p>Or as your shop's code does it:</p>
+        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
         <p>
-          <a href={PLACES.keys.path}>Both keys, and lines for your .env</a>, are under Api Key.
+          Your keys, and the lines for your .env, are under <a href={PLACES.keys.path}>API keys</a>.
         </p>
       </>
     );
@@ -84,11 +84,11 @@ function Customer({ customerName, customerEmail }: Payment) {
   return <span title={customerEmail}>{customerName}</span>;
 }
 
-function LastIpn({ of: last }: { of: Delivery | undefined }) {
+function LastIpn({ of: last, parts }: { of: Delivery | undefined; parts: AppParts }) {
   if (!last) return null;
   return (
     <a href={recordPath('ipns', last.id)}>
-      <Status of={last.state} />
+      <DeliveryStatus delivery={last} parts={parts} />
     </a>
   );
 }

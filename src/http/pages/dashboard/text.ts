@@ -26,6 +26,13 @@ export function span(milliseconds: number, units = 2): string {
   return parts.slice(0, units).join(' ') || 'less than a second';
 }
 
+/** How far the clock is from real time, to the second. */
+export function againstReal(ahead: number): string {
+  const seconds = Math.round(ahead / 1_000);
+  if (seconds === 0) return 'Clock is at real time';
+  return `Clock is ${span(Math.abs(seconds) * 1_000)} ${ahead > 0 ? 'ahead' : 'behind'}`;
+}
+
 /** How long ago something was, or how soon it is, in its largest unit. */
 export function ago(milliseconds: number): string {
   if (Math.abs(milliseconds) < 1_000) return 'now';
