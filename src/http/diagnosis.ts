@@ -119,7 +119,7 @@ function ofForged(
     : 'It does not check the signature.';
   const cure = verdict.authentic
     ? 'Take success alone for a payment, and compare amount and currency with those of the order.'
-    : 'Compare the signature with your own, and answer 400 where it differs.';
+    : 'Compare the signature with your own, and answer 400 where it differs. Then send this copy again: it must be rejected.';
   return {
     ...said('bad', `Your receiver accepted a forged IPN (${what}). ${missing}`, cure),
     code: verdict.authentic ? null : EXPECTED_SIGNATURE,

@@ -210,7 +210,9 @@ describe('the page of a payment', () => {
     const id = await paid();
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
     const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
-    expect(step).toMatch(/<strong class="due">IPN attempt 1<.*Fault: signature corrupted\. .* \(your rule\)/s);
+    expect(step).toMatch(
+      /<strong class="due">IPN attempt 1<.*Fault: signature corrupted\. .* \(your rule\)/s,
+    );
   });
 
   it('tells of an IPN that was not let out', async () => {

@@ -71,7 +71,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
     ['Status field', <code>{delivery.status}</code>],
     ['Delivery', <code>{delivery.id}</code>],
-    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{delivery.identifier}</a>],
     ['Created (UTC)', <Time at={delivery.createdAt} />],
     ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
   ] as const;
