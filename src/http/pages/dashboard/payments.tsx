@@ -64,7 +64,7 @@ export const paymentsPage = listPage<Payment>({
         <p>Or as your shop's code does it:</p>
         <SampleInitiate parts={parts} merchant={parts.merchants.default} />
         <p>
-          Your keys, and the lines for your .env, are under <a href={PLACES.keys.path}>API keys</a>.
+          <a href={PLACES.keys.path}>Your keys, and the lines for your .env</a>, are under API keys.
         </p>
       </>
     );
