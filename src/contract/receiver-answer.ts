@@ -16,6 +16,9 @@ export interface AnswerProblem {
   cure: string;
 }
 
+/** An exception by its name and message, as frameworks print it over the frames. */
+const EXCEPTION = /[\w\\.]*(?:Error|Exception): [^\n<]{1,160}/;
+
 const ERROR_PAGES = [
   /(?:PHP )?(?:Fatal|Parse) error:.{0,160}/i,
   /Uncaught (?:\w*Error|\w*Exception).{0,160}/,
@@ -33,10 +36,16 @@ export function errorPage(body: string): string | undefined {
   return undefined;
 }
 
-/** A Python traceback says what happened in its last line. */
+/** What happened: a Python traceback says it in its last line, a mere frame of a stack not at all. */
 function lastLineOf(body: string, found: string): string {
+  if (/^(?:at |#\d)/.test(found)) return [exceptionIn(body), found].filter(Boolean).join(', ');
   if (!found.startsWith('Traceback')) return found.trim();
   return plainText(body).trim().split('\n').at(-1)?.trim().slice(0, 160) ?? found;
+}
+
+/** What stands in one element of a page belongs together. */
+function exceptionIn(body: string): string | undefined {
+  return EXCEPTION.exec(plainText(body.replaceAll('<', '\n<')))?.[0].trim();
 }
 
 /** The title of an HTML page; undefined where there is none. */
@@ -85,15 +94,18 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
       ? undefined
       : {
           cause: `The receiver answered ${status}, but its body is an error: ${fault}`,
-          cure: 'Mend the error; until then answer 500, so that the gateway tries again.',
+          cure: 'Fix the error. Until then answer 500, so that the gateway tries again.',
         };
   }
   if (status === 403 && /csrf/i.test(body)) {
     return { cause: 'The framework wants a CSRF token (403), which no gateway has.', cure: NO_CSRF };
   }
-  const told = fault ?? (status >= 500 ? titleOf(body) : undefined);
+  const told = fault ?? (status >= 500 ? (exceptionIn(body) ?? titleOf(body)) : undefined);
   if (told !== undefined) {
-    return { cause: `The receiver broke (${status}): ${told}`, cure: 'Mend the error and send it again.' };
+    return {
+      cause: `The receiver broke (${status}): ${told}`,
+      cure: 'Fix the error, then send the IPN again.',
+    };
   }
   return BY_STATUS[status];
 }

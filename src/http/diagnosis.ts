@@ -29,19 +29,28 @@ const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null
  *
  * @param delivery as it is stored
  */
-export function diagnose(delivery: Delivery, { state, dialect }: AppParts): Diagnosis {
-  const { current } = state;
+export function diagnose(delivery: Delivery, parts: AppParts): Diagnosis {
+  const { current } = parts.state;
   const last = current.attemptsOf(delivery.id).at(-1);
   if (delivery.state === 'refused' || !last) return notAttempted(delivery);
   const fault = faultBehind(delivery, last);
   if (fault !== undefined) return fault;
   const merchant = current.merchants.get(delivery.merchantId);
   if (!merchant) return said('waiting', 'The merchant whose key signed it is gone.');
+  return diagnoseForged(delivery, parts) ?? ofGenuine(last, merchant, parts.dialect, delivery.state);
+}
+
+/** What became of a forged IPN; undefined for a genuine one, and before its first attempt. */
+export function diagnoseForged(delivery: Delivery, { state, dialect }: AppParts): Diagnosis | undefined {
+  if (delivery.signedWith !== '') return undefined;
+  const { current } = state;
+  const last = current.attemptsOf(delivery.id).at(-1);
+  const merchant = current.merchants.get(delivery.merchantId);
+  if (!last || !merchant) return undefined;
   const verdict = dialect.verify(last.requestBody, { secretKey: merchant.secretKey });
   const payment = delivery.paymentId === null ? undefined : current.payments.get(delivery.paymentId);
   const forgery = forgeryIn(verdict, delivery, payment);
-  if (forgery !== undefined) return ofForged(forgery, verdict, last);
-  return ofGenuine(last, merchant, dialect, delivery.state);
+  return forgery === undefined ? undefined : ofForged(forgery, verdict, last);
 }
 
 function notAttempted({ state, note }: Delivery): Diagnosis {
@@ -52,6 +61,9 @@ function notAttempted({ state, note }: Delivery): Diagnosis {
     action: null,
   };
 }
+
+/** A body without what looks like its signature. */
+const unsigned = (body: string): string => body.replace(/[0-9a-f]{64}/i, '');
 
 const YOUR_RULE = 'That is your rule: the receiver is not to blame.';
 
@@ -64,18 +76,14 @@ export function faultBehind(
   const isOdd = requestBody !== delivery.body && delivery.signedWith !== '';
   if (told === undefined && !isOdd) return undefined;
   const answered = responseHeaders.length ? ` The receiver answered ${responseStatus}.` : '';
-  const what = told ?? `the body was changed on the way.${answered}`;
+  const changed = unsigned(requestBody) === unsigned(delivery.body) ? 'signature corrupted' : 'body changed';
+  const what = told ?? `${changed}.${answered}`;
   const cause = `Fault: ${what.replace(/\.?$/, '.')}`;
   return { ...said('waiting', cause, YOUR_RULE), action: 'faults' } satisfies Diagnosis;
 }
 
 /** What is false in an IPN, in a few words; undefined in a genuine one. */
-function forgeryIn(
-  verdict: Verdict,
-  { body, signedWith }: Delivery,
-  payment: Payment | undefined,
-): string | undefined {
-  if (signedWith !== '') return undefined;
+function forgeryIn(verdict: Verdict, { body }: Delivery, payment: Payment | undefined): string | undefined {
   const changes: string[] = [];
   const change = (name: string, was: string | undefined, is: string | null) => {
     if (was !== undefined && is !== null && is !== was) changes.push(`${name} ${was} → ${is}`);
@@ -111,7 +119,7 @@ function ofForged(
     : 'It does not check the signature.';
   const cure = verdict.authentic
     ? 'Take success alone for a payment, and compare amount and currency with those of the order.'
-    : 'Compare the signature with your own, and answer 400 where it differs.';
+    : 'Compare the signature with your own, and answer 400 where it differs. Then send this copy again: it must be rejected.';
   return {
     ...said('bad', `Your receiver accepted a forged IPN (${what}). ${missing}`, cure),
     code: verdict.authentic ? null : EXPECTED_SIGNATURE,
@@ -171,32 +179,19 @@ function computedByReceiver(
     if (verdict.authentic || reason === undefined || reason.startsWith('the signature matches neither'))
       continue;
     const cause = `Your code signed something else (${value.slice(0, 8)}…): ${reason}.`;
-    const cure = `Sign ${JSON.stringify(genuine.signedText)}, which is data.amount and identifier as they came.`;
+    const cure = `Sign ${JSON.stringify(genuine.signedText)} with the secret key: data.amount and identifier, exactly as they came.`;
     return { ...said('bad', cause, cure), code: EXPECTED_SIGNATURE };
   }
   return undefined;
 }
 
-/** What goes wrong with a delivery, in the cell of a list. */
-export interface Trouble {
-  what: string;
-  /** When it is tried next; null where it is not. */
-  next: string | null;
-}
-
-/** What its mere state would hide: that a delivery keeps failing, or that a forged one was accepted. */
-export function troubleOf(delivery: Delivery, parts: AppParts): Trouble | undefined {
-  const { state, nextAttemptAt, signedWith } = delivery;
-  if (state === 'delivered' && signedWith === '' && diagnose(delivery, parts).tone === 'bad')
-    return { what: 'forged, accepted', next: null };
-  const attempts = parts.state.current.attemptsOf(delivery.id);
-  const failures = attempts.filter(({ error }) => error !== null);
+/** A delivery that keeps failing is no mere `pending`: how often it did, and when it is tried next. */
+export function retrying(delivery: Delivery, { state, clock }: AppParts) {
+  const failures = state.current.attemptsOf(delivery.id).filter(({ error }) => error !== null);
   const last = failures.at(-1);
-  if (state !== 'pending' || !last || nextAttemptAt === null) return undefined;
-  const seconds = Math.max(0, Math.round((Date.parse(nextAttemptAt) - parts.clock.now()) / 1_000));
+  if (delivery.state !== 'pending' || !last || delivery.nextAttemptAt === null) return undefined;
+  const seconds = Math.max(0, Math.round((Date.parse(delivery.nextAttemptAt) - clock.now()) / 1_000));
   const wait = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
-  return {
-    what: `retrying · ${last.responseStatus ?? 'no answer'} ×${failures.length}`,
-    next: `next in ${wait}`,
-  };
+  const failed = `retrying · ${last.responseStatus ?? 'no answer'} ×${failures.length}`;
+  return { failed, next: `next in ${wait}` };
 }

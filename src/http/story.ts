@@ -24,6 +24,8 @@ export interface Step {
   ipn?: { delivery: Delivery; number: number; attempt: TimelineEntry['attempt'] };
   /** Milliseconds since the attempt before it ended. */
   waited?: number;
+  /** How often the page was shown in a row, where that was more than once. */
+  views?: number;
 }
 
 /** Steps that one request leads to, in this order. */
@@ -63,7 +65,27 @@ export function storyOf(payment: Payment, parts: AppParts): Step[] {
     first.location = led.find(({ event }) => event === 'redirected')?.detail;
     for (const step of led.slice(0, -1)) step.requestedBy = first.id;
   }
-  return [...steps, ...others].sort((one, other) => one.at - other.at);
+  return withoutIdleViews([...steps, ...others].sort((one, other) => one.at - other.at));
+}
+
+/** Posts of the customer, which lead back to the page. */
+const LEAD_BACK: ReadonlySet<Step['event']> = new Set([
+  'email_entered',
+  'email_refused',
+  'code_sent',
+  'code_refused',
+]);
+
+/** Without the views that tell nothing: where a form led back to the page, or it was loaded once more. */
+function withoutIdleViews(steps: readonly Step[]): Step[] {
+  const kept: Step[] = [];
+  for (const step of steps) {
+    const before = kept.at(-1);
+    if (step.event !== 'opened' || !before) kept.push(step);
+    else if (before.event === 'opened') before.views = (before.views ?? 1) + 1;
+    else if (!LEAD_BACK.has(before.event)) kept.push(step);
+  }
+  return kept;
 }
 
 function stepsOf(payment: Payment, { payments, state }: AppParts): Step[] {

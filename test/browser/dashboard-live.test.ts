@@ -211,11 +211,11 @@ test('every form and link is reached by keyboard, in an order that makes sense',
   }
   expect(names).toEqual([
     'Back to the list',
+    'Open checkout',
     expect.stringContaining('IPN first, then redi'),
     'Approve → succeeded',
     'Cancel → canceled',
     'Fail → failed',
     'Expire → expired',
-    'Open checkout',
   ]);
 });

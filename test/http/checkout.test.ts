@@ -571,4 +571,10 @@ describe('the thank-you pages of payments create', () => {
     const sim = await startSim({ host: '0.0.0.0', controlToken: 'the-token' });
     expect((await fetch(`${sim.url}/_sim/ui/paid`)).status).toBe(200);
   });
+
+  it.each([true, false])('leads to the dashboard where the panel is shown: %s', async (panel) => {
+    const sim = await startSim({ panel });
+    const html = await (await fetch(`${sim.url}/_sim/ui/paid`)).text();
+    expect(html.includes('href="/_sim"')).toBe(panel);
+  });
 });

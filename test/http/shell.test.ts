@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { requireTamperings } from '../../src/contract/tampering.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 let sim: Sim;
@@ -51,7 +53,7 @@ describe('the frame', () => {
     await clock.move({ advance: '29h' });
     const html = await page('');
     expect(textOf(html, /<div id="trouble">(.*?)<\/div>/s)).toMatch(
-      /3 faults active.*Clear all.*Clock is 1 day (5|4) h/,
+      /3 faults active.*Clear all.*Clock is 1 day 5 h/,
     );
     expect(html).toMatch(/<main[^>]* data-now="[\d-]+T/);
     expect(html).not.toContain('data-frozen');
@@ -117,6 +119,23 @@ describe('a list', () => {
       'Resend IPN of order-2',
       'Resend IPN of order-1',
     ]);
+  });
+
+  it.each([
+    ['accepted', {}, 'failed'],
+    ['rejected', { status: 400 }, 'delivered'],
+  ])('says that a forged IPN was %s, and what is right about it', async (ended, answer, look) => {
+    const receiver = await startReceiver([{}, answer]);
+    await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+    const { ipns, payments } = sim.server.parts;
+    await payments.settle('order-1', { outcome: 'approve', by: 'control', awaitDelivery: true });
+    const [forged] = await ipns.fire({
+      payment: 'order-1',
+      to: `${receiver.url}/ipn`,
+      tamper: requireTamperings('amount'),
+    });
+    for (const path of ['', '/ui/ipns', `/ui/ipns/${forged?.id}`])
+      expect(await page(path)).toContain(`<span class="status ${look}">forged, ${ended}</span>`);
   });
 
   it('has charts whose segments say their value and narrow the list', async () => {

@@ -130,6 +130,16 @@ describe('the page of a payment', () => {
     expect(closed).toMatch(/GET \/sandbox\/initiate\/payment\/checkout<.*>409</s);
   });
 
+  it('says how often the page was shown, and leaves out where a form led back to it', async () => {
+    const checkout = await sim.initiate(ORDER);
+    for (const _ of [1, 2, 3]) await fetch(checkout);
+    const body = new URLSearchParams({ email: 'test_mode@mail.com' });
+    await fetch(checkout.replace('/checkout?', '/checkout/email?'), { method: 'POST', body });
+    const steps = stepsIn(await pageOf(sim.server.parts.payments.require('order-1').id));
+    expect([...steps.keys()]).toEqual(['step-initiated-1', 'step-opened-1', 'step-email-entered-1']);
+    expect(steps.get('step-opened-1')).toContain('shown 3 times');
+  });
+
   it('shows the code that was sent, with the request that asked for it', async () => {
     const checkout = await sim.initiate({ ...ORDER }, 'live');
     const body = new URLSearchParams({ email: 'wallet@example.com' });
@@ -200,7 +210,9 @@ describe('the page of a payment', () => {
     const id = await paid();
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
     const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
-    expect(step).toMatch(/<strong class="due">IPN attempt 1<.*Fault: the body was changed .* \(your rule\)/s);
+    expect(step).toMatch(
+      /<strong class="due">IPN attempt 1<.*Fault: signature corrupted\. .* \(your rule\)/s,
+    );
   });
 
   it('tells of an IPN that was not let out', async () => {

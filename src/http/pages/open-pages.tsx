@@ -6,6 +6,7 @@ import type { App, AppContext, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { renderCard, renderEnd } from './checkout.tsx';
+import { PLACES } from './dashboard/page.tsx';
 import { WORDING } from './messages.ts';
 import { type PageView, pageView } from './page-view.ts';
 import { Command } from './panel.tsx';
@@ -36,7 +37,8 @@ const TOKEN_OPERATION: Operation = {
 export function mountOpenPages(app: App, parts: AppParts): void {
   for (const which of ['paid', 'canceled'] as const) {
     const said = page(`Stands in for the ${STAND_INS[which].insteadOf} of a merchant that has none`, [403]);
-    const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, 'system')));
+    const dashboard = parts.runtime.options.panel ? PLACES.payments.path : null;
+    const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, 'system'), dashboard));
     app.get(`/_sim/ui/${which}`, described(said, show));
   }
   const said = page('Stands in for the site_logo of a merchant that has none', [403], 'image/svg+xml');
@@ -60,9 +62,10 @@ export function mountOpenPages(app: App, parts: AppParts): void {
 }
 
 /** A thank-you page, as a whole HTML document. It tells nothing about any payment: anybody may open it. */
-function thanksPage(which: keyof typeof STAND_INS, view: PageView): string {
+function thanksPage(which: keyof typeof STAND_INS, view: PageView, dashboard: string | null): string {
   const { title, text, note } = WORDING[view.language].thanks[which];
-  return renderEnd(view, { sign: STAND_INS[which].sign, title, text, more: <p class="detail">{note}</p> });
+  const more = <p class="detail">{note}</p>;
+  return renderEnd(view, { sign: STAND_INS[which].sign, title, text, more, dashboard });
 }
 
 function askForToken(c: AppContext, { runtime }: AppParts, wrong: boolean): Response {

@@ -26,8 +26,7 @@ export function SimulatorPanel(props: {
 }) {
   const { words, action, codeAction, dashboard, defaultDelivery, tip } = props;
   const { panel, status } = words;
-  const result = (outcome: PaymentOutcome) =>
-    fill(panel.result, { status: status[PAYMENT_OUTCOMES[outcome].status].toLowerCase() });
+  const statusOf = (outcome: PaymentOutcome) => status[PAYMENT_OUTCOMES[outcome].status].toLowerCase();
   return (
     <aside class="panel" aria-label={panel.region}>
       <details open>
@@ -64,7 +63,13 @@ export function SimulatorPanel(props: {
             <legend>{panel.settle}</legend>
             <div class="outcomes">
               {OUTCOMES.map((outcome) => (
-                <button type="submit" name="outcome" value={outcome} title={result(outcome)}>
+                <button
+                  type="submit"
+                  name="outcome"
+                  value={outcome}
+                  data-to={statusOf(outcome)}
+                  title={fill(panel.result, { status: statusOf(outcome) })}
+                >
                   {panel.outcomes[outcome]}
                 </button>
               ))}

@@ -4,7 +4,7 @@ import type { AppParts } from '../../environment.ts';
 import { Time } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
 import { type Page, PLACES } from './page.tsx';
-import { span } from './text.ts';
+import { againstReal } from './text.ts';
 
 export interface FrameProps {
   parts: AppParts;
@@ -43,9 +43,7 @@ function ClockChip({ parts, page: { path } }: FrameProps) {
   if (!frozen && ahead === 0) return null;
   return (
     <section class="chip" id="alarm-clock" aria-label="Clock">
-      <a href={PLACES.clock.path}>
-        {frozen ? 'Clock is paused' : `Clock is ${span(Math.abs(ahead))} ${ahead > 0 ? 'ahead' : 'behind'}`}
-      </a>
+      <a href={PLACES.clock.path}>{frozen ? 'Clock is paused' : againstReal(ahead)}</a>
       <span class="roomy">
         {frozen && 'at '}
         <Time at={timestamp(now)} runs={!frozen} zone />

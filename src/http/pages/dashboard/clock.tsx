@@ -5,7 +5,7 @@ import { FactsBox, Section, Time } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, pageAt, recordPath } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
-import { span } from './text.ts';
+import { againstReal, span } from './text.ts';
 
 type Reading = ReturnType<AppParts['clock']['read']>;
 const { path } = PLACES.clock;
@@ -128,10 +128,4 @@ function Left({
       <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>
     </>
   );
-}
-
-function againstReal(ahead: number): string {
-  const seconds = Math.round(ahead / 1_000);
-  if (seconds === 0) return 'Clock is at real time';
-  return `Clock is ${span(Math.abs(seconds) * 1_000)} ${ahead > 0 ? 'ahead' : 'behind'}`;
 }

@@ -1,5 +1,5 @@
 import type { Delivery, State } from '../../../domain/state.ts';
-import { troubleOf } from '../../diagnosis.ts';
+import { type Diagnosis, diagnoseForged, retrying } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { Ago, Short, ShortLink, Status } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
@@ -32,26 +32,40 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
   ];
 }
 
-/** @param isBrief where there is no room for when it is tried next */
-export function Standing({
-  delivery,
-  parts,
-  isBrief,
-}: {
+interface DeliveryProps {
   delivery: Delivery;
   parts: AppParts;
-  isBrief?: boolean;
-}) {
-  const trouble = troubleOf(delivery, parts);
-  if (trouble === undefined) {
-    const { state, attemptCount } = delivery;
-    return [<Status of={state} />, attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>];
-  }
-  const { what, next } = trouble;
-  return <span class="retrying">{isBrief || next === null ? what : `${what} · ${next}`}</span>;
 }
 
-function To({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+/** How a forged IPN ended, and the state that looks like it: it is right that one fails. */
+const FORGED: Readonly<Record<Diagnosis['tone'], readonly [ended: string, look: Delivery['state']]>> = {
+  bad: ['accepted', 'failed'],
+  good: ['rejected', 'delivered'],
+  waiting: ['no answer', 'pending'],
+};
+
+export function DeliveryStatus({ delivery, parts }: DeliveryProps) {
+  const forged = diagnoseForged(delivery, parts);
+  if (!forged) return <Status of={delivery.state} />;
+  const [ended, look] = FORGED[forged.tone];
+  return <span class={`status ${look}`}>forged, {ended}</span>;
+}
+
+/** @param isBrief where there is no room for when it is tried next, nor how often it was */
+export function Standing({ delivery, parts, isBrief }: DeliveryProps & { isBrief?: boolean }) {
+  const failing = retrying(delivery, parts);
+  if (failing === undefined) {
+    const { attemptCount } = delivery;
+    return [
+      <DeliveryStatus delivery={delivery} parts={parts} />,
+      !isBrief && attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>,
+    ];
+  }
+  const { failed, next } = failing;
+  return <span class="retrying">{isBrief ? failed : `${failed} · ${next}`}</span>;
+}
+
+function To({ delivery, parts }: DeliveryProps) {
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   return (
     <>
@@ -78,5 +92,6 @@ function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   const last = state.attemptsOf(delivery.id).at(-1);
   if (!last) return delivery.note ?? 'not attempted yet';
   const text = describeAttempt({ ...last, error: last.error && briefly(last.error) });
-  return text.length > FITS ? <span title={text}>{text}</span> : text;
+  const short = text.replace(/^the receiver /, '');
+  return short.length > FITS ? <span title={text}>{short}</span> : short;
 }

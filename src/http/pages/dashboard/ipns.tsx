@@ -3,11 +3,11 @@ import { command } from '../../../contract/hint.ts';
 import { DELIVERY_STATES, TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
-import { diagnose } from '../../diagnosis.ts';
+import { type Diagnosis, diagnose, diagnoseForged } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
-import { CommandCode, FactsBox, FoldedCode, More, Section, Status, Time } from './blocks.tsx';
+import { CommandCode, FactsBox, FoldedCode, More, Section, Time } from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';
-import { deliveryColumns } from './delivery-columns.tsx';
+import { DeliveryStatus, deliveryColumns } from './delivery-columns.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
@@ -44,9 +44,9 @@ export const ipnsPage = listPage<Delivery>({
     const fire = command('ipn fire', '--url', url, '--to http://localhost:3000/ipn --amount 49.90');
     return (
       <>
-        <p>Settling a payment sends one. This receives and checks them:</p>
+        <p>Finishing a payment sends one. This receives and checks what comes:</p>
         <CommandCode id="listen" run={listen} does="receives IPNs" />
-        <p>And this makes one by hand:</p>
+        <p>This sends one without a payment:</p>
         <CommandCode id="fire" run={fire} does="makes an IPN" />
       </>
     );
@@ -65,23 +65,24 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   const attempts = state.attemptsOf(id).toReversed();
   const [last] = attempts;
+  const forged = diagnoseForged(delivery, parts);
   const facts = [
     [forwardedTo === null ? 'To' : 'ipn_url', <code>{delivery.url}</code>],
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
-    ['status field', <code>{delivery.status}</code>],
+    ['Status field', <code>{delivery.status}</code>],
     ['Delivery', <code>{delivery.id}</code>],
-    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{delivery.identifier}</a>],
     ['Created (UTC)', <Time at={delivery.createdAt} />],
     ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
   ] as const;
   return recordPage(
     'ipns',
     delivery.id,
-    { title: `IPN of ${delivery.identifier}`, status: <Status of={delivery.state} /> },
+    { title: `IPN of ${delivery.identifier}`, status: <DeliveryStatus delivery={delivery} parts={parts} /> },
     <>
-      <VerdictCard of={diagnose(delivery, parts)} resend={recordPath('ipns', id)} />
+      <VerdictCard of={diagnose(delivery, parts)} ipn={id} from={recordPath('ipns', id)} />
       <div class="columns uneven">
-        <Send delivery={delivery} parts={parts} last={last} />
+        <Send delivery={delivery} parts={parts} last={last} forged={forged} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
           {note !== null && note !== last?.error && <p class="warning">{note}</p>}
         </FactsBox>
@@ -89,7 +90,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
       <Section id="attempts" title="Attempts">
         {last === undefined && <p class="soft">{NOT_ATTEMPTED}</p>}
         {attempts.slice(0, SHOWN).map((attempt) => (
-          <FoldedAttempt attempt={attempt} open={attempt === last} />
+          <FoldedAttempt attempt={attempt} open={attempt === last} forged={forged} />
         ))}
         <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
       </Section>
@@ -99,17 +100,23 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
 };
 
 /** It takes the focus: a press on Resend comes back to here. */
-function Send({ delivery, parts, last }: { delivery: Delivery; parts: AppParts; last: Attempt | undefined }) {
+function Send(props: {
+  delivery: Delivery;
+  parts: AppParts;
+  last: Attempt | undefined;
+  forged: Diagnosis | undefined;
+}) {
+  const { delivery, parts, last, forged } = props;
   const path = recordPath('ipns', delivery.id);
   const curl = curlCommand(deliveryView(delivery, parts));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Resend</h2>
       <p id="outcome" role="status">
-        {last ? <Outcome attempt={last} /> : NOT_ATTEMPTED}
+        {last ? <Outcome attempt={last} forged={forged} /> : NOT_ATTEMPTED}
       </p>
       <Form to={`${path}/resend`} hidden={{ from: path }} inline>
-        <Submit look="primary">Resend</Submit>
+        <Submit>Resend</Submit>
         <span class="soft">Sends the same bytes again as a new attempt.</span>
       </Form>
       <Form to={`${path}/resend`} label="To another address" submit="Send there">
@@ -142,8 +149,15 @@ function Send({ delivery, parts, last }: { delivery: Delivery; parts: AppParts; 
   );
 }
 
-function Outcome({ attempt }: { attempt: Attempt }) {
-  const verdict = attempt.error === null ? 'right' : 'wrong';
+interface OutcomeProps {
+  attempt: Attempt;
+  /** Of a forged IPN it is wrong that it was accepted. */
+  forged: Diagnosis | undefined;
+}
+
+function Outcome({ attempt, forged }: OutcomeProps) {
+  const isWrong = forged ? forged.tone === 'bad' : attempt.error !== null;
+  const verdict = isWrong ? 'wrong' : 'right';
   return (
     <>
       Attempt {attempt.number}: <strong class={`verdict ${verdict}`}>{describeAttempt(attempt)}</strong>{' '}
@@ -155,12 +169,12 @@ function Outcome({ attempt }: { attempt: Attempt }) {
 }
 
 /** An attempt that can be opened. */
-function FoldedAttempt({ attempt, open }: { attempt: Attempt; open: boolean }) {
+function FoldedAttempt({ attempt, forged, open }: OutcomeProps & { open: boolean }) {
   const id = `attempt-${attempt.number}`;
   return (
     <details id={id} open={open}>
       <summary>
-        <Outcome attempt={attempt} />
+        <Outcome attempt={attempt} forged={forged} />
       </summary>
       <BothSides id={id} name={String(attempt.number)} {...attemptSides(attempt)} />
     </details>

@@ -64,10 +64,10 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
       <>
         <div class="toolbar">
           <h1>{title}</h1>
+          {size > 0 && list.action?.()}
           {filter && size > 0 && (
             <Filters place={place} filter={filter} query={query} parts={parts} size={size} />
           )}
-          {size > 0 && list.action?.()}
         </div>
         {list.intro && <p class="soft">{list.intro}</p>}
         {size > 0 && list.overview?.(parts, query)}

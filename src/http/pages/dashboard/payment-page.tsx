@@ -24,7 +24,7 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const steps = storyOf(payment, parts);
   const sections = (
     <>
-      {last && <VerdictCard of={diagnose(last, parts)} resend={recordPath('ipns', last.id)} ipn={last.id} />}
+      {last && <VerdictCard of={diagnose(last, parts)} ipn={last.id} from={recordPath('payments', id)} />}
       <Warnings of={payment.warnings} />
       {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
       <Timeline steps={steps} payment={payment} parts={parts} />
@@ -58,6 +58,12 @@ function factsOf(parts: AppParts, payment: Payment, merchant: string) {
   ] as const;
 }
 
+function noIpn(status: Payment['status']): string {
+  if (status === 'pending') return 'None yet. A payment that succeeds sends one.';
+  if (status === 'succeeded') return 'None was sent.';
+  return `None was sent: a payment that is ${status} sends one with --ipn-on ${status} only.`;
+}
+
 function Ipns({ parts, payment }: { parts: AppParts; payment: Payment }) {
   const rows = parts.state.current.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
   return (
@@ -68,7 +74,7 @@ function Ipns({ parts, payment }: { parts: AppParts; payment: Payment }) {
         columns={deliveryColumns(parts, recordPath('payments', payment.id), true)}
         rows={rows}
         keyOf={({ id }) => ({ id })}
-        none={payment.status === 'pending' ? 'None yet: settling the payment sends one.' : 'None was sent.'}
+        none={noIpn(payment.status)}
       />
     </Section>
   );

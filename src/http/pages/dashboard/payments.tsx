@@ -59,14 +59,12 @@ export const paymentsPage = listPage<Payment>({
         <p>
           <NewPaymentLink />
         </p>
-        <p>
-          Or initiate one as a merchant's code does: paste this into a terminal. It appears here by itself.
-        </p>
-        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
-        <p>Or shorter:</p>
+        <p>Or from a terminal. The payment appears here by itself.</p>
         <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />
+        <p>Or as your shop's code does it:</p>
+        <SampleInitiate parts={parts} merchant={parts.merchants.default} />
         <p>
-          <a href={PLACES.keys.path}>Both keys, and lines for your .env</a>, are under Api Key.
+          <a href={PLACES.keys.path}>Your keys, and the lines for your .env</a>, are under API keys.
         </p>
       </>
     );

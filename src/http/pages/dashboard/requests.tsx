@@ -71,7 +71,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
   const facts = [
     ['At (UTC)', <Time at={at} precise />],
     ['Took', `${durationMs} ms`],
-    ['Address', <code>{target}</code>],
+    ['Address', target.includes('?') ? <code>{target}</code> : null],
     ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
   ] as const;
   return recordPage(

@@ -152,6 +152,6 @@ function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unkn
 /** Instead of the page of something that does not exist. */
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
-  const back = <a href={path}>Back to the start</a>;
+  const back = <a href={path}>Back to Payments</a>;
   return { place: null, path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
 };

@@ -4,6 +4,7 @@ import { shownAmount } from '../amount.ts';
 import STYLES from '../assets/search.css?text';
 import { Ago, Section, Short, ShortLink, Status } from './blocks.tsx';
 import { CARD_TEXTS } from './cards.tsx';
+import { DeliveryStatus } from './delivery-columns.tsx';
 import { IPN_TEXTS } from './ipns.tsx';
 import { textMatcher } from './list-page.tsx';
 import {
@@ -28,7 +29,7 @@ const LOOKED = 200_000;
 interface Found {
   id: string;
   title: string;
-  status: string;
+  status: Child;
   about: Child;
   at: string;
 }
@@ -71,17 +72,18 @@ function inPayments(parts: AppParts, text: string): Finds {
   const finds = find(payments, textMatcher(PAYMENT_TEXTS, text), (payment) => ({
     ...payment,
     title: payment.identifier,
+    status: <Status of={payment.status} />,
     about: [shownAmount(parts, payment.amount, payment.currency), ` · ${payment.customerName}`],
     at: payment.createdAt,
   }));
   return { place: 'payments', ...finds };
 }
 
-function inIpns({ state }: AppParts, text: string): Finds {
-  const finds = find(state.current.deliveries, textMatcher(IPN_TEXTS, text), (delivery) => ({
+function inIpns(parts: AppParts, text: string): Finds {
+  const finds = find(parts.state.current.deliveries, textMatcher(IPN_TEXTS, text), (delivery) => ({
     id: delivery.id,
     title: `IPN of ${delivery.identifier}`,
-    status: delivery.state,
+    status: <DeliveryStatus delivery={delivery} parts={parts} />,
     about: <Short text={delivery.url} />,
     at: delivery.createdAt,
   }));
@@ -91,6 +93,7 @@ function inIpns({ state }: AppParts, text: string): Finds {
 function inCards(parts: AppParts, text: string): Finds {
   const finds = find(parts.state.current.cards, textMatcher(CARD_TEXTS, text), (card) => ({
     ...card,
+    status: <Status of={card.status} />,
     about: [shownAmount(parts, card.availableBalance, card.currency), ` · ${card.nameOnCard}`],
     at: card.createdAt,
   }));
@@ -123,7 +126,7 @@ function Group({ finds: { place, found, isMore }, text }: { finds: Finds; text: 
         {found.map(({ id, title, status, about, at }) => (
           <li>
             <ShortLink to={recordPath(place, id)} text={title} />
-            <Status of={status} />
+            {status}
             <span>{about}</span>
             <Ago at={at} />
           </li>

@@ -22,6 +22,12 @@ export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }
   const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
   return (
     <Section id="settle" title="Finish this payment">
+      <p class="inline">
+        <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
+          Open checkout
+        </a>
+        <span class="soft">Pay as the customer does, in a new tab. Or skip the checkout:</span>
+      </p>
       <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
         <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
         <div class="outcomes">
@@ -33,12 +39,6 @@ export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }
           ))}
         </div>
       </Form>
-      <p class="inline">
-        <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
-          Open checkout
-        </a>
-        <span class="soft">In a new tab, as the customer sees it.</span>
-      </p>
       {auto && (
         <p class="soft">
           It settles itself ({auto.outcome}) at <Time at={auto.at} zone />.

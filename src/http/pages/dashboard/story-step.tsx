@@ -91,7 +91,6 @@ function AttemptDetails({ step: { id, ipn }, payment, parts }: StepProps) {
           to={`${page}/resend`}
           hidden={{ from: recordPath('payments', payment.id) }}
           submit="Send again"
-          look="primary"
           label={`IPN attempt ${attempt.number}`}
         />
         <a href={page}>Its IPN, with the signature explained</a>

@@ -26,6 +26,14 @@ export function span(milliseconds: number, units = 2): string {
   return parts.slice(0, units).join(' ') || 'less than a second';
 }
 
+/** How far the clock is from real time, to the second; to the minute where it is far. */
+export function againstReal(ahead: number): string {
+  const unit = Math.abs(ahead) < 3_600_000 ? 1_000 : 60_000;
+  const distance = Math.round(Math.abs(ahead) / unit) * unit;
+  if (distance === 0) return 'Clock is at real time';
+  return `Clock is ${span(distance)} ${ahead > 0 ? 'ahead' : 'behind'}`;
+}
+
 /** How long ago something was, or how soon it is, in its largest unit. */
 export function ago(milliseconds: number): string {
   if (Math.abs(milliseconds) < 1_000) return 'now';

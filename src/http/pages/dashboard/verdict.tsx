@@ -1,28 +1,27 @@
-import { useContext } from 'hono/jsx';
 import type { Diagnosis } from '../../diagnosis.ts';
-import { Code, Copyable } from './blocks.tsx';
+import { Code } from './blocks.tsx';
 import { Form } from './forms.tsx';
-import { PageContext, PLACES, recordPath } from './page.tsx';
+import { PLACES, recordPath } from './page.tsx';
 
 const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as const;
 
 /**
  * What became of an IPN, why, and what to do: the first thing on its page and on that of its payment.
  *
- * @param resend the page of the delivery
- * @param ipn its id, where the page is not its own
+ * @param ipn the id of the delivery
+ * @param from the page that it is on, to come back to
  */
-export function VerdictCard({ of, resend, ipn }: { of: Diagnosis; resend: string; ipn?: string }) {
+export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; from: string }) {
   const { tone, cause, cure, code, action } = of;
-  const { style } = useContext(PageContext);
+  const page = recordPath('ipns', ipn);
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
       <p>
         <strong class={MARKS[tone]}>{cause}</strong>
-        {ipn !== undefined && (
+        {from !== page && (
           <>
             {' '}
-            <a href={recordPath('ipns', ipn)}>Its IPN</a>
+            <a href={page}>Its IPN</a>
           </>
         )}
       </p>
@@ -35,12 +34,11 @@ export function VerdictCard({ of, resend, ipn }: { of: Diagnosis; resend: string
           </details>
         ))}
       {action === 'resend' && (
-        <Form to={`${resend}/resend`} hidden={{ from: resend }} submit="Send it again" />
+        <Form to={`${page}/resend`} hidden={{ from }} submit="Send it again" look="primary" />
       )}
       {action === 'faults' && (
         <p>
-          <a href={PLACES.faults.path}>Faults</a>, or{' '}
-          <Copyable id="clear-faults" text={style.command({ command: 'faults clear' })} what="the command" />
+          <a href={PLACES.faults.path}>Show the rules</a>
         </p>
       )}
     </section>
