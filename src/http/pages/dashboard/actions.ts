@@ -15,7 +15,6 @@ import { attemptId } from '../../story.ts';
 import { createPayment } from './create-payment.ts';
 import { NEW_PAYMENT } from './new-payment.tsx';
 import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
-
 import { replay } from './replay.ts';
 import { FUND, walletRow } from './wallets.tsx';
 
@@ -53,11 +52,15 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const { payment } = await payments.settle(id, { ...input, by: 'control' });
     return recordPath('payments', payment.id);
   }),
-  [`${PAYMENT}/run`]: on(PAYMENT, async ({ ipns, clock }, { ipn = '' }, id) => {
-    const { nextAttemptAt, attemptCount } = ipns.require(ipn);
-    if (nextAttemptAt !== null)
+  [`${PAYMENT}/run`]: on(PAYMENT, async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
+    const payment = payments.require(id);
+    const { paymentId, nextAttemptAt, attemptCount } = ipns.require(ipn);
+    if (paymentId !== payment.id) throw new GatewayError('not_found', `${ipn} is no IPN of this payment`);
+    // A second press, as in another tab, must not run the attempt after it.
+    if (nextAttemptAt !== null && attemptCount < Number(attempt)) {
       await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
-    return `${recordPath('payments', id)}#${attemptId(ipn, attemptCount + 1)}`;
+    }
+    return `${recordPath('payments', payment.id)}#${attemptId(ipn, Number(attempt))}`;
   }),
   [`${IPN}/resend`]: on(IPN, async ({ ipns }, { to, from }, id) => {
     const sent = await ipns.resend(id, to || undefined);
