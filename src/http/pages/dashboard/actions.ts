@@ -14,7 +14,7 @@ import type { AppParts } from '../../environment.ts';
 import { attemptId } from '../../story.ts';
 import { createPayment } from './create-payment.ts';
 import { NEW_PAYMENT } from './new-payment.tsx';
-import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
+import { type FormValues, ownPage, PLACES, recordPath, UI } from './page.tsx';
 import { replay } from './replay.ts';
 import { FUND, walletRow } from './wallets.tsx';
 
@@ -163,12 +163,4 @@ function requireInstant(at: string): number {
 function atLeast(milliseconds: number): string {
   const whole = Math.max(0, Math.ceil(milliseconds));
   return whole < 1e9 ? `${whole}ms` : `${Math.ceil(whole / 1_000)}s`;
-}
-
-/** A page of ours, with what it is narrowed to. */
-const OWN_PAGE = /^\/_sim(\/ui\/[\w/-]*)?(\?[\w=&%.+~*-]*)?$/;
-
-/** Back to the page of ours that a form stood on; never anywhere else. */
-function ownPage(from: string | undefined, otherwise: string): string {
-  return from !== undefined && OWN_PAGE.test(from) ? from : otherwise;
 }

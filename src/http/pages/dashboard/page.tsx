@@ -76,6 +76,14 @@ export interface Page {
   query?: string;
 }
 
+/** A page of ours, with what it is narrowed to. */
+const OWN_PAGE = /^\/_sim(\/ui\/[\w/-]*)?(\?[\w=&%.+~*-]*)?$/;
+
+/** The page of ours that a request asks to be led to; never anything else. */
+export function ownPage(asked: string | undefined, otherwise: string): string {
+  return asked !== undefined && OWN_PAGE.test(asked) ? asked : otherwise;
+}
+
 /** What a form was given, or a list is narrowed to, by field. */
 export type FormValues = Readonly<Record<string, string | undefined>>;
 
