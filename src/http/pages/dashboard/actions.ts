@@ -14,7 +14,7 @@ import type { AppParts } from '../../environment.ts';
 import { attemptId } from '../../story.ts';
 import { createPayment } from './create-payment.ts';
 import { NEW_PAYMENT } from './new-payment.tsx';
-import { type FormValues, ownPage, PLACES, recordPath, UI } from './page.tsx';
+import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId } from './page.tsx';
 import { replay } from './replay.ts';
 import { FUND, walletRow } from './wallets.tsx';
 
@@ -33,13 +33,10 @@ function on(page: string, act: FormAction) {
   return { page, act: actAndGo };
 }
 
-/** The address of a record's page or form, from its path. */
-export const withId = (path: string, id: string) => path.split(':id').join(encodeURIComponent(id));
-
-const PAYMENT = recordPath('payments', ':id');
-const IPN = recordPath('ipns', ':id');
-const CARD = recordPath('cards', ':id');
-const REQUEST = recordPath('requests', ':id');
+const PAYMENT = recordRoute('payments');
+const IPN = recordRoute('ipns');
+const CARD = recordRoute('cards');
+const REQUEST = recordRoute('requests');
 const { cards, wallets, keys, audit, faults, clock } = PLACES;
 
 /** The forms by the path that they post to. */

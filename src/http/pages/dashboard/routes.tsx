@@ -8,7 +8,7 @@ import { mask } from '../../mask.ts';
 import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import { page } from '../open-pages.tsx';
-import { FORMS, withId } from './actions.ts';
+import { FORMS } from './actions.ts';
 import { auditPage } from './audit.tsx';
 import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
@@ -23,9 +23,10 @@ import {
   type PageRenderer,
   PLACES,
   type PostedForm,
-  recordPath,
+  recordRoute,
   SEARCH,
   UI,
+  withId,
 } from './page.tsx';
 import { paymentsPage } from './payments.tsx';
 import { referencePages } from './reference-pages.tsx';
@@ -61,10 +62,10 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.clock.path]: clockPage,
   [NEW_PAYMENT]: newPaymentPage,
   [SEARCH]: searchPage,
-  [recordPath('payments', ':id')]: paymentPage,
-  [recordPath('ipns', ':id')]: ipnPage,
-  [recordPath('cards', ':id')]: cardPage,
-  [recordPath('requests', ':id')]: requestPage,
+  [recordRoute('payments')]: paymentPage,
+  [recordRoute('ipns')]: ipnPage,
+  [recordRoute('cards')]: cardPage,
+  [recordRoute('requests')]: requestPage,
 };
 
 /** Where the secret key is shown to be copied, alone or in a sample command. */
