@@ -132,6 +132,8 @@ interface Import {
   /** As written: a package, `node:…` or a relative path. */
   from: string;
   typesOnly: boolean;
+  /** Only when it is asked for, by `import()`. */
+  isLate?: boolean;
 }
 
 /** A statement with `from`, one for its effects only, or an `import()`. */
@@ -142,6 +144,7 @@ function importsOf(source: string): Import[] {
   return [...source.matchAll(IMPORT)].map(([, type, names = '', from, dynamic]) => ({
     from: from ?? dynamic ?? '',
     typesOnly: type !== undefined || /^\{(\s*type\s+\w+(\s+as\s+\w+)?\s*,?)+\s*\}/.test(names),
+    ...(dynamic !== undefined && { isLate: true }),
   }));
 }
 
@@ -175,6 +178,20 @@ function problem(file: string, { from, typesOnly }: Import): string | undefined 
       : `${file} imports ${typesOnly ? 'types of ' : ''}${to}`;
   }
   return lists(isNode(from) ? doors.node : doors.packages, from) ? undefined : `${file} imports ${from}`;
+}
+
+/** What a file imports, and what that imports, and so on. @param withLate also what is imported when it is asked for */
+function reachedFrom(start: string, withLate = true): { files: string[]; packages: string[] } {
+  const reached = new Set([start]);
+  const packages = new Set<string>();
+  for (const file of reached) {
+    for (const { from, typesOnly, isLate } of imports.get(file) ?? []) {
+      if (typesOnly || (isLate && !withLate)) continue;
+      if (from.startsWith('.')) reached.add(target(file, from));
+      else if (!isNode(from)) packages.add(from);
+    }
+  }
+  return { files: [...reached], packages: [...packages] };
 }
 
 /** A way through a graph that comes back to where it was, or undefined. */
@@ -244,17 +261,17 @@ describe('the rooms of src/', () => {
   });
 
   it('answer an initiate without the packages that make requests and responses', () => {
-    const reached = new Set(['http/service/initiate-lane.ts']);
-    const packages = new Set<string>();
-    for (const file of reached) {
-      for (const { from, typesOnly } of imports.get(file) ?? []) {
-        if (typesOnly) continue;
-        if (from.startsWith('.')) reached.add(target(file, from));
-        else if (!isNode(from)) packages.add(from);
-      }
-    }
-    expect([...packages].filter((name) => /hono/.test(name))).toEqual([]);
-    expect(reached.size).toBeGreaterThan(10);
+    const { files, packages } = reachedFrom('http/service/initiate-lane.ts');
+    expect(packages.filter((name) => /hono/.test(name))).toEqual([]);
+    expect(files.length).toBeGreaterThan(10);
+  });
+
+  it('load what only some pages need when one of them is asked for, not at every start', () => {
+    const late =
+      /^http\/(test-texts\/|pages\/(reference|assets\/live|dashboard\/(frame|payment-page|search|signature-checker)\.))/;
+    const { files } = reachedFrom('http/request-listener.ts', false);
+    expect(files.filter((file) => late.test(file))).toEqual([]);
+    expect(reachedFrom('http/request-listener.ts').files.some((file) => late.test(file))).toBe(true);
   });
 
   it('import files by the name they have on disk', () => {
@@ -303,7 +320,7 @@ describe('this test', () => {
         { from: './b.ts', typesOnly: true },
       ],
     ],
-    ["const { x } = await import('./a.ts');", [{ from: './a.ts', typesOnly: false }]],
+    ["const { x } = await import('./a.ts');", [{ from: './a.ts', typesOnly: false, isLate: true }]],
     ["export const from = 'nowhere';", []],
   ])('reads %j', (source, list) => {
     expect(importsOf(source)).toEqual(list);

@@ -7,7 +7,7 @@ export const isDeliveryId = (text: string): boolean => /^ipn_\w+$/.test(text.tri
 
 /** The body of an IPN in what was pasted, from the last one in it; the text itself where it is nothing more. */
 export function ipnBodyIn(pasted: string): string {
-  const text = pasted.replace(/^[\r\n]+|[\r\n]+$/g, '');
+  const text = withoutEnd(pasted.replace(/^[\r\n]+/, ''));
   for (const read of [listened, recorded, httpRequest, curl, prettyForm]) {
     const body = read(text);
     if (body !== undefined) return body;
@@ -18,10 +18,13 @@ export function ipnBodyIn(pasted: string): string {
 /** What `ipn listen` prints: `--> POST /ipn  answered 200`, the body, the verdict. */
 function listened(text: string): string | undefined {
   const [, ...printed] = text.split(/^--> .*\r?\n/m);
-  return printed
-    .at(-1)
-    ?.split(/^(?:not )?valid\r?$/m)[0]
-    ?.replace(/[\r\n]+$/, '');
+  const body = printed.at(-1)?.split(/^(?:not )?valid\r?$/m)[0];
+  return body === undefined ? undefined : withoutEnd(body);
+}
+
+/** A text without the ends of lines behind it. A run of them is tried once, where it begins: text may have very many. */
+function withoutEnd(text: string): string {
+  return text.replace(/(?<![\r\n])[\r\n]+$/, '');
 }
 
 /** A line of `ipn listen --json`, or a delivery: an object that holds the body as text. */

@@ -50,13 +50,13 @@ function exceptionIn(body: string): string | undefined {
 
 /** The title of an HTML page; undefined where there is none. */
 function titleOf(body: string): string | undefined {
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(body)?.[1];
+  const title = /<title[^<>]*>([^<]{1,200})/i.exec(body)?.[1];
   return title && plainText(title).trim();
 }
 
 function plainText(html: string): string {
   return html
-    .replace(/<[^>]*>/g, '')
+    .replace(/<[^<>]*>/g, '')
     .replaceAll('&#39;', "'")
     .replaceAll('&quot;', '"')
     .replaceAll('&gt;', '>');

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { GatewayError } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import type { AppEnvironment, AppParts, RequestNotes } from './environment.ts';
+import type { AppContext, AppEnvironment, AppParts, RequestNotes } from './environment.ts';
 import { notesOf } from './errors.ts';
 
 /** Maximum characters of a request body in the request log. */
@@ -18,12 +18,17 @@ export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironmen
     await next();
     const request = {
       method: c.req.method,
-      target: c.req.url.replace(/^\w+:\/\/[^/]*/, ''),
+      target: targetOf(c),
       requestHeaders: (c.env?.incoming?.headers ?? c.req.header()) as Record<string, string>,
     };
     const recorded = recordRequest(request, c.res.status, notes, started, parts);
     c.env?.onRecorded?.(recorded);
   };
+}
+
+/** Path and query of a request, as they came. */
+export function targetOf({ req }: AppContext): string {
+  return req.url.replace(/^\w+:\/\/[^/]*/, '');
 }
 
 /** @param started when the request came, on the clock of `performance.now()` */

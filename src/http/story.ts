@@ -49,7 +49,7 @@ const SLACK_MS = 5;
 export function storyOf(payment: Payment, parts: AppParts): Step[] {
   const steps = stepsOf(payment, parts);
   const requests = parts.events.exchanges().filter(({ paymentId }) => paymentId === payment.id);
-  const free = steps.toReversed();
+  const free = steps.filter(({ ipn }) => !ipn).toReversed();
   const others: Step[] = [];
   // Newest first, as the log may have forgotten the oldest.
   for (const request of requests) {

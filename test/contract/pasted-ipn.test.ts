@@ -36,6 +36,15 @@ describe('what is pasted to be checked', () => {
     expect(ipnBodyIn(pasted)).toBe(body);
   });
 
+  // Seconds each where a run of them is tried from each of its ends on.
+  it.each([
+    ['', 'status=success'],
+    ['--> POST /ipn  answered 200\n', 'x'],
+  ])('is read at once, however many empty lines are within', (before, body) => {
+    const text = `${body}${'\n'.repeat(150_000)}x`;
+    expect(ipnBodyIn(`${before}${text}\n`) === text).toBe(true);
+  });
+
   it('may be the id of an IPN, which no body looks like', () => {
     expect(['ipn_1a', ' ipn_1a\n', FORM, 'ipn_1=2', ''].map(isDeliveryId)).toEqual([
       true,

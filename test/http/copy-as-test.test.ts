@@ -32,6 +32,16 @@ async function initiated(options: StartOptions = {}): Promise<Sim> {
 }
 
 describe('a payment as a test', () => {
+  it('expects no address where a state from outside tells none that is one', async () => {
+    const sim = await initiated();
+    const { payments } = sim.server.parts;
+    const { payment } = await payments.settle('order-1', { outcome: 'approve', by: 'customer' });
+    const at = payment.createdAt;
+    const redirected = { at, event: 'redirected', detail: 'nowhere' } as const;
+    for (const change of [{ history: [...payment.history, redirected] }, { successUrl: 'nowhere' }])
+      expect((await textsOf(sim, change)).playwright).not.toContain('waitForRequest');
+  });
+
   it.each<[PaymentOutcome, DeliveryOrder | undefined, RegExp, RegExp]>([
     ['approve', undefined, /payments\.approve\(id, \{ awaitDelivery: true \}\)/, /toHaveLength\(1\)/],
     ['approve', 'ipn-twice', /payments\.approve\(id, \{ delivery: 'ipn-twice'/, /toHaveLength\(2\)/],

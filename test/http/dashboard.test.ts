@@ -56,6 +56,23 @@ describe('every page of the dashboard', () => {
     expect(full).not.toContain('undefined');
   });
 
+  it('leads to each record, however a state from outside names it', async () => {
+    await sim.initiate(fields());
+    const odd = `pay /../?a#b%0a\n${HOSTILE}`;
+    const snapshot = (await (await get('/_sim/snapshot')).text()).replaceAll(
+      await newest(),
+      JSON.stringify(odd).slice(1, -1),
+    );
+    const headers = { 'content-type': 'application/json' };
+    const put = await fetch(`${sim.url}/_sim/snapshot`, { method: 'PUT', headers, body: snapshot });
+    expect(put.status).toBe(200);
+    const [, link = ''] = /<th scope="row"><a href="([^"]*)"/.exec(await (await get('/_sim')).text()) ?? [];
+    const path = link.replaceAll('&#39;', "'");
+    const shown = await get(path);
+    expect([shown.status, (await shown.text()).includes('<img')]).toEqual([200, false]);
+    expect(await followed(await post(`${path}/settle`, { outcome: 'approve' }))).toContain('>succeeded<');
+  });
+
   it('runs no script but its own, and goes nowhere else', async () => {
     const policy = (await get('/_sim')).headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");

@@ -196,6 +196,26 @@ describe('an emulator that other machines can reach', () => {
     expect((await startSim({ publicUrl: 'http://localhost:8080' })).server.notices).toEqual([]);
   });
 
+  it('leads on to the page that was asked for, and to no other site', async () => {
+    const { server, url } = await startSim(options);
+    const asked = await get(server.port, '/_sim/ui/ipns?state=failed');
+    const [, action = ''] = /action="([^"]*)"/.exec(asked.text) ?? [];
+    expect(action).toBe('/_sim/ui/token?to=%2F_sim%2Fui%2Fipns%3Fstate%3Dfailed');
+    const send = (path: string, token: string) =>
+      fetch(url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ token }) });
+    expect(await (await send(action, 'wrong')).text()).toContain(`action="${action}"`);
+    const led = async (path: string) => (await send(path, 'the-token')).headers.get('location');
+    expect(await led(action)).toBe('/_sim/ui/ipns?state=failed');
+    for (const to of [
+      '//evil.test',
+      'https://evil.test/_sim',
+      '/_sim/../x',
+      '/_sim\\evil.test',
+      '/_simulator',
+    ])
+      expect([to, await led(`/_sim/ui/token?${new URLSearchParams({ to })}`)]).toEqual([to, '/_sim']);
+  });
+
   it('asks once on the dashboard and keeps the answer in a cookie of its own', async () => {
     const { server, url, publicKey } = await startSim(options);
     const asked = await get(server.port, '/_sim');

@@ -446,7 +446,8 @@ describe('the page that asks for the control token', () => {
     'names the command as the user types it, and again when the token is wrong (%s)',
     (language) => {
       const view = { language, theme: 'system', nonce: 'nonce-1' } as const;
-      const page = (wrong: boolean) => tokenPage(view, 'npx gateway-sim start', wrong);
+      const page = (wrong: boolean) =>
+        tokenPage(view, { start: 'npx gateway-sim start', action: '/_sim/ui/token', wrong });
       const command = '<span>npx</span> <span>gateway-sim</span> <span>start</span></code>.';
       expect(page(false).split(command)).toHaveLength(2);
       expect(page(true).split(command)).toHaveLength(3);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
+import { searchPage } from '../../src/http/pages/dashboard/search.tsx';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -188,6 +189,32 @@ describe('the search', () => {
     expect(await found('grace')).toEqual(['cards: Travel']);
     expect(await page('/ui/search?q=nobody')).toContain('No matches.');
     expect(await page('/ui/search?q=%3Cimg%3E')).not.toContain('<img');
+  });
+
+  it('lets others have their turn, and looks at what came before all the same', async () => {
+    const { parts } = sim.server;
+    await sim.initiate({ ...ORDER, identifier: 'the-first' });
+    const [payment] = parts.state.current.payments.values();
+    for (let number = 0; payment && number < 17_000; number++)
+      parts.state.current.payments.put({ ...payment, id: `id-${number}`, identifier: `order-${number}` });
+    let isDone = false;
+    const searching = Promise.resolve(searchPage({ parts, query: { q: 'the-first' }, id: '' }));
+    void searching.then(() => {
+      isDone = true;
+    });
+    let turns = 0;
+    for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(turns).toBeGreaterThan(2);
+    expect(await found('the-first')).toEqual(['payments: the-first']);
+    expect(await found('order-6999')).toEqual(['payments: order-6999']);
+  });
+
+  it('looks for ten words at most, each of which costs time in each record', async () => {
+    await sim.initiate({ ...ORDER, identifier: 'a-b-c-d-e-f-g-h-i-j' });
+    const words = 'a b c d a b c d e f g h i j';
+    expect(await found(words)).toHaveLength(1);
+    expect(await found('a b c d a b zzz')).toHaveLength(0);
+    expect(await found(`${words} zzz`)).toHaveLength(1);
   });
 
   it('shows ten of a kind, and leads to all', async () => {

@@ -20,6 +20,14 @@ async function post(path: string, fields: Record<string, string>): Promise<Respo
   });
 }
 
+/** The form that runs the clock until an attempt. */
+function runForm(html: string) {
+  const [, path = '', inputs = ''] = /action="([^"]*\/run)"[^>]*>(.*?)<button/s.exec(html) ?? [];
+  const named = inputs.matchAll(/name="([^"]*)" value="([^"]*)"/g);
+  const fields = Object.fromEntries(Array.from(named, ([, name, value]) => [name, value]));
+  return { path, fields, ipn: fields['ipn'] ?? '' };
+}
+
 /** A payment that a customer made, with a wrong e-mail and a wrong code before; returns its id. */
 async function paid(): Promise<string> {
   const checkout = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
@@ -186,15 +194,39 @@ describe('the page of a payment', () => {
     expect(await pageOf(id)).not.toContain('Run until this attempt');
     await sim.server.parts.clock.move({ freeze: 'now' });
     const html = await pageOf(id);
-    const [, path = '', ipn = ''] =
-      /action="([^"]*\/run)"[^>]*><input type="hidden" name="ipn" value="([^"]*)"/.exec(html) ?? [];
+    const { path, fields, ipn } = runForm(html);
     expect(html).toContain('Run until this attempt');
-    const answer = await post(path, { ipn });
+    const answer = await post(path, fields);
     expect(answer.headers.get('location')).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
     expect(receiver.requests).toHaveLength(2);
     const after = stepsIn(await pageOf(id)).get(`step-${ipn}-2`);
     expect(after).toMatch(/IPN attempt 2<.*answered 200, after [78] min/s);
     expect(sim.server.parts.clock.read().frozen).toBe(true);
+  });
+
+  it('runs no further attempt when it is pressed again, as in another tab', async () => {
+    sim = await startSim({ ipnSchedule: ['8m', '1h'] });
+    receiver = await startReceiver([{ status: 500 }]);
+    const id = await paid();
+    await sim.server.parts.clock.move({ freeze: 'now' });
+    const { path, fields, ipn } = runForm(await pageOf(id));
+    for (let press = 0; press < 2; press++) {
+      const answer = await post(path, fields);
+      expect(answer.headers.get('location')).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
+    }
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  it('runs an attempt of the payment of the page only', async () => {
+    const id = await paid();
+    const { clock } = sim.server.parts;
+    const { now } = await clock.move({ freeze: 'now' });
+    const { path, fields } = runForm(await pageOf(id));
+    await sim.initiate({ ...ORDER, identifier: 'order-2' });
+    const other = sim.server.parts.payments.require('order-2').id;
+    expect((await post(path.replace(id, '%0d%0ano-payment'), fields)).status).toBe(404);
+    expect((await post(path.replace(id, other), fields)).status).toBe(404);
+    expect([clock.read().now, receiver.requests.length]).toEqual([now, 1]);
   });
 
   it('sends an IPN again, and leads to the new attempt', async () => {

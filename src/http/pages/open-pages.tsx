@@ -5,8 +5,9 @@ import { readTextFields } from '../body.ts';
 import type { App, AppContext, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
+import { targetOf } from '../record-requests.ts';
 import { renderCard, renderEnd } from './checkout.tsx';
-import { PLACES } from './dashboard/page.tsx';
+import { ownPage, PLACES } from './dashboard/page.tsx';
 import { WORDING } from './messages.ts';
 import { type PageView, pageView } from './page-view.ts';
 import { Command } from './panel.tsx';
@@ -50,13 +51,14 @@ export function mountOpenPages(app: App, parts: AppParts): void {
   app.get('/_sim/ui/logo.svg', described(said, logo));
   // A page asks for the token; what a form does and what the script fetches is rejected without it.
   for (const path of ['/_sim', '/_sim/ui/*']) {
-    app.get(path, (c, next) => (hasToken(c, parts.runtime) ? next() : askForToken(c, parts, false)));
+    app.get(path, (c, next) => (hasToken(c, parts.runtime) ? next() : askForToken(c, parts, targetOf(c))));
   }
   const takeToken = async (c: AppContext) => {
     const token = ((await readTextFields(c))['token'] ?? '').trim();
-    if (!isToken(token, parts.runtime)) return askForToken(c, parts, true);
+    const to = ownPage(c.req.query('to'), PLACES.payments.path);
+    if (!isToken(token, parts.runtime)) return askForToken(c, parts, to, true);
     setCookie(c, TOKEN_COOKIE, token, { path: '/_sim', httpOnly: true, sameSite: 'Strict' });
-    return c.redirect('/_sim', 303);
+    return c.redirect(to, 303);
   };
   app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));
 }
@@ -68,18 +70,23 @@ function thanksPage(which: keyof typeof STAND_INS, view: PageView, dashboard: st
   return renderEnd(view, { sign: STAND_INS[which].sign, title, text, more, dashboard });
 }
 
-function askForToken(c: AppContext, { runtime }: AppParts, wrong: boolean): Response {
+/** @param to where the reader wants to go */
+function askForToken(c: AppContext, { runtime }: AppParts, to: string, wrong = false): Response {
   const start = runtime.style.command(command('start'));
-  return c.html(tokenPage(pageView(c, 'system'), start, wrong), 401);
+  const action = `${TOKEN_PATH}?${new URLSearchParams({ to })}`;
+  return c.html(tokenPage(pageView(c, 'system'), { start, action, wrong }), 401);
 }
 
 /**
  * The page that asks for the control token, as a whole HTML document.
  *
- * @param start the command that printed the token, as the user would type it
- * @param wrong another token was entered before
+ * @param asking `start`: the command that printed the token, as the user would type it; `action`: where the form posts
+ *   to; `wrong`: another token was entered before
  */
-export function tokenPage(view: PageView, start: string, wrong: boolean): string {
+export function tokenPage(
+  view: PageView,
+  { start, action, wrong }: { start: string; action: string; wrong: boolean },
+): string {
   const texts = WORDING[view.language].token;
   return renderCard(
     view,
@@ -90,7 +97,7 @@ export function tokenPage(view: PageView, start: string, wrong: boolean): string
         {texts.text} <Command text={start} />.
       </p>
       <section class="step">
-        <form method="post" action={TOKEN_PATH} novalidate>
+        <form method="post" action={action} novalidate>
           <label for="token">{texts.title}</label>
           <input
             id="token"

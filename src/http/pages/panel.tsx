@@ -33,21 +33,7 @@ export function SimulatorPanel(props: {
         <summary>
           <span class="tag">{panel.title}</span> {panel.note}
         </summary>
-        {tip?.about === 'code' && tip.code !== null ? (
-          <form class="tip enter" method="post" action={codeAction}>
-            <span>
-              {words.tip.codeIs} <code>{tip.code}</code>, {words.tip.alsoIn} <InboxLink words={words} />.
-            </span>
-            <input type="hidden" name="code" value={tip.code} />
-            <button type="submit">{words.tip.enter}</button>
-          </form>
-        ) : (
-          tip && (
-            <p class="tip">
-              <Tip tip={tip} words={words} />
-            </p>
-          )
-        )}
+        {tip && <PanelTip tip={tip} words={words} codeAction={codeAction} />}
         <form method="post" action={action}>
           <div>
             <label for="delivery">{panel.delivery}</label>
@@ -81,6 +67,26 @@ export function SimulatorPanel(props: {
         </p>
       </details>
     </aside>
+  );
+}
+
+/** A code that can pay is there to be entered. @param codeAction where the form of the verification code posts to */
+function PanelTip({ tip, words, codeAction }: { tip: LiveTip; words: Wording; codeAction: string }) {
+  if (tip.about !== 'code' || tip.code === null) {
+    return (
+      <p class="tip">
+        <Tip tip={tip} words={words} />
+      </p>
+    );
+  }
+  return (
+    <form class="tip enter" method="post" action={codeAction}>
+      <span>
+        {words.tip.codeIs} <code>{tip.code}</code>, {words.tip.alsoIn} <InboxLink words={words} />.
+      </span>
+      <input type="hidden" name="code" value={tip.code} />
+      <button type="submit">{words.tip.enter}</button>
+    </form>
   );
 }
 

@@ -98,10 +98,12 @@ function redirectOf(
   outcome: PaymentOutcome | null,
   order: DeliveryOrder,
 ): string | null | undefined {
-  const told = payment.history.find(({ event }) => event === 'redirected')?.detail;
-  if (outcome === null || told) return told;
+  if (outcome === null) return undefined;
   const { redirect } = PAYMENT_OUTCOMES[outcome];
-  return redirect === null || order === 'ipn-only' ? null : payment[redirect];
+  const told = payment.history.find(({ event }) => event === 'redirected')?.detail;
+  const url = told || (redirect === null || order === 'ipn-only' ? null : payment[redirect]);
+  // A state from outside may say anything.
+  return url !== null && !URL.canParse(url) ? undefined : url;
 }
 
 /** A refused value stands before the reason. One that was shortened cannot be entered again. */

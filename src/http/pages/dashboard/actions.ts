@@ -14,8 +14,7 @@ import type { AppParts } from '../../environment.ts';
 import { attemptId } from '../../story.ts';
 import { createPayment } from './create-payment.ts';
 import { NEW_PAYMENT } from './new-payment.tsx';
-import { type FormValues, PLACES, recordPath, UI } from './page.tsx';
-
+import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId } from './page.tsx';
 import { replay } from './replay.ts';
 import { FUND, walletRow } from './wallets.tsx';
 
@@ -34,13 +33,10 @@ function on(page: string, act: FormAction) {
   return { page, act: actAndGo };
 }
 
-/** The address of a record's page or form, from its path. */
-export const withId = (path: string, id: string) => path.split(':id').join(encodeURIComponent(id));
-
-const PAYMENT = recordPath('payments', ':id');
-const IPN = recordPath('ipns', ':id');
-const CARD = recordPath('cards', ':id');
-const REQUEST = recordPath('requests', ':id');
+const PAYMENT = recordRoute('payments');
+const IPN = recordRoute('ipns');
+const CARD = recordRoute('cards');
+const REQUEST = recordRoute('requests');
 const { cards, wallets, keys, audit, faults, clock } = PLACES;
 
 /** The forms by the path that they post to. */
@@ -53,11 +49,15 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const { payment } = await payments.settle(id, { ...input, by: 'control' });
     return recordPath('payments', payment.id);
   }),
-  [`${PAYMENT}/run`]: on(PAYMENT, async ({ ipns, clock }, { ipn = '' }, id) => {
-    const { nextAttemptAt, attemptCount } = ipns.require(ipn);
-    if (nextAttemptAt !== null)
+  [`${PAYMENT}/run`]: on(PAYMENT, async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
+    const payment = payments.require(id);
+    const { paymentId, nextAttemptAt, attemptCount } = ipns.require(ipn);
+    if (paymentId !== payment.id) throw new GatewayError('not_found', `${ipn} is no IPN of this payment`);
+    // A second press, as in another tab, must not run the attempt after it.
+    if (nextAttemptAt !== null && attemptCount < Number(attempt)) {
       await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
-    return `${recordPath('payments', id)}#${attemptId(ipn, attemptCount + 1)}`;
+    }
+    return `${recordPath('payments', payment.id)}#${attemptId(ipn, Number(attempt))}`;
   }),
   [`${IPN}/resend`]: on(IPN, async ({ ipns }, { to, from }, id) => {
     const sent = await ipns.resend(id, to || undefined);
@@ -160,12 +160,4 @@ function requireInstant(at: string): number {
 function atLeast(milliseconds: number): string {
   const whole = Math.max(0, Math.ceil(milliseconds));
   return whole < 1e9 ? `${whole}ms` : `${Math.ceil(whole / 1_000)}s`;
-}
-
-/** A page of ours, with what it is narrowed to. */
-const OWN_PAGE = /^\/_sim(\/ui\/[\w/-]*)?(\?[\w=&%.+~*-]*)?$/;
-
-/** Back to the page of ours that a form stood on; never anywhere else. */
-function ownPage(from: string | undefined, otherwise: string): string {
-  return from !== undefined && OWN_PAGE.test(from) ? from : otherwise;
 }

@@ -7,6 +7,7 @@ import { shownAmount } from '../amount.ts';
 import { Ago, Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { listPage } from './list-page.tsx';
+import { MerchantField } from './new-payment.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
 import { sampleCard } from './samples.tsx';
 import { type Column, column, Table } from './table.tsx';
@@ -47,11 +48,7 @@ export const cardsPage = listPage<Card>({
   below: (parts) => <Create parts={parts} />,
 });
 
-/** Maximum merchants to choose from. */
-const OFFERED = 50;
-
 function Create({ parts }: { parts: AppParts }) {
-  const merchants = [...parts.state.current.merchants.values()].slice(0, OFFERED);
   const currencies = [...parts.runtime.settings.currencies.keys()].filter((code) => code.length <= 3);
   return (
     <Section id="create" title="Create a card">
@@ -61,9 +58,7 @@ function Create({ parts }: { parts: AppParts }) {
         <Field name="title" label="Title" value="Test card" required />
         <Field name="name_on_card" label="Name on the card" value="Ada Example" required />
         <Field name="email" label="E-mail" type="email" value="ada@example.com" required />
-        {merchants.length > 1 && (
-          <Field name="merchant" label="Merchant" options={merchants.map(({ id, name }) => [id, name])} />
-        )}
+        <MerchantField parts={parts} />
       </Form>
     </Section>
   );

@@ -152,15 +152,24 @@ function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues) {
   return (item: Item) => chosen.every(({ name }) => item[name] === query[name]) && (hasText?.(item) ?? true);
 }
 
+/** Maximum words that are looked for, of those that differ (chosen): each is sought in each record. */
+const MAX_WORDS = 10;
+
 /** Whether every word of a text is in one of some fields, in any case; undefined where there is no word. */
 export function textMatcher<Item>(
   fields: readonly (keyof Item)[],
   text = '',
 ): ((item: Item) => boolean) | undefined {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))].slice(0, MAX_WORDS);
   if (words.length === 0) return undefined;
-  return (item) =>
-    words.every((word) => fields.some((name) => `${item[name] ?? ''}`.toLowerCase().includes(word)));
+  return (item) => {
+    // No word has a line feed in it, and so none is found across two fields.
+    const texts = fields
+      .map((name) => item[name] ?? '')
+      .join('\n')
+      .toLowerCase();
+    return words.every((word) => texts.includes(word));
+  };
 }
 
 interface FiltersProps<Item> {

@@ -58,8 +58,19 @@ export function listPath(place: Place, query: FormValues): string {
 /** The places whose records have pages. */
 export type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
 
+/** The route of the pages of records. */
+export function recordRoute(place: RecordPlace): string {
+  return `${UI}/${place}/:id`;
+}
+
+/** @param id a state from outside may name its records as it likes */
 export function recordPath(place: RecordPlace, id: string | number): string {
-  return `${UI}/${place}/${id}`;
+  return withId(recordRoute(place), id);
+}
+
+/** The address of a record's page or form, from its route. */
+export function withId(route: string, id: string | number): string {
+  return route.split(':id').join(encodeURIComponent(id));
 }
 
 export interface Page {
@@ -74,6 +85,14 @@ export interface Page {
   styles?: string;
   /** What it searched for. */
   query?: string;
+}
+
+/** A page of ours, with what it is narrowed to. */
+const OWN_PAGE = /^\/_sim(\/ui\/[\w/-]*)?(\?[\w=&%.+~*-]*)?$/;
+
+/** The page of ours that a request asks to be led to; never anything else. */
+export function ownPage(asked: string | undefined, otherwise: string): string {
+  return asked !== undefined && OWN_PAGE.test(asked) ? asked : otherwise;
 }
 
 /** What a form was given, or a list is narrowed to, by field. */

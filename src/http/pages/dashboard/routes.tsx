@@ -7,14 +7,13 @@ import { asGatewayError, statusOf } from '../../errors.ts';
 import { mask } from '../../mask.ts';
 import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
-import LIVE_SCRIPT from '../assets/live.ts?text';
 import { page } from '../open-pages.tsx';
-import { FORMS, withId } from './actions.ts';
+import { FORMS } from './actions.ts';
 import { auditPage } from './audit.tsx';
 import { cardPage, cardsPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
 import { faultsPage } from './faults.tsx';
-import { type Refusal, renderPage } from './frame.tsx';
+import type { Refusal } from './frame.tsx';
 import { inboxPage } from './inbox.tsx';
 import { ipnPage, ipnsPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
@@ -24,20 +23,30 @@ import {
   type PageRenderer,
   PLACES,
   type PostedForm,
-  recordPath,
+  recordRoute,
   SEARCH,
   UI,
+  withId,
 } from './page.tsx';
-import { paymentPage } from './payment-page.tsx';
 import { paymentsPage } from './payments.tsx';
 import { referencePages } from './reference-pages.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
-import { searchPage } from './search.tsx';
-import { signatureCheckerPage } from './signature-checker.tsx';
 import { walletsPage } from './wallets.tsx';
 
 /** Sent by the script when it fetches a page again or sends a form. */
 const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
+
+/** A page that is loaded only when it is asked for: a start has no time for it. */
+const loaded =
+  (load: () => Promise<PageRenderer>): PageRenderer =>
+  async (request) =>
+    (await load())(request);
+
+const paymentPage = loaded(async () => (await import('./payment-page.tsx')).paymentPage);
+const searchPage = loaded(async () => (await import('./search.tsx')).searchPage);
+const signatureCheckerPage = loaded(
+  async () => (await import('./signature-checker.tsx')).signatureCheckerPage,
+);
 
 const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.payments.path]: paymentsPage,
@@ -53,10 +62,10 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.clock.path]: clockPage,
   [NEW_PAYMENT]: newPaymentPage,
   [SEARCH]: searchPage,
-  [recordPath('payments', ':id')]: paymentPage,
-  [recordPath('ipns', ':id')]: ipnPage,
-  [recordPath('cards', ':id')]: cardPage,
-  [recordPath('requests', ':id')]: requestPage,
+  [recordRoute('payments')]: paymentPage,
+  [recordRoute('ipns')]: ipnPage,
+  [recordRoute('cards')]: cardPage,
+  [recordRoute('requests')]: requestPage,
 };
 
 /** Where the secret key is shown to be copied, alone or in a sample command. */
@@ -103,10 +112,11 @@ export function mountDashboard(
       return refuse(c, parts, signatureCheckerPage, thrown, posted);
     }
   });
-  app.get(`${UI}/live.js`, (c) => {
+  app.get(`${UI}/live.js`, async (c) => {
+    const { default: script } = await import('../assets/live.ts?text');
     c.header('Cache-Control', 'no-cache');
     c.header('X-Content-Type-Options', 'nosniff');
-    return c.body(LIVE_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' });
+    return c.body(script, 200, { 'Content-Type': 'text/javascript; charset=utf-8' });
   });
 }
 
@@ -127,6 +137,7 @@ interface Showing {
 async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing: Showing = {}) {
   const { refusal, query = c.req.query() } = showing;
   const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
+  const { renderPage } = await import('./frame.tsx');
   // To the script a page that is gone is one that changed: an error status would stand in the console.
   const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
   const html = renderPage(c, parts, shown, refusal);

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
@@ -17,13 +18,14 @@ import {
   SEARCH,
 } from './page.tsx';
 import { PAYMENT_TEXTS } from './payments.tsx';
-import type { Backwards } from './slice.ts';
 import { grouped } from './text.ts';
 
 /** Maximum records shown of each kind. */
 const SHOWN = 10;
-/** Maximum records of each kind that are looked at, newest first: a search must not hold up payments. */
+/** Maximum records of each kind that are looked at, newest first. */
 const LOOKED = 200_000;
+/** Records that are looked at before others have their turn: a search must not hold up payments. */
+const AT_ONCE = 5_000;
 
 /** A record that was found, as a row. */
 interface Found {
@@ -43,9 +45,10 @@ interface Finds {
 }
 
 /** Looks for a text in all that has a page of its own. */
-export const searchPage: PageRenderer = ({ parts, query: { q = '' } }): Page => {
+export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }): Promise<Page> => {
   const text = q.trim();
-  const all = text ? [inPayments(parts, text), inIpns(parts, text), inCards(parts, text)] : [];
+  const all: Finds[] = [];
+  for (const look of text ? [inPayments, inIpns, inCards] : []) all.push(await look(parts, text));
   const groups = all.filter(({ found }) => found.length > 0);
   const looked = Math.max(0, ...all.map((finds) => finds.looked ?? 0));
   const content = (
@@ -67,9 +70,9 @@ export const searchPage: PageRenderer = ({ parts, query: { q = '' } }): Page => 
   return { place: null, path: SEARCH, title: 'Search', content, isStill: true, styles: STYLES, query: q };
 };
 
-function inPayments(parts: AppParts, text: string): Finds {
+async function inPayments(parts: AppParts, text: string): Promise<Finds> {
   const { payments } = parts.state.current;
-  const finds = find(payments, textMatcher(PAYMENT_TEXTS, text), (payment) => ({
+  const finds = await find(payments, textMatcher(PAYMENT_TEXTS, text), (payment) => ({
     ...payment,
     title: payment.identifier,
     status: <Status of={payment.status} />,
@@ -79,8 +82,8 @@ function inPayments(parts: AppParts, text: string): Finds {
   return { place: 'payments', ...finds };
 }
 
-function inIpns(parts: AppParts, text: string): Finds {
-  const finds = find(parts.state.current.deliveries, textMatcher(IPN_TEXTS, text), (delivery) => ({
+async function inIpns(parts: AppParts, text: string): Promise<Finds> {
+  const finds = await find(parts.state.current.deliveries, textMatcher(IPN_TEXTS, text), (delivery) => ({
     id: delivery.id,
     title: `IPN of ${delivery.identifier}`,
     status: <DeliveryStatus delivery={delivery} parts={parts} />,
@@ -90,8 +93,8 @@ function inIpns(parts: AppParts, text: string): Finds {
   return { place: 'ipns', ...finds };
 }
 
-function inCards(parts: AppParts, text: string): Finds {
-  const finds = find(parts.state.current.cards, textMatcher(CARD_TEXTS, text), (card) => ({
+async function inCards(parts: AppParts, text: string): Promise<Finds> {
+  const finds = await find(parts.state.current.cards, textMatcher(CARD_TEXTS, text), (card) => ({
     ...card,
     status: <Status of={card.status} />,
     about: [shownAmount(parts, card.availableBalance, card.currency), ` · ${card.nameOnCard}`],
@@ -100,22 +103,36 @@ function inCards(parts: AppParts, text: string): Finds {
   return { place: 'cards', ...finds };
 }
 
-function find<Item>(
-  records: { backwards: Backwards<Item> },
+/** @param records may change between two parts of them: each has its place for good */
+async function find<Item>(
+  records: { backwards: (visit: (item: Item, place: number) => boolean, before?: number) => void },
   matches: ((item: Item) => boolean) | undefined,
   rowOf: (item: Item) => Found,
-): Omit<Finds, 'place'> {
+): Promise<Omit<Finds, 'place'>> {
   const found: Found[] = [];
   let isMore = false;
+  let isCut = false;
   let count = 0;
-  records.backwards((item) => {
-    if (++count > LOOKED) return false;
-    if (!matches?.(item)) return true;
-    isMore = found.length === SHOWN;
-    if (!isMore) found.push(rowOf(item));
-    return !isMore;
-  });
-  return { found, isMore, looked: count > LOOKED ? LOOKED : null };
+  let rest: number | undefined;
+  const look = (item: Item, place: number) => {
+    isCut = count === LOOKED;
+    if (isCut) return false;
+    count++;
+    if (matches?.(item)) {
+      isMore = found.length === SHOWN;
+      if (!isMore) found.push(rowOf(item));
+    }
+    if (isMore || count % AT_ONCE) return !isMore;
+    rest = place;
+    return false;
+  };
+  do {
+    const before = rest;
+    rest = undefined;
+    records.backwards(look, before);
+    if (rest !== undefined) await setImmediate();
+  } while (rest !== undefined);
+  return { found, isMore, looked: isCut ? LOOKED : null };
 }
 
 function Group({ finds: { place, found, isMore }, text }: { finds: Finds; text: string }) {

@@ -66,20 +66,26 @@ export function BothSides({
         {typeof response === 'string' ? (
           <p class="warning">{response}</p>
         ) : (
-          <>
-            <Readable side={response} what={`Response ${name}`} limit={limit} />
-            {response.body !== null && (
-              <FoldedCode
-                id={`${id}-response`}
-                title="Raw response"
-                text={<Raw side={response} limit={limit} />}
-                what={`Raw response ${name}`}
-              />
-            )}
-          </>
+          <ResponseSide side={response} id={id} name={name} limit={limit} />
         )}
       </div>
     </div>
+  );
+}
+
+function ResponseSide({ side, id, name, limit }: BodyProps & Pick<SidesProps, 'id' | 'name'>) {
+  return (
+    <>
+      <Readable side={side} what={`Response ${name}`} limit={limit} />
+      {side.body !== null && (
+        <FoldedCode
+          id={`${id}-response`}
+          title="Raw response"
+          text={<Raw side={side} limit={limit} />}
+          what={`Raw response ${name}`}
+        />
+      )}
+    </>
   );
 }
 

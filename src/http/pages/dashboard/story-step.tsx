@@ -121,7 +121,7 @@ function Due({ step: { at, ipn }, payment, parts }: StepProps) {
       {frozen || ahead !== 0 ? (
         <Form
           to={`${recordPath('payments', payment.id)}/run`}
-          hidden={{ ipn: ipn.delivery.id }}
+          hidden={{ ipn: ipn.delivery.id, attempt: String(ipn.number) }}
           submit="Run until this attempt"
           look="primary"
         />

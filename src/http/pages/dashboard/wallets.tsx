@@ -5,7 +5,7 @@ import STYLES from '../assets/actions.css?text';
 import { CommandCode } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
-import { type PageRenderer, PLACES } from './page.tsx';
+import { type PageRenderer, PLACES, withId } from './page.tsx';
 import { column } from './table.tsx';
 
 /** Where the form of a wallet posts to. */
@@ -44,7 +44,7 @@ export const walletsPage: PageRenderer = async (request) => ({ ...(await list(re
 
 function Fund({ wallet: { id, email, currency }, from }: { wallet: Wallet; from: string }) {
   const scope = `${walletRow(id)}-`;
-  const to = FUND.replace(':id', encodeURIComponent(id));
+  const to = withId(FUND, id);
   return (
     <Form to={to} label={`Fund ${email} in ${currency}`} hidden={{ from }} inline>
       <Field name="amount" label="Amount" value="100.00" scope={scope} />
