@@ -25,8 +25,7 @@ export function SimulatorPanel(props: {
   tip: LiveTip | null;
 }) {
   const { words, action, codeAction, dashboard, defaultDelivery, tip } = props;
-  const { panel, status } = words;
-  const statusOf = (outcome: PaymentOutcome) => status[PAYMENT_OUTCOMES[outcome].status].toLowerCase();
+  const { panel } = words;
   return (
     <aside class="panel" aria-label={panel.region}>
       <details open>
@@ -45,28 +44,35 @@ export function SimulatorPanel(props: {
               ))}
             </select>
           </div>
-          <fieldset>
-            <legend>{panel.settle}</legend>
-            <div class="outcomes">
-              {OUTCOMES.map((outcome) => (
-                <button
-                  type="submit"
-                  name="outcome"
-                  value={outcome}
-                  data-to={statusOf(outcome)}
-                  title={fill(panel.result, { status: statusOf(outcome) })}
-                >
-                  {panel.outcomes[outcome]}
-                </button>
-              ))}
-            </div>
-          </fieldset>
+          <Outcomes words={words} />
         </form>
         <p class="tip">
           <DashboardLink to={dashboard} words={words} />
         </p>
       </details>
     </aside>
+  );
+}
+
+function Outcomes({ words: { panel, status } }: { words: Wording }) {
+  const statusOf = (outcome: PaymentOutcome) => status[PAYMENT_OUTCOMES[outcome].status].toLowerCase();
+  return (
+    <fieldset>
+      <legend>{panel.settle}</legend>
+      <div class="outcomes">
+        {OUTCOMES.map((outcome) => (
+          <button
+            type="submit"
+            name="outcome"
+            value={outcome}
+            data-to={statusOf(outcome)}
+            title={fill(panel.result, { status: statusOf(outcome) })}
+          >
+            {panel.outcomes[outcome]}
+          </button>
+        ))}
+      </div>
+    </fieldset>
   );
 }
 
