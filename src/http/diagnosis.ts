@@ -13,6 +13,8 @@ export interface Diagnosis {
   cause: string;
   /** A sentence; null where there is nothing to do. */
   cure: string | null;
+  /** What the receiver's code signed, and what it should have; null where that is not known. */
+  signed: { found: string; expected: string } | null;
   /** The line of the merchant's code that mends it. */
   code: Code | null;
   /** What a page offers as the next step. */
@@ -20,7 +22,7 @@ export interface Diagnosis {
 }
 
 const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null): Diagnosis => ({
-  ...{ tone, cause, cure, code: null },
+  ...{ tone, cause, cure, signed: null, code: null },
   action: tone === 'bad' ? 'resend' : null,
 });
 
@@ -179,8 +181,12 @@ function computedByReceiver(
     if (verdict.authentic || reason === undefined || reason.startsWith('the signature matches neither'))
       continue;
     const cause = `Your code signed something else (${value.slice(0, 8)}…): ${reason}.`;
-    const cure = `Sign ${JSON.stringify(genuine.signedText)} with the secret key: data.amount and identifier, exactly as they came.`;
-    return { ...said('bad', cause, cure), code: EXPECTED_SIGNATURE };
+    const cure = 'Sign data.amount and identifier with the secret key, exactly as they came.';
+    const { signedText: expected } = genuine;
+    const { foundText: found } = verdict;
+    const isOther = found !== null && expected !== null && found !== expected;
+    const signed = isOther ? { found, expected } : null;
+    return { ...said('bad', cause, cure), signed, code: EXPECTED_SIGNATURE };
   }
   return undefined;
 }

@@ -63,7 +63,7 @@ describe('an audit by the page', () => {
     expect(shown).toContain('This audit left 2 orders in the shop’s database.');
     expect(shown).toMatch(/Sent .*data\[amount\]=0\.49.* The shop answered 200: OK, and the order is paid/);
     expect(shown).toMatch(/How to mend it .*PHP: .*Node: .*Python: .* Copy/);
-    expect(shown).toMatch(/Send it again curl .* Copy curl: amount-too-low/);
+    expect(shown).toMatch(/Send again curl .* Copy curl: amount-too-low/);
     expect(html).toMatch(/<details id="case-amount-too-low" class="told" open/);
     // What was asked for stands there to be asked again.
     expect(html).toContain('value="amount-too-low, amount-too-high"');

@@ -219,7 +219,7 @@ function Told({ one, first }: { one: AuditedCase; first: AuditedCase }) {
     ['The shop', observed],
     ['Why', why],
     ['How to mend it', mend && <Mend name={name} text={mend} at={first.name} />],
-    ['Send it again', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
+    ['Send again', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
   ] as const;
   return (
     <details id={`case-${name}`} class="told" open>

@@ -66,7 +66,7 @@ export function Working({ of, merchant, text = '–' }: { of: Verdict; merchant:
 }
 
 /** A text in which the part is marked that another one has otherwise. */
-function Difference({ text, from }: { text: string; from: string }) {
+export function Difference({ text, from }: { text: string; from: string }) {
   const start = commonLength([...text], [...from]);
   const rest = [...text].slice(start);
   const end = commonLength(rest.toReversed(), [...from].slice(start).toReversed());

@@ -1,7 +1,8 @@
 import type { Diagnosis } from '../../diagnosis.ts';
-import { Code } from './blocks.tsx';
+import { Code, Facts } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
+import { Difference } from './signature.tsx';
 
 const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as const;
 
@@ -12,7 +13,7 @@ const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as co
  * @param from the page that it is on, to come back to
  */
 export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; from: string }) {
-  const { tone, cause, cure, code, action } = of;
+  const { tone, cause, cure, signed, code, action } = of;
   const page = recordPath('ipns', ipn);
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
@@ -26,15 +27,23 @@ export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; fro
         )}
       </p>
       {cure !== null && <p>{cure}</p>}
+      {signed !== null && (
+        <Facts
+          rows={[
+            ['Your code signed', <Difference text={signed.found} from={signed.expected} />],
+            ['It should sign', <Difference text={signed.expected} from={signed.found} />],
+          ]}
+        />
+      )}
       {code !== null &&
-        Object.entries(code).map(([language, line]) => (
-          <details id={`verdict-${language}`}>
+        Object.entries(code).map(([language, line], index) => (
+          <details id={`verdict-${language}`} open={index === 0}>
             <summary>{language}: the line that computes it</summary>
             <Code id={`verdict-line-${language}`} text={line} what={`The line for ${language}`} wraps />
           </details>
         ))}
       {action === 'resend' && (
-        <Form to={`${page}/resend`} hidden={{ from }} submit="Send it again" look="primary" />
+        <Form to={`${page}/resend`} hidden={{ from }} submit="Send again" look="primary" />
       )}
       {action === 'faults' && (
         <p>
