@@ -5,7 +5,7 @@
 const GATEWAY = 'https://pay.example.com';
 const SHOP = 'https://shop.example';
 const ORDER = '1001';
-$total = getenv('TOTAL') ?: '49.90';
+$total = getenv('TOTAL');
 $kept = getenv('SHOP_FOLDER') . '/paid.json';
 
 function place(string $total): array
