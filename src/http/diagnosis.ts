@@ -198,6 +198,9 @@ export function retrying(delivery: Delivery, { state, clock }: AppParts) {
   if (delivery.state !== 'pending' || !last || delivery.nextAttemptAt === null) return undefined;
   const seconds = Math.max(0, Math.round((Date.parse(delivery.nextAttemptAt) - clock.now()) / 1_000));
   const wait = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
-  const failed = `retrying · ${last.responseStatus ?? 'no answer'} ×${failures.length}`;
-  return { failed, next: `next in ${wait}` };
+  const times = `×${failures.length}`;
+  return {
+    brief: `retrying ${times}`,
+    text: `retrying · ${last.responseStatus ?? 'no answer'} ${times} · next in ${wait}`,
+  };
 }

@@ -121,8 +121,8 @@ describe('a genuine IPN', () => {
     const { parts } = sim.server;
     const nextAttemptAt = new Date(parts.clock.now() + 480_000).toISOString();
     expect(retrying({ ...delivery, nextAttemptAt }, parts)).toEqual({
-      failed: 'retrying · 500 ×1',
-      next: 'next in 8 min',
+      brief: 'retrying ×1',
+      text: 'retrying · 500 ×1 · next in 8 min',
     });
   });
 });

@@ -51,7 +51,7 @@ export function DeliveryStatus({ delivery, parts }: DeliveryProps) {
   return <span class={`status ${look}`}>forged, {ended}</span>;
 }
 
-/** @param isBrief where there is no room for when it is tried next, nor how often it was */
+/** @param isBrief where there is little room */
 export function Standing({ delivery, parts, isBrief }: DeliveryProps & { isBrief?: boolean }) {
   const failing = retrying(delivery, parts);
   if (failing === undefined) {
@@ -61,8 +61,7 @@ export function Standing({ delivery, parts, isBrief }: DeliveryProps & { isBrief
       !isBrief && attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>,
     ];
   }
-  const { failed, next } = failing;
-  return <span class="retrying">{isBrief ? failed : `${failed} · ${next}`}</span>;
+  return <span class="retrying">{isBrief ? failing.brief : failing.text}</span>;
 }
 
 function To({ delivery, parts }: DeliveryProps) {
