@@ -83,8 +83,8 @@ describe('while things happen', () => {
     await act(sim, `/merchants/${merchant?.id}/keys`);
     await expect.poll(() => page.getByText(sim.secretKey).count()).toBe(0);
     await page.getByRole('button', { name: 'Clear all' }).click();
-    await page.getByRole('heading', { name: 'Api Key' }).waitFor();
-    expect(await page.getByText('fault active').count()).toBe(0);
+    await expect.poll(() => page.getByText('fault active').count()).toBe(0);
+    expect(await page.getByRole('heading', { name: 'Api Key' }).isVisible()).toBe(true);
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByText(/Clock is .* ahead/).waitFor();
     const running = page.locator('time[data-runs]').first();
