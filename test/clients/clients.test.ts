@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +11,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { connected, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
-import { missing } from '../merchants/running.ts';
+import { freePort, missing } from '../merchants/running.ts';
 
 /*
  * Clients with the gateway's https host in their code, run as they are: the emulator is reached by its proxy (or, in
@@ -29,14 +28,6 @@ type Habits = readonly [encoding: string, judge: string, readError: string, rece
 interface Placed {
   redirect?: string;
   refused?: string;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 /** An emulator for clients whose shop listens at a port, and the variables that such a client sees. */

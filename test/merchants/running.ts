@@ -84,7 +84,8 @@ async function startPhp(env: Record<string, string>, flaw: string): Promise<Star
   return { child, url };
 }
 
-async function freePort(): Promise<number> {
+/** A port that was free a moment ago, for a program that cannot take just any. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const address = server.address();
