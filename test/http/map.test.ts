@@ -34,6 +34,15 @@ async function mappedSim(more: StartOptions = {}) {
 }
 
 describe('a host that is mapped', () => {
+  it('is shown as mapped on the page of a payment', async () => {
+    const { port, sim } = await mappedSim();
+    const { payment } = await settled(sim);
+    const html = await (await fetch(`${sim.url}/_sim/ui/payments/${payment.id}`)).text();
+    const text = html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+    expect(text).toContain(`mapped to http://127.0.0.1:${port}/wc-api/ipn?order=1`);
+    expect(text).toContain(`mapped to http://127.0.0.1:${port}?cancel`);
+  });
+
   it('gets its IPNs there, with path, query and Host header as they were meant', async () => {
     const { receiver, port, sim } = await mappedSim();
     const { delivery, payment } = await settled(sim);

@@ -25,7 +25,11 @@ export function paymentView(payment: stored.Payment, { runtime, dialect }: AppPa
   return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime) };
 }
 
-function mappedAddresses(payment: stored.Payment, { settings }: ServerRuntime): MappedAddresses | null {
+/** Where the addresses of a payment lead instead; null when none of them is mapped. */
+export function mappedAddresses(
+  payment: stored.Payment,
+  { settings }: ServerRuntime,
+): MappedAddresses | null {
   const elsewhere = (url: string | null) => {
     const target = url && settings.mapped(url);
     return target === url ? null : target;

@@ -1,5 +1,6 @@
 import { SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
+import { mappedAddresses } from '../../control/views.ts';
 import { diagnose } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { storyOf } from '../../story.ts';
@@ -43,6 +44,7 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
 };
 
 function factsOf(parts: AppParts, payment: Payment, merchant: string) {
+  const mapped = mappedAddresses(payment, parts.runtime);
   return [
     ['Charge', shownAmount(parts, payment.charge, payment.currency)],
     ['Mode', payment.mode],
@@ -51,11 +53,26 @@ function factsOf(parts: AppParts, payment: Payment, merchant: string) {
     ['Merchant', merchant],
     ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
     ['Details', payment.details],
-    ['IPN to', <code>{payment.ipnUrl}</code>],
-    ['On success', <code>{payment.successUrl}</code>],
-    ['On cancel', <code>{payment.cancelUrl}</code>],
+    ['IPN to', <Address url={payment.ipnUrl} mapped={mapped?.ipnUrl} />],
+    ['On success', <Address url={payment.successUrl} mapped={mapped?.successUrl} />],
+    ['On cancel', <Address url={payment.cancelUrl} mapped={mapped?.cancelUrl} />],
     ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
   ] as const;
+}
+
+/** @param mapped where it leads by --map */
+function Address({ url, mapped }: { url: string; mapped: string | null | undefined }) {
+  return (
+    <>
+      <code>{url}</code>
+      {mapped && (
+        <>
+          {' '}
+          <span class="soft">mapped to</span> <code>{mapped}</code>
+        </>
+      )}
+    </>
+  );
 }
 
 function noIpn(status: Payment['status']): string {
