@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { launchBrowser, openPage, type TestBrowser, type TestPage } from '../helpers/browser.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { type Receiver, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -213,7 +214,8 @@ test('a form that leads to another page does so', async () => {
 
 describe('a form that does not reach the emulator', () => {
   test('leaves the page, says what was not sent, and can be sent again', async () => {
-    const first = await startSim();
+    const kept = { inMemory: false, dataDir: await temporaryFolder() };
+    const first = await startSim(kept);
     await first.initiate(ORDER);
     const { page } = await open(first, paymentPath(first));
     await first.server.stop();
@@ -225,9 +227,12 @@ describe('a form that does not reach the emulator', () => {
     expect(await page.getByRole('button', { name: 'Approve' }).getAttribute('aria-busy')).toBeNull();
     expect(await hasFocus(page.getByRole('button', { name: 'Approve' }))).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
-    await startSim({ port: first.server.port });
+    await startSim({ ...kept, port: first.server.port });
     await page.locator('#live.on').waitFor();
     expect(await told.textContent()).toBe('“Approve → succeeded” was not sent.');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('button', { name: 'Approve' }).waitFor({ state: 'detached' });
+    expect(await told.count()).toBe(0);
   });
 
   test('says so where its connection breaks, and goes on when the next answer comes', async () => {
