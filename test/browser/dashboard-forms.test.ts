@@ -167,6 +167,22 @@ describe('a form that acts on its own page', () => {
     expect(errors).toEqual([]);
   });
 
+  test('leads to what it made, although events ask for the page meanwhile', async () => {
+    const receiver = await startReceiver();
+    const sim = await startSim();
+    await settled(sim, receiver, 1);
+    const { page } = await open(sim, paymentPath(sim));
+    // Nothing is answered until an event was told, and the page asked for because of it; then one after the other.
+    let answered = page.locator('#news', { hasText: 'order-1' }).waitFor({ state: 'attached' });
+    await page.route('**/ui/payments/*', (route) => {
+      answered = answered.then(async () => route.fulfill({ response: await route.fetch() }));
+      return answered;
+    });
+    await page.locator('.details:visible').getByRole('button', { name: 'Send again' }).click();
+    await page.waitForURL('**#step-ipn_*-2');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   test('of a list that is narrowed stays narrowed', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();

@@ -64,6 +64,8 @@ export async function load(address: string, init: RequestInit = {}): Promise<Loa
 
 /** Counts what was asked for: only the last of it is shown. */
 let asked = 0;
+/** How many pages are on their way. */
+let awaited = 0;
 let shownAddress = location.href;
 
 /** Changes the page to what the emulator answered. @param sent a form that is done */
@@ -93,7 +95,8 @@ interface Sent {
  */
 export async function refreshNow(sent?: Sent): Promise<boolean> {
   const mine = ++asked;
-  const { response, content } = await load(location.href);
+  awaited++;
+  const { response, content } = await load(location.href).finally(() => awaited--);
   if (isHearing) showConnection('on');
   if (mine !== asked || !response.ok || !content) return false;
   sent?.stopWaiting();
@@ -102,7 +105,6 @@ export async function refreshNow(sent?: Sent): Promise<boolean> {
 }
 
 let timer: number | undefined;
-let isFetching = false;
 let pressedUntil = 0;
 
 /** Shows the page anew in a moment, at most twice a second. */
@@ -114,15 +116,13 @@ async function refresh(): Promise<void> {
   timer = undefined;
   // What answers a form is at no address.
   if (main.hasAttribute('data-still') && main.dataset['page']) return;
-  // A click is a press and a release on the same element: none is moved in between.
-  if (isFetching || Date.now() < pressedUntil) return refreshSoon();
-  isFetching = true;
+  // A click is a press and a release on the same element: none is moved in between. And what a form waits for must be
+  // shown: it leads to something there.
+  if (awaited > 0 || Date.now() < pressedUntil) return refreshSoon();
   try {
     await refreshNow();
   } catch {
     showConnection('off');
-  } finally {
-    isFetching = false;
   }
 }
 
