@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import * as module from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { keepCodeIn } from './code-cache.ts';
 
 /** What Node 20 does not have, and 22 in part. */
 interface CompileCache {
@@ -13,25 +14,35 @@ interface CompileCache {
 const FLUSH_AFTER_MS = 1_000;
 
 /**
- * Lets Node keep the compiled code of this program from one command to the next, where it can (from 22.1 on): that is
- * a third of a command's time. In a folder that nobody else can write, since what lies there is run. Node's own
- * variables take precedence: NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE=1 turns it off.
+ * Keeps the compiled code of this program from one command to the next: that is a third of a command's time. In a
+ * folder that nobody else can write, since what lies there is run. Node's own variables take precedence:
+ * NODE_COMPILE_CACHE names another folder (from Node 22.1 on), NODE_DISABLE_COMPILE_CACHE=1 turns it off.
  */
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
-  const { enableCompileCache, flushCompileCache }: typeof module & CompileCache = module;
-  if (!enableCompileCache || env['NODE_COMPILE_CACHE']) return;
+  if (env['NODE_COMPILE_CACHE'] || env['NODE_DISABLE_COMPILE_CACHE']) return;
   try {
     const folder = cacheFolder(env);
     for (const path of [dirname(folder), folder]) {
       if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
     }
     if (!isOurs(folder)) return;
-    enableCompileCache(folder);
+    const flush = keepIn(folder);
     // Else it is kept at the end only, which an emulator that is killed does not have.
-    if (flushCompileCache) setTimeout(flushCompileCache, FLUSH_AFTER_MS).unref();
+    if (flush) setTimeout(flush, FLUSH_AFTER_MS).unref();
   } catch {
     // A home that cannot be written costs time only.
   }
+}
+
+function keepIn(folder: string): (() => void) | undefined {
+  const { enableCompileCache, flushCompileCache }: typeof module & CompileCache = module;
+  if (enableCompileCache) {
+    enableCompileCache(folder);
+    return flushCompileCache;
+  }
+  const flush = keepCodeIn(folder);
+  process.once('exit', flush);
+  return flush;
 }
 
 function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
