@@ -7,6 +7,7 @@ import { rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
 import { viteAssets } from './assets.mjs';
 import { writeTypes } from './library-types.mjs';
+import { licensesOf } from './licenses.mjs';
 import * as realTime from './real-time.mjs';
 
 /** Short, but with the names of functions and with lines: Node prints the line of an error that nobody caught. */
@@ -34,6 +35,9 @@ const NO_PROGRAMS = {
   load: (id) => (id === '\0no-programs' ? 'export {};' : null),
 };
 
+/** All that were bundled. */
+const modules = [];
+
 async function bundle(input, output, inject = {}) {
   const bundled = await rolldown({
     input,
@@ -57,7 +61,10 @@ async function bundle(input, output, inject = {}) {
   });
   await bundled.close();
   mkdirSync('dist/chunks', { recursive: true });
-  for (const { fileName, code } of files) writeFileSync(join('dist', fileName), await shortened(code));
+  for (const { fileName, code, moduleIds } of files) {
+    modules.push(...moduleIds);
+    writeFileSync(join('dist', fileName), await shortened(code));
+  }
   return files.map(({ fileName }) => join('dist', fileName));
 }
 
@@ -107,7 +114,9 @@ const made = [
   )),
   writeModule('dist/index.js', './index.cjs'),
   ...(await writeTypes()),
+  join('dist', 'licenses.txt'),
 ];
+writeFileSync(made.at(-1), licensesOf(modules));
 // Only now, so that a build that fails leaves what works, and one under way disturbs nobody.
 for (const file of readdirSync('dist', { recursive: true, withFileTypes: true })) {
   const path = join(file.parentPath, file.name);

@@ -1,0 +1,28 @@
+// The licences of the packages that a build holds: they ask to go wherever their code goes.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const RULE = `\n${'-'.repeat(80)}\n`;
+
+/**
+ * @param modules paths of the modules that were bundled
+ * @returns one text, package by package
+ */
+export function licensesOf(modules) {
+  const folders = new Set(modules.filter((path) => path.includes('node_modules')).map(packageFolder));
+  return [...folders].sort().map(licenseOf).join(RULE);
+}
+
+/** Inside some packages are folders with a package.json that only tells the kind of their modules. */
+function packageFolder(path) {
+  const folder = dirname(path);
+  const file = join(folder, 'package.json');
+  return existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).version ? folder : packageFolder(folder);
+}
+
+function licenseOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (!file) throw new Error(`${name} has no file with its licence`);
+  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+}
