@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
 import { damaged } from './files.ts';
+import { textOf } from './lines.ts';
 import { isRecord } from './quick-check.ts';
 import { parseChange, parseJson, type StoredChange } from './snapshot.ts';
 
@@ -145,7 +146,7 @@ export class JournalLines {
     this.#count++;
     if (this.#count === 1 && line.toString('latin1', 0, BEGINNING.length) === BEGINNING) this.#first(line);
     else if (this.base) this.#numbered(line);
-    else this.#change(parseJson(line.toString(), this.#source), line);
+    else this.#change(parseJson(textOf(line), this.#source), line);
   }
 
   /**
@@ -173,7 +174,7 @@ export class JournalLines {
     // Parsing the checksum, too, costs a tenth of the time: no two are alike.
     const end = line.length - SEAL_BYTES;
     line[end] = CLOSING_BRACE;
-    return parseJson(line.toString('utf8', 0, end + 1), this.#source);
+    return parseJson(textOf(line.subarray(0, end + 1)), this.#source);
   }
 
   #first(line: Buffer): void {

@@ -1,4 +1,5 @@
 import { COLLECTION_NAMES } from '../contract/state.ts';
+import { textOf } from './lines.ts';
 import type { SnapshotImage } from './snapshot.ts';
 
 /*
@@ -61,8 +62,9 @@ export class SnapshotLines {
     }
     if (!this.#isOpen) return false;
     this.#isOpen = line.at(-1) === COMMA;
+    const json = this.#isOpen ? line.subarray(0, -1) : line;
     try {
-      list.push(JSON.parse(line.toString('utf8', 0, line.length - (this.#isOpen ? 1 : 0))));
+      list.push(JSON.parse(textOf(json)));
       return true;
     } catch {
       return false;

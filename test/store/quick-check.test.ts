@@ -52,6 +52,22 @@ describe('a quick check', () => {
     expect(samples[name].map((one: unknown) => isQuick[name]?.(one))).not.toContain(false);
   });
 
+  it.each(COLLECTION_NAMES)(
+    'of %s does not depend on what it saw before, nor on the order of keys',
+    (name) => {
+      const schema = COLLECTIONS[name][0];
+      const sample: Record<string, unknown> = { ...samples[name][0] };
+      const backwards = Object.fromEntries(Object.entries(sample).reverse());
+      const lacking = Object.keys(sample).map((key) => ({ ...sample, [key]: undefined }));
+      const others = lacking.map((one) => JSON.parse(JSON.stringify(one)));
+      const used = quickCheck(schema);
+      for (const value of [{}, sample, {}, backwards, ...others, sample, ...lacking]) {
+        expect(used(value), JSON.stringify(value)).toBe(quickCheck(schema)(value));
+        if (!isKept(schema, value)) expect(used(value), JSON.stringify(value)).toBe(false);
+      }
+    },
+  );
+
   it('agrees with the schema about records with any change', () => {
     fc.assert(
       fc.property(changed, ([name, record]) => {
