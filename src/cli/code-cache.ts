@@ -68,6 +68,15 @@ function write(path: string, { text, script }: Compiled): void {
     writeFileSync(part, Buffer.concat([checksum, code]), { mode: 0o600 });
     renameSync(part, path);
   } catch {
-    rmSync(part, { force: true });
+    discard(part);
+  }
+}
+
+/** Best effort: where nothing can be written, nothing can be removed. */
+function discard(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // What is left has a name that nobody looks for.
   }
 }

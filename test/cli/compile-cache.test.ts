@@ -60,6 +60,13 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await readdir(folder)).toEqual([]);
     });
 
+    it('is not kept where a file is in its way', async () => {
+      const { folder, help } = await caches();
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(join(folder, `${process.version}-${process.arch}`), '');
+      expect(await help()).toMatchObject({ code: 0, stderr: '' });
+    });
+
     it('needs no folder at all', async () => {
       const { cwd } = await caches();
       const finished = await run(['keys', '--help'], { cwd, env: { XDG_CACHE_HOME: '/dev/null' } });
