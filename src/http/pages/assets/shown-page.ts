@@ -66,8 +66,8 @@ export async function load(address: string, init: RequestInit = {}): Promise<Loa
 let asked = 0;
 let shownAddress = location.href;
 
-/** Changes the page to what the emulator answered. @param sent a form that is done */
-export function show(content: HTMLElement, sent?: HTMLFormElement): void {
+/** Changes the page to what the emulator answered. @param sent forms that are done */
+export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []): void {
   asked++;
   // A list that shows something else has no new rows.
   const flashes = shownAddress === location.href;
@@ -76,28 +76,49 @@ export function show(content: HTMLElement, sent?: HTMLFormElement): void {
     copyButtonsIn(element);
     if (flashes && element.matches('tbody > tr')) element.classList.add(NEW_ROW);
   };
+  const focused = document.activeElement;
   morph(main, content, { onInsert, sent });
-  sent?.reset();
+  for (const form of sent) form.reset();
+  // What had the focus may be gone, and the focus with it.
+  if (document.activeElement === document.body && focused !== document.body)
+    main.focus({ preventScroll: true });
 }
 
-/** What asked for the page: a form that is done, and the end of its waiting. */
+/** A form that is done, and the end of its waiting. */
 interface Sent {
   form: HTMLFormElement;
   stopWaiting: () => void;
 }
 
+/** Forms that are done, and whose outcome no page shows yet. */
+const unshown = new Set<Sent>();
+/** The last that was asked for by address, and whether it was shown. */
+let newest = { number: 0, isShown: Promise.resolve(false) };
+
 /**
  * Shows the page at the address as it is now.
  *
- * @returns whether it was shown: not where something newer was asked for meanwhile
+ * @param sent what asks for it
+ * @returns whether this page or one that was asked for later was shown
  */
-export async function refreshNow(sent?: Sent): Promise<boolean> {
-  const mine = ++asked;
+export function refreshNow(sent?: Sent): Promise<boolean> {
+  if (sent) unshown.add(sent);
+  const number = ++asked;
+  newest = { number, isShown: fetchAndShow(number) };
+  const { isShown } = newest;
+  return sent ? isShown.finally(() => unshown.delete(sent)) : isShown;
+}
+
+async function fetchAndShow(number: number): Promise<boolean> {
   const { response, content } = await load(location.href);
   if (isHearing) showConnection('on');
-  if (mine !== asked || !response.ok || !content) return false;
-  sent?.stopWaiting();
-  show(content, sent?.form);
+  if (number !== asked) return number < newest.number && newest.isShown;
+  if (!response.ok || !content) return false;
+  for (const { stopWaiting } of unshown) stopWaiting();
+  show(
+    content,
+    [...unshown].map(({ form }) => form),
+  );
   return true;
 }
 
