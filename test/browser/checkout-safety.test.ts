@@ -23,7 +23,7 @@ import {
 const shop = useShops();
 
 /** Unlike `waitForURL` it does not mind that a second press ends the way of the first. */
-const arrivesAt = (page: Page, url: string) => expect.poll(() => page.url(), { timeout: 10_000 }).toBe(url);
+const arrivesAt = (page: Page, url: string) => expect.poll(() => page.url()).toBe(url);
 
 describe('pressing twice', () => {
   test.each(MODES)(

@@ -158,6 +158,9 @@ describe('by what the pages show', () => {
     for (const number of [2, 3]) {
       await page.getByRole('button', { name: 'Resend' }).click();
       const outcome = page.getByRole('status').filter({ hasText: `Attempt ${number}: ` });
+      const top = async () => (await outcome.boundingBox())?.y;
+      // The browser scrolls to it in its own time.
+      await expect.poll(top).toBeLessThan(DEVICES.phone.height);
       const { y = -1, height = 0 } = (await outcome.boundingBox()) ?? {};
       expect(y).toBeGreaterThanOrEqual(0);
       expect(y + height).toBeLessThan(DEVICES.phone.height);
@@ -186,8 +189,15 @@ describe('by what the pages show', () => {
     const { page } = await openPage(chromium.browser);
     await page.goto(`${sim.url}/_sim/ui/clock`);
     const left = page.locator('#time [data-left]');
-    expect(await left.textContent()).toMatch(/^(1 h|59 min)/);
-    await expect.poll(() => left.textContent(), { timeout: 5_000 }).toMatch(/^59 min 5[0-8] s$/);
+    const secondsLeft = async () => {
+      const [, hours = 0, minutes = 0, seconds = 0] =
+        /^(?:(\d+) h)? ?(?:(\d+) min)? ?(?:(\d+) s)?$/.exec((await left.textContent()) ?? '') ?? [];
+      return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+    };
+    const first = await secondsLeft();
+    expect(first).toBeGreaterThan(3500);
+    expect(first).toBeLessThanOrEqual(3600);
+    await expect.poll(async () => first - (await secondsLeft())).toBeGreaterThanOrEqual(2);
   });
 
   test('a filter that is being typed survives what happens', async () => {
@@ -202,7 +212,7 @@ describe('by what the pages show', () => {
     expect(await page.getByLabel('Text').inputValue()).toBe('order-2');
     await page.keyboard.press('Enter');
     await page.waitForURL('**text=order-2**');
-    expect(await page.getByRole('link', { name: 'order-1' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'order-1' }).waitFor({ state: 'detached' });
   });
 
   test('the keys are copied, and replaced after a question', async () => {
@@ -210,7 +220,7 @@ describe('by what the pages show', () => {
     const { page } = await openPage(chromium.browser, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto(`${sim.url}/_sim/ui/keys`);
     await page.getByRole('button', { name: 'Copy the secret key' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sim.secretKey);
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(sim.secretKey);
     page.once('dialog', (dialog) => void dialog.dismiss());
     await page.getByRole('button', { name: 'Generate Api Key' }).click();
     expect(await page.getByText(sim.secretKey).count()).toBeGreaterThan(0);
@@ -246,13 +256,15 @@ describe('by what the pages show', () => {
     page.on('request', (request) => {
       if (request.resourceType() === 'fetch') fetched++;
     });
+    const startedAt = Date.now();
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `n-${number}` });
     for (let number = 0; number < 1_000; number += 50)
       await Promise.all(Array.from({ length: 50 }, (_, index) => initiate(number + index)));
     await page.getByRole('link', { name: '1,000 all' }).waitFor();
-    expect(fetched).toBeLessThan(100);
+    // At most twice a second, however long all of this takes.
+    expect(fetched).toBeLessThanOrEqual((Date.now() - startedAt) / 500 + 1);
   });
 });
 

@@ -39,7 +39,8 @@ export interface Executable {
  */
 export async function launchBrowser(more: readonly string[] = []): Promise<TestBrowser> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-browser-'));
-  const removeFolder = () => rm(folder, { recursive: true, force: true });
+  // A process of the browser may still be writing there.
+  const removeFolder = () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
   try {
     const { path, environment } = await findExecutable(folder);
     const browser = await chromium.launch({
@@ -129,7 +130,7 @@ export interface TestPage {
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<TestPage> {
   const context = await browser.newContext({ locale: 'en-US', ...options });
   onTestFinished(() => context.close());
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('console', (message) => {
