@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { launchBrowser, openPage, type TestBrowser, type TestPage } from '../helpers/browser.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 import { type Receiver, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -125,8 +126,9 @@ describe('a button whose form waits', () => {
     for (const number of [0, 1, 2]) await buttons.nth(number).click();
     await receiver.request(5);
     expect(await page.locator('[aria-busy=true]').count()).toBe(3);
+    const loaded = page.waitForResponse(`${sim.url}/_sim/ui/ipns`);
     await sim.initiate({ ...ORDER, identifier: 'order-9', ipn_url: receiver.url });
-    await page.locator('#news', { hasText: 'order-9' }).waitFor({ state: 'attached' });
+    await loaded;
     expect(receiver.requests).toHaveLength(5);
     answer();
     await receiver.request(6);
@@ -256,7 +258,7 @@ test('a form that leads to another page does so', async () => {
 
 describe('a form that does not reach the emulator', () => {
   test('leaves the page, says what was not sent, and can be sent again', async () => {
-    const kept = { inMemory: false, dataDir: await temporaryFolder() };
+    const kept = { inMemory: false, dataDir: await temporaryFolder(), port: await freePort() };
     const first = await startSim(kept);
     await first.initiate(ORDER);
     const { page } = await open(first, paymentPath(first));
@@ -269,7 +271,7 @@ describe('a form that does not reach the emulator', () => {
     expect(await page.getByRole('button', { name: 'Approve' }).getAttribute('aria-busy')).toBeNull();
     expect(await hasFocus(page.getByRole('button', { name: 'Approve' }))).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
-    await startSim({ ...kept, port: first.server.port });
+    await startSim(kept);
     await page.locator('#live.on').waitFor();
     expect(await told.textContent()).toBe('“Approve → succeeded” was not sent.');
     await page.getByRole('button', { name: 'Approve' }).click();

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { launchBrowser, openPage, type TestBrowser, type TestPage } from '../helpers/browser.ts';
+import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -189,18 +190,19 @@ describe('a form', () => {
 });
 
 test('an emulator that comes back is noticed, with what it knows now', async () => {
-  const first = await startSim();
+  const port = await freePort();
+  const first = await startSim({ port });
   const { page } = await watching(first, '/_sim');
   await first.server.stop();
   await page.getByText('Disconnected, reconnecting…').waitFor();
-  const second = await startSim({ port: first.server.port });
+  const second = await startSim({ port });
   await second.initiate(ORDER);
   await page.getByRole('link', { name: 'order-1' }).waitFor();
   await page.locator('#live.on').waitFor();
 });
 
 test('a control token is asked for once, and again when it is another one', async () => {
-  const guarded = { host: '0.0.0.0', controlToken: 'token-1' };
+  const guarded = { host: '0.0.0.0', controlToken: 'token-1', port: await freePort() };
   const first = await startSim(guarded);
   const { page } = await openPage(chromium.browser);
   await page.goto(`${first.url}/_sim/ui/ipns`);
@@ -209,7 +211,7 @@ test('a control token is asked for once, and again when it is another one', asyn
   await page.locator('#live.on').waitFor();
   await first.server.stop();
   await page.getByText('Disconnected, reconnecting…').waitFor();
-  await startSim({ ...guarded, controlToken: 'token-2', port: first.server.port });
+  await startSim({ ...guarded, controlToken: 'token-2' });
   await page.getByLabel('Control token').waitFor();
 });
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { launch, run } from '../helpers/binary.ts';
@@ -126,7 +126,7 @@ describe('exec', () => {
     'hands %s on once, waits for the command and leaves nothing behind',
     async (signal) => {
       const running = launch(['exec', ...node(LISTENER)], { cwd: await temporaryFolder() });
-      await running.until((stdout) => stdout.includes('up'));
+      await running.until((stdout) => stdout.includes('\n'));
       const [, pid = '', url = ''] = running.stdout().trim().split(' ');
       running.child.kill(signal);
       const { code, stdout, stderr } = await running.ended;
@@ -203,7 +203,7 @@ describe('exec', () => {
     const ended = new Promise((resolve) => child.on('close', resolve));
     kill(child.pid ?? 0);
     await ended;
-    await vi.waitUntil(() => !isAlive(Number(pid)));
+    await expect.poll(() => isAlive(Number(pid))).toBe(false);
     expect(await isFree(url)).toBe(true);
   });
 
@@ -212,7 +212,7 @@ describe('exec', () => {
     const { stdout } = await run(['exec', ...node(script)], { cwd: await temporaryFolder() });
     const watcher = /^ *(\d+) .*read -r group/m.exec(stdout)?.[1];
     expect(watcher).toBeDefined();
-    await vi.waitUntil(() => !isAlive(Number(watcher)));
+    await expect.poll(() => isAlive(Number(watcher))).toBe(false);
   });
 
   it('says what cannot be as start does', async () => {

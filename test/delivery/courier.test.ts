@@ -355,7 +355,9 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
       const result = await commit(rule);
       const failed = store.state.deliveries.get(delivery.id);
       if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
-      await vi.waitUntil(() => (clock.read().nextDue ?? Number.POSITIVE_INFINITY) > Date.now());
+      await expect
+        .poll(() => (clock.read().nextDue ?? Number.POSITIVE_INFINITY) > Date.now(), { interval: 1 })
+        .toBe(true);
       return result;
     });
     held.open();

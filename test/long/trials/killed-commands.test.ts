@@ -108,7 +108,7 @@ trial(
           },
           (error: Error) => budget.fail('other', `the next start: ${error.message}`),
         );
-        await rm(cwd, { recursive: true });
+        await rm(cwd, { recursive: true, maxRetries: 10 });
         budget.cases();
       }
     };
