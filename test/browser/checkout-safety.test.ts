@@ -1,5 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { picture } from '../helpers/browser.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import {
   alertOf,
@@ -11,7 +12,6 @@ import {
   LIVE_EMAIL,
   MODES,
   PHONE,
-  picture,
   press,
   SANDBOX,
   settle,

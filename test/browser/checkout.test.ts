@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { picture } from '../helpers/browser.ts';
 import {
   alertOf,
   arrive,
@@ -10,7 +11,6 @@ import {
   LIVE_EMAIL,
   MODES,
   PHONE,
-  picture,
   press,
   SANDBOX,
   statusOf,

@@ -1,13 +1,10 @@
-import { mkdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { launchBrowser, openPage, picture, resize, type TestBrowser } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-const PICTURES = fileURLToPath(new URL('../.artifacts/', import.meta.url));
 const DEVICES = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } };
 const PLACES = {
   Payments: '/_sim',
@@ -25,7 +22,6 @@ const PLACES = {
 
 let chromium: TestBrowser;
 beforeAll(async () => {
-  await mkdir(PICTURES, { recursive: true });
   chromium = await launchBrowser();
 });
 afterAll(() => chromium.close());
@@ -97,23 +93,24 @@ async function wrongWith(page: Page): Promise<string[]> {
 }
 
 describe.each([
-  ['light', 'desktop', 'empty'],
-  ['dark', 'phone', 'empty'],
-  ['light', 'desktop', 'busy'],
-  ['light', 'phone', 'busy'],
-  ['dark', 'desktop', 'busy'],
-  ['dark', 'phone', 'busy'],
-] as const)('in the %s theme on a %s, %s', (colorScheme, device, state) => {
+  ['light', 'empty', ['desktop']],
+  ['dark', 'empty', ['phone']],
+  ['light', 'busy', ['desktop', 'phone']],
+  ['dark', 'busy', ['desktop', 'phone']],
+] as const)('in the %s theme, %s', (colorScheme, state, devices) => {
   test('every page is accessible and fits', async () => {
     const { sim, pages } = state === 'busy' ? await busySim() : { sim: await startSim(), pages: {} };
-    const { page, errors } = await openPage(chromium.browser, { viewport: DEVICES[device], colorScheme });
+    const { page, errors } = await openPage(chromium.browser, { colorScheme });
     const wrong: Record<string, string[]> = {};
     for (const [name, path] of Object.entries({ ...PLACES, ...pages })) {
       await page.goto(sim.url + path);
-      const found = await wrongWith(page);
-      if (found.length) wrong[name] = found;
-      const file = `dashboard-${state}-${name.toLowerCase().replaceAll(' ', '-')}-${device}-${colorScheme}.png`;
-      await page.screenshot({ path: PICTURES + file, fullPage: true });
+      for (const device of devices) {
+        await resize(page, DEVICES[device]);
+        const found = await wrongWith(page);
+        if (found.length) wrong[`${name} on a ${device}`] = found;
+        const file = `dashboard-${state}-${name.toLowerCase().replaceAll(' ', '-')}-${device}-${colorScheme}`;
+        await picture(page, file);
+      }
     }
     expect(wrong).toEqual({});
     // The page of what is not there is a 404, which Chromium writes down.

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 /** What Chromium needs in a container without a display. */
 export const ARGUMENTS = [
@@ -117,6 +118,19 @@ function definedEnvironment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
+}
+
+const PICTURES = fileURLToPath(new URL('../.artifacts', import.meta.url));
+
+/** Keeps a picture of the whole page, for people to look at, where PICTURES=1 asks for them. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env['PICTURES']) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+}
+
+/** Gives the window of a page another size, as that page sees it. */
+export async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
+  await page.setViewportSize(size);
+  await expect.poll(() => page.evaluate('[innerWidth, innerHeight]')).toEqual([size.width, size.height]);
 }
 
 /** A page of a fresh browser context, and every error that its console showed. */
