@@ -166,7 +166,7 @@ describe('every option of start, as the running emulator tells it', () => {
     if (options['detach']) expect((await running.ended).code).toBe(0);
     if (options['open']) {
       const address = () => readFile(opened, 'utf8').catch(() => '');
-      await expect.poll(address, { timeout: 4_000 }).toBe(ready.dashboardUrl);
+      await expect.poll(address).toBe(ready.dashboardUrl);
     }
   });
 });

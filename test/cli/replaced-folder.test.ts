@@ -91,7 +91,7 @@ describe('a db.json that somebody edits while an emulator runs on it', () => {
     const emulator = await startBinary([], { cwd });
     await initiate(emulator, 'order-1');
     await vi.waitFor(async () => expect(await readFile(db, 'utf8')).toContain('order-1'), {
-      timeout: 20_000,
+      timeout: 30_000,
     });
     const edited = (await readFile(db, 'utf8')).replace('order-1', 'order-X');
     await writeFile(db, edited);
