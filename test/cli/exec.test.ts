@@ -8,6 +8,7 @@ import { execConfiguration } from '../../src/cli/configuration.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { launch, run } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
 const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
@@ -125,7 +126,9 @@ describe('exec', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)(
     'hands %s on once, waits for the command and leaves nothing behind',
     async (signal) => {
-      const running = launch(['exec', ...node(LISTENER)], { cwd: await temporaryFolder() });
+      const port = String(await freePort());
+      const args = ['exec', '--port', port, ...node(LISTENER)];
+      const running = launch(args, { cwd: await temporaryFolder() });
       await running.until((stdout) => stdout.includes('\n'));
       const [, pid = '', url = ''] = running.stdout().trim().split(' ');
       running.child.kill(signal);
@@ -182,7 +185,8 @@ describe('exec', () => {
       process.on('SIGTERM', () => {});
       setInterval(() => {}, 1000);
       console.log('up', process.pid, process.env.GATEWAY_SIM_URL);`;
-    const child = spawn(process.execPath, [BINARY, 'exec', ...node(stubborn)], {
+    const port = String(await freePort());
+    const child = spawn(process.execPath, [BINARY, 'exec', '--port', port, ...node(stubborn)], {
       cwd: await temporaryFolder(),
       detached: true,
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 import { fields } from '../helpers/records.ts';
 
 const STACK = /^\s+at .*:\d+:\d+\)?$/m;
@@ -279,7 +280,7 @@ describe('a signal', () => {
 describe('stop', () => {
   it('returns when the port is free and the process gone', async () => {
     const cwd = await temporaryFolder();
-    const { ready, ended } = await startBinary([], { cwd });
+    const { ready, ended } = await startBinary(['--port', String(await freePort())], { cwd });
     const { code, body } = await runJson<object>(['stop'], { cwd });
     expect(code).toBe(0);
     expect(body).toEqual({ stopped: true, url: ready.url, pid: ready.pid });
