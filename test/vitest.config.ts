@@ -21,6 +21,7 @@ export default defineConfig({
         exclude: ['**/node_modules/**', ...exclude],
         testTimeout: timeout,
         hookTimeout: timeout,
+        expect: { poll: { timeout: timeout / 2 } },
         setupFiles: name === 'unit' ? ['test/no-processes-no-sockets.ts'] : [],
       },
     })),

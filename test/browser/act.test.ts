@@ -1,18 +1,14 @@
-import { mkdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { launchBrowser, openPage, picture, resize, type TestBrowser } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-const PICTURES = fileURLToPath(new URL('../.artifacts/', import.meta.url));
 const UI = '/_sim/ui';
 
 let chromium: TestBrowser;
 beforeAll(async () => {
-  await mkdir(PICTURES, { recursive: true });
   chromium = await launchBrowser();
 });
 afterAll(() => chromium.close());
@@ -115,24 +111,28 @@ async function pagesOf(sim: Sim): Promise<Record<string, (page: Page) => Promise
   };
 }
 
-describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
-  test.each([360, 1440])('every page to act from is accessible and fits, %i pixels wide', async (width) => {
+test.each(['light', 'dark'] as const)(
+  'in the %s theme every page to act from is accessible and fits',
+  async (colorScheme) => {
     const sim = await startSim({ ipnSchedule: ['1h'], paymentExpires: '30h' });
     const pages = await pagesOf(sim);
-    const { page } = await openPage(chromium.browser, { viewport: { width, height: 900 }, colorScheme });
+    const { page } = await openPage(chromium.browser, { colorScheme });
     const wrong: Record<string, string[]> = {};
     for (const [name, open] of Object.entries(pages)) {
       await open(page);
-      const isTooWide = await page.evaluate<boolean>(
-        'document.documentElement.scrollWidth > document.documentElement.clientWidth',
-      );
-      const found = [...(await violationsOf(page)), ...(isTooWide ? ['it scrolls sideways'] : [])];
-      if (found.length) wrong[name] = found;
-      await page.screenshot({ path: `${PICTURES}act-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      for (const width of [1440, 360]) {
+        await resize(page, { width, height: 900 });
+        const isTooWide = await page.evaluate<boolean>(
+          'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+        );
+        const found = [...(await violationsOf(page)), ...(isTooWide ? ['it scrolls sideways'] : [])];
+        if (found.length) wrong[`${name}, ${width} wide`] = found;
+        await picture(page, `act-${name}-${width}-${colorScheme}`);
+      }
     }
     expect(wrong).toEqual({});
-  });
-});
+  },
+);
 
 test('the panel of a live checkout, with its code and its way to the dashboard, is accessible and fits', async () => {
   const sim = await startSim();
@@ -149,6 +149,6 @@ test('the panel of a live checkout, with its code and its way to the dashboard, 
     }
     await page.getByRole('button', { name: 'Enter this code' }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
-    await page.screenshot({ path: `${PICTURES}act-panel-${width}.png`, fullPage: true });
+    await picture(page, `act-panel-${width}`);
   }
 });

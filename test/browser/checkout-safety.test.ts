@@ -1,5 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { picture } from '../helpers/browser.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import {
   alertOf,
@@ -11,7 +12,6 @@ import {
   LIVE_EMAIL,
   MODES,
   PHONE,
-  picture,
   press,
   SANDBOX,
   settle,
@@ -23,7 +23,7 @@ import {
 const shop = useShops();
 
 /** Unlike `waitForURL` it does not mind that a second press ends the way of the first. */
-const arrivesAt = (page: Page, url: string) => expect.poll(() => page.url(), { timeout: 10_000 }).toBe(url);
+const arrivesAt = (page: Page, url: string) => expect.poll(() => page.url()).toBe(url);
 
 describe('pressing twice', () => {
   test.each(MODES)(

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { picture } from '../helpers/browser.ts';
 import {
   alertOf,
   arrive,
@@ -10,7 +11,6 @@ import {
   LIVE_EMAIL,
   MODES,
   PHONE,
-  picture,
   press,
   SANDBOX,
   statusOf,
@@ -83,7 +83,7 @@ describe('paying', () => {
         return (at.id || at.textContent.trim()) + (seen ? '' : ' (not to be seen)');
       })()`);
     // Chromium gives the first field its focus in its own time.
-    await vi.waitFor(async () => expect(await focused()).toBe('email'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await focused()).toBe('email'), { timeout: 30_000 });
     const reached = ['email'];
     for (let press = 0; press < 8; press++) {
       await page.keyboard.press('Tab');

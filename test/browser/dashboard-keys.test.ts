@@ -152,7 +152,7 @@ describe('how long ago something was', () => {
     await page.getByText('1 h ago').waitFor();
     // Another time that runs shows that seconds go by.
     await put(page, '<p data-keep><time data-runs id="runs" datetime="2027-01-01T00:00:00Z"></time></p>');
-    await expect.poll(() => page.locator('#runs').textContent(), { timeout: 5_000 }).toMatch(/:0[2-9]$/);
+    await expect.poll(() => page.locator('#runs').textContent()).toMatch(/:(0[2-9]|[1-5]\d)$/);
     expect(await page.locator('#ago').textContent()).toBe('1 h ago');
   });
 });

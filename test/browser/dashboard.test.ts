@@ -1,13 +1,10 @@
-import { mkdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { launchBrowser, openPage, picture, resize, type TestBrowser } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-const PICTURES = fileURLToPath(new URL('../.artifacts/', import.meta.url));
 const DEVICES = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } };
 const PLACES = {
   Payments: '/_sim',
@@ -25,7 +22,6 @@ const PLACES = {
 
 let chromium: TestBrowser;
 beforeAll(async () => {
-  await mkdir(PICTURES, { recursive: true });
   chromium = await launchBrowser();
 });
 afterAll(() => chromium.close());
@@ -97,23 +93,24 @@ async function wrongWith(page: Page): Promise<string[]> {
 }
 
 describe.each([
-  ['light', 'desktop', 'empty'],
-  ['dark', 'phone', 'empty'],
-  ['light', 'desktop', 'busy'],
-  ['light', 'phone', 'busy'],
-  ['dark', 'desktop', 'busy'],
-  ['dark', 'phone', 'busy'],
-] as const)('in the %s theme on a %s, %s', (colorScheme, device, state) => {
+  ['light', 'empty', ['desktop']],
+  ['dark', 'empty', ['phone']],
+  ['light', 'busy', ['desktop', 'phone']],
+  ['dark', 'busy', ['desktop', 'phone']],
+] as const)('in the %s theme, %s', (colorScheme, state, devices) => {
   test('every page is accessible and fits', async () => {
     const { sim, pages } = state === 'busy' ? await busySim() : { sim: await startSim(), pages: {} };
-    const { page, errors } = await openPage(chromium.browser, { viewport: DEVICES[device], colorScheme });
+    const { page, errors } = await openPage(chromium.browser, { colorScheme });
     const wrong: Record<string, string[]> = {};
     for (const [name, path] of Object.entries({ ...PLACES, ...pages })) {
       await page.goto(sim.url + path);
-      const found = await wrongWith(page);
-      if (found.length) wrong[name] = found;
-      const file = `dashboard-${state}-${name.toLowerCase().replaceAll(' ', '-')}-${device}-${colorScheme}.png`;
-      await page.screenshot({ path: PICTURES + file, fullPage: true });
+      for (const device of devices) {
+        await resize(page, DEVICES[device]);
+        const found = await wrongWith(page);
+        if (found.length) wrong[`${name} on a ${device}`] = found;
+        const file = `dashboard-${state}-${name.toLowerCase().replaceAll(' ', '-')}-${device}-${colorScheme}`;
+        await picture(page, file);
+      }
     }
     expect(wrong).toEqual({});
     // The page of what is not there is a 404, which Chromium writes down.
@@ -158,6 +155,8 @@ describe('by what the pages show', () => {
     for (const number of [2, 3]) {
       await page.getByRole('button', { name: 'Resend' }).click();
       const outcome = page.getByRole('status').filter({ hasText: `Attempt ${number}: ` });
+      // The browser goes to it, and the keyboard with it, in its own time.
+      await page.locator(':target', { has: outcome }).waitFor();
       const { y = -1, height = 0 } = (await outcome.boundingBox()) ?? {};
       expect(y).toBeGreaterThanOrEqual(0);
       expect(y + height).toBeLessThan(DEVICES.phone.height);
@@ -186,8 +185,15 @@ describe('by what the pages show', () => {
     const { page } = await openPage(chromium.browser);
     await page.goto(`${sim.url}/_sim/ui/clock`);
     const left = page.locator('#time [data-left]');
-    expect(await left.textContent()).toMatch(/^(1 h|59 min)/);
-    await expect.poll(() => left.textContent(), { timeout: 5_000 }).toMatch(/^59 min 5[0-8] s$/);
+    const secondsLeft = async () => {
+      const [, hours = 0, minutes = 0, seconds = 0] =
+        /^(?:(\d+) h)? ?(?:(\d+) min)? ?(?:(\d+) s)?$/.exec((await left.textContent()) ?? '') ?? [];
+      return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+    };
+    const first = await secondsLeft();
+    expect(first).toBeGreaterThan(3500);
+    expect(first).toBeLessThanOrEqual(3600);
+    await expect.poll(async () => first - (await secondsLeft())).toBeGreaterThanOrEqual(2);
   });
 
   test('a filter that is being typed survives what happens', async () => {
@@ -202,7 +208,7 @@ describe('by what the pages show', () => {
     expect(await page.getByLabel('Text').inputValue()).toBe('order-2');
     await page.keyboard.press('Enter');
     await page.waitForURL('**text=order-2**');
-    expect(await page.getByRole('link', { name: 'order-1' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'order-1' }).waitFor({ state: 'detached' });
   });
 
   test('the keys are copied, and replaced after a question', async () => {
@@ -210,7 +216,7 @@ describe('by what the pages show', () => {
     const { page } = await openPage(chromium.browser, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto(`${sim.url}/_sim/ui/keys`);
     await page.getByRole('button', { name: 'Copy the secret key' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sim.secretKey);
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(sim.secretKey);
     page.once('dialog', (dialog) => void dialog.dismiss());
     await page.getByRole('button', { name: 'Generate Api Key' }).click();
     expect(await page.getByText(sim.secretKey).count()).toBeGreaterThan(0);
@@ -246,13 +252,15 @@ describe('by what the pages show', () => {
     page.on('request', (request) => {
       if (request.resourceType() === 'fetch') fetched++;
     });
+    const startedAt = Date.now();
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `n-${number}` });
     for (let number = 0; number < 1_000; number += 50)
       await Promise.all(Array.from({ length: 50 }, (_, index) => initiate(number + index)));
     await page.getByRole('link', { name: '1,000 all' }).waitFor();
-    expect(fetched).toBeLessThan(100);
+    // At most twice a second, however long all of this takes.
+    expect(fetched).toBeLessThanOrEqual((Date.now() - startedAt) / 500 + 1);
   });
 });
 

@@ -46,19 +46,19 @@ describe('the story of a payment', () => {
     const details = page.locator('.details:visible');
     await details.getByText('no database').first().waitFor();
     await rows.filter({ hasText: 'Code refused' }).click();
-    expect(new URL(page.url()).hash).toBe('#step-code-refused-1');
-    expect(await details.count()).toBe(1);
+    await page.waitForURL('**#step-code-refused-1');
     await details.getByText('code = 111111').waitFor();
+    expect(await details.count()).toBe(1);
     await rows.filter({ hasText: 'Initiated' }).click();
     await details.getByText('identifier = order-1').waitFor();
     await details.getByText('"success": "ok"').waitFor();
     await details.getByText('Copy as curl').click();
-    expect(await details.getByText(/^curl '.*\/sandbox\/payment\/initiate'/).isVisible()).toBe(true);
+    await details.getByText(/^curl '.*\/sandbox\/payment\/initiate'/).waitFor();
     await page.getByText(/The IPN came first: its attempt ended/).waitFor();
     await rows.filter({ hasText: 'IPN due 2' }).click();
     await details.getByRole('button', { name: 'Run until this attempt' }).click();
     await details.getByText('thanks').first().waitFor();
-    expect(new URL(page.url()).hash).toBe(`#step-${ipn}-2`);
+    await page.waitForURL(`**#step-${ipn}-2`);
     expect(receiver.requests.filter(({ url }) => url === '/ipn')).toHaveLength(2);
     await page
       .getByRole('region', { name: 'Verdict' })

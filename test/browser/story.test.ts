@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -32,10 +33,9 @@ test('the first payment, from the dashboard alone', async () => {
   await page.getByRole('link', { name: 'Payments' }).click();
 
   // The port of the receiver that is to be: nothing listens there yet.
-  const reserved = await startReceiver();
-  await reserved.close();
+  const port = await freePort();
   const shown = await page.getByRole('region', { name: 'The command that initiates a payment' }).innerText();
-  const command = shown.replace('http://localhost:3000/ipn', `${reserved.url}/ipn`);
+  const command = shown.replace('http://localhost:3000/ipn', `http://127.0.0.1:${port}/ipn`);
   expect(command).not.toBe(shown);
   await promisify(execFile)('sh', ['-c', `${command} --silent --show-error --noproxy '*'`]);
 
@@ -52,7 +52,7 @@ test('the first payment, from the dashboard alone', async () => {
   await page.bringToFront();
   await expect.poll(() => page.getByText('connection refused').first().isVisible()).toBe(true);
 
-  const receiver = await startReceiver([{}], reserved.port);
+  const receiver = await startReceiver([{}], port);
   await page.getByRole('button', { name: 'Resend' }).click();
   await page.getByText('delivered').first().waitFor();
   expect(receiver.requests).toHaveLength(1);

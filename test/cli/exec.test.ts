@@ -3,11 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { launch, run } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
 const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
@@ -125,8 +126,10 @@ describe('exec', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)(
     'hands %s on once, waits for the command and leaves nothing behind',
     async (signal) => {
-      const running = launch(['exec', ...node(LISTENER)], { cwd: await temporaryFolder() });
-      await running.until((stdout) => stdout.includes('up'));
+      const port = String(await freePort());
+      const args = ['exec', '--port', port, ...node(LISTENER)];
+      const running = launch(args, { cwd: await temporaryFolder() });
+      await running.until((stdout) => stdout.includes('\n'));
       const [, pid = '', url = ''] = running.stdout().trim().split(' ');
       running.child.kill(signal);
       const { code, stdout, stderr } = await running.ended;
@@ -182,7 +185,8 @@ describe('exec', () => {
       process.on('SIGTERM', () => {});
       setInterval(() => {}, 1000);
       console.log('up', process.pid, process.env.GATEWAY_SIM_URL);`;
-    const child = spawn(process.execPath, [BINARY, 'exec', ...node(stubborn)], {
+    const port = String(await freePort());
+    const child = spawn(process.execPath, [BINARY, 'exec', '--port', port, ...node(stubborn)], {
       cwd: await temporaryFolder(),
       detached: true,
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -203,7 +207,7 @@ describe('exec', () => {
     const ended = new Promise((resolve) => child.on('close', resolve));
     kill(child.pid ?? 0);
     await ended;
-    await vi.waitUntil(() => !isAlive(Number(pid)));
+    await expect.poll(() => isAlive(Number(pid))).toBe(false);
     expect(await isFree(url)).toBe(true);
   });
 
@@ -212,7 +216,7 @@ describe('exec', () => {
     const { stdout } = await run(['exec', ...node(script)], { cwd: await temporaryFolder() });
     const watcher = /^ *(\d+) .*read -r group/m.exec(stdout)?.[1];
     expect(watcher).toBeDefined();
-    await vi.waitUntil(() => !isAlive(Number(watcher)));
+    await expect.poll(() => isAlive(Number(watcher))).toBe(false);
   });
 
   it('says what cannot be as start does', async () => {

@@ -121,8 +121,13 @@ describe('ipn list, show and resend', () => {
     await initiate(gateway, { identifier: 'order-1', ipn_url: receiver.url });
     await settle(gateway, 'order-1', 'ipn-then-redirect');
     await receiver.request(2);
-    const list = await runJson<{ data: DeliveryView[] }>(['ipn', '--payment', 'order-1'], options);
-    const { id = '' } = list.body.data[0] ?? {};
+    const delivery = async () => {
+      const list = await runJson<{ data: DeliveryView[] }>(['ipn', '--payment', 'order-1'], options);
+      return list.body.data[0];
+    };
+    // The receiver has it before the emulator has the answer.
+    await expect.poll(async () => (await delivery())?.state).toBe('delivered');
+    const { id = '' } = (await delivery()) ?? {};
     const resent = await runJson<DeliveryView>(['ipn', 'resend', id], options);
     expect(resent.code).toBe(0);
     expect(resent.body).toMatchObject({ id, state: 'delivered' });
@@ -375,7 +380,9 @@ interface Heard {
 }
 
 /** `ipn listen` on a free port, ready. */
-async function listening(args: readonly string[]): Promise<Running & { url: string; heard: () => Heard[] }> {
+async function listening(
+  args: readonly string[],
+): Promise<Running & { url: string; heard: (count: number) => Promise<Heard[]> }> {
   const cwd = await temporaryFolder();
   const listener = launch(['ipn', 'listen', '--port', '0', '--secret', SECRET, '--json', ...args], { cwd });
   await listener.until((stdout) => stdout.includes('\n'));
@@ -386,7 +393,12 @@ async function listening(args: readonly string[]): Promise<Running & { url: stri
       .split('\n')
       .map((line) => JSON.parse(line) as Heard);
   const [ready] = lines();
-  return { ...listener, url: ready?.url ?? '', heard: () => lines().slice(1) };
+  // An answer may be here before the line that tells of it.
+  const heard = async (count: number) => {
+    await listener.until((stdout) => stdout.split('\n').length > count + 1);
+    return lines().slice(1);
+  };
+  return { ...listener, url: ready?.url ?? '', heard };
 }
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -399,7 +411,9 @@ describe('ipn listen', () => {
     const bad = body({ signature: 'x' });
     expect((await fetch(listener.url, { method: 'POST', headers: FORM, body: bad })).status).toBe(400);
     expect((await fetch(listener.url)).status).toBe(405);
-    expect(listener.heard().map(({ url, answered, verdict }) => [url, answered, verdict.valid])).toEqual([
+    expect(
+      (await listener.heard(3)).map(({ url, answered, verdict }) => [url, answered, verdict.valid]),
+    ).toEqual([
       ['/ipn?order=1', 200, true],
       ['/', 400, false],
       ['/', 405, false],
@@ -413,7 +427,7 @@ describe('ipn listen', () => {
     const canceled = body({ status: 'canceled', signature: sign('100.00', 'order-1', SECRET) });
     const answer = await fetch(listener.url, { method: 'POST', headers: FORM, body: canceled });
     expect(answer.status).toBe(200);
-    expect(listener.heard()[0]?.verdict).toMatchObject({ valid: false, authentic: true });
+    expect((await listener.heard(1))[0]?.verdict).toMatchObject({ valid: false, authentic: true });
   });
 
   it('passes bytes and headers on unchanged and answers what is answered there', async () => {
@@ -464,7 +478,7 @@ describe('ipn listen', () => {
         expect.stringMatching(/^not passed on: .*nobody\.invalid/),
       ]);
     }
-    expect(listener.heard()).toMatchObject([{ answered: 502 }, { answered: 502 }]);
+    expect(await listener.heard(2)).toMatchObject([{ answered: 502 }, { answered: 502 }]);
     expect(listener.stderr()).toBe('');
   });
 

@@ -40,7 +40,7 @@ it('start --keep drops the oldest settled payments with their IPNs, for good, an
     await receiver.request(number + 1);
   }
   await vi.waitFor(async () => expect((await left(cwd)).payments).toEqual(KEPT), {
-    timeout: 20_000,
+    timeout: 30_000,
     interval: 200,
   });
   expect((await left(cwd)).ipns).toEqual(['due', 'order-8', 'order-9']);
@@ -93,7 +93,7 @@ it('with --seed, a start on a state of the same size as an earlier one draws oth
         expect(body.data).toMatchObject([{ identifier: `order-${start}`, status: 'succeeded' }]);
         drawn[start] = body.data[0]?.trx ?? '';
       },
-      { timeout: 10_000, interval: 100 },
+      { timeout: 30_000, interval: 100 },
     );
     emulator.child.kill('SIGKILL');
     await emulator.ended;

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { kebab } from '../../src/contract/hint.ts';
@@ -12,6 +10,7 @@ import { isAlive } from '../../src/store/process-identity.ts';
 import { launch, type Ready, run, startBinary } from '../helpers/binary.ts';
 import { writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 
 type Named<Kind extends string> = {
   [Name in OptionName]: (typeof START_OPTIONS)[Name]['kind'] extends Kind ? Name : never;
@@ -32,20 +31,6 @@ const STRUCTURES: Record<Structure, unknown> = {
   wallets: [{ email: 'ada@shop.example', holder: 'Ada', currency: 'KES', balance: '5' }],
 };
 
-/** Three ports that were free a moment ago. */
-async function freePorts(): Promise<[number, number, number]> {
-  const servers = [createServer(), createServer(), createServer()];
-  const ports: number[] = [];
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ports.push((server.address() as AddressInfo).port);
-  }
-  for (const server of servers) server.close();
-  const [first = 0, second = 0, third = 0] = ports;
-  return [first, second, third];
-}
-
 /** Certificates that start can speak https with and trust receivers by. */
 async function pairs(cwd: string): Promise<Pick<Layers, 'tlsCert' | 'tlsKey' | 'ipnCa'>> {
   for (const name of ['flag', 'variable', 'file']) await writePair(cwd, name);
@@ -61,7 +46,7 @@ async function layers(cwd: string): Promise<Layers> {
   const fixtures = ['flag.json', 'variable.json', 'file.json'] as const;
   for (const name of fixtures) await copyFile(packaged, join(cwd, name));
   return {
-    port: await freePorts(),
+    port: [await freePort(), await freePort(), await freePort()],
     host: ['localhost', '127.0.0.1', '::1'],
     dataDir: ['flag', 'variable', 'file'],
     inMemory: [true, false, true],
@@ -181,7 +166,7 @@ describe('every option of start, as the running emulator tells it', () => {
     if (options['detach']) expect((await running.ended).code).toBe(0);
     if (options['open']) {
       const address = () => readFile(opened, 'utf8').catch(() => '');
-      await expect.poll(address, { timeout: 4_000 }).toBe(ready.dashboardUrl);
+      await expect.poll(address).toBe(ready.dashboardUrl);
     }
   });
 });

@@ -23,6 +23,9 @@ async function kill({ child, ended }: Running, signal: NodeJS.Signals) {
   return ended;
 }
 
+/** Removes a folder while an emulator may write into it. */
+const removed = (folder: string) => rm(folder, { recursive: true, maxRetries: 10 });
+
 const GONE = /was removed, moved or replaced while gateway-sim ran on it/;
 
 describe('a data folder that was removed and made again by another emulator', () => {
@@ -31,12 +34,12 @@ describe('a data folder that was removed and made again by another emulator', ()
     const data = join(cwd, '.gateway-sim');
     const first = await startBinary([], { cwd });
     await initiate(first, 'of-the-first');
-    await rm(data, { recursive: true });
+    await removed(data);
     const second = await startBinary([], { cwd });
     expect((await initiate(second, 'of-the-second')).status).toBe(200);
     const refused = await initiate(first, 'into-nowhere');
     expect(refused).toMatchObject({ status: 507, body: { message: expect.stringMatching(GONE) } });
-    expect(first.stderr()).toMatch(GONE);
+    await first.until((_, stderr) => GONE.test(stderr));
     await kill(first, signal);
     expect(await readFile(join(data, 'lock'), 'utf8')).toContain(String(second.ready.pid));
     expect(await identifiersIn(cwd)).toEqual(['of-the-second']);
@@ -48,7 +51,7 @@ describe('a data folder that was removed and made again by another emulator', ()
 
 describe('an initiate', () => {
   const losses: Record<string, (data: string) => Promise<void>> = {
-    'folder is removed': (data) => rm(data, { recursive: true }),
+    'folder is removed': removed,
     'folder is moved away': (data) => rename(data, `${data}-old`),
     'journal is removed': (data) => rm(join(data, 'journal.jsonl')),
     'lock is removed': (data) => rm(join(data, 'lock')),
@@ -61,6 +64,7 @@ describe('an initiate', () => {
     await lose(join(cwd, '.gateway-sim'));
     const { status, body } = await initiate(emulator, 'after');
     expect([status, body.message]).toEqual([507, expect.stringMatching(GONE)]);
+    await emulator.until((_, stderr) => GONE.test(stderr));
     expect(emulator.stderr().match(GONE)).toHaveLength(1);
     const { stdout } = await run(['payments', 'list', '--url', emulator.ready.url], { cwd });
     expect(stdout).not.toContain('after');
@@ -87,7 +91,7 @@ describe('a db.json that somebody edits while an emulator runs on it', () => {
     const emulator = await startBinary([], { cwd });
     await initiate(emulator, 'order-1');
     await vi.waitFor(async () => expect(await readFile(db, 'utf8')).toContain('order-1'), {
-      timeout: 20_000,
+      timeout: 30_000,
     });
     const edited = (await readFile(db, 'utf8')).replace('order-1', 'order-X');
     await writeFile(db, edited);

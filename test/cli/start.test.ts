@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 import { fields } from '../helpers/records.ts';
 
 const STACK = /^\s+at .*:\d+:\d+\)?$/m;
@@ -225,7 +226,7 @@ describe('what was answered', () => {
     await first.ended;
     await appendFile(join(cwd, '.gateway-sim', 'journal.jsonl'), '{"payments":[{"id":"pay_to');
     const second = await startBinary([], { cwd });
-    expect(second.stderr()).toContain('torn');
+    await second.until((_, stderr) => stderr.includes('torn'));
     const { body } = await runJson<{ id: string; status: string }>(['payments', 'show', 'order-1'], { cwd });
     expect([body.id, body.status]).toEqual([new URL(url).searchParams.get('payment_id'), 'pending']);
   });
@@ -237,10 +238,10 @@ describe('start below a folder with a state', () => {
     await mkdir(join(cwd, '.gateway-sim'));
     await writeFile(join(cwd, '.gateway-sim', 'db.json'), '{"version":1}');
     await mkdir(join(cwd, 'tests'));
-    const { stderr } = await startBinary([], { cwd: join(cwd, 'tests') });
-    expect(stderr()).toContain(
-      'a new state in .gateway-sim; the one in ../.gateway-sim is left alone (--data-dir ../.gateway-sim uses it)',
-    );
+    const { until } = await startBinary([], { cwd: join(cwd, 'tests') });
+    const said =
+      'a new state in .gateway-sim; the one in ../.gateway-sim is left alone (--data-dir ../.gateway-sim uses it)';
+    await until((_, stderr) => stderr.includes(said));
     expect(await readFile(join(cwd, '.gateway-sim', 'db.json'), 'utf8')).toBe('{"version":1}');
   });
 });
@@ -254,7 +255,7 @@ describe('what is still due', () => {
     expect(stderr).toMatch(/Something is still due, next at 2\d{3}-.*Z: it goes on with the next start/);
     await ended;
     const next = await startBinary([], { cwd });
-    expect(next.stderr()).toMatch(/gateway-sim: Something is still due, next at 2\d{3}-/);
+    await next.until((_, stderr) => /gateway-sim: Something is still due, next at 2\d{3}-/.test(stderr));
   });
 });
 
@@ -279,7 +280,7 @@ describe('a signal', () => {
 describe('stop', () => {
   it('returns when the port is free and the process gone', async () => {
     const cwd = await temporaryFolder();
-    const { ready, ended } = await startBinary([], { cwd });
+    const { ready, ended } = await startBinary(['--port', String(await freePort())], { cwd });
     const { code, body } = await runJson<object>(['stop'], { cwd });
     expect(code).toBe(0);
     expect(body).toEqual({ stopped: true, url: ready.url, pid: ready.pid });

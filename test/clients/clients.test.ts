@@ -8,10 +8,11 @@ import type { Settled } from '../../src/contract/payment.ts';
 import { readJson, request } from '../../src/library/request.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { connected, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
-import { freePort, missing } from '../merchants/running.ts';
+import { missing } from '../merchants/running.ts';
 
 /*
  * Clients with the gateway's https host in their code, run as they are: the emulator is reached by its proxy (or, in

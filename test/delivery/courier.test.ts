@@ -182,10 +182,11 @@ describe('the plan of a delivery', () => {
   it('may move away: the record decides, not what was planned before', async () => {
     const receiver = await startReceiver();
     const make = deliveries();
-    const moved = make(receiver.url, { nextAttemptAt: inMs(150) });
-    const fence = make(receiver.url, { nextAttemptAt: inMs(200) });
-    const { store, until } = await running([moved, fence]);
-    await store.commit(put({ ...moved, nextAttemptAt: inMs(3_600_000) }));
+    const moved = make(receiver.url, { nextAttemptAt: inMs(3_600_000) });
+    const fence = make(receiver.url, { nextAttemptAt: inMs(3_600_100) });
+    const { store, clock, until } = await running([moved, fence]);
+    await store.commit(put({ ...moved, nextAttemptAt: inMs(36_000_000) }));
+    await clock.advance(4_000_000);
     await until(fence.id, isDone);
     expect(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).toEqual([fence.id]);
   });
@@ -355,7 +356,9 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
       const result = await commit(rule);
       const failed = store.state.deliveries.get(delivery.id);
       if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
-      await vi.waitUntil(() => (clock.read().nextDue ?? Number.POSITIVE_INFINITY) > Date.now());
+      await expect
+        .poll(() => (clock.read().nextDue ?? Number.POSITIVE_INFINITY) > Date.now(), { interval: 1 })
+        .toBe(true);
       return result;
     });
     held.open();

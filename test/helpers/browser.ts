@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 /** What Chromium needs in a container without a display. */
 export const ARGUMENTS = [
@@ -39,7 +40,8 @@ export interface Executable {
  */
 export async function launchBrowser(more: readonly string[] = []): Promise<TestBrowser> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-browser-'));
-  const removeFolder = () => rm(folder, { recursive: true, force: true });
+  // A process of the browser may still be writing there.
+  const removeFolder = () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
   try {
     const { path, environment } = await findExecutable(folder);
     const browser = await chromium.launch({
@@ -118,6 +120,19 @@ function definedEnvironment(): Record<string, string> {
   );
 }
 
+const PICTURES = fileURLToPath(new URL('../.artifacts', import.meta.url));
+
+/** Keeps a picture of the whole page, for people to look at, where PICTURES=1 asks for them. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env['PICTURES']) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+}
+
+/** Gives the window of a page another size, as that page sees it. */
+export async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
+  await page.setViewportSize(size);
+  await expect.poll(() => page.evaluate('[innerWidth, innerHeight]')).toEqual([size.width, size.height]);
+}
+
 /** A page of a fresh browser context, and every error that its console showed. */
 export interface TestPage {
   page: Page;
@@ -129,7 +144,7 @@ export interface TestPage {
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<TestPage> {
   const context = await browser.newContext({ locale: 'en-US', ...options });
   onTestFinished(() => context.close());
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('console', (message) => {

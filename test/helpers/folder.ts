@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 /** An empty folder for the test that asks, removed when that test is over. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-test-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  // A process that was just killed may still be writing there.
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }

@@ -49,7 +49,7 @@ export interface Receiver {
  * Starts a receiver for the test that asks; it is closed when that test is over.
  *
  * @param script what to do with the first, second, … request; the last entry also counts for all that follow
- * @param ownPort that of a receiver that was closed; default: a free one
+ * @param ownPort one that is kept for it; default: any that is free
  */
 export async function startReceiver(
   script: Answer[] | ((request: Received, number: number) => Answer) = [{}],

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import type { StartOptions } from '../../src/options/table.ts';
@@ -14,7 +13,6 @@ export const SANDBOX = { email: 'test_mode@mail.com', code: '222666' };
 export const LIVE_EMAIL = 'wallet@example.com';
 export const PHONE = { width: 360, height: 740 };
 export const DESKTOP = { width: 1280, height: 800 };
-const ARTIFACTS = fileURLToPath(new URL('../.artifacts', import.meta.url));
 
 /** Everything that a checkout takes part in: the emulator, the merchant on another port, and a browser's page. */
 export interface Shop extends TestPage {
@@ -146,10 +144,6 @@ export function isGenuine(ipn: Received | undefined, secretKey: string): boolean
   const expected = createHmac('sha256', secretKey).update(signed).digest('hex').toUpperCase();
   return body.get('status') === 'success' && body.get('signature') === expected;
 }
-
-/** Keeps a picture of the whole page, for people to look at. */
-export const picture = (page: Page, name: string) =>
-  page.screenshot({ path: `${ARTIFACTS}/${name}.png`, fullPage: true });
 
 export const alertOf = (page: Page) => page.getByRole('alert').textContent();
 

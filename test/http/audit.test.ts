@@ -19,7 +19,7 @@ async function prepared(changed: Parameters<typeof startAuditable>[1] = {}, opti
   const page = async () => (await fetch(sim.url + FORM)).text();
   const state = () => sim.control<AuditRun>('/audit');
   const ended = async () => {
-    await expect.poll(async () => (await state()).state, { timeout: 15_000 }).not.toBe('running');
+    await expect.poll(async () => (await state()).state).not.toBe('running');
     return state();
   };
   return { sim, shop, asked, post, start, page, state, ended };
@@ -207,7 +207,7 @@ describe('an audit over the control API', () => {
     const { audits } = sim.server.parts;
     await sim.server.stop();
     open();
-    await expect.poll(() => audits.last?.state, { timeout: 18_000 }).toBe('failed');
+    await expect.poll(() => audits.last?.state).toBe('failed');
     expect(audits.last?.cases.length).toBeLessThanOrEqual(1);
   });
 });

@@ -1,19 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { held, linesNamed } from '../helpers/conform.ts';
+import { freePort } from '../helpers/port.ts';
 import { startSim } from '../helpers/sim.ts';
-
-/** One that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** By an address of this machine that is no loopback one: so it is taken for somebody else's. */
 async function startElsewhere() {

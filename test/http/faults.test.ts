@@ -199,7 +199,7 @@ describe('a fault on a route of the service', () => {
   it('does not hold up a stop while it waits', async () => {
     const sim = await simWith([{ route: 'initiate', latency: '10m' }]);
     const answer = initiate(sim);
-    await expect.poll(() => used(sim), { timeout: 10_000 }).toEqual([1]);
+    await expect.poll(() => used(sim)).toEqual([1]);
     await sim.server.stop();
     // Answered, not cut off when the stop had waited long enough.
     expect((await answer).status).toBe(200);
@@ -328,7 +328,7 @@ describe('a fault on IPNs', () => {
     const sim = await simWith([{ route: 'ipn', duplicate: true }]);
     await approve(sim, `${receiver.url}/ipn`, 'a');
     await receiver.request(2);
-    await expect.poll(async () => (await deliveries(sim))[0]?.attempts.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(async () => (await deliveries(sim))[0]?.attempts.length).toBe(2);
     const [delivery] = await deliveries(sim);
     expect(delivery).toMatchObject({
       state: 'delivered',

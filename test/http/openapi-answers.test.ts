@@ -227,7 +227,7 @@ async function useAudit({ sim, call }: Run): Promise<void> {
   await call('POST /_sim/audit', { status: 202, json });
   await call('POST /_sim/audit', { status: 409, json });
   answer();
-  await expect.poll(() => sim.server.parts.audits.last?.state, { timeout: 15_000 }).toBe('finished');
+  await expect.poll(() => sim.server.parts.audits.last?.state).toBe('finished');
   await call('GET /_sim/audit');
 }
 

@@ -155,7 +155,7 @@ describe('the API reference', () => {
         const { page, errors } = await openPage(browser, { viewport: { width, height: 800 }, colorScheme });
         await page.goto(`${sim.url}${PATH}#postSimPaymentsRefSettle`);
         const top = "document.querySelector('#postSimPaymentsRefSettle').getBoundingClientRect().top";
-        expect(await page.evaluate(top)).toBeLessThan(200);
+        await expect.poll(() => page.evaluate(top)).toBeLessThan(200);
         for (const [path, parts] of Object.entries(PARTS)) {
           await page.goto(sim.url + path);
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);

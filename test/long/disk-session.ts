@@ -154,6 +154,6 @@ export async function reopen({ cwd, isNew, ledger }: Session): Promise<string[]>
     await store.close();
     await taken.release();
   }
-  await rm(cwd, { recursive: true });
+  await rm(cwd, { recursive: true, maxRetries: 10 });
   return lost;
 }

@@ -595,7 +595,7 @@ function numbersInvoices(): Check {
   return {
     pay: async (order, form) => {
       const { paid } = order;
-      await pause(30);
+      await pause(100);
       if (paid) return;
       again(order, form);
       order.charge = String(++invoices);
@@ -611,7 +611,7 @@ const TWICE = [
     {
       pay: async (order, form) => {
         const { paid } = order;
-        await pause(30);
+        await pause(100);
         if (!paid) again(order, form);
       },
     },

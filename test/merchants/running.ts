@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { type Ready, run, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 
 export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
@@ -82,15 +82,6 @@ async function startPhp(env: Record<string, string>, flaw: string): Promise<Star
   });
   while (!(await fetch(url).catch(() => undefined))) await sleep(20);
   return { child, url };
-}
-
-/** A port that was free a moment ago, for a program that cannot take just any. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 /** An emulator of the binary, a shop beside it, and what audits it by the binary. */

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../helpers/folder.ts';
 import { type Budget, trial } from '../trial.ts';
 
 /** What is asked to end has a second, and what does not is killed. */
-const GONE_MS = 10_000;
+const GONE_MS = 20_000;
 
 /** A command that does not want to end, and says where its emulator is. */
 const STUBBORN = `
@@ -82,8 +82,9 @@ async function killDetaching(cwd: string, budget: Budget): Promise<void> {
       cwd,
     });
     if (next.code !== 0) return false;
-    process.kill(next.body?.pid ?? 0, 'SIGKILL');
-    return true;
+    const pid = next.body?.pid ?? 0;
+    process.kill(pid, 'SIGKILL');
+    return comesTrue(() => !isAlive(pid));
   });
   if (!isOver) budget.fail('other', 'a start --detach that was killed blocks the next one');
 }
@@ -108,7 +109,7 @@ trial(
           },
           (error: Error) => budget.fail('other', `the next start: ${error.message}`),
         );
-        await rm(cwd, { recursive: true });
+        await rm(cwd, { recursive: true, maxRetries: 10 });
         budget.cases();
       }
     };

@@ -140,7 +140,7 @@ trial(
         }
         await end(life, arrived, budget);
         await receiver.close();
-        await rm(cwd, { recursive: true });
+        await rm(cwd, { recursive: true, maxRetries: 10 });
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));

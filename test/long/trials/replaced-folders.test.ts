@@ -156,7 +156,7 @@ async function oneCase(what: string, loss: Loss, budget: Budget): Promise<void> 
     await tried.expectKept('.gateway-sim', ofSecond, 'the second one, killed', second);
   }
   if (loss.kept) await tried.expectKept(loss.kept, before, 'what was answered before');
-  await rm(cwd, { recursive: true });
+  await rm(cwd, { recursive: true, maxRetries: 10 });
 }
 
 trial(

@@ -58,7 +58,7 @@ trial(
         await race(cwd, budget.short ? 3 : 2 + budget.below(6), ledger, budget);
         budget.cases();
       }
-      await rm(cwd, { recursive: true });
+      await rm(cwd, { recursive: true, maxRetries: 10 });
     }
   },
 );
@@ -101,7 +101,7 @@ async function acrossContainers(budget: Budget): Promise<void> {
     next.child.kill('SIGKILL');
     await next.ended;
   }
-  await rm(cwd, { recursive: true });
+  await rm(cwd, { recursive: true, maxRetries: 10 });
 }
 
 trial(

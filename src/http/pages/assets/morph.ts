@@ -18,8 +18,8 @@ const waits = (node: Node) =>
 interface Morphing {
   /** Is told of every element that is new. */
   onInsert: (element: HTMLElement) => void;
-  /** A form that was sent: what the reader made of it is done with. */
-  sent: HTMLFormElement | undefined;
+  /** Forms that were sent: what the reader made of them is done with. */
+  sent: readonly HTMLFormElement[];
 }
 
 export function morph(old: Node, fresh: Node, how: Morphing): void {
@@ -60,11 +60,12 @@ function morphChildren(old: HTMLElement, fresh: HTMLElement, how: Morphing): voi
 
 /** What the reader made of an element stays. */
 function isReaders(element: HTMLElement, name: string, { sent }: Morphing): boolean {
+  const isSent = () => sent.some((form) => form.contains(element));
   switch (name) {
     case 'value':
-      return element instanceof HTMLInputElement && element.type !== 'hidden' && !sent?.contains(element);
+      return element instanceof HTMLInputElement && element.type !== 'hidden' && !isSent();
     case 'selected':
-      return element.nodeName === 'OPTION' && !sent?.contains(element);
+      return element.nodeName === 'OPTION' && !isSent();
     case 'open':
       return element.nodeName === 'DETAILS';
     case 'hidden':

@@ -64,12 +64,10 @@ export async function load(address: string, init: RequestInit = {}): Promise<Loa
 
 /** Counts what was asked for: only the last of it is shown. */
 let asked = 0;
-/** How many pages are on their way. */
-let awaited = 0;
 let shownAddress = location.href;
 
-/** Changes the page to what the emulator answered. @param sent a form that is done */
-export function show(content: HTMLElement, sent?: HTMLFormElement): void {
+/** Changes the page to what the emulator answered. @param sent forms that are done */
+export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []): void {
   asked++;
   // A list that shows something else has no new rows.
   const flashes = shownAddress === location.href;
@@ -78,33 +76,54 @@ export function show(content: HTMLElement, sent?: HTMLFormElement): void {
     copyButtonsIn(element);
     if (flashes && element.matches('tbody > tr')) element.classList.add(NEW_ROW);
   };
+  const focused = document.activeElement;
   morph(main, content, { onInsert, sent });
-  sent?.reset();
+  for (const form of sent) form.reset();
+  // What had the focus may be gone, and the focus with it.
+  if (document.activeElement === document.body && focused !== document.body)
+    main.focus({ preventScroll: true });
 }
 
-/** What asked for the page: a form that is done, and the end of its waiting. */
+/** A form that is done, and the end of its waiting. */
 interface Sent {
   form: HTMLFormElement;
   stopWaiting: () => void;
 }
 
+/** Forms that are done, and whose outcome no page shows yet. */
+const unshown = new Set<Sent>();
+/** The last that was asked for by address, and whether it was shown. */
+let newest = { number: 0, isShown: Promise.resolve(false) };
+
 /**
  * Shows the page at the address as it is now.
  *
- * @returns whether it was shown: not where something newer was asked for meanwhile
+ * @param sent what asks for it
+ * @returns whether this page or one that was asked for later was shown
  */
-export async function refreshNow(sent?: Sent): Promise<boolean> {
-  const mine = ++asked;
-  awaited++;
-  const { response, content } = await load(location.href).finally(() => awaited--);
+export function refreshNow(sent?: Sent): Promise<boolean> {
+  if (sent) unshown.add(sent);
+  const number = ++asked;
+  newest = { number, isShown: fetchAndShow(number) };
+  const { isShown } = newest;
+  return sent ? isShown.finally(() => unshown.delete(sent)) : isShown;
+}
+
+async function fetchAndShow(number: number): Promise<boolean> {
+  const { response, content } = await load(location.href);
   if (isHearing) showConnection('on');
-  if (mine !== asked || !response.ok || !content) return false;
-  sent?.stopWaiting();
-  show(content, sent?.form);
+  if (number !== asked) return number < newest.number && newest.isShown;
+  if (!response.ok || !content) return false;
+  for (const { stopWaiting } of unshown) stopWaiting();
+  show(
+    content,
+    [...unshown].map(({ form }) => form),
+  );
   return true;
 }
 
 let timer: number | undefined;
+let isFetching = false;
 let pressedUntil = 0;
 
 /** Shows the page anew in a moment, at most twice a second. */
@@ -116,13 +135,15 @@ async function refresh(): Promise<void> {
   timer = undefined;
   // What answers a form is at no address.
   if (main.hasAttribute('data-still') && main.dataset['page']) return;
-  // A click is a press and a release on the same element: none is moved in between. And what a form waits for must be
-  // shown: it leads to something there.
-  if (awaited > 0 || Date.now() < pressedUntil) return refreshSoon();
+  // A click is a press and a release on the same element: none is moved in between.
+  if (isFetching || Date.now() < pressedUntil) return refreshSoon();
+  isFetching = true;
   try {
     await refreshNow();
   } catch {
     showConnection('off');
+  } finally {
+    isFetching = false;
   }
 }
 

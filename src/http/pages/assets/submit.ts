@@ -42,8 +42,6 @@ async function send(form: HTMLFormElement, button: HTMLButtonElement | null): Pr
     stopWaiting();
     sending.delete(form);
     queue.shift()?.();
-    // The button may be gone, and the focus with it.
-    if (document.activeElement === document.body) main.focus({ preventScroll: true });
   }
 }
 
