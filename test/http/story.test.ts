@@ -243,7 +243,7 @@ describe('the page of a payment', () => {
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
     const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
     expect(step).toMatch(
-      /<strong class="due">IPN attempt 1<.*Fault: signature corrupted\. .* \(your rule\)/s,
+      /<strong class="due">IPN attempt 1<.*Fault: signature corrupted \(your rule\)\. The receiver answered 500</s,
     );
   });
 

@@ -1,5 +1,5 @@
 import type { Delivery, State } from '../../../domain/state.ts';
-import { type Diagnosis, diagnoseForged, retrying } from '../../diagnosis.ts';
+import { type Diagnosis, diagnoseForged, faultBehind, retrying } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { Ago, Short, ShortLink, Status } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
@@ -44,7 +44,7 @@ const FORGED: Readonly<Record<Diagnosis['tone'], readonly [ended: string, look: 
   waiting: ['no answer', 'pending'],
 };
 
-export function DeliveryStatus({ delivery, parts }: DeliveryProps) {
+function DeliveryStatus({ delivery, parts }: DeliveryProps) {
   const forged = diagnoseForged(delivery, parts);
   if (!forged) return <Status of={delivery.state} />;
   const [ended, look] = FORGED[forged.tone];
@@ -90,7 +90,8 @@ const FITS = 30;
 function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   const last = state.attemptsOf(delivery.id).at(-1);
   if (!last) return delivery.note ?? 'not attempted yet';
-  const text = describeAttempt({ ...last, error: last.error && briefly(last.error) });
+  const fault = faultBehind(delivery, last);
+  const text = fault?.cause ?? describeAttempt({ ...last, error: last.error && briefly(last.error) });
   const short = text.replace(/^the receiver /, '');
   return short.length > FITS ? <span title={text}>{short}</span> : short;
 }

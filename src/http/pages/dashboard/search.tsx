@@ -5,7 +5,7 @@ import { shownAmount } from '../amount.ts';
 import STYLES from '../assets/search.css?text';
 import { Ago, Section, Short, ShortLink, Status } from './blocks.tsx';
 import { CARD_TEXTS } from './cards.tsx';
-import { DeliveryStatus } from './delivery-columns.tsx';
+import { Standing } from './delivery-columns.tsx';
 import { IPN_TEXTS } from './ipns.tsx';
 import { textMatcher } from './list-page.tsx';
 import {
@@ -86,7 +86,7 @@ async function inIpns(parts: AppParts, text: string): Promise<Finds> {
   const finds = await find(parts.state.current.deliveries, textMatcher(IPN_TEXTS, text), (delivery) => ({
     id: delivery.id,
     title: `IPN of ${delivery.identifier}`,
-    status: <DeliveryStatus delivery={delivery} parts={parts} />,
+    status: <Standing delivery={delivery} parts={parts} />,
     about: <Short text={delivery.url} />,
     at: delivery.createdAt,
   }));

@@ -13,7 +13,7 @@ const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as co
  * @param from the page that it is on, to come back to
  */
 export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; from: string }) {
-  const { tone, cause, cure, signed, code, action } = of;
+  const { tone, cause, cure, signed, code, action, to } = of;
   const page = recordPath('ipns', ipn);
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
@@ -43,7 +43,12 @@ export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; fro
           </details>
         ))}
       {action === 'resend' && (
-        <Form to={`${page}/resend`} hidden={{ from }} submit="Send again" look="primary" />
+        <Form
+          to={`${page}/resend`}
+          hidden={to === null ? { from } : { from, to }}
+          submit={to === null ? 'Send again' : `Send to ${to}`}
+          look="primary"
+        />
       )}
       {action === 'faults' && (
         <p>
