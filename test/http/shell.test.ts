@@ -71,6 +71,21 @@ describe('a list', () => {
     expect(Buffer.byteLength(html)).toBeLessThan(60_000);
   });
 
+  it.each(['', '/ui/ipns', '/ui/requests', '/ui/search?q=order'])(
+    '/_sim%s is as light with addresses of 2,000 characters',
+    async (path) => {
+      const long = 'x'.repeat(1_900);
+      const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
+      const { payments } = sim.server.parts;
+      for (let number = 0; number < 50; number++) {
+        const identifier = `order-2026-11-22-${100 + number}`;
+        await sim.initiate({ ...ORDER, identifier, ipn_url: `${receiver.url}/${long}` });
+        await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
+      }
+      expect(Buffer.byteLength(await page(path))).toBeLessThan(60_000);
+    },
+  );
+
   it('tells which of how many it shows, and leads on and back', async () => {
     const { current: state } = sim.server.parts.state;
     await sim.initiate(ORDER);
@@ -94,7 +109,7 @@ describe('a list', () => {
     expect(third.newer).toBe(first.older);
   });
 
-  it('shortens an identifier in its middle, and keeps it whole for whoever reads, copies or looks for it', async () => {
+  it('shortens an identifier in its middle, and keeps it whole for reading, copying and searching', async () => {
     const identifier = 'invoice-2026-11-22-customer-0001';
     await sim.initiate({ ...ORDER, identifier });
     const [, link = '', content = ''] =
@@ -225,4 +240,9 @@ describe('the search', () => {
     );
     expect(await page('?text=tea')).toContain('1-11 of 11');
   });
+});
+
+it('a command that an error names can be copied', async () => {
+  const html = await page('/ui/payments/nope');
+  expect(html).toMatch(/<code id="advice-\d">[^<]+ payments<\/code><button [^>]*data-copy="advice-\d"/);
 });

@@ -5,7 +5,7 @@ import { Ago, Short, ShortLink, Status } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
 import { recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
-import { briefly } from './text.ts';
+import { briefly, clip } from './text.ts';
 import { describeAttempt } from './timeline.tsx';
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
@@ -91,7 +91,10 @@ function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   const last = state.attemptsOf(delivery.id).at(-1);
   if (!last) return delivery.note ?? 'not attempted yet';
   const fault = faultBehind(delivery, last);
-  const text = fault?.cause ?? describeAttempt({ ...last, error: last.error && briefly(last.error) });
+  const text = clip(
+    fault?.cause ?? describeAttempt({ ...last, error: last.error && briefly(last.error) }),
+    2 * FITS,
+  );
   const short = text.replace(/^the receiver /, '');
   return short.length > FITS ? <span title={text}>{short}</span> : short;
 }

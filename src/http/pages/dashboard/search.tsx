@@ -18,7 +18,7 @@ import {
   SEARCH,
 } from './page.tsx';
 import { PAYMENT_TEXTS } from './payments.tsx';
-import { grouped } from './text.ts';
+import { clip, grouped } from './text.ts';
 
 /** Maximum records shown of each kind. */
 const SHOWN = 10;
@@ -76,7 +76,7 @@ async function inPayments(parts: AppParts, text: string): Promise<Finds> {
     ...payment,
     title: payment.identifier,
     status: <Status of={payment.status} />,
-    about: [shownAmount(parts, payment.amount, payment.currency), ` · ${payment.customerName}`],
+    about: [shownAmount(parts, payment.amount, payment.currency), ` · ${clip(payment.customerName)}`],
     at: payment.createdAt,
   }));
   return { place: 'payments', ...finds };
