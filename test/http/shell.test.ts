@@ -86,6 +86,28 @@ describe('a list', () => {
     },
   );
 
+  it('of requests is narrowed by route, method, result and text', async () => {
+    await fetch(await sim.initiate({ ...ORDER, identifier: 'paid-1' }));
+    await fetch(`${sim.url}/api/cards`);
+    await fetch(`${sim.url}/wp-login.php`);
+    const rows = async (query: string) =>
+      [...(await page(`/ui/requests${query}`)).matchAll(/<th scope="row"><a [^>]*>(.*?)<\/a>/g)].map(
+        ([, name]) => name?.replace(/<[^>]+>/g, ''),
+      );
+    const [opened, initiated] = ['GET /sandbox/initiate/payment/checkout', 'POST /sandbox/payment/initiate'];
+    const [cards, other] = ['GET /api/cards', 'GET /wp-login.php'];
+    expect(textOf(await page('/ui/requests'), /<nav id="requests-route"[^>]*>(.*?)<\/nav>/s)).toBe(
+      '4 all1 initiate1 checkout1 cards1 other',
+    );
+    expect(await rows('')).toEqual([other, cards, opened, initiated]);
+    expect(await rows('?route=cards')).toEqual([cards]);
+    expect(await rows('?method=POST')).toEqual([initiated]);
+    expect(await rows('?result=refused')).toEqual([other, cards]);
+    expect(await rows('?text=paid-1')).toEqual([opened, initiated]);
+    expect(await rows('?text=401')).toEqual([cards]);
+    expect(await page('/ui/requests?method=PUT')).toContain('No matches.');
+  });
+
   it('tells which of how many it shows, and leads on and back', async () => {
     const { current: state } = sim.server.parts.state;
     await sim.initiate(ORDER);
@@ -182,6 +204,10 @@ describe('the search', () => {
     );
   };
 
+  /** Without the requests that led to what is found. */
+  const foundRecords = async (text: string) =>
+    (await found(text)).filter((one) => !one.startsWith('requests: '));
+
   it('finds payments, IPNs and cards by what people know of them', async () => {
     const { payments, cards, dialect, merchants, state } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
@@ -198,12 +224,27 @@ describe('the search', () => {
     await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
     const tea = state.current.findPayment('tea');
     for (const text of ['tea', 'LOVELACE', 'ada analytical', '12.34', tea?.id ?? '', tea?.trx ?? ''])
-      expect([text, await found(text)]).toEqual([text, ['payments: tea']]);
+      expect([text, await foundRecords(text)]).toEqual([text, ['payments: tea']]);
     expect(await found('dairy')).toEqual(['ipns: IPN of milk']);
-    expect(await found('milk')).toEqual(['payments: milk', 'ipns: IPN of milk']);
+    expect(await foundRecords('milk')).toEqual(['payments: milk', 'ipns: IPN of milk']);
     expect(await found('grace')).toEqual(['cards: Travel']);
     expect(await page('/ui/search?q=nobody')).toContain('No matches.');
     expect(await page('/ui/search?q=%3Cimg%3E')).not.toContain('<img');
+  });
+
+  it('finds requests by path and by the identifier that they came with, refused ones too', async () => {
+    const initiate = `${sim.url}/sandbox/payment/initiate`;
+    const body = { identifier: 'refused-1' };
+    await fetch(initiate, { method: 'POST', body: new URLSearchParams(body) });
+    const headers = { 'Content-Type': 'application/json' };
+    await fetch(initiate, { method: 'POST', headers, body: JSON.stringify({ identifier: 'refused-2' }) });
+    await fetch(await sim.initiate({ ...ORDER, identifier: 'paid-1' }));
+    const post = 'requests: POST /sandbox/payment/initiate';
+    const opened = 'requests: GET /sandbox/initiate/payment/checkout';
+    expect(await found('refused-1')).toEqual([post]);
+    expect(await found('refused-2')).toEqual([post]);
+    expect(await found('paid-1')).toEqual(['payments: paid-1', opened, post]);
+    expect(await found('GET checkout')).toEqual([opened]);
   });
 
   it('lets others have their turn, and looks at what came before all the same', async () => {
@@ -220,21 +261,21 @@ describe('the search', () => {
     let turns = 0;
     for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
     expect(turns).toBeGreaterThan(2);
-    expect(await found('the-first')).toEqual(['payments: the-first']);
+    expect(await foundRecords('the-first')).toEqual(['payments: the-first']);
     expect(await found('order-6999')).toEqual(['payments: order-6999']);
   });
 
   it('looks for ten words at most, each of which costs time in each record', async () => {
     await sim.initiate({ ...ORDER, identifier: 'a-b-c-d-e-f-g-h-i-j' });
     const words = 'a b c d a b c d e f g h i j';
-    expect(await found(words)).toHaveLength(1);
+    expect(await foundRecords(words)).toHaveLength(1);
     expect(await found('a b c d a b zzz')).toHaveLength(0);
-    expect(await found(`${words} zzz`)).toHaveLength(1);
+    expect(await foundRecords(`${words} zzz`)).toHaveLength(1);
   });
 
   it('shows ten of a kind, and leads to all', async () => {
     for (let number = 0; number < 11; number++) await sim.initiate({ ...ORDER, identifier: `tea-${number}` });
-    expect(await found('tea')).toHaveLength(10);
+    expect(await foundRecords('tea')).toHaveLength(10);
     expect(await page('/ui/search?q=tea')).toContain(
       '<a href="/_sim?text=tea">All that match in Payments</a>',
     );

@@ -247,6 +247,16 @@ describe('the page of a payment', () => {
     );
   });
 
+  it('offers to send the request of a step again', async () => {
+    const sim = await startSim();
+    const url = await sim.initiate(ORDER);
+    const id = new URL(url).searchParams.get('payment_id');
+    const html = await (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
+    expect(html).toMatch(
+      /id="step-initiated-1".*<form method="post" action="\/_sim\/ui\/requests\/1\/replay"/s,
+    );
+  });
+
   it('tells of an IPN that was not let out', async () => {
     await sim.initiate({ ...ORDER, ipn_url: 'http://93.184.216.34/ipn' });
     const { id } = sim.server.parts.payments.require('order-1');
