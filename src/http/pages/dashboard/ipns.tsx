@@ -91,7 +91,12 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
         ))}
         <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
       </Section>
-      <Signature parts={parts} delivery={delivery} sent={last?.requestBody ?? delivery.body} />
+      <Signature
+        parts={parts}
+        delivery={delivery}
+        sent={last?.requestBody ?? delivery.body}
+        fault={last && last.requestBody !== delivery.body ? faultOf(last) : null}
+      />
     </>,
   );
 };

@@ -87,7 +87,7 @@ async function inIpns(parts: AppParts, text: string): Promise<Finds> {
   const finds = await find(parts.state.current.deliveries, textMatcher(IPN_TEXTS, text), (delivery) => ({
     id: delivery.id,
     title: `IPN of ${delivery.identifier}`,
-    status: <Standing delivery={delivery} parts={parts} />,
+    status: <Standing delivery={delivery} parts={parts} isBrief />,
     about: <Short text={delivery.url} />,
     at: delivery.createdAt,
   }));
