@@ -1,6 +1,6 @@
 import type { Merchant } from '../contract/merchant.ts';
 import { answerProblem, noAnswerCure, ownWords, saysRefused } from '../contract/receiver-answer.ts';
-import { type Code, EXPECTED_SIGNATURE } from '../contract/signature.ts';
+import { type Code, expectedSignature } from '../contract/signature.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
 import type { Verdict } from '../wire/dialect.ts';
 import { type ComputedSignature, computedByReceiver } from './computed-signature.ts';
@@ -122,7 +122,11 @@ export function faultBehind(delivery: Delivery, attempt: KnownAttempt): Diagnosi
   const cause = told === undefined ? `${fault}.` : `Fault: ${told.replace(/\.$/, '')} (your rule).`;
   if (told === undefined && isSignature && error === null && !saysRefused(responseBody ?? '')) {
     const accepted = `${cause} The receiver accepted it (${responseStatus}): it does not check the signature.`;
-    return { ...said('bad', accepted, CHECK_SIGNATURE), code: EXPECTED_SIGNATURE, action: 'faults' };
+    return {
+      ...said('bad', accepted, CHECK_SIGNATURE),
+      code: expectedSignature(requestBody),
+      action: 'faults',
+    };
   }
   const answered = responseHeaders.length ? ` The receiver answered ${responseStatus}.` : '';
   const cure = 'It was done on purpose: the receiver is not to blame.';
@@ -137,7 +141,7 @@ const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409,
 function ofForged(
   what: string,
   verdict: Verdict,
-  { responseStatus: status, responseHeaders: headers, responseBody, error }: KnownAttempt,
+  { requestBody, responseStatus: status, responseHeaders: headers, responseBody, error }: KnownAttempt,
 ): Diagnosis {
   const body = responseBody ?? '';
   if (status === null)
@@ -168,7 +172,7 @@ function ofForged(
     : `${CHECK_SIGNATURE} Then send this copy again: it must be rejected.`;
   return {
     ...said('bad', `Your receiver accepted a forged IPN (${what}). ${missing}`, cure),
-    code: verdict.authentic ? null : EXPECTED_SIGNATURE,
+    code: verdict.authentic ? null : expectedSignature(requestBody),
   };
 }
 
@@ -183,7 +187,8 @@ function ofGenuine(
   const isRejected = error !== null || saysRefused(body);
   const computed = computedByReceiver(body, attempt.requestBody, merchant, dialect);
   // In an answer that accepts it, the signature may be written in any way, but not be that of another text.
-  if (computed !== undefined && (isRejected || computed.signed !== null)) return ofComputed(computed);
+  if (computed !== undefined && (isRejected || computed.signed !== null))
+    return ofComputed(computed, attempt);
   const problem = answerProblem({ status, headers, body });
   if (problem) return said('bad', problem.cause, problem.cure);
   const words = ownWords(body);
@@ -204,13 +209,13 @@ function ofGenuine(
   return { ...said('bad', `${cause}.`, cureOf(attempt, state)), to: otherScheme(attempt) };
 }
 
-function ofComputed({ value, reason, signed }: ComputedSignature): Diagnosis {
+function ofComputed({ value, reason, signed }: ComputedSignature, { requestBody }: KnownAttempt): Diagnosis {
   const what = signed ? 'something else' : 'the right text in a wrong way';
   const cause = `Your code signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
   const cure = signed
     ? 'Sign data.amount and identifier with the secret key, exactly as they came.'
     : 'Compute it as in the line below.';
-  return { ...said('bad', cause, cure), signed, code: EXPECTED_SIGNATURE };
+  return { ...said('bad', cause, cure), signed, code: expectedSignature(requestBody) };
 }
 
 const REJECTED =

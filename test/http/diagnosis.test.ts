@@ -194,6 +194,26 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({ cause: expect.stringMatching(cause), signed: null });
   });
 
+  it('that is JSON is computed from JSON in every language, also where the answer shows base64', async () => {
+    const receiver = await startReceiver(({ body }) => {
+      const { data, identifier } = JSON.parse(body);
+      const hmac = createHmac('sha256', 'sec_sim_example_not_a_real_key');
+      const computed = hmac.update(Number(data.amount) + identifier).digest('base64');
+      return { status: 400, body: JSON.stringify({ computed }) };
+    });
+    const sim = await startSim({ ipnFormat: 'json' });
+    const url = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+    const id = new URL(url).searchParams.get('payment_id') ?? '';
+    const { parts } = sim.server;
+    await parts.payments.settle(id, { outcome: 'approve', by: 'control' });
+    const { of } = diagnoseAll(parts.state.current.deliveriesOf(id), parts) ?? {};
+    expect(of?.signed).toEqual({ found: '49.9order-1', expected: '49.90order-1' });
+    expect(of?.code?.PHP).toMatch(
+      /^\$body = json_decode\(.*\$body\['data'\]\['amount'\] \. \$body\['identifier'\]/,
+    );
+    expect(of?.code?.Python).toContain("body['data']['amount'] + body['identifier']");
+  });
+
   it('that is accepted with another text signed is wrong', async () => {
     const { found } = await settledWith(({ body }) => {
       const form = new URLSearchParams(body);
