@@ -211,7 +211,7 @@ describe('the search', () => {
   it('finds payments, IPNs and cards by what people know of them', async () => {
     const { payments, cards, dialect, merchants, state } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
-    await sim.initiate({ ...ORDER, ...ada, identifier: 'tea', amount: '12.34' });
+    await sim.initiate({ ...ORDER, ...ada, identifier: 'tea', amount: '1250.34' });
     await sim.initiate({ ...ORDER, identifier: 'milk', ipn_url: 'http://127.0.0.1:9/dairy' });
     await payments.settle('milk', { outcome: 'approve', by: 'control' });
     const fields = {
@@ -223,7 +223,15 @@ describe('the search', () => {
     };
     await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
     const tea = state.current.findPayment('tea');
-    for (const text of ['tea', 'LOVELACE', 'ada analytical', '12.34', tea?.id ?? '', tea?.trx ?? ''])
+    for (const text of [
+      'tea',
+      'LOVELACE',
+      'ada analytical',
+      '1250.34',
+      '$1,250.34',
+      tea?.id ?? '',
+      tea?.trx ?? '',
+    ])
       expect([text, await foundRecords(text)]).toEqual([text, ['payments: tea']]);
     expect(await found('dairy')).toEqual(['ipns: IPN of milk']);
     expect(await foundRecords('milk')).toEqual(['payments: milk', 'ipns: IPN of milk']);

@@ -7,7 +7,6 @@ import { Ago, Section, Short, ShortLink, Status } from './blocks.tsx';
 import { CARD_TEXTS } from './cards.tsx';
 import { Standing } from './delivery-columns.tsx';
 import { IPN_TEXTS } from './ipns.tsx';
-import { textMatcher } from './list-page.tsx';
 import {
   listPath,
   type Page,
@@ -20,6 +19,7 @@ import {
 import { PAYMENT_TEXTS } from './payments.tsx';
 import { listedRequests, REQUEST_TEXTS, ResponseStatus, titleOf } from './requests.tsx';
 import { clip, grouped } from './text.ts';
+import { textMatcher } from './text-matcher.ts';
 
 /** Maximum records shown of each kind. */
 const SHOWN = 10;

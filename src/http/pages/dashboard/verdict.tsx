@@ -3,6 +3,7 @@ import { Code, Facts } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { Difference } from './signature.tsx';
+import { clip } from './text.ts';
 
 const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as const;
 
@@ -46,7 +47,7 @@ export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; fro
         <Form
           to={`${page}/resend`}
           hidden={to === null ? { from } : { from, to }}
-          submit={to === null ? 'Send again' : `Send to ${to}`}
+          submit={to === null ? 'Send again' : `Send to ${clip(to)}`}
           look="primary"
         />
       )}
