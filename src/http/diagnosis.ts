@@ -108,6 +108,12 @@ function notAttempted({ id, state, note }: Delivery, { ipns }: AppParts): Diagno
   };
 }
 
+/** Maximum characters at either end of a body that are read: a page has the verdicts of many attempts. */
+const READ = 8_192;
+
+const readPart = (body: string | null): string =>
+  body === null || body.length <= 2 * READ ? (body ?? '') : `${body.slice(0, READ)}\n${body.slice(-READ)}`;
+
 /** A body without what looks like its signature. */
 const unsigned = (body: string): string => body.replace(/[0-9a-f]{64}/i, '');
 
@@ -120,7 +126,7 @@ export function faultBehind(delivery: Delivery, attempt: KnownAttempt): Diagnosi
   if (told === undefined && !isOdd) return undefined;
   const isSignature = unsigned(requestBody) === unsigned(delivery.body);
   const cause = told === undefined ? `${fault}.` : `Fault: ${told.replace(/\.$/, '')} (your rule).`;
-  if (told === undefined && isSignature && error === null && !saysRefused(responseBody ?? '')) {
+  if (told === undefined && isSignature && error === null && !saysRefused(readPart(responseBody))) {
     const accepted = `${cause} The receiver accepted it (${responseStatus}): it does not check the signature.`;
     return {
       ...said('bad', accepted, CHECK_SIGNATURE),
@@ -143,7 +149,7 @@ function ofForged(
   verdict: Verdict,
   { requestBody, responseStatus: status, responseHeaders: headers, responseBody, error }: KnownAttempt,
 ): Diagnosis {
-  const body = responseBody ?? '';
+  const body = readPart(responseBody);
   if (status === null)
     return said('waiting', `It is not known what the receiver does with a forged IPN (${what}): ${error}.`);
   const problem = answerProblem({ status, headers, body });
@@ -183,7 +189,7 @@ function ofGenuine(
   state: Delivery['state'],
 ): Diagnosis {
   const { responseStatus: status, responseHeaders: headers, responseBody, error } = attempt;
-  const body = responseBody ?? '';
+  const body = readPart(responseBody);
   const isRejected = error !== null || saysRefused(body);
   const computed = computedByReceiver(body, attempt.requestBody, merchant, dialect);
   // In an answer that accepts it, the signature may be written in any way, but not be that of another text.
@@ -232,18 +238,4 @@ function cureOf({ responseStatus: status, error }: KnownAttempt, state: Delivery
   if (status === null) return noAnswerCure(error ?? '') ?? `Start your receiver at this address; ${again}.`;
   if (status === 400 || status === 403 || status === 422) return REJECTED;
   return `Answer 2xx when all went well; ${again}.`;
-}
-
-/** A delivery that keeps failing is no mere `pending`: how often it did, and when it is tried next. */
-export function retrying(delivery: Delivery, { state, clock }: AppParts) {
-  const failures = state.current.attemptsOf(delivery.id).filter(({ error }) => error !== null);
-  const last = failures.at(-1);
-  if (delivery.state !== 'pending' || !last || delivery.nextAttemptAt === null) return undefined;
-  const seconds = Math.max(0, Math.round((Date.parse(delivery.nextAttemptAt) - clock.now()) / 1_000));
-  const wait = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
-  const times = `×${failures.length}`;
-  return {
-    brief: `retrying ${times}`,
-    text: `retrying · ${last.responseStatus ?? 'no answer'} ${times} · next in ${wait}`,
-  };
 }

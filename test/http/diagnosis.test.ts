@@ -7,8 +7,8 @@ import {
   diagnoseAll,
   diagnoseAttempt,
   faultBehind,
-  retrying,
 } from '../../src/http/diagnosis.ts';
+import { retrying } from '../../src/http/retrying.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 

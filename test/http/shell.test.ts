@@ -147,6 +147,28 @@ describe('a list', () => {
     expect(await page('')).toMatch(/<time datetime="[^"]+" data-ago="" title="[\d-]+ [\d:]+ UTC">2 h ago</);
   });
 
+  it('says of what was delivered that its answer was an error', async () => {
+    const long = `${'<p>paid</p>'.repeat(4_000)}<b>Fatal error</b>: Uncaught TypeError in ipn.php:3`;
+    const receiver = await startReceiver([{}, { body: long }]);
+    const { payments } = sim.server.parts;
+    for (const identifier of ['good', 'wrong']) {
+      await sim.initiate({ ...ORDER, identifier, ipn_url: `${receiver.url}/ipn` });
+      await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
+    }
+    for (const [path, wrong] of [
+      ['', 'wrong answer'],
+      ['/ui/ipns', 'delivered, wrong answer'],
+      ['/ui/search?q=127.0.0.1', 'wrong answer'],
+    ] as const) {
+      const html = await page(path);
+      const [, list = ''] = /<tbody>(.*)<\/tbody>|$/s.exec(html) ?? [];
+      const states = (list || html).matchAll(
+        /<span class="status (?:delivered|failed)">((?:deliv|wrong)[^<]*)</g,
+      );
+      expect([path, [...states].map(([, state]) => state)]).toEqual([path, [wrong, 'delivered']]);
+    }
+  });
+
   it('gives every Resend a name of its own', async () => {
     for (const identifier of ['order-1', 'order-2']) {
       await sim.initiate({ ...ORDER, identifier });
