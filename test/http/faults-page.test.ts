@@ -110,5 +110,6 @@ it('the page of an IPN names the rule that changed it, at the attempt and at the
   expect(html).toContain(`<strong class="verdict ">${fault}. The receiver answered 400.</strong>`);
   expect(html).toContain(`<p class="warning">${fault}</p>`);
   expect(html).not.toContain('matches neither');
+  expect(html).toMatch(/data-verdict="waiting".*>Send again<\/button>.*>Show the rules<\/a>/s);
   expect(html).toMatch(/<h1>IPN of order-1<\/h1><span class="retrying">retrying · 400 ×1 · next in 5\d min/);
 });

@@ -43,12 +43,12 @@ export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; fro
             <Code id={`verdict-line-${language}`} text={line} what={`The line for ${language}`} wraps />
           </details>
         ))}
-      {action === 'resend' && (
+      {action !== null && (
         <Form
           to={`${page}/resend`}
           hidden={to === null ? { from } : { from, to }}
           submit={to === null ? 'Send again' : `Send to ${clip(to)}`}
-          look="primary"
+          look={action === 'resend' ? 'primary' : 'plain'}
         />
       )}
       {action === 'faults' && (
