@@ -227,15 +227,24 @@ function ofComputed({ value, reason, signed }: ComputedSignature, { requestBody 
 const REJECTED =
   'The IPN is genuine: look at how your code computes the signature, and at the order that it looks up.';
 
+const anotherKey = (signature: string) =>
+  `Its answer shows a signature (${signature.slice(0, 8)}…) that no usual mistake explains: check that your receiver has this merchant's secret key.`;
+
 /** The address that the failure asks for, where only the scheme was wrong. */
 function otherScheme({ error, url }: KnownAttempt): string | null {
   const scheme = /begins with (https?:)\/\/$/.exec(error ?? '')?.[1];
   return scheme === undefined ? null : url.replace(/^https?:/i, scheme);
 }
 
-function cureOf({ responseStatus: status, error }: KnownAttempt, state: Delivery['state']): string {
+function cureOf(attempt: KnownAttempt, state: Delivery['state']): string {
+  const { responseStatus: status, responseBody, requestBody, error } = attempt;
   const again = state === 'failed' ? 'then resend it' : 'the emulator tries again by itself';
   if (status === null) return noAnswerCure(error ?? '') ?? `Start your receiver at this address; ${again}.`;
-  if (status === 400 || status === 403 || status === 422) return REJECTED;
+  if (status === 400 || status === 403 || status === 422) {
+    const other = readPart(responseBody)
+      .match(/\b[0-9a-f]{64}\b/gi)
+      ?.find((value) => !requestBody.includes(value));
+    return other === undefined ? REJECTED : `${REJECTED} ${anotherKey(other)}`;
+  }
   return `Answer 2xx when all went well; ${again}.`;
 }

@@ -214,6 +214,18 @@ describe('a genuine IPN', () => {
     expect(of?.code?.Python).toContain("body['data']['amount'] + body['identifier']");
   });
 
+  it('whose receiver has another secret key is told to check that', async () => {
+    const computed = createHmac('sha256', 'sec_of_somebody_else').update('49.90order-1').digest('hex');
+    const { found } = await settledWith([{ status: 400, body: `expected ${computed}` }]);
+    expect(found().cure).toContain(
+      `(${computed.slice(0, 8)}…) that no usual mistake explains: check that your`,
+    );
+    const echo = await settledWith(({ body }) => {
+      return { status: 400, body: `no: ${new URLSearchParams(body).get('signature')}` };
+    });
+    expect(echo.found().cure).not.toContain('no usual mistake');
+  });
+
   it('that is accepted with another text signed is wrong', async () => {
     const { found } = await settledWith(({ body }) => {
       const form = new URLSearchParams(body);
