@@ -116,7 +116,7 @@ export class Orders {
       const wasPlaced = isPlaced;
       const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
       const order = fresh.at(-1);
-      // Whoever hangs after it has initiated has placed an order all the same.
+      // A shop that hangs after it has initiated has placed an order all the same.
       if (order && (wasPlaced || performance.now() > deadline)) {
         for (const { id } of fresh) this.#known.add(id);
         if (fresh.length > 1) {

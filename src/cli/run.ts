@@ -42,7 +42,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Whoever reads their stdout waits for an emulator or a program that runs, and must get nothing else. */
+/** Readers of their stdout wait for an emulator or a program that runs, and must get nothing else. */
 const OWN_STDOUT: ReadonlySet<string | undefined> = new Set(['start', 'exec']);
 
 /** @param flags words of the command line that may be flags */

@@ -3,7 +3,7 @@ import type { StoredPayment } from './payment.ts';
 /** A verification code of a live checkout is valid this long (chosen). */
 export const CODE_LIFETIME_MS = 10 * 60_000;
 
-/** So many wrong entries end a verification code of a live checkout: it must not be found by trying (chosen). */
+/** Maximum wrong entries, which end a verification code of a live checkout: it must not be found by trying (chosen). */
 export const MAX_WRONG_CODES = 5;
 
 /** What the hosted checkout asks for next. */

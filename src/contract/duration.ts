@@ -11,7 +11,7 @@ export function parseDuration(text: unknown): number | undefined {
   return unit === undefined ? undefined : Number.parseInt(written, 10) * UNITS[unit as keyof typeof UNITS];
 }
 
-/** Whether a text is a duration of at most so many milliseconds. */
+/** Whether a text is a duration of at most that many milliseconds. */
 export function isDuration(text: unknown, maxMs: number): boolean {
   return (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= maxMs;
 }

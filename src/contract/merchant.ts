@@ -14,7 +14,7 @@ export const FormerKey = record(
 );
 export type FormerKey = z.output<typeof FormerKey>;
 
-/** So many pairs are remembered (chosen). */
+/** Maximum pairs that are remembered (chosen). */
 export const MAX_FORMER_KEYS = 10;
 
 const merchantFields = {

@@ -16,8 +16,8 @@ export interface AnswerProblem {
   cure: string;
 }
 
-/** An exception by its name and message, as frameworks print it over the frames. */
-const EXCEPTION = /[\w\\.]*(?:Error|Exception): [^\n<]{1,160}/;
+/** An exception by its name and message, as frameworks print it over the frames. Bounded, as a body may be one long word. */
+const EXCEPTION = /(?<![\w\\.])[\w\\.]{0,120}(?:Error|Exception): [^\n<]{1,160}/;
 
 const ERROR_PAGES = [
   /(?:PHP )?(?:Fatal|Parse) error:.{0,160}/i,
@@ -25,6 +25,7 @@ const ERROR_PAGES = [
   /Traceback \(most recent call last\)/,
   /\bat (?:\S+ )?\(?(?:file:\/\/)?\/\S+\.(?:js|mjs|cjs|ts):\d+:\d+\)?/,
   /#\d+ \/\S+\.php\(\d+\)/,
+  /There has been a critical error on this website/,
 ];
 
 /** The error of a program that a page shows; undefined when it shows none. */
@@ -36,12 +37,17 @@ export function errorPage(body: string): string | undefined {
   return undefined;
 }
 
-/** What happened: a Python traceback says it in its last line, a mere frame of a stack not at all. */
+/** What happened: a Python traceback says it below its frames, a mere frame of a stack not at all. */
 function lastLineOf(body: string, found: string): string {
-  if (/^(?:at |#\d)/.test(found)) return [exceptionIn(body), found].filter(Boolean).join(', ');
+  if (/^(?:at |#\d)/.test(found))
+    return [exceptionIn(body) ?? titleOf(body), found].filter(Boolean).join(', ');
   if (!found.startsWith('Traceback')) return found.trim();
-  return plainText(body).trim().split('\n').at(-1)?.trim().slice(0, 160) ?? found;
+  const [, frames = ''] = plainText(body).split('Traceback (most recent call last)', 2);
+  return BELOW_FRAMES.exec(frames)?.[1] ?? titleOf(body) ?? found;
 }
+
+/** The name of an exception at the beginning of a line, and its message. */
+const BELOW_FRAMES = /^([A-Za-z_][\w.]{0,120}(?:: .{1,160})?)$/m;
 
 /** What stands in one element of a page belongs together. */
 function exceptionIn(body: string): string | undefined {
@@ -56,15 +62,41 @@ function titleOf(body: string): string | undefined {
 
 function plainText(html: string): string {
   return html
+    .replaceAll('<!--', '')
     .replace(/<[^<>]*>/g, '')
-    .replaceAll('&#39;', "'")
+    .replace(/&#(?:39|x27);/g, "'")
     .replaceAll('&quot;', '"')
-    .replaceAll('&gt;', '>');
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}
+
+/** What went wrong in the receiver's own words: a member of its JSON, or all of a short text. */
+export function ownWords(body: string): string | undefined {
+  const text = body.trim();
+  if (!text.startsWith('{')) return text.length <= 120 && /^[^<>\n]+$/.test(text) ? text : undefined;
+  const words = ['exception', 'error', 'message']
+    .map((name) => new RegExp(`"${name}"\\s*:\\s*"((?:[^"\\\\]|\\\\.){1,160})"`).exec(text)?.[1])
+    .filter((word) => word !== undefined);
+  return [...new Set(words)].join(': ').replaceAll('\\', '') || undefined;
+}
+
+/** What an error page without an exception says of itself: its heading where that names one, else its title. */
+function headline(body: string): string | undefined {
+  const heading = /<h1[^<>]*>([^<]{1,200})/i.exec(body)?.[1];
+  const named =
+    heading !== undefined && /Error|Exception/.test(heading) ? plainText(heading).trim() : undefined;
+  return named ?? titleOf(body) ?? (body.trim().startsWith('{') ? ownWords(body) : undefined);
 }
 
 const POST_ROUTE = 'Give ipn_url a route that takes POST.';
 const NO_CSRF = 'Except the route of ipn_url from CSRF protection: its signature is what protects it.';
 const NO_LOGIN = 'Let the route of ipn_url be reached without a login or a session.';
+
+const brokenProxy = (status: number): AnswerProblem => ({
+  cause: `A proxy answered in place of your receiver (${status}), which gave it no answer.`,
+  cure: 'Start the app behind the proxy, and look at its log.',
+});
 
 const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   401: { cause: 'The route asks for a login (401).', cure: NO_LOGIN },
@@ -81,6 +113,12 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
     cause: 'The receiver does not read this content type (415).',
     cure: 'Read application/x-www-form-urlencoded, or let the emulator send JSON (--ipn-format json).',
   },
+  429: {
+    cause: 'The receiver limits how many requests it takes (429).',
+    cure: 'Let the route of ipn_url be called as often as the gateway sends.',
+  },
+  502: brokenProxy(502),
+  504: brokenProxy(504),
   419: { cause: 'The framework wants a CSRF token (419), which no gateway has.', cure: NO_CSRF },
 };
 
@@ -91,28 +129,30 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   const fault = errorPage(body);
   if (status < 300) {
     return fault === undefined
-      ? undefined
+      ? loginPage(status, body)
       : {
           cause: `The receiver answered ${status}, but its body is an error: ${fault}`,
           cure: 'Fix the error. Until then answer 500, so that the gateway tries again.',
         };
   }
-  if (status === 403 && /csrf/i.test(body)) {
-    return { cause: 'The framework wants a CSRF token (403), which no gateway has.', cure: NO_CSRF };
+  if (status < 500 && /csrf|authenticity.?token/i.test(body)) {
+    return { cause: `The framework wants a CSRF token (${status}), which no gateway has.`, cure: NO_CSRF };
   }
-  const told = fault ?? (status >= 500 ? (exceptionIn(body) ?? titleOf(body)) : undefined);
-  if (told !== undefined) {
-    return {
-      cause: `The receiver broke (${status}): ${told}`,
-      cure: 'Fix the error, then send the IPN again.',
-    };
-  }
-  return BY_STATUS[status];
+  const known = BY_STATUS[status];
+  const thrown = fault ?? (status >= 500 ? exceptionIn(body) : undefined);
+  // Frameworks show an error page for some statuses below 500 too, where there is no error in the code to fix.
+  if (known && (status < 500 || thrown === undefined)) return known;
+  const told = thrown ?? (status >= 500 ? headline(body) : undefined);
+  if (told === undefined) return undefined;
+  return {
+    cause: `The receiver broke (${status}): ${told}`,
+    cure: 'Fix the error, then send the IPN again.',
+  };
 }
 
 function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1] ?? '';
-  if (/log-?in|sign-?in|auth/i.test(location)) {
+  if (/log-?in|sign-?in|\bo?auth\b|\bsso\b|\bsession/i.test(location)) {
     return { cause: `The receiver redirected to a login page (${location}).`, cure: NO_LOGIN };
   }
   return {
@@ -121,9 +161,36 @@ function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
   };
 }
 
+function loginPage(status: number, body: string): AnswerProblem | undefined {
+  if (!/<input[^<>]{1,200}type=["']?password/i.test(body)) return undefined;
+  return { cause: `The receiver answered ${status} with a login page.`, cure: NO_LOGIN };
+}
+
+/** By how the text of a failure begins or ends that gave no answer: what to do about it. */
+const NO_ANSWER: readonly (readonly [RegExp, string])[] = [
+  [/begins with https?:\/\/$/, 'Correct the scheme of ipn_url.'],
+  [
+    /cannot be resolved$|^there is no route/,
+    'Correct the host of ipn_url, or send all IPNs to your receiver with --forward-ipn.',
+  ],
+  [/^no complete answer/, 'Answer at once, and do what takes long afterwards.'],
+  [/without an answer$|^Parse Error/, 'Look at the log of your receiver: it broke before it had answered.'],
+  [/certificate|^no secure connection/, 'Correct the certificate, or use http:// on your own machine.'],
+];
+
+/** What to do where no answer came; undefined where nothing listens. */
+export function noAnswerCure(error: string): string | undefined {
+  return NO_ANSWER.find(([pattern]) => pattern.test(error))?.[1];
+}
+
+const SAYS_NO =
+  /"(?:ok|success|valid|verified|accepted)"\s*:\s*(?:false|0)|"status"\s*:\s*"(?:error|fail)|\b(?:invalid|reject|refus|denied|mismatch|(?:bad|wrong) signature|not valid|forg)|(?:\bnot|n['’]t) match/i;
+
 /** Whether the body says that the IPN was refused, whatever the status: some receivers always answer 200 (observed: receiver-always-200). */
 export function saysRefused(body: string): boolean {
-  return /"ok"\s*:\s*false|\b(?:invalid|reject|refus|denied|mismatch|bad signature|not valid|forg)/i.test(
-    body,
-  );
+  // Neither the pseudo class of a style nor a member that says that nothing is wrong.
+  const said = body
+    .replace(/<(?:style|script)\b[^<]*/gi, '')
+    .replace(/"(?!ok"|success"|valid"|verified"|accepted")\w+"\s*:\s*(?:false|null|0|""|\[\s*\])/gi, '');
+  return SAYS_NO.test(said);
 }

@@ -94,7 +94,7 @@ export class Lanes {
     this.#busyTurns.delete(turn);
     this.#running.delete(deliveryId);
     this.#ended(deliveryId);
-    // It has had its slot: whoever has none goes first.
+    // It has had its slot: those without one go first.
     this.#receivers.delete(receiver.origin);
     this.#receivers.set(receiver.origin, receiver);
     this.#pumpAll(({ active }) => active === 0);

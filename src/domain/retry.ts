@@ -62,10 +62,10 @@ export function postpone(state: State, deliveryId: string, at: number, why: stri
   return { change: { deliveries: [moved] }, result: moved };
 }
 
-/** What a note begins with when the egress guard did not let out what was delivered before. */
+/** What a note begins with when the egress guard blocks what was delivered before. */
 const RESEND_REFUSED = 'a resend was refused: ';
 
-/** Whether the egress guard did not let out the last attempt. */
+/** Whether the egress guard blocked the last attempt. */
 export function wasRefused({ state, note }: Delivery): boolean {
   return state === 'refused' || (note?.startsWith(RESEND_REFUSED) ?? false);
 }

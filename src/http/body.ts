@@ -74,7 +74,7 @@ function brokenOff(): GatewayError {
 }
 
 /**
- * Takes a body until its end, until `take` returns false, or for so many milliseconds of real time.
+ * Takes a body until its end, until `take` returns false, or for that many milliseconds of real time.
  *
  * @returns whether it broke off before
  */

@@ -1,9 +1,11 @@
 import type { Merchant } from '../contract/merchant.ts';
-import { answerProblem, saysRefused } from '../contract/receiver-answer.ts';
-import { type Code, EXPECTED_SIGNATURE } from '../contract/signature.ts';
-import type { Attempt, Delivery, Payment } from '../domain/state.ts';
+import { answerProblem, noAnswerCure, ownWords, saysRefused } from '../contract/receiver-answer.ts';
+import { type Code, expectedSignature } from '../contract/signature.ts';
+import type { Attempt, Delivery } from '../domain/state.ts';
 import type { Verdict } from '../wire/dialect.ts';
+import { type ComputedSignature, computedByReceiver } from './computed-signature.ts';
 import type { AppParts } from './environment.ts';
+import { forgeryIn } from './forgery.ts';
 
 /** What became of an IPN, what it means and what to do. */
 export interface Diagnosis {
@@ -13,16 +15,17 @@ export interface Diagnosis {
   cause: string;
   /** A sentence; null where there is nothing to do. */
   cure: string | null;
-  /** What the receiver's code signed, and what it should have; null where that is not known. */
-  signed: { found: string; expected: string } | null;
+  signed: ComputedSignature['signed'];
   /** The line of the merchant's code that mends it. */
   code: Code | null;
   /** What a page offers as the next step. */
   action: 'resend' | 'faults' | null;
+  /** Where to resend it, if not to its own address. */
+  to: string | null;
 }
 
 const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null): Diagnosis => ({
-  ...{ tone, cause, cure, signed: null, code: null },
+  ...{ tone, cause, cure, signed: null, code: null, to: null },
   action: tone === 'bad' ? 'resend' : null,
 });
 
@@ -32,87 +35,138 @@ const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null
  * @param delivery as it is stored
  */
 export function diagnose(delivery: Delivery, parts: AppParts): Diagnosis {
-  const { current } = parts.state;
-  const last = current.attemptsOf(delivery.id).at(-1);
-  if (delivery.state === 'refused' || !last) return notAttempted(delivery);
-  const fault = faultBehind(delivery, last);
-  if (fault !== undefined) return fault;
-  const merchant = current.merchants.get(delivery.merchantId);
-  if (!merchant) return said('waiting', 'The merchant whose key signed it is gone.');
-  return diagnoseForged(delivery, parts) ?? ofGenuine(last, merchant, parts.dialect, delivery.state);
+  const last = parts.state.current.attemptsOf(delivery.id).at(-1);
+  if (delivery.state === 'refused' || !last) return notAttempted(delivery, parts);
+  return diagnoseAttempt(delivery, last, parts);
 }
 
-/** What became of a forged IPN; undefined for a genuine one, and before its first attempt. */
-export function diagnoseForged(delivery: Delivery, { state, dialect }: AppParts): Diagnosis | undefined {
+/**
+ * The verdict on all IPNs of a payment: that on the newest, unless that is a forged copy with which all is well while
+ * something is wrong with the newest genuine one.
+ *
+ * @param deliveries oldest first
+ */
+export function diagnoseAll(deliveries: readonly Delivery[], parts: AppParts) {
+  const last = deliveries.at(-1);
+  if (!last) return undefined;
+  const of = diagnose(last, parts);
+  if (of.tone === 'bad' || !diagnoseForged(last, parts)) return { of, ipn: last.id };
+  const genuine = deliveries.findLast((delivery) => !diagnoseForged(delivery, parts));
+  const ofGenuine = genuine && diagnose(genuine, parts);
+  return genuine && ofGenuine?.tone === 'bad' ? { of: ofGenuine, ipn: genuine.id } : { of, ipn: last.id };
+}
+
+type KnownAttempt = Omit<Attempt, 'deliveryId'>;
+
+/** What became of one attempt at a delivery. */
+export function diagnoseAttempt(delivery: Delivery, attempt: KnownAttempt, parts: AppParts): Diagnosis {
+  const special = faultBehind(delivery, attempt) ?? diagnoseForged(delivery, parts, attempt);
+  if (special !== undefined) return special;
+  const merchant = parts.state.current.merchants.get(delivery.merchantId);
+  if (!merchant) return said('waiting', 'The merchant whose key signed it is gone.');
+  const diagnosis = ofGenuine(attempt, merchant, parts.dialect, delivery.state);
+  const fault = faultOf(attempt);
+  return fault === null ? diagnosis : { ...diagnosis, cause: `${diagnosis.cause} ${fault}.` };
+}
+
+/** The fault rule that acted on an attempt, as its header names it, whatever came of it; null where none did. */
+export function faultOf({ requestHeaders }: Pick<Attempt, 'requestHeaders'>): string | null {
+  const effects = requestHeaders.find(([name]) => name === 'X-Gateway-Sim-Fault')?.[1];
+  // What was postponed goes out by a rule that has no effect left.
+  return effects === undefined ? null : `Fault: ${effects || 'sent late'} (your rule)`;
+}
+
+/**
+ * What became of a forged IPN; undefined for a genuine one, and before its first attempt.
+ *
+ * @param attempt default: the last one
+ */
+export function diagnoseForged(
+  delivery: Delivery,
+  { state, dialect }: AppParts,
+  attempt: KnownAttempt | undefined = state.current.attemptsOf(delivery.id).at(-1),
+): Diagnosis | undefined {
   if (delivery.signedWith !== '') return undefined;
   const { current } = state;
-  const last = current.attemptsOf(delivery.id).at(-1);
   const merchant = current.merchants.get(delivery.merchantId);
-  if (!last || !merchant) return undefined;
-  const verdict = dialect.verify(last.requestBody, { secretKey: merchant.secretKey });
+  if (!attempt || !merchant) return undefined;
+  const verdict = dialect.verify(attempt.requestBody, { secretKey: merchant.secretKey });
   const payment = delivery.paymentId === null ? undefined : current.payments.get(delivery.paymentId);
   const forgery = forgeryIn(verdict, delivery, payment);
-  return forgery === undefined ? undefined : ofForged(forgery, verdict, last);
+  return forgery === undefined ? undefined : ofForged(forgery, verdict, attempt);
 }
 
-function notAttempted({ state, note }: Delivery): Diagnosis {
-  if (state !== 'refused') return said('waiting', 'It has not been attempted yet.');
+function notAttempted({ id, state, note }: Delivery, { ipns }: AppParts): Diagnosis {
+  const underWay = ipns.underWay(id);
+  if (underWay)
+    return said('waiting', `It is on its way: the receiver has ${underWay.timeoutMs / 1_000} s to answer.`);
+  if (state !== 'refused') return said('waiting', 'It has not been sent yet.');
   return {
-    ...said('bad', `It was not let out: ${note ?? 'the egress rules do not allow its address'}.`),
+    ...said('bad', `It was not sent: ${note ?? 'the egress rules do not allow its address'}.`),
     cure: 'Restart the emulator with the option that is named, or with --forward-ipn to send all IPNs to your receiver.',
     action: null,
   };
 }
 
+/** Maximum characters at either end of a body that are read: a page has the verdicts of many attempts. */
+const READ = 8_192;
+
+const readPart = (body: string | null): string =>
+  body === null || body.length <= 2 * READ ? (body ?? '') : `${body.slice(0, READ)}\n${body.slice(-READ)}`;
+
 /** A body without what looks like its signature. */
 const unsigned = (body: string): string => body.replace(/[0-9a-f]{64}/i, '');
 
-const YOUR_RULE = 'That is your rule: the receiver is not to blame.';
-
 /** What a fault rule did to the attempt; undefined where none was at work. */
-export function faultBehind(
-  delivery: Delivery,
-  { error, requestBody, responseStatus, responseHeaders }: Omit<Attempt, 'deliveryId'>,
-) {
+export function faultBehind(delivery: Delivery, attempt: KnownAttempt): Diagnosis | undefined {
+  const { error, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   const told = /^fault rule: (.*?)(?: \(gateway-sim .*)?$/s.exec(error ?? '')?.[1];
-  const isOdd = requestBody !== delivery.body && delivery.signedWith !== '';
+  const fault = faultOf(attempt);
+  const isOdd = fault !== null && requestBody !== delivery.body && delivery.signedWith !== '';
   if (told === undefined && !isOdd) return undefined;
+  const isSignature = unsigned(requestBody) === unsigned(delivery.body);
+  const cause = told === undefined ? `${fault}.` : `Fault: ${told.replace(/\.$/, '')} (your rule).`;
+  if (told === undefined && isSignature && error === null && !saysRefused(readPart(responseBody))) {
+    const accepted = `${cause} The receiver accepted it (${responseStatus}): it does not check the signature.`;
+    return {
+      ...said('bad', accepted, CHECK_SIGNATURE),
+      code: expectedSignature(requestBody),
+      action: 'faults',
+    };
+  }
   const answered = responseHeaders.length ? ` The receiver answered ${responseStatus}.` : '';
-  const changed = unsigned(requestBody) === unsigned(delivery.body) ? 'signature corrupted' : 'body changed';
-  const what = told ?? `${changed}.${answered}`;
-  const cause = `Fault: ${what.replace(/\.?$/, '.')}`;
-  return { ...said('waiting', cause, YOUR_RULE), action: 'faults' } satisfies Diagnosis;
+  const cure = 'It was done on purpose: the receiver is not to blame.';
+  return { ...said('waiting', cause + answered, cure), action: 'faults' };
 }
 
-/** What is false in an IPN, in a few words; undefined in a genuine one. */
-function forgeryIn(verdict: Verdict, { body }: Delivery, payment: Payment | undefined): string | undefined {
-  const changes: string[] = [];
-  const change = (name: string, was: string | undefined, is: string | null) => {
-    if (was !== undefined && is !== null && is !== was) changes.push(`${name} ${was} → ${is}`);
-  };
-  change('amount', payment?.amount, verdict.amount);
-  change('identifier', payment?.identifier, verdict.identifier);
-  change('currency', payment?.currency, currencyIn(body));
-  if (verdict.authentic && verdict.status !== 'success') changes.push(`status ${verdict.status}`);
-  if (!verdict.authentic && !changes.length) changes.push('signature');
-  return changes.join(', ') || undefined;
-}
+const CHECK_SIGNATURE = 'Compare the signature with your own, and answer 400 where it differs.';
 
-function currencyIn(body: string): string | null {
-  if (!body.startsWith('{')) return new URLSearchParams(body).get('data[currency][code]');
-  return /"currency":\{"code":"([^"]*)"/.exec(body)?.[1] ?? null;
-}
+/** Statuses with which a receiver rejects what it has checked; the others say nothing of a forgery. */
+const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409, 410, 412, 422]);
 
 function ofForged(
   what: string,
   verdict: Verdict,
-  { responseStatus: status, responseBody, error }: Attempt,
+  { requestBody, responseStatus: status, responseHeaders: headers, responseBody, error }: KnownAttempt,
 ): Diagnosis {
+  const body = readPart(responseBody);
   if (status === null)
-    return said('waiting', `Nobody knows what the receiver makes of a forged IPN (${what}): ${error}.`);
+    return said('waiting', `It is not known what the receiver does with a forged IPN (${what}): ${error}.`);
+  const problem = answerProblem({ status, headers, body });
+  if (error === null ? problem : !REJECTS.has(status)) {
+    const { cause = `It answered ${status}.`, cure = 'Look at the log of your receiver.' } = problem ?? {};
+    return {
+      ...said(
+        'waiting',
+        `It is not known what the receiver does with a forged IPN (${what}). ${cause}`,
+        cure,
+      ),
+      action: 'resend',
+    };
+  }
   if (error !== null)
     return said('good', `Your receiver rejected a forged IPN (${what}), as it must: ${status}.`);
-  if (saysRefused(responseBody ?? '')) {
+  if (saysRefused(body)) {
     const cause = `Your receiver answered ${status} to a forged IPN (${what}), and its body says that it rejected it.`;
     return said('good', cause, 'Answer 4xx to what you reject: a status says it to everybody.');
   }
@@ -121,86 +175,76 @@ function ofForged(
     : 'It does not check the signature.';
   const cure = verdict.authentic
     ? 'Take success alone for a payment, and compare amount and currency with those of the order.'
-    : 'Compare the signature with your own, and answer 400 where it differs. Then send this copy again: it must be rejected.';
+    : `${CHECK_SIGNATURE} Then send this copy again: it must be rejected.`;
   return {
     ...said('bad', `Your receiver accepted a forged IPN (${what}). ${missing}`, cure),
-    code: verdict.authentic ? null : EXPECTED_SIGNATURE,
-    action: 'resend',
+    code: verdict.authentic ? null : expectedSignature(requestBody),
   };
 }
 
 function ofGenuine(
-  last: Attempt,
+  attempt: KnownAttempt,
   merchant: Merchant,
   dialect: AppParts['dialect'],
   state: Delivery['state'],
 ): Diagnosis {
-  const { responseStatus: status, responseHeaders: headers, responseBody, error } = last;
-  const body = responseBody ?? '';
+  const { responseStatus: status, responseHeaders: headers, responseBody, error } = attempt;
+  const body = readPart(responseBody);
+  const isRejected = error !== null || saysRefused(body);
+  const computed = computedByReceiver(body, attempt.requestBody, merchant, dialect);
+  // In an answer that accepts it, the signature may be written in any way, but not be that of another text.
+  if (computed !== undefined && (isRejected || computed.signed !== null))
+    return ofComputed(computed, attempt);
   const problem = answerProblem({ status, headers, body });
-  if (error === null) {
-    return problem
-      ? said('bad', problem.cause, problem.cure)
-      : said('good', `Your receiver took it: ${status} after ${Math.round(last.durationMs)} ms.`);
-  }
-  const computed = computedByReceiver(body, last.requestBody, merchant, dialect);
-  if (computed !== undefined) return computed;
   if (problem) return said('bad', problem.cause, problem.cure);
-  return said('bad', `${error[0]?.toUpperCase()}${error.slice(1)}.`, cureOf(status, state));
+  const words = ownWords(body);
+  const saying = words === undefined ? '' : `: “${words}”`;
+  if (error === null) {
+    return isRejected
+      ? said(
+          'bad',
+          `The receiver answered ${status}, but its body says that it rejected the IPN${saying}.`,
+          REJECTED,
+        )
+      : said('good', `Your receiver took it: ${status} after ${Math.round(attempt.durationMs)} ms.`);
+  }
+  const cause =
+    status === null
+      ? `${error[0]?.toUpperCase()}${error.slice(1)}`
+      : `The receiver answered ${status}${saying || ': expected 2xx'}`;
+  return { ...said('bad', `${cause}.`, cureOf(attempt, state)), to: otherScheme(attempt) };
 }
 
-function cureOf(status: number | null, state: Delivery['state']): string {
+function ofComputed({ value, reason, signed }: ComputedSignature, { requestBody }: KnownAttempt): Diagnosis {
+  const what = signed ? 'something else' : 'the right text in a wrong way';
+  const cause = `Your code signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
+  const cure = signed
+    ? 'Sign data.amount and identifier with the secret key, exactly as they came.'
+    : 'Compute it as in the line below.';
+  return { ...said('bad', cause, cure), signed, code: expectedSignature(requestBody) };
+}
+
+const REJECTED =
+  'The IPN is genuine: look at how your code computes the signature, and at the order that it looks up.';
+
+const anotherKey = (signature: string) =>
+  `Its answer shows a signature (${signature.slice(0, 8)}…) that no usual mistake explains: check that your receiver has this merchant's secret key.`;
+
+/** The address that the failure asks for, where only the scheme was wrong. */
+function otherScheme({ error, url }: KnownAttempt): string | null {
+  const scheme = /begins with (https?:)\/\/$/.exec(error ?? '')?.[1];
+  return scheme === undefined ? null : url.replace(/^https?:/i, scheme);
+}
+
+function cureOf(attempt: KnownAttempt, state: Delivery['state']): string {
+  const { responseStatus: status, responseBody, requestBody, error } = attempt;
   const again = state === 'failed' ? 'then resend it' : 'the emulator tries again by itself';
-  if (status === null) return `Start your receiver at this address; ${again}.`;
+  if (status === null) return noAnswerCure(error ?? '') ?? `Start your receiver at this address; ${again}.`;
   if (status === 400 || status === 403 || status === 422) {
-    return 'The IPN is genuine: look at how your code computes the signature, and at the order that it looks up.';
+    const other = readPart(responseBody)
+      .match(/\b[0-9a-f]{64}\b/gi)
+      ?.find((value) => !requestBody.includes(value));
+    return other === undefined ? REJECTED : `${REJECTED} ${anotherKey(other)}`;
   }
   return `Answer 2xx when all went well; ${again}.`;
-}
-
-/** Maximum values in an answer that are tried as signatures. */
-const MAX_TRIED = 8;
-
-/** What mistake of the receiver's code made a signature that its answer shows. */
-function computedByReceiver(
-  answer: string,
-  sent: string,
-  { publicKey, secretKey }: Merchant,
-  dialect: AppParts['dialect'],
-): Diagnosis | undefined {
-  const genuine = dialect.verify(sent, { secretKey });
-  const values = answer.match(/\b[0-9a-f]{64}\b|(?<![\w+/])[\w+/-]{43}=/gi) ?? [];
-  for (const value of values.slice(0, MAX_TRIED)) {
-    if (value === genuine.expected || genuine.signature === null) continue;
-    const others = new Map([['the public key', publicKey]]);
-    const verdict = dialect.verify(sent.replace(genuine.signature, encodeURIComponent(value)), {
-      secretKey,
-      others,
-    });
-    const [reason] = verdict.reasons;
-    if (verdict.authentic || reason === undefined || reason.startsWith('the signature matches neither'))
-      continue;
-    const cause = `Your code signed something else (${value.slice(0, 8)}…): ${reason}.`;
-    const cure = 'Sign data.amount and identifier with the secret key, exactly as they came.';
-    const { signedText: expected } = genuine;
-    const { foundText: found } = verdict;
-    const isOther = found !== null && expected !== null && found !== expected;
-    const signed = isOther ? { found, expected } : null;
-    return { ...said('bad', cause, cure), signed, code: EXPECTED_SIGNATURE };
-  }
-  return undefined;
-}
-
-/** A delivery that keeps failing is no mere `pending`: how often it did, and when it is tried next. */
-export function retrying(delivery: Delivery, { state, clock }: AppParts) {
-  const failures = state.current.attemptsOf(delivery.id).filter(({ error }) => error !== null);
-  const last = failures.at(-1);
-  if (delivery.state !== 'pending' || !last || delivery.nextAttemptAt === null) return undefined;
-  const seconds = Math.max(0, Math.round((Date.parse(delivery.nextAttemptAt) - clock.now()) / 1_000));
-  const wait = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
-  const times = `×${failures.length}`;
-  return {
-    brief: `retrying ${times}`,
-    text: `retrying · ${last.responseStatus ?? 'no answer'} ${times} · next in ${wait}`,
-  };
 }

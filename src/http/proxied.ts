@@ -14,7 +14,7 @@ export function isProxied(incoming: IncomingMessage): boolean {
   return proxied.has(incoming);
 }
 
-/** Whoever may use the proxy comes to the service's own routes only, however their address is written. */
+/** Clients of the proxy reach the service's own routes only, however they write the address. */
 export function proxiedGuard(): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
     const { path } = c.req;

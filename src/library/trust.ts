@@ -7,7 +7,7 @@ const agents = new Map<string, Agent>();
 
 /**
  * What makes connections that trust the certificates in a file, and no others. A server whose own certificate is in it
- * may be reached by any name: whoever named the file meant that server.
+ * may be reached by any name: the user who named the file meant that server.
  *
  * @throws the file system's error
  */

@@ -102,7 +102,7 @@ function* unknownCurrencies(
   }
 }
 
-/** What the rules of payments and cards never leave behind, whoever wrote it. */
+/** What the rules of payments and cards never leave behind, whatever wrote it. */
 function* brokenRules({ payments, cards }: WholeState): Findings {
   for (const { id, status, settledAt, settledBy } of payments) {
     yield undefined;

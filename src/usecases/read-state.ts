@@ -15,7 +15,7 @@ interface Batch {
 }
 
 /**
- * Reads the text of a whole state in slices: whoever else waits for an answer gets it meanwhile. Each record is held
+ * Reads the text of a whole state in slices: other requests are answered meanwhile. Each record is held
  * against the rules of a state, and what is wrong is collected until an error can name no more of it.
  *
  * @param source what to call it in an error

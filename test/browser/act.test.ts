@@ -96,7 +96,8 @@ async function pagesOf(sim: Sim): Promise<Record<string, (page: Page) => Promise
     checked: check,
     faults: async (page) => {
       await page.goto(`${sim.url}${UI}/faults`);
-      await page.getByText('Answer with a status').click();
+      await page.getByRole('link', { name: 'Wait first (latency)' }).click();
+      await page.getByRole('textbox', { name: 'Latency' }).waitFor();
     },
     clock: goTo(`${UI}/clock`),
     keys: goTo(`${UI}/keys`),

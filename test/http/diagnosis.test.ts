@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import { type Diagnosis, diagnose, retrying } from '../../src/http/diagnosis.ts';
+import {
+  type Diagnosis,
+  diagnose,
+  diagnoseAll,
+  diagnoseAttempt,
+  faultBehind,
+} from '../../src/http/diagnosis.ts';
+import { retrying } from '../../src/http/retrying.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -98,6 +105,170 @@ describe('a genuine IPN', () => {
     expect(Object.keys(code ?? {})).toEqual(['PHP', 'Node', 'Python']);
   });
 
+  it.each([
+    [200, 'Invalid signature', /its body says that it rejected the IPN: “Invalid signature”/],
+    [200, '{"ok":false,"error":"bad signature"}', /rejected the IPN: “bad signature”/],
+    [200, '<form action="/login"><input name="pw" type="password"></form>', /200 with a login page/],
+    [200, '<p>There has been a critical error on this website.', /its body is an error/],
+    [405, '<title>Not Allowed</title>MethodNotAllowedHttpException: no POST #0 /a.php(2)', /takes no POST/],
+    [422, "<h1>Can't verify CSRF token authenticity.</h1>", /wants a CSRF token \(422\)/],
+    [502, '<title>502 Bad Gateway</title>', /A proxy answered/],
+    [
+      500,
+      '<!-- ErrorException: Undefined key "amount" in a.php -->#0 /app/x.php(2)',
+      /: ErrorException: Undefined/,
+    ],
+    [500, '<h1>NoMethodError in PaymentsController#ipn</h1>', /\(500\): NoMethodError in Pay/],
+    [500, '{"error":"Internal Server Error","message":"no amount"}', /Internal Server Error: no amount/],
+    [400, '{"message":"order is paid"}', /^The receiver answered 400: “order is paid”\.$/],
+  ])('that was answered %i %s is wrong, in the words of the receiver', async (status, body, cause) => {
+    const { found } = await settledWith([{ status, body }]);
+    expect(found()).toMatchObject({ tone: 'bad', cause: expect.stringMatching(cause) });
+  });
+
+  it.each([
+    '{"ok":true,"invalid":false,"errors":[],"rejected":0}',
+    '<style>input:invalid{color:red}</style><p>Thank you</p>',
+    '{"status":"ok"}',
+  ])('that was answered 200 %s is right', async (body) => {
+    const { found } = await settledWith([{ body }]);
+    expect(found()).toMatchObject({ tone: 'good' });
+  });
+
+  it('whose redirect leads to authors is not one to a login page', async () => {
+    const { found } = await settledWith([{ status: 302, headers: { Location: '/authors' } }]);
+    expect(found().cause).toContain('redirected to /authors');
+  });
+
+  it('whose address has the wrong scheme is to be sent to the right one', async () => {
+    const receiver = await startReceiver([{}]);
+    const sim = await startSim();
+    const wrong = `${receiver.url}/ipn`.replace('http:', 'https:');
+    const url = await sim.initiate({ ...ORDER, ipn_url: wrong });
+    const id = new URL(url).searchParams.get('payment_id') ?? '';
+    const { parts } = sim.server;
+    const { delivery } = await parts.payments.settle(id, { outcome: 'approve', by: 'control' });
+    if (!delivery) throw new Error('no IPN was made');
+    const { cure, to } = diagnose(parts.ipns.require(delivery.id), parts);
+    expect([cure, to]).toEqual(['Correct the scheme of ipn_url.', `${receiver.url}/ipn`]);
+    await parts.ipns.resend(delivery.id, to ?? '');
+    expect(diagnoseAll(parts.state.current.deliveriesOf(id), parts)?.of.tone).toBe('good');
+  });
+
+  it('whose receiver broke off is not told to start it', async () => {
+    const { found } = await settledWith(['drop']);
+    expect(found().cure).toMatch(/^Look at the log of your receiver/);
+  });
+
+  it('that waits for its answer was sent', async () => {
+    const receiver = await startReceiver(['hang']);
+    const sim = await startSim();
+    const { parts } = sim.server;
+    const url = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+    const id = new URL(url).searchParams.get('payment_id') ?? '';
+    await parts.payments.settle(id, { outcome: 'approve', by: 'control', delivery: 'redirect-then-ipn' });
+    await receiver.request(1);
+    expect(diagnoseAll(parts.state.current.deliveriesOf(id), parts)?.of).toMatchObject({
+      tone: 'waiting',
+      cause: 'It is on its way: the receiver has 10 s to answer.',
+    });
+  });
+
+  it.each([
+    ['in lower case', (text: string) => text.toLowerCase(), /the right text in a wrong way .*lower case/],
+    [
+      'in base64 with slashes as PHP writes them in JSON',
+      (text: string) => Buffer.from(text, 'hex').toString('base64').replaceAll('/', '\\/'),
+      /the right text in a wrong way .*base64/,
+    ],
+    [
+      'in base64 for addresses',
+      (text: string) => Buffer.from(text, 'hex').toString('base64url'),
+      /the right text in a wrong way .*base64/,
+    ],
+  ])('whose signature the answer shows %s was made of the right text', async (_, write, cause) => {
+    const { found } = await settledWith(({ body }) => {
+      const form = new URLSearchParams(body);
+      return { status: 400, body: `{"computed":"${write(form.get('signature') ?? '')}"}` };
+    });
+    expect(found()).toMatchObject({ cause: expect.stringMatching(cause), signed: null });
+  });
+
+  it('that is JSON is computed from JSON in every language, also where the answer shows base64', async () => {
+    const receiver = await startReceiver(({ body }) => {
+      const { data, identifier } = JSON.parse(body);
+      const hmac = createHmac('sha256', 'sec_sim_example_not_a_real_key');
+      const computed = hmac.update(Number(data.amount) + identifier).digest('base64');
+      return { status: 400, body: JSON.stringify({ computed }) };
+    });
+    const sim = await startSim({ ipnFormat: 'json' });
+    const url = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+    const id = new URL(url).searchParams.get('payment_id') ?? '';
+    const { parts } = sim.server;
+    await parts.payments.settle(id, { outcome: 'approve', by: 'control' });
+    const { of } = diagnoseAll(parts.state.current.deliveriesOf(id), parts) ?? {};
+    expect(of?.signed).toEqual({ found: '49.9order-1', expected: '49.90order-1' });
+    expect(of?.code?.PHP).toMatch(
+      /^\$body = json_decode\(.*\$body\['data'\]\['amount'\] \. \$body\['identifier'\]/,
+    );
+    expect(of?.code?.Python).toContain("body['data']['amount'] + body['identifier']");
+  });
+
+  it('whose receiver has another secret key is told to check that', async () => {
+    const computed = createHmac('sha256', 'sec_of_somebody_else').update('49.90order-1').digest('hex');
+    const { found } = await settledWith([{ status: 400, body: `expected ${computed}` }]);
+    expect(found().cure).toContain(
+      `(${computed.slice(0, 8)}…) that no usual mistake explains: check that your`,
+    );
+    const echo = await settledWith(({ body }) => {
+      return { status: 400, body: `no: ${new URLSearchParams(body).get('signature')}` };
+    });
+    expect(echo.found().cure).not.toContain('no usual mistake');
+  });
+
+  it('that is accepted with another text signed is wrong', async () => {
+    const { found } = await settledWith(({ body }) => {
+      const form = new URLSearchParams(body);
+      const text = `${Number(form.get('data[amount]'))}${form.get('identifier')}`;
+      const computed = createHmac('sha256', 'sec_sim_example_not_a_real_key').update(text).digest('hex');
+      return { body: `{"received":true,"computed":"${computed}"}` };
+    });
+    expect(found()).toMatchObject({ tone: 'bad', signed: { found: '49.9order-1' } });
+  });
+
+  it('that your fault rule did no harm to has its own verdict, and names the rule', async () => {
+    const { found } = await settledWith([{}], ({ server }) =>
+      server.parts.faults.set({ route: 'ipn', duplicate: true, times: 1 }),
+    );
+    expect(found()).toMatchObject({
+      tone: 'good',
+      cause: expect.stringMatching(/^Your receiver took it: 200 .*\. Fault: sent twice \(your rule\)\.$/),
+    });
+  });
+
+  it('whose corrupted signature was accepted is red', async () => {
+    const { found } = await settledWith([{}], ({ server }) =>
+      server.parts.faults.set({ route: 'ipn', corruptSignature: true }),
+    );
+    expect(found()).toMatchObject({
+      tone: 'bad',
+      cause:
+        'Fault: signature corrupted (your rule). The receiver accepted it (200): it does not check the signature.',
+    });
+  });
+
+  it('whose keys were replaced and that was signed anew had no fault before', async () => {
+    const { sim, last } = await settledWith([{ status: 400 }, {}]);
+    const { parts } = sim.server;
+    await parts.merchants.replaceKeys(parts.merchants.default.id);
+    await parts.ipns.resend(last()?.id ?? '');
+    const delivery = last();
+    const [first] = parts.state.current.attemptsOf(delivery?.id ?? '');
+    if (!delivery || !first) throw new Error('no IPN was made');
+    expect(first.requestBody).not.toBe(delivery.body);
+    expect(faultBehind(delivery, first)).toBe(undefined);
+  });
+
   it('that your fault rule changed or lost blames nobody else', async () => {
     const corrupt = await settledWith([{ status: 400 }], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', corruptSignature: true }),
@@ -105,13 +276,16 @@ describe('a genuine IPN', () => {
     expect(corrupt.found()).toMatchObject({
       tone: 'waiting',
       action: 'faults',
-      cause: 'Fault: signature corrupted. The receiver answered 400.',
-      cure: expect.stringContaining('your rule'),
+      cause: 'Fault: signature corrupted (your rule). The receiver answered 400.',
+      cure: expect.stringContaining('not to blame'),
     });
     const lost = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', drop: true }),
     );
-    expect(lost.found()).toMatchObject({ tone: 'waiting', cause: 'Fault: it was lost on the way.' });
+    expect(lost.found()).toMatchObject({
+      tone: 'waiting',
+      cause: 'Fault: it was lost on the way (your rule).',
+    });
   });
 
   it('that keeps failing says so in lists', async () => {
@@ -156,5 +330,43 @@ describe('a forged IPN', () => {
 
   it('that the receiver never answered proves nothing', async () => {
     expect(await forged([{}, 'drop'], 'amount')).toMatchObject({ tone: 'waiting' });
+  });
+
+  it.each([
+    [500, 'boom'],
+    [405, ''],
+    [302, ''],
+    [200, 'Fatal error: Uncaught TypeError in ipn.php:3'],
+  ])('that a receiver answers %i "%s" to proves nothing either', async (status, body) => {
+    const cause = expect.stringMatching(/^It is not known what the receiver does with a forged IPN/);
+    expect(await forged([{}, { status, body }], 'amount')).toMatchObject({ tone: 'waiting', cause });
+  });
+
+  it('is not rejected by the style of a page', async () => {
+    const body = '<style>input:invalid{color:red}</style><p>Thank you</p>';
+    expect(await forged([{}, { body }], 'amount')).toMatchObject({ tone: 'bad' });
+  });
+
+  it('is rejected in other words too', async () => {
+    const body = '{"success":false,"message":"the signature does not match"}';
+    expect(await forged([{}, { body }], 'amount')).toMatchObject({ tone: 'good' });
+  });
+
+  it('has a verdict for each attempt, and hides none on a genuine one', async () => {
+    const { sim, id } = await settledWith([{ status: 400 }, {}, { status: 400 }]);
+    const { parts } = sim.server;
+    const [fired] = await parts.ipns.fire({ payment: id, tamper: requireTamperings('amount') });
+    if (!fired) throw new Error('nothing was fired');
+    await parts.ipns.resend(fired.id);
+    const delivery = parts.ipns.require(fired.id);
+    const attempts = parts.state.current.attemptsOf(fired.id);
+    expect(attempts.map((attempt) => diagnoseAttempt(delivery, attempt, parts).tone)).toEqual([
+      'bad',
+      'good',
+    ]);
+    expect(diagnoseAll(parts.state.current.deliveriesOf(id), parts)?.of).toMatchObject({
+      tone: 'bad',
+      cause: 'The receiver answered 400: expected 2xx.',
+    });
   });
 });

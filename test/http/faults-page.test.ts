@@ -2,20 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { FAULT_EFFECTS } from '../../src/contract/fault-effects.ts';
 import { FAULT_PRESETS } from '../../src/contract/fault-presets.ts';
 import { pageOf, postForm } from '../helpers/forms.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const PAGE = '/_sim/ui/faults';
 const rules = ({ server }: Sim) => server.parts.faults.list.map(({ rule }) => rule);
 
-/** The forms of the page by the address that they post to. */
-async function forms(sim: Sim): Promise<Map<string, string>> {
-  const html = await pageOf(sim, PAGE);
-  return new Map(
-    [...html.matchAll(/<form method="post" action="([^"]*)".*?<\/form>/gs)].map(([form, to = '']) => [
-      to,
-      form,
-    ]),
-  );
+/** The forms of the page for an effect that set one, by the last part of the address that they post to. */
+async function effectForms(sim: Sim, effect: string): Promise<Map<string, string>> {
+  const html = await pageOf(sim, `${PAGE}?effect=${effect}`);
+  const all = [...html.matchAll(/<form method="post" action="[^"]*\/(\w+)".*?<\/form>/gs)];
+  return new Map(all.map(([form, to = '']) => [to, form] as const).filter(([to]) => to in FAULT_EFFECTS));
 }
 
 const namesIn = (form = '') =>
@@ -42,12 +39,25 @@ describe('a preset of faults', () => {
 
 describe('the form of a fault', () => {
   it('asks only for what applies to it', async () => {
-    const all = await forms(await startSim());
-    const asked = (effect: string) => namesIn(all.get(`${PAGE}/${effect}`));
-    expect(asked('status')).toEqual(['identifier', 'route', 'status', 'times']);
-    expect(asked('drop')).toEqual(['identifier', 'route', 'times']);
-    expect(all.get(`${PAGE}/delay`)).toContain('type="hidden" name="route" value="ipn"');
-    for (const effect of Object.keys(FAULT_EFFECTS)) expect(asked(effect)).toContain('route');
+    const sim = await startSim();
+    const asked = async (effect: string) => namesIn((await effectForms(sim, effect)).get(effect));
+    expect(await asked('status')).toEqual(['from', 'identifier', 'route', 'status', 'times']);
+    expect(await asked('drop')).toEqual(['from', 'identifier', 'route', 'times']);
+    const delay = (await effectForms(sim, 'delay')).get('delay');
+    expect(delay).toContain('type="hidden" name="route" value="ipn"');
+    for (const effect of Object.keys(FAULT_EFFECTS)) {
+      expect([...(await effectForms(sim, effect)).keys()]).toEqual([effect]);
+      expect(await asked(effect)).toContain('route');
+    }
+  });
+
+  it('is that of a status unless another one is chosen, and comes back to what was chosen', async () => {
+    const sim = await startSim();
+    const chosen = async (effect: string) => [...(await effectForms(sim, effect)).keys()];
+    expect([await chosen(''), await chosen('toString')]).toEqual([['status'], ['status']]);
+    const from = `${PAGE}?effect=drop`;
+    const answer = await postForm(sim, `${PAGE}/drop`, { route: 'ipn', from });
+    expect([answer.location, rules(sim)]).toEqual([from, [{ route: 'ipn', drop: true }]]);
   });
 
   it.each(Object.entries(FAULT_EFFECTS))('of %s works as it comes', async (effect, about) => {
@@ -73,8 +83,7 @@ describe('the form of a fault', () => {
     const answer = await postForm(sim, `${PAGE}/${effect}`, given);
     expect([answer.status, rules(sim)]).toEqual([422, []]);
     expect(answer.html).toContain(problem);
-    expect(answer.html).toContain(`<details id="set-${effect}" name="effect" open="">`);
-    expect(answer.html.match(/<details [^>]*open/g)).toHaveLength(1);
+    expect(answer.html).toMatch(new RegExp(`effect=${effect}" aria-current="true"`));
     expect(answer.html.match(/value="order-\*"/g)).toHaveLength(1);
   });
 
@@ -86,4 +95,21 @@ describe('the form of a fault', () => {
     expect(html.match(/spent/g)).toHaveLength(1);
     expect(html).toContain('once (spent)');
   });
+});
+
+it('the page of an IPN names the rule that changed it, at the attempt and at the signature', async () => {
+  const receiver = await startReceiver([{ status: 400 }]);
+  const sim = await startSim({ ipnSchedule: ['1h'] });
+  const { faults, payments } = sim.server.parts;
+  faults.set({ route: 'ipn', corruptSignature: true });
+  const url = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+  const id = new URL(url).searchParams.get('payment_id') ?? '';
+  const { delivery } = await payments.settle(id, { outcome: 'approve', by: 'control' });
+  const html = await pageOf(sim, `/_sim/ui/ipns/${delivery?.id}`);
+  const fault = 'Fault: signature corrupted (your rule)';
+  expect(html).toContain(`<strong class="verdict ">${fault}. The receiver answered 400.</strong>`);
+  expect(html).toContain(`<p class="warning">${fault}</p>`);
+  expect(html).not.toContain('matches neither');
+  expect(html).toMatch(/data-verdict="waiting".*>Send again<\/button>.*>Show the rules<\/a>/s);
+  expect(html).toMatch(/<h1>IPN of order-1<\/h1><span class="retrying">retrying · 400 ×1 · next in 5\d min/);
 });

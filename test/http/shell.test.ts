@@ -71,6 +71,43 @@ describe('a list', () => {
     expect(Buffer.byteLength(html)).toBeLessThan(60_000);
   });
 
+  it.each(['', '/ui/ipns', '/ui/requests', '/ui/search?q=order'])(
+    '/_sim%s is as light with addresses of 2,000 characters',
+    async (path) => {
+      const long = 'x'.repeat(1_900);
+      const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
+      const { payments } = sim.server.parts;
+      for (let number = 0; number < 50; number++) {
+        const identifier = `order-2026-11-22-${100 + number}`;
+        await sim.initiate({ ...ORDER, identifier, ipn_url: `${receiver.url}/${long}` });
+        await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
+      }
+      expect(Buffer.byteLength(await page(path))).toBeLessThan(60_000);
+    },
+  );
+
+  it('of requests is narrowed by route, method, result and text', async () => {
+    await fetch(await sim.initiate({ ...ORDER, identifier: 'paid-1' }));
+    await fetch(`${sim.url}/api/cards`);
+    await fetch(`${sim.url}/wp-login.php`);
+    const rows = async (query: string) =>
+      [...(await page(`/ui/requests${query}`)).matchAll(/<th scope="row"><a [^>]*>(.*?)<\/a>/g)].map(
+        ([, name]) => name?.replace(/<[^>]+>/g, ''),
+      );
+    const [opened, initiated] = ['GET /sandbox/initiate/payment/checkout', 'POST /sandbox/payment/initiate'];
+    const [cards, other] = ['GET /api/cards', 'GET /wp-login.php'];
+    expect(textOf(await page('/ui/requests'), /<nav id="requests-route"[^>]*>(.*?)<\/nav>/s)).toBe(
+      '4 all1 initiate1 checkout1 cards1 other',
+    );
+    expect(await rows('')).toEqual([other, cards, opened, initiated]);
+    expect(await rows('?route=cards')).toEqual([cards]);
+    expect(await rows('?method=POST')).toEqual([initiated]);
+    expect(await rows('?result=refused')).toEqual([other, cards]);
+    expect(await rows('?text=paid-1')).toEqual([opened, initiated]);
+    expect(await rows('?text=401')).toEqual([cards]);
+    expect(await page('/ui/requests?method=PUT')).toContain('No matches.');
+  });
+
   it('tells which of how many it shows, and leads on and back', async () => {
     const { current: state } = sim.server.parts.state;
     await sim.initiate(ORDER);
@@ -94,7 +131,7 @@ describe('a list', () => {
     expect(third.newer).toBe(first.older);
   });
 
-  it('shortens an identifier in its middle, and keeps it whole for whoever reads, copies or looks for it', async () => {
+  it('shortens an identifier in its middle, and keeps it whole for reading, copying and searching', async () => {
     const identifier = 'invoice-2026-11-22-customer-0001';
     await sim.initiate({ ...ORDER, identifier });
     const [, link = '', content = ''] =
@@ -108,6 +145,28 @@ describe('a list', () => {
     await sim.initiate(ORDER);
     await sim.server.parts.clock.move({ advance: '2h' });
     expect(await page('')).toMatch(/<time datetime="[^"]+" data-ago="" title="[\d-]+ [\d:]+ UTC">2 h ago</);
+  });
+
+  it('says of what was delivered that its answer was an error', async () => {
+    const long = `${'<p>paid</p>'.repeat(4_000)}<b>Fatal error</b>: Uncaught TypeError in ipn.php:3`;
+    const receiver = await startReceiver([{}, { body: long }]);
+    const { payments } = sim.server.parts;
+    for (const identifier of ['good', 'wrong']) {
+      await sim.initiate({ ...ORDER, identifier, ipn_url: `${receiver.url}/ipn` });
+      await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
+    }
+    for (const [path, wrong] of [
+      ['', 'wrong answer'],
+      ['/ui/ipns', 'delivered, wrong answer'],
+      ['/ui/search?q=127.0.0.1', 'wrong answer'],
+    ] as const) {
+      const html = await page(path);
+      const [, list = ''] = /<tbody>(.*)<\/tbody>|$/s.exec(html) ?? [];
+      const states = (list || html).matchAll(
+        /<span class="status (?:delivered|failed)">((?:deliv|wrong)[^<]*)</g,
+      );
+      expect([path, [...states].map(([, state]) => state)]).toEqual([path, [wrong, 'delivered']]);
+    }
   });
 
   it('gives every Resend a name of its own', async () => {
@@ -167,10 +226,14 @@ describe('the search', () => {
     );
   };
 
+  /** Without the requests that led to what is found. */
+  const foundRecords = async (text: string) =>
+    (await found(text)).filter((one) => !one.startsWith('requests: '));
+
   it('finds payments, IPNs and cards by what people know of them', async () => {
     const { payments, cards, dialect, merchants, state } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
-    await sim.initiate({ ...ORDER, ...ada, identifier: 'tea', amount: '12.34' });
+    await sim.initiate({ ...ORDER, ...ada, identifier: 'tea', amount: '1250.34' });
     await sim.initiate({ ...ORDER, identifier: 'milk', ipn_url: 'http://127.0.0.1:9/dairy' });
     await payments.settle('milk', { outcome: 'approve', by: 'control' });
     const fields = {
@@ -182,13 +245,36 @@ describe('the search', () => {
     };
     await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
     const tea = state.current.findPayment('tea');
-    for (const text of ['tea', 'LOVELACE', 'ada analytical', '12.34', tea?.id ?? '', tea?.trx ?? ''])
-      expect([text, await found(text)]).toEqual([text, ['payments: tea']]);
+    for (const text of [
+      'tea',
+      'LOVELACE',
+      'ada analytical',
+      '1250.34',
+      '$1,250.34',
+      tea?.id ?? '',
+      tea?.trx ?? '',
+    ])
+      expect([text, await foundRecords(text)]).toEqual([text, ['payments: tea']]);
     expect(await found('dairy')).toEqual(['ipns: IPN of milk']);
-    expect(await found('milk')).toEqual(['payments: milk', 'ipns: IPN of milk']);
+    expect(await foundRecords('milk')).toEqual(['payments: milk', 'ipns: IPN of milk']);
     expect(await found('grace')).toEqual(['cards: Travel']);
     expect(await page('/ui/search?q=nobody')).toContain('No matches.');
     expect(await page('/ui/search?q=%3Cimg%3E')).not.toContain('<img');
+  });
+
+  it('finds requests by path and by the identifier that they came with, refused ones too', async () => {
+    const initiate = `${sim.url}/sandbox/payment/initiate`;
+    const body = { identifier: 'refused-1' };
+    await fetch(initiate, { method: 'POST', body: new URLSearchParams(body) });
+    const headers = { 'Content-Type': 'application/json' };
+    await fetch(initiate, { method: 'POST', headers, body: JSON.stringify({ identifier: 'refused-2' }) });
+    await fetch(await sim.initiate({ ...ORDER, identifier: 'paid-1' }));
+    const post = 'requests: POST /sandbox/payment/initiate';
+    const opened = 'requests: GET /sandbox/initiate/payment/checkout';
+    expect(await found('refused-1')).toEqual([post]);
+    expect(await found('refused-2')).toEqual([post]);
+    expect(await found('paid-1')).toEqual(['payments: paid-1', opened, post]);
+    expect(await found('GET checkout')).toEqual([opened]);
   });
 
   it('lets others have their turn, and looks at what came before all the same', async () => {
@@ -205,24 +291,29 @@ describe('the search', () => {
     let turns = 0;
     for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
     expect(turns).toBeGreaterThan(2);
-    expect(await found('the-first')).toEqual(['payments: the-first']);
+    expect(await foundRecords('the-first')).toEqual(['payments: the-first']);
     expect(await found('order-6999')).toEqual(['payments: order-6999']);
   });
 
   it('looks for ten words at most, each of which costs time in each record', async () => {
     await sim.initiate({ ...ORDER, identifier: 'a-b-c-d-e-f-g-h-i-j' });
     const words = 'a b c d a b c d e f g h i j';
-    expect(await found(words)).toHaveLength(1);
+    expect(await foundRecords(words)).toHaveLength(1);
     expect(await found('a b c d a b zzz')).toHaveLength(0);
-    expect(await found(`${words} zzz`)).toHaveLength(1);
+    expect(await foundRecords(`${words} zzz`)).toHaveLength(1);
   });
 
   it('shows ten of a kind, and leads to all', async () => {
     for (let number = 0; number < 11; number++) await sim.initiate({ ...ORDER, identifier: `tea-${number}` });
-    expect(await found('tea')).toHaveLength(10);
+    expect(await foundRecords('tea')).toHaveLength(10);
     expect(await page('/ui/search?q=tea')).toContain(
       '<a href="/_sim?text=tea">All that match in Payments</a>',
     );
     expect(await page('?text=tea')).toContain('1-11 of 11');
   });
+});
+
+it('a command that an error names can be copied', async () => {
+  const html = await page('/ui/payments/nope');
+  expect(html).toMatch(/<code id="advice-\d">[^<]+ payments<\/code><button [^>]*data-copy="advice-\d"/);
 });

@@ -243,7 +243,17 @@ describe('the page of a payment', () => {
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
     const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
     expect(step).toMatch(
-      /<strong class="due">IPN attempt 1<.*Fault: signature corrupted\. .* \(your rule\)/s,
+      /<strong class="due">IPN attempt 1<.*Fault: signature corrupted \(your rule\)\. The receiver answered 500</s,
+    );
+  });
+
+  it('offers to send the request of a step again', async () => {
+    const sim = await startSim();
+    const url = await sim.initiate(ORDER);
+    const id = new URL(url).searchParams.get('payment_id');
+    const html = await (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
+    expect(html).toMatch(
+      /id="step-initiated-1".*<form method="post" action="\/_sim\/ui\/requests\/1\/replay"/s,
     );
   });
 

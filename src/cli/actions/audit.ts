@@ -27,7 +27,7 @@ export const audit: Actions['audit'] = async (context) => {
   const alsoFailing = verdictsOf(failOn ?? []);
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new GatewayError('check_failed', 'the audit was interrupted'));
-  // After the case under way; whoever has no patience asks twice.
+  // After the case under way; a user without patience asks twice.
   process.once('SIGINT', interrupt);
   const { gateway, stop } = own ? await ownEmulator(context) : await running(context);
   try {

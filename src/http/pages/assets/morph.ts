@@ -16,7 +16,7 @@ const waits = (node: Node) =>
   isBusy(node) || (isElement(node) && node.querySelector('[aria-busy=true]') !== null);
 
 interface Morphing {
-  /** Is told of every element that is new. */
+  /** Called with every new element. */
   onInsert: (element: HTMLElement) => void;
   /** Forms that were sent: what the reader made of them is done with. */
   sent: readonly HTMLFormElement[];

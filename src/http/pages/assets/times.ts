@@ -5,7 +5,7 @@ import { main } from './shown-page.ts';
 let shown = '';
 let shownAt = 0;
 
-/** The emulator's time in milliseconds since 1970; it stands still where the clock is paused. */
+/** The emulator's time in milliseconds since 1970; it does not move while the clock is paused. */
 function now(): number {
   const { now: read = '', frozen } = main.dataset;
   if (read !== shown) {

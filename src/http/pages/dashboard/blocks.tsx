@@ -1,7 +1,7 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { CommandHint } from '../../../contract/hint.ts';
 import { PageContext } from './page.tsx';
-import { ago, instant } from './text.ts';
+import { ago, clip, instant } from './text.ts';
 
 /** An instant; `zone` says that it is UTC where nothing near does, and with `runs` the script keeps it going. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
@@ -29,12 +29,20 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** A text that is shortened in its middle where there is no room for it; it can be read, copied and found whole. */
-export function Short({ text }: { text: string }) {
+interface ShortProps {
+  text: string;
+}
+
+/**
+ * A text that is shortened in its middle where there is no room for it; it can be read, copied and found whole, unless
+ * it is too long for a list.
+ */
+export function Short(props: ShortProps) {
+  const text = clip(props.text);
   const { head, tail } = halves(text);
   if (!tail) return text;
   return (
-    <span class="short" title={text}>
+    <span class="short" title={text === props.text ? text : undefined}>
       <span>{head}</span>
       {tail}
     </span>
@@ -42,7 +50,8 @@ export function Short({ text }: { text: string }) {
 }
 
 /** A link to what has an identifier, which is shortened like any `Short`; its name is whole. */
-export function ShortLink({ to, text }: { to: string; text: string }) {
+export function ShortLink({ to, ...props }: ShortProps & { to: string }) {
+  const text = clip(props.text);
   const { head, tail } = halves(text);
   const whole = tail ? text : undefined;
   return (

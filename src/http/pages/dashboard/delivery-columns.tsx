@@ -1,11 +1,12 @@
 import type { Delivery, State } from '../../../domain/state.ts';
-import { type Diagnosis, diagnoseForged, retrying } from '../../diagnosis.ts';
+import { type Diagnosis, diagnose, diagnoseForged, faultBehind } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
+import { retrying } from '../../retrying.ts';
 import { Ago, Short, ShortLink, Status } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
 import { recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
-import { briefly } from './text.ts';
+import { briefly, clip } from './text.ts';
 import { describeAttempt } from './timeline.tsx';
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
@@ -37,27 +38,38 @@ interface DeliveryProps {
   parts: AppParts;
 }
 
+interface StandingProps extends DeliveryProps {
+  /** There is little room. */
+  isBrief?: boolean | undefined;
+}
+
 /** How a forged IPN ended, and the state that looks like it: it is right that one fails. */
 const FORGED: Readonly<Record<Diagnosis['tone'], readonly [ended: string, look: Delivery['state']]>> = {
   bad: ['accepted', 'failed'],
   good: ['rejected', 'delivered'],
-  waiting: ['no answer', 'pending'],
+  waiting: ['unclear', 'pending'],
 };
 
-export function DeliveryStatus({ delivery, parts }: DeliveryProps) {
+function DeliveryStatus({ delivery, parts, isBrief }: StandingProps) {
   const forged = diagnoseForged(delivery, parts);
-  if (!forged) return <Status of={delivery.state} />;
+  if (!forged) {
+    const isWrong = delivery.state === 'delivered' && diagnose(delivery, parts).tone === 'bad';
+    return isWrong ? (
+      <span class="status failed">{isBrief ? 'wrong answer' : 'delivered, wrong answer'}</span>
+    ) : (
+      <Status of={delivery.state} />
+    );
+  }
   const [ended, look] = FORGED[forged.tone];
   return <span class={`status ${look}`}>forged, {ended}</span>;
 }
 
-/** @param isBrief where there is little room */
-export function Standing({ delivery, parts, isBrief }: DeliveryProps & { isBrief?: boolean }) {
+export function Standing({ delivery, parts, isBrief }: StandingProps) {
   const failing = retrying(delivery, parts);
   if (failing === undefined) {
     const { attemptCount } = delivery;
     return [
-      <DeliveryStatus delivery={delivery} parts={parts} />,
+      <DeliveryStatus delivery={delivery} parts={parts} isBrief={isBrief} />,
       !isBrief && attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>,
     ];
   }
@@ -90,7 +102,11 @@ const FITS = 30;
 function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   const last = state.attemptsOf(delivery.id).at(-1);
   if (!last) return delivery.note ?? 'not attempted yet';
-  const text = describeAttempt({ ...last, error: last.error && briefly(last.error) });
+  const fault = faultBehind(delivery, last);
+  const text = clip(
+    fault?.cause ?? describeAttempt({ ...last, error: last.error && briefly(last.error) }),
+    2 * FITS,
+  );
   const short = text.replace(/^the receiver /, '');
   return short.length > FITS ? <span title={text}>{short}</span> : short;
 }

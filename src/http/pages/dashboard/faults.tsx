@@ -1,6 +1,11 @@
 import { useContext } from 'hono/jsx';
 import { type ActiveFault, describeFault } from '../../../contract/active-fault.ts';
-import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../../contract/fault-effects.ts';
+import {
+  FAULT_CONDITIONS,
+  FAULT_EFFECT_NAMES,
+  FAULT_EFFECTS,
+  type FaultMember,
+} from '../../../contract/fault-effects.ts';
 import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
@@ -14,7 +19,7 @@ import { capitalized } from './text.ts';
 const SET = command('faults set', '--help');
 const CLEAR = `${PLACES.faults.path}/clear`;
 
-export const faultsPage: PageRenderer = ({ parts }) => {
+export const faultsPage: PageRenderer = ({ parts, query }) => {
   const content = (
     <>
       <h1>Faults</h1>
@@ -38,11 +43,7 @@ export const faultsPage: PageRenderer = ({ parts }) => {
         <Presets />
       </Section>
       <Section id="set" title="Set a fault">
-        <div class="folds">
-          {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, member]) => (
-            <EffectForm effect={effect} member={member} />
-          ))}
-        </div>
+        <SetFault asked={query['effect']} />
         <p class="soft">
           There is one rule for each place and identifier: a new one replaces it. Several effects in one rule,
           chances, paths and more:
@@ -91,30 +92,66 @@ function wordByWord(text: string) {
   return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span class="word">{word}</span>]);
 }
 
-/** One effect with the fields that apply to it. */
-function EffectForm({ effect, member }: { effect: string; member: FaultMember }) {
+/** What can go wrong, and the form of what is chosen. @param asked undefined and what is none: the first one */
+function SetFault({ asked }: { asked: string | undefined }) {
   const { posted } = useContext(PageContext);
-  const to = `${PLACES.faults.path}/${effect}`;
+  const chosen =
+    FAULT_EFFECT_NAMES.find((effect) => posted?.to === formOf(effect)) ??
+    FAULT_EFFECT_NAMES.find((effect) => effect === asked) ??
+    'status';
+  return (
+    <>
+      <nav aria-label="What goes wrong">
+        <ul class="counts">
+          {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label = effect }]) => (
+            <li>
+              <a href={pageOf(effect)} aria-current={effect === chosen ? 'true' : undefined}>
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <EffectForm effect={chosen} member={FAULT_EFFECTS[chosen]} from={asked && pageOf(chosen)} />
+    </>
+  );
+}
+
+const formOf = (effect: string) => `${PLACES.faults.path}/${effect}`;
+const pageOf = (effect: string) => `${PLACES.faults.path}?effect=${effect}`;
+
+interface EffectFormProps {
+  effect: string;
+  member: FaultMember;
+  /** The page to come back to. */
+  from: string | undefined;
+}
+
+/** One effect with the fields that apply to it. */
+function EffectForm({ effect, member, from }: EffectFormProps) {
   const scope = `${effect}-`;
   const { kind, label = effect, words = effect, sample = '', placeholder = '', ipnOnly } = member;
   const { times, identifier } = FAULT_CONDITIONS;
   return (
-    <details id={`set-${effect}`} name="effect" open={posted?.to === to}>
-      <summary>{label}</summary>
-      <Form to={to} label={label} hidden={ipnOnly ? { route: 'ipn' } : {}} submit="Set" look="primary">
-        {!ipnOnly && <Field name="route" label="Where" options={FAULT_ROUTES} scope={scope} />}
-        {kind !== 'on' && (
-          <Field
-            name={effect}
-            label={capitalized(words)}
-            value={sample}
-            placeholder={placeholder}
-            scope={scope}
-          />
-        )}
-        <Field name="times" label={times.label} placeholder="2" scope={scope} />
-        <Field name="identifier" label={identifier.label} placeholder="order-*" scope={scope} />
-      </Form>
-    </details>
+    <Form
+      to={formOf(effect)}
+      label={label}
+      hidden={{ ...(ipnOnly && { route: 'ipn' }), ...(from && { from }) }}
+      submit="Set"
+      look="primary"
+    >
+      {!ipnOnly && <Field name="route" label="Where" options={FAULT_ROUTES} scope={scope} />}
+      {kind !== 'on' && (
+        <Field
+          name={effect}
+          label={capitalized(words)}
+          value={sample}
+          placeholder={placeholder}
+          scope={scope}
+        />
+      )}
+      <Field name="times" label={times.label} placeholder="2" scope={scope} />
+      <Field name="identifier" label={identifier.label} placeholder="order-*" scope={scope} />
+    </Form>
   );
 }

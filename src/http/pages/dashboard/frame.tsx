@@ -1,11 +1,13 @@
+import { useContext } from 'hono/jsx';
 import type { GatewayError } from '../../../contract/error.ts';
-import { renderHint } from '../../../contract/hint.ts';
+import { type Hint, renderHint } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
 import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import { renderDocument } from '../layout.tsx';
 import { secure } from '../page-view.ts';
+import { Copyable } from './blocks.tsx';
 import { Chips, type FrameProps } from './chips.tsx';
 import { GROUPS, type Page, PageContext, PLACES, type PostedForm, placesOf, SEARCH, UI } from './page.tsx';
 
@@ -51,7 +53,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
                     <strong>{problem}</strong>
                   </p>
                 ))}
-                {refusal.error.hint && <p>{renderHint(refusal.error.hint, style)}</p>}
+                {refusal.error.hint && <Advice of={refusal.error.hint} />}
               </div>
             )}
             {page.content}
@@ -61,6 +63,22 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
       </PageContext.Provider>
     ),
   });
+}
+
+/** What to do about an error; its commands can be copied. */
+function Advice({ of }: { of: Hint }) {
+  const { style } = useContext(PageContext);
+  return (
+    <p>
+      {of.map((part, index) =>
+        typeof part !== 'string' && 'command' in part ? (
+          <Copyable id={`advice-${index}`} text={style.command(part)} what="the command" />
+        ) : (
+          renderHint([part], style)
+        ),
+      )}
+    </p>
+  );
 }
 
 /** @param query what is searched for already */

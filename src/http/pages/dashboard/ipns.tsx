@@ -3,11 +3,11 @@ import { command } from '../../../contract/hint.ts';
 import { DELIVERY_STATES, TAMPERINGS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
-import { type Diagnosis, diagnose, diagnoseForged } from '../../diagnosis.ts';
+import { diagnose, diagnoseAttempt, faultBehind, faultOf } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { CommandCode, FactsBox, FoldedCode, More, Section, Time } from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';
-import { DeliveryStatus, deliveryColumns } from './delivery-columns.tsx';
+import { deliveryColumns, Standing } from './delivery-columns.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
@@ -56,8 +56,6 @@ export const ipnsPage = listPage<Delivery>({
 /** Maximum attempts shown; each may have 64 KiB of response. */
 const SHOWN = 10;
 
-const NOT_ATTEMPTED = 'Not attempted yet.';
-
 export const ipnPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const delivery = parts.ipns.require(id);
@@ -65,7 +63,6 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   const attempts = state.attemptsOf(id).toReversed();
   const [last] = attempts;
-  const forged = diagnoseForged(delivery, parts);
   const facts = [
     [forwardedTo === null ? 'To' : 'ipn_url', <code>{delivery.url}</code>],
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
@@ -78,42 +75,46 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
   return recordPage(
     'ipns',
     delivery.id,
-    { title: `IPN of ${delivery.identifier}`, status: <DeliveryStatus delivery={delivery} parts={parts} /> },
+    { title: `IPN of ${delivery.identifier}`, status: <Standing delivery={delivery} parts={parts} /> },
     <>
       <VerdictCard of={diagnose(delivery, parts)} ipn={id} from={recordPath('ipns', id)} />
       <div class="columns uneven">
-        <Send delivery={delivery} parts={parts} last={last} forged={forged} />
+        <Send delivery={delivery} parts={parts} last={last} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
           {note !== null && note !== last?.error && <p class="warning">{note}</p>}
         </FactsBox>
       </div>
       <Section id="attempts" title="Attempts">
-        {last === undefined && <p class="soft">{NOT_ATTEMPTED}</p>}
+        {last === undefined && <p class="soft">{diagnose(delivery, parts).cause}</p>}
         {attempts.slice(0, SHOWN).map((attempt) => (
-          <FoldedAttempt attempt={attempt} open={attempt === last} forged={forged} />
+          <FoldedAttempt attempt={attempt} open={attempt === last} delivery={delivery} parts={parts} />
         ))}
         <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
       </Section>
-      <Signature parts={parts} delivery={delivery} sent={last?.requestBody ?? delivery.body} />
+      <Signature
+        parts={parts}
+        delivery={delivery}
+        sent={last?.requestBody ?? delivery.body}
+        fault={last && last.requestBody !== delivery.body ? faultOf(last) : null}
+      />
     </>,
   );
 };
 
 /** It takes the focus: a press on Resend comes back to here. */
-function Send(props: {
-  delivery: Delivery;
-  parts: AppParts;
-  last: Attempt | undefined;
-  forged: Diagnosis | undefined;
-}) {
-  const { delivery, parts, last, forged } = props;
+function Send(props: { delivery: Delivery; parts: AppParts; last: Attempt | undefined }) {
+  const { delivery, parts, last } = props;
   const path = recordPath('ipns', delivery.id);
   const curl = curlCommand(deliveryView(delivery, parts));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Resend</h2>
       <p id="outcome" role="status">
-        {last ? <Outcome attempt={last} forged={forged} /> : NOT_ATTEMPTED}
+        {last ? (
+          <Outcome attempt={last} delivery={delivery} parts={parts} />
+        ) : (
+          diagnose(delivery, parts).cause
+        )}
       </p>
       <Form to={`${path}/resend`} hidden={{ from: path }} inline>
         <Submit>Resend</Submit>
@@ -151,16 +152,21 @@ function Send(props: {
 
 interface OutcomeProps {
   attempt: Attempt;
-  /** Of a forged IPN it is wrong that it was accepted. */
-  forged: Diagnosis | undefined;
+  delivery: Delivery;
+  parts: AppParts;
 }
 
-function Outcome({ attempt, forged }: OutcomeProps) {
-  const isWrong = forged ? forged.tone === 'bad' : attempt.error !== null;
-  const verdict = isWrong ? 'wrong' : 'right';
+const MARKS = { good: 'right', bad: 'wrong', waiting: '' } as const;
+
+/** Of a forged IPN it is wrong that it was accepted, and a fault rule is not the receiver's failure. */
+function Outcome({ attempt, delivery, parts }: OutcomeProps) {
+  const fault = faultBehind(delivery, attempt);
   return (
     <>
-      Attempt {attempt.number}: <strong class={`verdict ${verdict}`}>{describeAttempt(attempt)}</strong>{' '}
+      Attempt {attempt.number}:{' '}
+      <strong class={`verdict ${MARKS[diagnoseAttempt(delivery, attempt, parts).tone]}`}>
+        {fault ? fault.cause : [describeAttempt(attempt), faultOf(attempt)].filter(Boolean).join(', ')}
+      </strong>{' '}
       <span class="soft">
         <Time at={attempt.startedAt} zone />
       </span>
@@ -169,12 +175,13 @@ function Outcome({ attempt, forged }: OutcomeProps) {
 }
 
 /** An attempt that can be opened. */
-function FoldedAttempt({ attempt, forged, open }: OutcomeProps & { open: boolean }) {
+function FoldedAttempt({ open, ...outcome }: OutcomeProps & { open: boolean }) {
+  const { attempt } = outcome;
   const id = `attempt-${attempt.number}`;
   return (
     <details id={id} open={open}>
       <summary>
-        <Outcome attempt={attempt} forged={forged} />
+        <Outcome {...outcome} />
       </summary>
       <BothSides id={id} name={String(attempt.number)} {...attemptSides(attempt)} />
     </details>

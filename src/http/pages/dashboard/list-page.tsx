@@ -6,6 +6,7 @@ import { type FormValues, listPath, type PageRenderer, PER_PAGE, PLACES, type Pl
 import { type Backwards, type Slice, sliceOf } from './slice.ts';
 import { type Column, type RowKey, Table } from './table.tsx';
 import { capitalized, grouped } from './text.ts';
+import { textMatcher } from './text-matcher.ts';
 
 /** A field of records that a list is narrowed by: one press chooses a value. */
 interface Choice<Item> {
@@ -150,26 +151,6 @@ function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues) {
   const hasText = textMatcher(texts, query['text']);
   if (chosen.length === 0 && !hasText) return undefined;
   return (item: Item) => chosen.every(({ name }) => item[name] === query[name]) && (hasText?.(item) ?? true);
-}
-
-/** Maximum words that are looked for, of those that differ (chosen): each is sought in each record. */
-const MAX_WORDS = 10;
-
-/** Whether every word of a text is in one of some fields, in any case; undefined where there is no word. */
-export function textMatcher<Item>(
-  fields: readonly (keyof Item)[],
-  text = '',
-): ((item: Item) => boolean) | undefined {
-  const words = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))].slice(0, MAX_WORDS);
-  if (words.length === 0) return undefined;
-  return (item) => {
-    // No word has a line feed in it, and so none is found across two fields.
-    const texts = fields
-      .map((name) => item[name] ?? '')
-      .join('\n')
-      .toLowerCase();
-    return words.every((word) => texts.includes(word));
-  };
 }
 
 interface FiltersProps<Item> {

@@ -1,7 +1,7 @@
 import { SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { mappedAddresses } from '../../control/views.ts';
-import { diagnose } from '../../diagnosis.ts';
+import { diagnoseAll } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { storyOf } from '../../story.ts';
 import { shownAmount } from '../amount.ts';
@@ -21,11 +21,11 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
   const payment = parts.payments.require(id);
   const { current: state } = parts.state;
   const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
-  const last = state.deliveriesOf(id).at(-1);
+  const verdict = diagnoseAll(state.deliveriesOf(id), parts);
   const steps = storyOf(payment, parts);
   const sections = (
     <>
-      {last && <VerdictCard of={diagnose(last, parts)} ipn={last.id} from={recordPath('payments', id)} />}
+      {verdict && <VerdictCard {...verdict} from={recordPath('payments', id)} />}
       <Warnings of={payment.warnings} />
       {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
       <Timeline steps={steps} payment={payment} parts={parts} />

@@ -12,6 +12,7 @@ import { NewPaymentLink } from './new-payment.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column } from './table.tsx';
+import { clip } from './text.ts';
 
 /** Where a text is looked for. */
 export const PAYMENT_TEXTS = [
@@ -81,7 +82,7 @@ function PaymentLink({ id, identifier, warnings }: Payment) {
 }
 
 function Customer({ customerName, customerEmail }: Payment) {
-  return <span title={customerEmail}>{customerName}</span>;
+  return <span title={clip(customerEmail)}>{clip(customerName)}</span>;
 }
 
 function LastIpn({ of: last, parts }: { of: Delivery | undefined; parts: AppParts }) {

@@ -38,7 +38,7 @@ export function Race({ steps }: { steps: readonly Step[] }) {
   );
 }
 
-/** Instants are whole milliseconds: what lies closer is told by what waited for what. */
+/** Instants are whole milliseconds: what lies closer is decided by what waited for what. */
 function winner(attempt: Step, redirect: Step): string {
   const ahead = redirect.at - attempt.end;
   if (redirect.at === attempt.at && ahead <= -1) return 'Both fell on one instant: the clock was paused.';

@@ -1,6 +1,8 @@
 import type { RecordedRequest } from '../../../contract/event.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
+import type { AppParts } from '../../environment.ts';
+import { serviceRoute } from '../../inject-faults.ts';
 import { Ago, Code, FactsBox, FoldedCode, ShortLink, Time, WarningCount, Warnings } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
@@ -10,13 +12,60 @@ import { SampleInitiate } from './samples.tsx';
 import { column } from './table.tsx';
 import { pretty } from './text.ts';
 
-export const requestsPage = listPage<RecordedRequest>({
+const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
+const METHODS = ['GET', 'POST', 'PUT'] as const;
+const RESULTS = ['accepted', 'refused'] as const;
+
+/** A request with what the list is narrowed by. */
+interface ListedRequest extends RecordedRequest {
+  route: (typeof ROUTES)[number];
+  result: (typeof RESULTS)[number];
+  /** That of its payment, or the one that it came with; '' where there is none. */
+  identifier: string;
+}
+
+/** Where a text is looked for. */
+export const REQUEST_TEXTS = ['method', 'target', 'status', 'identifier'] as const;
+
+/** The requests that the log remembers, newest first. */
+export function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
+  return events.exchanges().map((request) => {
+    const { target, paymentId, requestBody } = request;
+    const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
+    return {
+      ...request,
+      route: ROUTES.find((name) => name === route) ?? 'other',
+      result: isRefused(request) ? 'refused' : 'accepted',
+      identifier: state.current.payments.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
+    };
+  });
+}
+
+function identifierIn(body: string): string {
+  if (!body.startsWith('{')) return new URLSearchParams(body).get('identifier') ?? '';
+  return /"identifier"\s*:\s*"([^"]*)"/.exec(body)?.[1] ?? '';
+}
+
+function routeCounts(parts: AppParts): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { route } of listedRequests(parts)) counts[route] = (counts[route] ?? 0) + 1;
+  return counts;
+}
+
+export const requestsPage = listPage<ListedRequest>({
   place: 'requests',
   noun: 'request',
-  intro:
-    'What reached the service, newest first, what it was answered, and what the developer should know. Secrets are masked.',
-  records: ({ events }) => {
-    const requests = events.exchanges();
+  filter: {
+    choices: [
+      { name: 'route', values: ROUTES, label: 'Routes of the service', counts: routeCounts },
+      { name: 'method', values: METHODS, label: 'Method' },
+      { name: 'result', values: RESULTS, label: 'Result' },
+    ],
+    texts: REQUEST_TEXTS,
+    hint: 'path, order, status',
+  },
+  records: (parts) => {
+    const requests = listedRequests(parts);
     return {
       size: requests.length,
       backwards: (visit) => void requests.every((request) => visit(request, request.id)),
@@ -53,14 +102,17 @@ function PaymentLink({ of: payment }: { of: Payment | undefined }) {
   return <ShortLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
 }
 
-function titleOf({ method, target }: RecordedRequest): string {
+export function titleOf({ method, target }: RecordedRequest): string {
   return `${method} ${target.split('?', 1)[0]}`;
 }
 
-/** A status, and whether it is a refusal: of initiate many are 200. */
-function ResponseStatus({ of: { status, responseBody } }: { of: RecordedRequest }) {
-  const isRefusal = status >= 400 || responseBody?.startsWith('{"error"') === true;
-  const text = `${status}${isRefusal ? ' refused' : ''}`;
+/** Of initiate many refusals are 200. */
+const isRefused = ({ status, responseBody }: RecordedRequest): boolean =>
+  status >= 400 || responseBody?.startsWith('{"error"') === true;
+
+export function ResponseStatus({ of }: { of: RecordedRequest }) {
+  const isRefusal = isRefused(of);
+  const text = `${of.status}${isRefusal ? ' refused' : ''}`;
   return <span class={`status ${isRefusal ? 'failed' : 'succeeded'}`}>{text}</span>;
 }
 
@@ -98,10 +150,10 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
   );
 };
 
-function Replay({ id, problem }: { id: number; problem: string | undefined }) {
+export function Replay({ id, problem }: { id: number; problem: string | undefined }) {
   if (problem !== undefined) return <p class="soft">It cannot be sent again: {problem}.</p>;
   return (
-    <Form to={`${recordPath('requests', id)}/replay`} inline>
+    <Form to={`${recordPath('requests', id)}/replay`} label={`Request ${id}`} inline>
       <Submit>Send again</Submit>
       <span class="soft">The same method, path, headers and body, with the real secrets in them.</span>
     </Form>

@@ -144,7 +144,7 @@ async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing:
   return c.html(SHOW_KEYS.has(shown.path) ? html : mask(html, parts), status);
 }
 
-/** Leads on after a form. The script is told where, since it stays on the page where that is the same one. */
+/** Leads on after a form. The script gets the address, since it stays on the page where that is the same one. */
 function goTo(c: AppContext, path: string): Response {
   if (!isScript(c)) return c.redirect(path, 303);
   c.header('Location', path);

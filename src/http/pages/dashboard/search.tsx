@@ -5,9 +5,8 @@ import { shownAmount } from '../amount.ts';
 import STYLES from '../assets/search.css?text';
 import { Ago, Section, Short, ShortLink, Status } from './blocks.tsx';
 import { CARD_TEXTS } from './cards.tsx';
-import { DeliveryStatus } from './delivery-columns.tsx';
+import { Standing } from './delivery-columns.tsx';
 import { IPN_TEXTS } from './ipns.tsx';
-import { textMatcher } from './list-page.tsx';
 import {
   listPath,
   type Page,
@@ -18,7 +17,9 @@ import {
   SEARCH,
 } from './page.tsx';
 import { PAYMENT_TEXTS } from './payments.tsx';
-import { grouped } from './text.ts';
+import { listedRequests, REQUEST_TEXTS, ResponseStatus, titleOf } from './requests.tsx';
+import { clip, grouped } from './text.ts';
+import { textMatcher } from './text-matcher.ts';
 
 /** Maximum records shown of each kind. */
 const SHOWN = 10;
@@ -48,7 +49,7 @@ interface Finds {
 export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }): Promise<Page> => {
   const text = q.trim();
   const all: Finds[] = [];
-  for (const look of text ? [inPayments, inIpns, inCards] : []) all.push(await look(parts, text));
+  for (const look of text ? [inPayments, inIpns, inRequests, inCards] : []) all.push(await look(parts, text));
   const groups = all.filter(({ found }) => found.length > 0);
   const looked = Math.max(0, ...all.map((finds) => finds.looked ?? 0));
   const content = (
@@ -61,7 +62,7 @@ export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }): Pr
         <p class="box" id="no-result">
           {text
             ? 'No matches.'
-            : 'Type an order, a customer’s name or e-mail, an amount, a receiver’s address or a card.'}
+            : 'Type an order, a customer’s name or e-mail, an amount, a receiver’s address, a path or a card.'}
         </p>
       )}
       {looked > 0 && <p class="soft">Of each kind the newest {grouped(looked)} were looked at.</p>}
@@ -76,7 +77,7 @@ async function inPayments(parts: AppParts, text: string): Promise<Finds> {
     ...payment,
     title: payment.identifier,
     status: <Status of={payment.status} />,
-    about: [shownAmount(parts, payment.amount, payment.currency), ` · ${payment.customerName}`],
+    about: [shownAmount(parts, payment.amount, payment.currency), ` · ${clip(payment.customerName)}`],
     at: payment.createdAt,
   }));
   return { place: 'payments', ...finds };
@@ -86,11 +87,25 @@ async function inIpns(parts: AppParts, text: string): Promise<Finds> {
   const finds = await find(parts.state.current.deliveries, textMatcher(IPN_TEXTS, text), (delivery) => ({
     id: delivery.id,
     title: `IPN of ${delivery.identifier}`,
-    status: <DeliveryStatus delivery={delivery} parts={parts} />,
+    status: <Standing delivery={delivery} parts={parts} isBrief />,
     about: <Short text={delivery.url} />,
     at: delivery.createdAt,
   }));
   return { place: 'ipns', ...finds };
+}
+
+async function inRequests(parts: AppParts, text: string): Promise<Finds> {
+  const requests = listedRequests(parts);
+  const backwards = (visit: (request: (typeof requests)[number], place: number) => boolean) =>
+    void requests.every((request) => visit(request, request.id));
+  const finds = await find({ backwards }, textMatcher(REQUEST_TEXTS, text), (request) => ({
+    id: String(request.id),
+    title: titleOf(request),
+    status: <ResponseStatus of={request} />,
+    about: <Short text={request.identifier} />,
+    at: request.at,
+  }));
+  return { place: 'requests', ...finds };
 }
 
 async function inCards(parts: AppParts, text: string): Promise<Finds> {

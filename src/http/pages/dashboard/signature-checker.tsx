@@ -3,7 +3,7 @@ import { requireFireable } from '../../../contract/delivery.ts';
 import { GatewayError } from '../../../contract/error.ts';
 import { command } from '../../../contract/hint.ts';
 import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
-import { EXPECTED_SIGNATURE } from '../../../contract/signature.ts';
+import { expectedSignature } from '../../../contract/signature.ts';
 import type { Verdict } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
 import STYLES from '../assets/actions.css?text';
@@ -79,7 +79,7 @@ function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
         <Working of={verdict} merchant={merchant} />
       </section>
       <Section id="lines" title="The line that computes it">
-        {Object.entries(EXPECTED_SIGNATURE).map(([language, line]) => (
+        {Object.entries(expectedSignature(body)).map(([language, line]) => (
           <>
             <h3>{language}</h3>
             <Code id={`line-${language}`} text={line} what={`The line for ${language}`} wraps />

@@ -11,7 +11,14 @@ export function verifyFor({ state, dialect }: AppParts, merchant: Merchant, body
 }
 
 /** Checks what was sent, and shows the working. */
-export function Signature({ parts, delivery, sent }: { parts: AppParts; delivery: Delivery; sent: string }) {
+export function Signature(props: {
+  parts: AppParts;
+  delivery: Delivery;
+  sent: string;
+  /** The fault rule that changed what was sent; null where none did. */
+  fault: string | null;
+}) {
+  const { parts, delivery, sent, fault } = props;
   const merchant = parts.state.current.merchants.get(delivery.merchantId);
   if (!merchant) return null;
   const { name, publicKey } = merchant;
@@ -30,7 +37,7 @@ export function Signature({ parts, delivery, sent }: { parts: AppParts; delivery
           anew.
         </p>
       )}
-      <Warnings of={verdict.reasons} />
+      <Warnings of={fault === null ? verdict.reasons : [fault]} />
       <Working of={verdict} merchant={merchant} text={delivery.signedText} />
     </Section>
   );

@@ -10,6 +10,8 @@ import type { Step } from '../../story.ts';
 import { CommandCode, Copyable } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
+import { replayProblem, requireRecorded } from './replay.ts';
+import { Replay } from './requests.tsx';
 import { initiateAgain } from './samples.tsx';
 import { attemptSides, BothSides, type Side } from './sides.tsx';
 import { span } from './text.ts';
@@ -154,6 +156,7 @@ function Requested({ step, request, parts }: Omit<StepProps, 'payment'> & { requ
       <p>
         <a href={recordPath('requests', id)}>Request {id} in the request log</a>
       </p>
+      <Replay id={id} problem={replayProblem(requireRecorded(parts, String(id)), parts)} />
       <BothSides
         id={step.id}
         name={String(id)}

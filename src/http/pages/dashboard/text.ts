@@ -56,6 +56,17 @@ export function capitalized(word: string): string {
 
 /** An error without its details: `connection refused: nothing listens at …` → `connection refused`. */
 export function briefly(error: string): string {
-  const [what = '', ...details] = error.replace(/ \(gateway-sim .*$/s, '').split(': ');
+  const [what = '', ...details] = error
+    .replace(/ \(gateway-sim .*$/s, '')
+    .replace(/^(the receiver answered \d+) to .*$/s, '$1')
+    .split(': ');
   return what === 'fault rule' ? [what, ...details].join(': ') : what;
+}
+
+/** Maximum characters of one text in a list (chosen): fifty rows must stay a light page. */
+const LONGEST = 50;
+
+/** A text without its middle where it is too long for a list; the page of its record has all of it. */
+export function clip(text: string, longest = LONGEST): string {
+  return text.length > longest ? `${text.slice(0, longest / 2)}…${text.slice(-longest / 2)}` : text;
 }

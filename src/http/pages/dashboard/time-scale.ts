@@ -71,7 +71,7 @@ function busyAndWaits(stretches: readonly Stretch[]) {
   return { busy, waits };
 }
 
-/** The largest 1, 2 or 5 with noughts that takes at most a fifth of the line. */
+/** The largest 1, 2 or 5 with zeros that takes at most a fifth of the line. */
 function unitOf(perMs: number) {
   const most = WIDTH / 5 / perMs;
   const power = 10 ** Math.floor(Math.log10(most));

@@ -2,7 +2,7 @@ import { command } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import { TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Payment } from '../../../domain/state.ts';
-import { type Diagnosis, diagnoseForged, faultBehind } from '../../diagnosis.ts';
+import { diagnoseAttempt, diagnoseForged, faultBehind, faultOf } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import type { Step } from '../../story.ts';
 import { CommandCode, Section, Time } from './blocks.tsx';
@@ -43,10 +43,7 @@ export function Timeline({ steps, payment, parts }: TimelineProps) {
           <>
             {index === FIRST && skipped > 0 && <Skipped count={skipped} payment={payment} />}
             <li id={step.id} class={step === chosen ? 'chosen' : undefined}>
-              <Row
-                {...{ step, begin, scale, isAlone }}
-                forged={step.ipn && diagnoseForged(step.ipn.delivery, parts)}
-              />
+              <Row {...{ step, begin, scale, isAlone, parts }} />
               <div class="details">
                 <StepDetails step={step} payment={payment} parts={parts} brief={!inFull.has(step)} />
               </div>
@@ -109,13 +106,12 @@ interface RowProps {
   scale: TimeScale;
   /** With one IPN only, its id says nothing. */
   isAlone: boolean;
-  /** What became of the IPN that it attempts, where that is a forged one. */
-  forged: Diagnosis | undefined;
+  parts: AppParts;
 }
 
-function Row({ step, begin, scale, isAlone, forged }: RowProps) {
+function Row({ step, begin, scale, isAlone, parts }: RowProps) {
   const { at, end, waited = 0, event, ipn } = step;
-  const tone = toneOf(step, forged);
+  const tone = toneOf(step, parts);
   const took = end - at;
   return (
     <a class="row" href={`#${step.id}`}>
@@ -123,7 +119,7 @@ function Row({ step, begin, scale, isAlone, forged }: RowProps) {
         +{at === begin ? '0 s' : duration(at - begin)}
       </time>
       <span class="what">
-        <strong class={tone}>{titleOf(step)}</strong> <span class="soft">{told(step, isAlone, forged)}</span>
+        <strong class={tone}>{titleOf(step)}</strong> <span class="soft">{told(step, isAlone, parts)}</span>
       </span>
       <svg class="bars" viewBox={`0 0 ${WIDTH} 20`} preserveAspectRatio="none" aria-hidden="true">
         <use href="#story-cuts" />
@@ -154,13 +150,12 @@ const MIN_BAR = 10;
 
 type Tone = 'good' | 'bad' | 'due';
 
-/** What a fault rule did is nobody's failure. */
-function toneOf({ event, ipn }: Step, forged: Diagnosis | undefined): Tone | undefined {
+/** What is not known yet, or is your own doing, is nobody's failure. */
+function toneOf({ event, ipn }: Step, parts: AppParts): Tone | undefined {
   if (event === 'ipn_due') return 'due';
   if (!ipn?.attempt) return event === 'email_refused' || event === 'code_refused' ? 'bad' : undefined;
-  if (faultBehind(ipn.delivery, ipn.attempt)) return 'due';
-  if (forged) return forged.tone === 'waiting' ? 'due' : forged.tone;
-  return ipn.attempt.error === null ? 'good' : 'bad';
+  const { tone } = diagnoseAttempt(ipn.delivery, ipn.attempt, parts);
+  return tone === 'waiting' ? 'due' : tone;
 }
 
 function titleOf({ id, event, request, ipn }: Step): string {
@@ -169,16 +164,18 @@ function titleOf({ id, event, request, ipn }: Step): string {
   return ipn ? `${TIMELINE_EVENTS[event]} ${ipn.number}` : TIMELINE_EVENTS[event];
 }
 
-function told(step: Step, isAlone: boolean, forged: Diagnosis | undefined): string {
+function told(step: Step, isAlone: boolean, parts: AppParts): string {
   const { event, detail, ipn, waited, request, views = 1 } = step;
   if (event === 'requested') return String(request?.status);
   if (event === 'opened' && views > 1) return `shown ${views} times`;
   if (!ipn) return detail ?? '';
   const { attempt, delivery } = ipn;
   const fault = attempt && faultBehind(delivery, attempt);
+  const forged = diagnoseForged(delivery, parts);
   return [
     forged ? 'forged copy' : '',
-    fault ? `${fault.cause.replace(/\.$/, '')} (your rule)` : attempt && inShort(attempt),
+    fault ? fault.cause.replace(/\.$/, '') : attempt && inShort(attempt),
+    fault || !attempt ? null : faultOf(attempt),
     waited === undefined ? '' : `after ${duration(waited)}`,
     isAlone || forged ? '' : delivery.id,
   ]

@@ -3,6 +3,7 @@ import { Code, Facts } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { Difference } from './signature.tsx';
+import { clip } from './text.ts';
 
 const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as const;
 
@@ -13,7 +14,7 @@ const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as co
  * @param from the page that it is on, to come back to
  */
 export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; from: string }) {
-  const { tone, cause, cure, signed, code, action } = of;
+  const { tone, cause, cure, signed, code, action, to } = of;
   const page = recordPath('ipns', ipn);
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
@@ -42,8 +43,13 @@ export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; fro
             <Code id={`verdict-line-${language}`} text={line} what={`The line for ${language}`} wraps />
           </details>
         ))}
-      {action === 'resend' && (
-        <Form to={`${page}/resend`} hidden={{ from }} submit="Send again" look="primary" />
+      {action !== null && (
+        <Form
+          to={`${page}/resend`}
+          hidden={to === null ? { from } : { from, to }}
+          submit={to === null ? 'Send again' : `Send to ${clip(to)}`}
+          look={action === 'resend' ? 'primary' : 'plain'}
+        />
       )}
       {action === 'faults' && (
         <p>

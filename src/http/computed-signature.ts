@@ -1,0 +1,41 @@
+import type { Merchant } from '../contract/merchant.ts';
+import type { AppParts } from './environment.ts';
+
+/** A signature that the receiver's code made by a mistake. */
+export interface ComputedSignature {
+  value: string;
+  /** What the mistake was. */
+  reason: string;
+  /** What the code signed, and what it should have; null where that is the same, or not known. */
+  signed: { found: string; expected: string } | null;
+}
+
+/** Maximum values in an answer that are tried as signatures. */
+const MAX_TRIED = 8;
+
+/** What mistake of the receiver's code made a signature that its answer shows; undefined where none did. */
+export function computedByReceiver(
+  answer: string,
+  sent: string,
+  { publicKey, secretKey }: Merchant,
+  dialect: AppParts['dialect'],
+): ComputedSignature | undefined {
+  const genuine = dialect.verify(sent, { secretKey });
+  // PHP writes a slash in JSON with a backslash before it.
+  const plain = answer.replaceAll('\\/', '/');
+  const values = plain.match(/\b[0-9a-f]{64}\b|(?<![\w+/-])[\w+/-]{43}(?![\w+/-])=?/gi) ?? [];
+  for (const value of values.slice(0, MAX_TRIED)) {
+    if (value === genuine.expected || genuine.signature === null) continue;
+    const others = new Map([['the public key', publicKey]]);
+    const written = sent.startsWith('{') ? value : encodeURIComponent(value);
+    const verdict = dialect.verify(sent.replace(genuine.signature, written), { secretKey, others });
+    const [reason] = verdict.reasons;
+    if (verdict.authentic || reason === undefined || reason.startsWith('the signature matches neither'))
+      continue;
+    const { signedText: expected } = genuine;
+    const { foundText: found } = verdict;
+    const isOther = found !== null && expected !== null && found !== expected;
+    return { value, reason, signed: isOther ? { found, expected } : null };
+  }
+  return undefined;
+}
