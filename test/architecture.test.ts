@@ -35,7 +35,7 @@ const DOORS: Record<string, Doors> = {
   store: {
     rooms: ['contract', 'domain'],
     packages: ['lowdb', 'zod/mini'],
-    node: ['node:fs', 'node:fs/promises', 'node:os', 'node:path', 'node:crypto', 'node:zlib'],
+    node: ['node:buffer', 'node:fs', 'node:fs/promises', 'node:os', 'node:path', 'node:crypto', 'node:zlib'],
   },
   delivery: {
     rooms: ['contract', 'domain', 'system'],
