@@ -11,12 +11,12 @@ export interface Mismatch {
   got: string;
 }
 
-/** Maximum characters of a value that a mismatch shows. */
-const SHOWN = 200;
+/** Maximum characters of a value in a mismatch: much more than is shown, so that what is masked before is whole. */
+const KEPT = 4_000;
 
 const shown = (value: unknown): string => {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  return text.slice(0, KEPT);
 };
 
 /** Collects mismatches. */

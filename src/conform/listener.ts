@@ -23,7 +23,10 @@ export interface IpnListener extends AsyncDisposable {
 }
 
 /** By this parameter of the query an IPN tells whose it is. */
-export const MARK = 'conform';
+const MARK = 'conform';
+
+export const markedUrl = (address: string, mark: string): string =>
+  `${address}${address.includes('?') ? '&' : '?'}${MARK}=${mark}`;
 
 /** @param port where to listen; 0 takes a free one */
 export async function listenForIpns(port = 0): Promise<IpnListener> {

@@ -1,7 +1,8 @@
 import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
-import { ManifestLine } from '../contract/manifest.ts';
+import { type Area, ManifestLine } from '../contract/manifest.ts';
 import type { Choices } from '../contract/profiles.ts';
+import { at } from './json.ts';
 
 /**
  * The lines of a manifest: one JSON object a line, blank lines aside.
@@ -35,13 +36,29 @@ function readLine(written: string, place: string): ManifestLine {
     throw usage(`${place}: expected a JSON object (${(error as Error).message})`);
   }
   try {
-    return parseInput(ManifestLine, value, undefined, 'usage');
+    return parseInput(ManifestLine, completed(value), undefined, 'usage');
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new GatewayError('usage', `${place}: ${error.message}`, {
       problems: error.problems.map((problem) => `${place}: ${problem}`),
     });
   }
+}
+
+/** A line may leave out what only says where it stands in a report. */
+function completed(value: unknown): unknown {
+  const path = at(value, 'request.path');
+  const method = at(value, 'request.method');
+  if (typeof value !== 'object' || typeof path !== 'string') return value;
+  return { area: areaOf(value, path), says: `${method} ${path} is answered as expected.`, ...value };
+}
+
+function areaOf(line: unknown, path: string): Area {
+  if (at(line, 'expect.client') !== undefined) return 'clients';
+  if (at(line, 'expect.ipn') !== undefined) return 'ipn';
+  if (/\/api\/cards(?![^/?])/.test(path)) return 'cards';
+  if (/^\{checkout\}|\/checkout(?![^/?])/.test(path)) return 'checkout';
+  return /\/initiate(?![^/?])/.test(path) ? 'initiate' : 'routes';
 }
 
 /** What decides whether a line holds: the profile, and the choices and options in force. */

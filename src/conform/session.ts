@@ -1,7 +1,7 @@
 import type { ManifestLine } from '../contract/manifest.ts';
 import { payOnCheckout } from './checkout.ts';
 import { at, parsed } from './json.ts';
-import { type IpnListener, MARK, type ReceivedIpn } from './listener.ts';
+import { type IpnListener, markedUrl, type ReceivedIpn } from './listener.ts';
 import type { Target } from './target.ts';
 
 /** What was seen of a line. */
@@ -47,12 +47,11 @@ export class Session {
     this.#target = target;
     this.#listener = listener;
     this.#mark = mark;
-    const address = ipnUrl ?? NOWHERE;
     this.#values = {
       publicKey: target.options.publicKey,
       secretKey: target.options.secretKey,
       identifier: mark,
-      ipnUrl: `${address}${address.includes('?') ? '&' : '?'}${MARK}=${mark}`,
+      ipnUrl: markedUrl(ipnUrl ?? NOWHERE, mark),
     };
   }
 
@@ -84,7 +83,9 @@ export class Session {
     if (!this.#target.hasControl) return;
     const cancel = { outcome: 'cancel', delivery: 'redirect-only' };
     for (const id of this.#open) {
-      await this.#target.control('POST', `/payments/${encodeURIComponent(id)}/settle`, cancel);
+      // That nobody answers any more is seen by the next line.
+      const path = `/payments/${encodeURIComponent(id)}/settle`;
+      await this.#target.control('POST', path, cancel).catch(() => undefined);
     }
   }
 

@@ -22,6 +22,7 @@ export interface TargetOptions {
 /** Milliseconds between two requests to somebody else's server: five a second. */
 const PAUSE_MS = 200;
 const TIMEOUT_MS = 15_000;
+const TRUST_BY = 'name the file with its CA with --tls-ca or in NODE_EXTRA_CA_CERTS';
 
 /** A deployment that requests are sent to, one connection each, and no faster than its owner may like. */
 export class Target {
@@ -32,6 +33,8 @@ export class Target {
   hasControl = false;
   /** What passes its sandbox checkout. */
   sandbox = { email: 'test_mode@mail.com', code: '222666' };
+  /** What an emulator calls itself: its --public-url. */
+  alias: string | undefined;
   readonly #base: string;
   readonly #client: AuditClient;
   #next = 0;
@@ -45,16 +48,17 @@ export class Target {
       new Egress([bareHost(hostname)], () => undefined),
       TIMEOUT_MS,
       options.agent,
+      TRUST_BY,
     );
   }
 
-  /** @throws GatewayError `no_server` when there is no answer */
+  /** @throws NoAnswer */
   async send(path: string, shot: Omit<Shot, 'url'>): Promise<Observation & { status: number }> {
     if (!this.isLocal) await this.#turn();
     const seen = await this.#client.send({ ...shot, url: this.#base + path });
     const { status } = seen;
     if (status !== null) return { ...seen, status };
-    throw unreachable(this.options.url, seen.error ?? 'there was no answer');
+    throw new NoAnswer(this.options.url, seen.error ?? 'there was no answer');
   }
 
   /** Asks the control API. */
@@ -75,14 +79,17 @@ export class Target {
    * @param from the path of the page that it stands on
    */
   pathOf(address: string, from = '/'): string | undefined {
-    const base = new URL(this.#base);
     const page = this.#base + from;
     if (!URL.canParse(address, page)) return undefined;
     const { origin, pathname, search } = new URL(address, page);
-    // An emulator may name itself by another address than the one that it is asked at.
-    const isHere = origin === base.origin || (this.isLocal && isLoopback(new URL(origin).hostname));
-    const prefix = base.pathname.replace(/\/+$/, '');
-    return isHere && pathname.startsWith(prefix) ? pathname.slice(prefix.length) + search : undefined;
+    for (const own of [this.#base, ...(this.alias === undefined ? [] : [this.alias])]) {
+      const base = new URL(own);
+      // An emulator may name itself by another address than the one that it is asked at.
+      const isHere = origin === base.origin || (this.isLocal && isLoopback(new URL(origin).hostname));
+      const prefix = base.pathname.replace(/\/+$/, '');
+      if (isHere && pathname.startsWith(prefix)) return pathname.slice(prefix.length) + search;
+    }
+    return undefined;
   }
 
   async #turn(): Promise<void> {
@@ -92,9 +99,14 @@ export class Target {
   }
 }
 
-function unreachable(url: string, reason: string): GatewayError {
-  const message = `${url} cannot be asked: ${reason}`;
-  // What is wrong with a certificate is said with what helps.
-  if (/certificate/i.test(reason)) return new GatewayError('no_server', message);
-  return new GatewayError('no_server', message, { hint: hint`Say where it is with ${option('target')}.` });
+/** A request that got no answer. */
+export class NoAnswer extends GatewayError {
+  readonly reason: string;
+
+  constructor(url: string, reason: string) {
+    // What is wrong with a certificate is said with what helps.
+    const more = /certificate/i.test(reason) ? {} : { hint: hint`Say where it is with ${option('target')}.` };
+    super('no_server', `${url} cannot be asked: ${reason}`, more);
+    this.reason = reason;
+  }
 }

@@ -55,6 +55,12 @@ describe('the manifest', () => {
   });
 });
 
+it('takes a line that leaves out what a report shows of it', () => {
+  const { area, says, ...line } = lines.find(({ id }) => id === 'card-create') ?? expect.fail('no such line');
+  const [read] = readManifest(JSON.stringify(line), 'mine.jsonl');
+  expect(read).toEqual({ ...line, area: 'cards', says: 'POST /api/cards/save is answered as expected.' });
+});
+
 describe('a line that is malformed', () => {
   const line = JSON.stringify(lines[0]);
   const changed = (change: object) => JSON.stringify({ ...JSON.parse(line), ...change });
