@@ -57,17 +57,25 @@ export class Session {
 
   /** @throws Unseen, or GatewayError `no_server` */
   async run(line: ManifestLine): Promise<Seen> {
-    const { request, outcome, expect } = line;
+    const { request, outcome, expect, times = 1 } = line;
+    if (JSON.stringify(request).includes('{otherSecretKey}')) {
+      const other = await this.#target.otherSecretKey();
+      if (other === undefined) throw new Unseen('it takes a second merchant, which the control API makes');
+      this.#values['otherSecretKey'] = other;
+    }
     const headers = Object.entries(request.headers).map(
       ([name, value]) => [name, this.#fill(value)] as const,
     );
     const contentType = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
-    const seen = await this.#target.send(this.#fill(request.path, encoderOf('', request.path)), {
+    const path = this.#fill(request.path, encoderOf('', request.path));
+    const shot = {
       method: request.method,
       headers: headers.filter(([name]) => name.toLowerCase() !== 'content-type'),
       contentType,
       ...(request.body !== null && { body: this.#fill(request.body, encoderOf(contentType)) }),
-    });
+    };
+    const seen = await this.#target.send(path, shot);
+    for (let count = 1; count < times; count++) await this.#target.send(path, shot);
     const json = parsed(seen.body);
     this.#keep(json);
     if (expect.ipn?.answered !== undefined) this.#listener?.answerWith(this.#mark, expect.ipn.answered);
@@ -167,7 +175,7 @@ export class Session {
 }
 
 const PLACEHOLDERS: readonly string[] = [
-  ...['publicKey', 'secretKey', 'identifier', 'ipnUrl'],
+  ...['publicKey', 'secretKey', 'otherSecretKey', 'identifier', 'ipnUrl'],
   ...['checkout', 'paymentId', 'cardId'],
 ];
 

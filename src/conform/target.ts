@@ -5,6 +5,7 @@ import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { Egress } from '../delivery/egress.ts';
+import { at, parsed } from './json.ts';
 
 /** Where a manifest is held against, and with what. */
 export interface TargetOptions {
@@ -24,6 +25,9 @@ const PAUSE_MS = 200;
 const TIMEOUT_MS = 15_000;
 const TRUST_BY = 'name the file with its CA with --tls-ca or in NODE_EXTRA_CA_CERTS';
 
+/** Registered in an emulator to see that nobody reads the cards of somebody else. */
+const OTHER_MERCHANT = 'conform';
+
 /** A deployment that requests are sent to, one connection each, and no faster than its owner may like. */
 export class Target {
   readonly options: TargetOptions;
@@ -38,6 +42,7 @@ export class Target {
   readonly #base: string;
   readonly #client: AuditClient;
   #next = 0;
+  #other: Promise<string | undefined> | undefined;
 
   constructor(options: TargetOptions) {
     this.options = options;
@@ -71,6 +76,21 @@ export class Target {
       }),
       ...(body && { body: JSON.stringify(body), contentType: 'application/json' }),
     });
+  }
+
+  /** That of a merchant that an emulator registers for this; undefined where there is no emulator. */
+  otherSecretKey(): Promise<string | undefined> {
+    this.#other ??= this.#registerOther();
+    return this.#other;
+  }
+
+  async #registerOther(): Promise<string | undefined> {
+    if (!this.hasControl) return undefined;
+    const listed = at(parsed((await this.control('GET', '/merchants')).body), 'data');
+    const known = Array.isArray(listed) && listed.find((one) => at(one, 'name') === OTHER_MERCHANT);
+    const other = known || parsed((await this.control('POST', '/merchants', { name: OTHER_MERCHANT })).body);
+    const secretKey = at(other, 'secretKey');
+    return typeof secretKey === 'string' ? secretKey : undefined;
   }
 
   /**

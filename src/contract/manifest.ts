@@ -76,6 +76,8 @@ const Expected = z.strictObject({
   matches: z.optional(patterns),
   /** It is a refusal, whatever its shape, and its texts name all of these. */
   names: z.optional(texts),
+  /** Digits, the last of which fits the others by Luhn's formula. */
+  luhn: z.optional(texts),
   /** Stand somewhere in the body. */
   text: z.optional(texts),
   headers: z.optional(patterns),
@@ -100,6 +102,8 @@ export const ManifestLine = z.strictObject({
     headers: z.record(text, text),
     body: z.nullable(text),
   }),
+  /** How often it is sent; the first answer counts. */
+  times: z.optional(z.int().check(z.minimum(2), z.maximum(20))),
   /** The line that comes before, with all that comes before that. */
   after: z.optional(text),
   /** What is done when it was answered. */

@@ -95,6 +95,17 @@ it('leaves nothing pending behind', async () => {
   expect((await sim.control<{ data: unknown[] }>('/ipns')).data).toEqual([]);
 });
 
+it('registers one further merchant at most, whose cards nobody has', async () => {
+  const sim = await startSim();
+  const lines = linesNamed('card-list-of-another', 'card-read-of-another', 'card-list-page-two');
+  for (let run = 0; run < 2; run++) {
+    const { report } = await held(sim, {}, { lines });
+    expect(report).toMatchObject({ differ: [], unseen: [] });
+  }
+  const { data } = await sim.control<{ data: { name: string }[] }>('/merchants');
+  expect(data.map(({ name }) => name)).toEqual([expect.any(String), 'conform']);
+});
+
 it('leaves no retry behind', async () => {
   const sim = await startSim();
   await held(sim, {}, { lines: linesNamed('ipn-retried', 'ipn-redirect-not-followed') });

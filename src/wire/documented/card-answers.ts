@@ -35,7 +35,7 @@ const cardFields = {
   ),
   card_number: field(
     text,
-    'Full card number (documented: card-record-card-number), in a range that belongs to no issuer (chosen: card-record-number).',
+    'Full card number (documented: card-record-card-number), in a range that belongs to no issuer, with the check digit of Luhn (chosen: card-record-number, card-record-luhn).',
     {
       pattern: '^\\d{16}$',
     },
