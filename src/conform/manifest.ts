@@ -13,17 +13,21 @@ import { at } from './json.ts';
 export function readManifest(text: string, file: string): ManifestLine[] {
   const lines: ManifestLine[] = [];
   const known = new Set<string>();
-  text.split('\n').forEach((written, index) => {
-    if (written.trim() === '') return;
-    const place = `${file}, line ${index + 1}`;
-    const line = readLine(written, place);
-    if (known.has(line.id)) throw usage(`${place}: the id ${line.id} was used before`);
-    if (line.after !== undefined && !known.has(line.after)) {
-      throw usage(`${place}: after must be the id of a line above it (got "${line.after}")`);
-    }
-    known.add(line.id);
-    lines.push(line);
-  });
+  // Editors may put a byte order mark in front.
+  text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .forEach((written, index) => {
+      if (written.trim() === '') return;
+      const place = `${file}, line ${index + 1}`;
+      const line = readLine(written, place);
+      if (known.has(line.id)) throw usage(`${place}: the id ${line.id} was used before`);
+      if (line.after !== undefined && !known.has(line.after)) {
+        throw usage(`${place}: after must be the id of a line above it (got "${line.after}")`);
+      }
+      known.add(line.id);
+      lines.push(line);
+    });
   if (lines.length) return lines;
   throw usage(`${file} has no line: expected one observation a line, as JSON`);
 }
@@ -36,7 +40,9 @@ function readLine(written: string, place: string): ManifestLine {
     throw usage(`${place}: expected a JSON object (${(error as Error).message})`);
   }
   try {
-    return parseInput(ManifestLine, completed(value), undefined, 'usage');
+    const line = parseInput(ManifestLine, completed(value), undefined, 'usage');
+    if (line.expect.client !== undefined || /^(\/|\{checkout\})/.test(line.request.path)) return line;
+    throw usage('request.path must begin with / or {checkout}');
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new GatewayError('usage', `${place}: ${error.message}`, {

@@ -99,7 +99,10 @@ export const ManifestLine = z.strictObject({
   request: z.strictObject({
     method: textThat((value) => /^[A-Z]+$/.test(value), 'must be a method in upper case'),
     path: text.check(z.minLength(1)),
-    headers: z.record(text, text),
+    headers: z.record(
+      textThat((value) => /^[\w!#$%&'*+.^`|~-]+$/.test(value), 'must be named as headers are'),
+      textThat((value) => !/[^\t\x20-\x7e\x80-\xff]/.test(value), 'must be the text of a header'),
+    ),
     body: z.nullable(text),
   }),
   /** How often it is sent; the first answer counts. */

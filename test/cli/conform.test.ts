@@ -102,6 +102,9 @@ describe('conform', () => {
     [['--target', 'http://127.0.0.1:9/?x=1'], 2, '--target must be the base address alone'],
     [['--target', 'http://user:word@127.0.0.1:9'], 2, '--target must be the base address alone'],
     [['--ipn-url', 'https://tunnel.example/ipn'], 2, '--ipn-url needs --ipn-port beside it'],
+    [['--out', 'none/out.json'], 5, 'none/out.json cannot be written: there is no such file or folder'],
+    [['--junit', '.'], 5, '. cannot be written: it is a folder'],
+    [['--target', 'https://127.0.0.1:9', '--tls-ca', 'none.pem'], 2, '(--tls-ca) cannot be read'],
     [['--manifest', 'none.jsonl'], 2, 'the manifest none.jsonl cannot be read'],
     [['--ipn-port', '99999'], 2, '--ipn-port must be a whole number'],
     [['--ipn-url', 'nowhere'], 2, '--ipn-url must be an absolute http or https address'],
@@ -116,6 +119,12 @@ describe('conform', () => {
     await writeFile(join(cwd, 'few.jsonl'), '{"id":"x"}\n');
     const { code, stderr } = await run(FEW, { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('few.jsonl, line 1: request')]);
+  });
+
+  it('says that its own port is in use', async () => {
+    const { port } = new URL((await startSim()).url);
+    const { code, stderr } = await run([...FEW, '--ipn-port', `${port}`], { cwd: await folder() });
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`port ${port} is in use by another process`)]);
   });
 
   it('says that --live has to be given twice', async () => {

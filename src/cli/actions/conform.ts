@@ -19,7 +19,7 @@ import type { Actions } from '../commands/conform.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { conformText } from '../format-conform.ts';
 import type { CommandResult, Output } from '../output.ts';
-import { writeReport } from '../write-file.ts';
+import { requireWritable, writeReport } from '../write-file.ts';
 
 type Context = Parameters<Actions['conform']>[0];
 /** What is asked, and with what. */
@@ -40,6 +40,7 @@ export const conform: Actions['conform'] = async (context) => {
       '--ipn-url needs --ipn-port beside it: the port of this machine that it leads to',
     );
   if (live === 1) output.notice('gateway-sim: --live once tries nothing: give it twice to try live mode');
+  await requireWritable([options.out, updateProfile, options.junit], io.cwd);
   const place = await placeOf(context, inForce);
   try {
     const { stop: _, ...target } = place;
