@@ -41,6 +41,8 @@ function readLine(written: string, place: string): ManifestLine {
   }
   try {
     const line = parseInput(ManifestLine, completed(value), undefined, 'usage');
+    if (!line.profiles.length && !line.choice)
+      throw usage('profiles must name one, or choice what it depends on');
     if (line.expect.client !== undefined || /^(\/|\{checkout\})/.test(line.request.path)) return line;
     throw usage('request.path must begin with / or {checkout}');
   } catch (error) {

@@ -115,7 +115,8 @@ export const ManifestLine = z.strictObject({
   emulator: z.optional(z.literal(true)),
   expect: Expected,
   source: z.strictObject({ kind: z.enum(SOURCES), where: text.check(z.minLength(1)) }),
-  profiles: z.array(z.enum(PROFILE_NAMES)).check(z.minLength(1)),
+  /** Those under which it holds; none where only a choice of its own brings it about. */
+  profiles: z.array(z.enum(PROFILE_NAMES)),
   /** The choices and options on which it depends; null stands for an option that is not set, `!NPR` for a list without NPR. */
   choice: z.optional(
     z.partialRecord(z.enum([...CHOICE_NAMES, ...PROFILE_OPTIONS]), z.union([text, z.number(), z.null()])),

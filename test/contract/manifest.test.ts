@@ -10,7 +10,7 @@ const lines = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
 /** What a profile comes to when nothing is said beside it. */
 function inForce(profile: (typeof PROFILE_NAMES)[number]) {
   const options: Readonly<Record<string, unknown>> = {
-    amountFormat: 'sent',
+    ...{ amountFormat: 'sent', errorStatus: 'ok' },
     currency: [],
     ...PROFILES[profile].options,
   };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { explainedBy } from '../../src/conform/explain.ts';
 import { PROFILE_NAMES } from '../../src/contract/profiles.ts';
-import { held, inForce, linesNamed } from '../helpers/conform.ts';
+import { held, inForce, LINES, linesNamed } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -53,6 +53,16 @@ describe('the emulator', { timeout: 60_000 }, () => {
     const { report, verdicts } = await held(sim, {}, { alsoTry: true, lines });
     expect(report).toMatchObject({ agree: 1, differ: [] });
     expect(explainedBy(verdicts, inForce({}))).toEqual({ profile: 'document', currency: ['NPR'] });
+  });
+
+  it('is explained where refusals have a status of their own', async () => {
+    const sim = await startSim({ errorStatus: 'http' });
+    const lines = LINES.filter(({ area }) => area === 'refusal');
+    const { verdicts } = await held(sim, {}, { alsoTry: true, lines });
+    const explained = explainedBy(verdicts, inForce({}));
+    expect(explained).toEqual({ profile: 'document', errorStatus: 'http' });
+    const { report } = await held(sim, { errorStatus: 'http' }, { lines });
+    expect(report.differ).toEqual([]);
   });
 
   it('is explained from a loose profile, too', async () => {
