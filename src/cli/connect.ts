@@ -93,7 +93,7 @@ type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
  * Looks at an address without changing anything there. Needs no control token.
  *
  * @param limitMs for the answer, in real time
- * @throws GatewayError `no_server` for a certificate that is not trusted, `usage` for a file to trust that cannot be read
+ * @throws GatewayError `no_server` for a certificate that is not trusted
  */
 export async function probe(
   { url, caFile }: Pick<ControlServer, 'url' | 'caFile'>,
@@ -106,7 +106,6 @@ export async function probe(
     if (!isEmulator(answer)) return 'foreign';
     return isSuccess(answer) ? 'ready' : 'unready';
   } catch (error) {
-    if (error instanceof GatewayError) throw error;
     if (isUntrusted(error)) throw noServer(url, error);
     // What takes a connection and then says nothing is still there.
     return error instanceof SilentServer ? 'unready' : 'nothing';
