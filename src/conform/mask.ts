@@ -9,7 +9,7 @@ export interface Private {
 
 const HIDDEN = '…';
 /** What a field is called that holds something about a person or a card. */
-const PERSONAL = String.raw`\w*(?:name(?:_on_card)?|holder|e?mail|phone|mobile|address|birth|title|cvc|cvv|pin|ip)`;
+const PERSONAL = String.raw`\w*(?:name(?:_on_card)?|holder|e?mail|phone|mobile|address|birth|title|cv[cv]2?|pin|ip)`;
 /** A mismatch of such a field, with its path at the beginning. */
 const OF_PERSONAL = new RegExp(
   String.raw`^(?:no field )?(?:\S*[.[])?${PERSONAL}\]?(?: ["\d]| like \/| of the type |$)`,
