@@ -488,6 +488,14 @@ const CARDS: readonly Deviation[] = [
     }),
   },
   {
+    name: 'the first four digits are shown',
+    line: 'card-record-masked-digits',
+    answer: card((data) => {
+      const first = String(data['card_number']).slice(0, 4);
+      return { ...data, masked_card_number: `${'*'.repeat(12)}${first}` };
+    }),
+  },
+  {
     name: 'transactions are left out',
     line: 'card-read',
     answer: card(({ transactions: _, ...data }) => data),

@@ -31,7 +31,7 @@ const cardFields = {
   title: field(text, 'Title identifying the card (documented: card-record-title).'),
   masked_card_number: field(
     text,
-    'Card number with all but the last four digits as asterisks (documented: card-record-masked-card-number).',
+    'Card number with all but the last four digits as asterisks (documented: card-record-masked-*).',
   ),
   card_number: field(
     text,
@@ -42,7 +42,10 @@ const cardFields = {
   ),
   name_on_card: field(text, 'Name printed on the card (documented: card-record-name-on-card).'),
   email: field(text, "Holder's e-mail (documented: card-record-email)."),
-  cvc: field(text, 'Card verification code (documented: card-record-cvc).'),
+  cvc: field(
+    text,
+    'Card verification code (documented: card-record-cvc), of three or four digits (chosen: card-record-cvc-digits).',
+  ),
   expiry_month: field(
     z.int().check(z.minimum(1), z.maximum(12)),
     'Month number (documented: card-record-expiry-month).',
