@@ -31,5 +31,6 @@ export function maskedReport({ report, verdicts }: Conformed, secrets: Private):
     const verdict = found.get(id);
     return verdict && 'mismatches' in verdict ? [differenceOf(id, verdict.mismatches.map(mask))] : [];
   });
-  return { ...report, target: new URL(report.target).origin, differ };
+  const unseen = report.unseen.map(({ id, why }) => ({ id, why: mask({ expected: 'a try', got: why }).got }));
+  return { ...report, target: new URL(report.target).origin, differ, unseen };
 }

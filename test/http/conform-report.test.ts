@@ -55,6 +55,13 @@ describe('a report that is sent to others', () => {
     expect(got.length).toBeLessThan(300);
   });
 
+  it('tells why a line was not seen without the address of our IPNs', () => {
+    const unseen = [{ id: line.id, why: 'nothing listens at a1b2c3.tunnel.example' }];
+    const report = { target: 'https://pay.example', profile: 'document', agree: 0, differ: [], unseen };
+    const masked = maskedReport({ report, verdicts: new Map() }, { keys, ipnUrl });
+    expect(masked.unseen).toEqual([{ id: line.id, why: 'nothing listens at …' }]);
+  });
+
   it('hides what a field about a person holds, and shows which it is', () => {
     expect(written('"Bob Builder"', 'data[account_holder] "Ada Example"')).toMatchObject({
       expected: 'data[account_holder] "Ada Example"',
