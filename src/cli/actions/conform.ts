@@ -181,7 +181,7 @@ async function result(
     const { differ, ...rest } = maskedReport(conformed, { keys, ipnUrl: options.ipnUrl });
     await write(options.out, { gatewaySim: VERSION, ...rest, differ });
     notices.push(
-      hint`Read ${options.out} before you send it: a name within a sentence cannot be told from one.`,
+      hint`Read ${options.out} before you send it: a name in the middle of a sentence is not recognised.`,
     );
   }
   if (options.updateProfile !== undefined) {
