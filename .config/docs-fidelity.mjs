@@ -25,7 +25,7 @@ export function manifestPage(root, { AREAS, PROFILES }) {
         escaped(says),
         source.kind,
         escaped(source.where),
-        profiles.length === everywhere ? 'all' : profiles.join(', '),
+        profiles.length === everywhere ? 'all' : profiles.join(', ') || 'by choice',
       ]);
     return `## ${title}\n\n${table(['Line', 'What', 'Source', 'Where it was read, or why', 'Profiles'], rows)}`;
   });

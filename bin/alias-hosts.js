@@ -10,8 +10,10 @@ if (!url || !aliases) {
   throw new Error('gateway-sim/alias-hosts needs GATEWAY_SIM_URL and GATEWAY_SIM_HOST_ALIAS');
 }
 const { protocol, hostname, port } = new URL(url);
-const defaultPort = protocol === 'https:' ? 443 : 80;
-const emulator = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || defaultPort };
+const emulator = {
+  host: hostname.replace(/^\[|\]$/g, ''),
+  port: Number(port) || (protocol === 'https:' ? 443 : 80),
+};
 const hosts = new Set(
   aliases
     .toLowerCase()
@@ -24,6 +26,7 @@ const { connect } = Socket.prototype;
 Socket.prototype.connect = function connectToAlias(...args) {
   const options = Array.isArray(args[0]) ? args[0][0] : args[0];
   const isAlias = typeof options === 'object' && hosts.has(String(options?.host).toLowerCase());
-  if (isAlias && Number(options.port) === defaultPort) Object.assign(options, emulator);
+  // Whatever the port: nothing that is meant for the emulator may get to the real host.
+  if (isAlias) Object.assign(options, emulator);
   return connect.apply(this, args);
 };

@@ -45,12 +45,17 @@ export class AuditClient {
   readonly #egress: Egress;
   readonly #timeoutMs: number;
   readonly #agent: Agent | undefined;
+  readonly #trustBy: string | undefined;
 
-  /** @param agent for https, where certificates are trusted that others would not be */
-  constructor(egress: Egress, timeoutMs: number, agent?: Agent) {
+  /**
+   * @param agent for https, where certificates are trusted that others would not be
+   * @param trustBy what to do about a certificate that is not, where it is not what `start` needs
+   */
+  constructor(egress: Egress, timeoutMs: number, agent?: Agent, trustBy?: string) {
     this.#egress = egress;
     this.#timeoutMs = timeoutMs;
     this.#agent = agent;
+    this.#trustBy = trustBy;
   }
 
   send(shot: Shot): Promise<Observation> {
@@ -101,7 +106,7 @@ export class AuditClient {
         resolve({ ...seen, error, durationMs: Math.round(performance.now() - began) });
       const onError = (error: unknown) => {
         arrived?.();
-        finish(describeFailure(error, shot.url, this.#timeoutMs));
+        finish(describeFailure(error, shot.url, this.#timeoutMs, this.#trustBy));
       };
       void this.#open(shot, address)
         .then((request) => {

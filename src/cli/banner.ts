@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { command, hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
-import { fidelityText } from '../system/fidelity.ts';
+import { fidelityIn, fidelityText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { pairs } from './layout.ts';
 import type { Output } from './output.ts';
@@ -45,7 +45,7 @@ export function bannerText(
     ...waysIn(ready, options),
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
     Live: render(hint`e-mail ${liveEmail}   code: ${command('inbox')}`),
-    Profile: fidelityText(options),
+    Profile: fidelityText(fidelityIn(options)),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers repeat`,
     State: dataDir
       ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments} payments, ${cards} cards)`

@@ -12,20 +12,26 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
   keepCompiledCode(process.env);
   const io = processIo();
-  if (io && isVerboseVersion(argv.slice(2))) return writeVersion(io);
+  const verbose = verboseVersion(argv.slice(2));
+  if (io && verbose) return writeVersion(io, verbose.profile);
   const { run } = await import('./run.ts');
   const exitCode = io ? await run(argv, io) : 2;
   process.exitCode ||= exitCode;
 }
 
-const isVerboseVersion = (words: readonly string[]) =>
-  words.length === 2 && words.includes('--verbose') && (words.includes('--version') || words.includes('-V'));
+/** What `--version --verbose` is asked with; undefined for everything else. */
+function verboseVersion(words: readonly string[]): { profile: string | undefined } | undefined {
+  const rest = words.filter((word) => !['--verbose', '--version', '-V'].includes(word));
+  if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
+  const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
+  return rest.length && profile === undefined ? undefined : { profile };
+}
 
-async function writeVersion(io: Io): Promise<void> {
+async function writeVersion(io: Io, profile: string | undefined): Promise<void> {
   const [{ versionText }, { Output }] = await Promise.all([import('./version.ts'), import('./output.ts')]);
   const output = new Output(io, {});
   try {
-    output.line(await versionText(io));
+    output.line(await versionText(io, profile));
   } catch (error) {
     process.exitCode = output.fail(error);
   }

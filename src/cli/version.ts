@@ -1,5 +1,5 @@
 import { PROFILE_NAMES } from '../contract/profiles.ts';
-import { fidelityOf, fidelityText } from '../system/fidelity.ts';
+import { fidelityIn, fidelityOf, fidelityText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { readConfiguration, startConfiguration } from './configuration.ts';
 import type { Io } from './io.ts';
@@ -8,13 +8,15 @@ import { pairs } from './layout.ts';
 /**
  * The version with what stands behind it: the profile that `start` would take here, and what each stands on.
  *
+ * @param profile that of the flag
  * @throws GatewayError `usage` for a configuration that cannot be read
  */
-export async function versionText(io: Pick<Io, 'env' | 'cwd'>): Promise<string> {
-  const options = startConfiguration({}, io.env, await readConfiguration(undefined, io));
+export async function versionText(io: Pick<Io, 'env' | 'cwd'>, profile?: string): Promise<string> {
+  const flags = profile === undefined ? {} : { profile };
+  const options = startConfiguration(flags, io.env, await readConfiguration(undefined, io));
   const others = PROFILE_NAMES.filter((name) => name !== options.profile);
   const facts = pairs({
-    Profile: fidelityText(options),
+    Profile: fidelityText(fidelityIn(options)),
     Others: others.map((name) => `${name} ${fidelityOf(name).lines}`).join(', '),
     Node: `${process.version} ${process.platform} ${process.arch}`,
   });

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
+import { access, constants, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
+import { unwritable } from '../store/files.ts';
 import { beginsAsState } from '../store/folder.ts';
 
 /**
@@ -58,6 +59,23 @@ export async function orStorageFailed(writing: Promise<unknown>, shown: string):
     if (cause instanceof GatewayError) throw cause;
     throw new GatewayError('storage_failed', `${shown} cannot be written: ${cause.message}`, { cause });
   });
+}
+
+/**
+ * Makes sure that reports can be written before a long run, and not only behind it.
+ *
+ * @throws GatewayError `storage_failed`
+ */
+export async function requireWritable(files: readonly (string | undefined)[], cwd: string): Promise<void> {
+  for (const file of files) {
+    if (file === undefined) continue;
+    const path = resolve(cwd, file);
+    const there = await stat(path).catch(() => undefined);
+    if (there?.isDirectory()) throw unwritable(file, { code: 'EISDIR' });
+    await access(there ? path : dirname(path), constants.W_OK).catch((cause) => {
+      throw unwritable(file, cause);
+    });
+  }
 }
 
 /** Writes a report over what was there. @throws GatewayError `storage_failed` */

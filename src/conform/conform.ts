@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import type { ConformReport } from '../contract/conform.ts';
+import { AuditClient } from '../audit/client.ts';
+import { bareHost } from '../contract/address.ts';
+import type { ConformReport, Difference } from '../contract/conform.ts';
 import type { ManifestLine } from '../contract/manifest.ts';
+import { textMask } from '../contract/secret.ts';
+import { Egress } from '../delivery/egress.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { type Mismatch, mismatches } from './expectation.ts';
-import { type IpnListener, listenForIpns } from './listener.ts';
+import { type IpnListener, listenForIpns, markedUrl } from './listener.ts';
 import { holdsUnder, type InForce } from './manifest.ts';
 import { requireGateway } from './preflight.ts';
 import { Session, Unseen } from './session.ts';
-import { Target, type TargetOptions } from './target.ts';
+import { NoAnswer, Target, type TargetOptions } from './target.ts';
 
 export interface ConformOptions extends TargetOptions {
   lines: readonly ManifestLine[];
@@ -44,9 +48,10 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   await requireGateway(target);
   const hasWay = target.isLocal || options.ipnUrl !== undefined;
   await using listener = hasWay ? await listenForIpns(options.ipnPort) : null;
+  const noIpn = listener ? await unreached(options.ipnUrl, listener) : NO_WAY;
   const { lines, inForce } = options;
   const wanted = options.alsoTry ? lines : lines.filter((line) => holdsUnder(line, inForce));
-  const trial = new Trial(target, listener, options);
+  const trial = new Trial(target, listener, noIpn, options);
   const verdicts = new Map<ManifestLine, Verdict>();
   let done = 0;
   const look = async (line: ManifestLine) => {
@@ -63,14 +68,41 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   return { report: reportOf(options, verdicts), verdicts };
 }
 
+const NO_WAY = 'no IPN can reach this machine: --ipn-url names a public address of it';
+/** Whose a request is that we send to ourselves. */
+const OWN_MARK = 'own';
+/** Milliseconds within which a tunnel hands a request over. */
+const TUNNEL_MS = 10_000;
+
+/** Why no IPN comes by a public address: a dead tunnel must not be blamed on the target. */
+async function unreached(ipnUrl: string | undefined, listener: IpnListener): Promise<string | null> {
+  if (ipnUrl === undefined) return null;
+  const url = markedUrl(ipnUrl, OWN_MARK);
+  const client = new AuditClient(new Egress([bareHost(new URL(url).hostname)], () => undefined), TUNNEL_MS);
+  const { error } = await client.send({ url, method: 'POST', body: '' });
+  if (listener.of(OWN_MARK).length) return null;
+  return `--ipn-url does not lead to --ipn-port of this machine: a request of our own did not arrive (${error ?? 'somebody else answered'})`;
+}
+
 /** A list holds what other lines make meanwhile. */
 const isAlone = ({ request }: ManifestLine) =>
   request.method === 'GET' && /\/api\/cards($|\?)/.test(request.path);
 
+/** Maximum characters of what was expected, and of what came. */
+const SHOWN = 240;
+const shortened = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+
+/** A line that does not hold, each of its mismatches cut off where it is long. */
+export function differenceOf(id: string, mismatches: readonly Mismatch[]): Difference {
+  const all = (side: keyof Mismatch) => mismatches.map((one) => shortened(one[side])).join('; ');
+  return { id, expected: all('expected'), got: all('got') };
+}
+
 function reportOf(
-  { url, lines, inForce }: ConformOptions,
+  { url, publicKey, secretKey, lines, inForce }: ConformOptions,
   verdicts: ReadonlyMap<ManifestLine, Verdict>,
 ): ConformReport {
+  const mask = textMask([publicKey, secretKey]);
   const report: ConformReport = { target: url, profile: inForce.profile, agree: 0, differ: [], unseen: [] };
   for (const line of lines) {
     const verdict = verdicts.get(line);
@@ -79,27 +111,36 @@ function reportOf(
     if ('why' in verdict) report.unseen.push({ id, why: verdict.why });
     else if (!verdict.mismatches.length) report.agree++;
     else {
-      const expected = verdict.mismatches.map((one) => one.expected).join('; ');
-      const got = verdict.mismatches.map((one) => one.got).join('; ');
-      report.differ.push({ id, expected, got });
+      const plain = verdict.mismatches.map(({ expected, got }) => ({
+        expected: mask(expected),
+        got: mask(got),
+      }));
+      report.differ.push(differenceOf(id, plain));
     }
   }
   return report;
 }
 
+/** When so many lines in a row got no answer the target is gone. */
+const MAX_UNANSWERED = 3;
+
 /** Tries lines, each on its own: what one makes is nothing to another. */
 class Trial {
   readonly #target: Target;
   readonly #listener: IpnListener | null;
+  readonly #noIpn: string | null;
   readonly #options: ConformOptions;
   readonly #byId: ReadonlyMap<string, ManifestLine>;
   /** Unlike that of any other run: identifiers of payments may be remembered for long. */
   readonly #run = randomBytes(4).toString('hex');
   #count = 0;
+  #unanswered = 0;
 
-  constructor(target: Target, listener: IpnListener | null, options: ConformOptions) {
+  /** @param noIpn why no IPN comes, where none does */
+  constructor(target: Target, listener: IpnListener | null, noIpn: string | null, options: ConformOptions) {
     this.#target = target;
     this.#listener = listener;
+    this.#noIpn = noIpn;
     this.#options = options;
     this.#byId = new Map(options.lines.map((line) => [line.id, line]));
   }
@@ -115,10 +156,12 @@ class Trial {
     try {
       let seen = await session.run(chain[0] ?? line);
       for (const next of chain.slice(1)) seen = await session.run(next);
+      this.#unanswered = 0;
       return { mismatches: mismatches(line.expect, seen, secretKey, tools) };
     } catch (error) {
       if (error instanceof Unseen) return { why: error.message };
-      throw error;
+      if (!(error instanceof NoAnswer) || ++this.#unanswered >= MAX_UNANSWERED) throw error;
+      return { mismatches: [{ expected: 'an answer', got: error.reason }] };
     } finally {
       await session.end();
     }
@@ -139,9 +182,7 @@ class Trial {
     }
     const needsControl = chain.some(({ outcome }) => outcome !== undefined && outcome !== 'pay');
     if (needsControl && !hasControl) return 'it takes the control API of an emulator';
-    if (!this.#listener && chain.at(-1)?.expect.ipn)
-      return 'no IPN can reach this machine: --ipn-url names a public address of it';
-    return undefined;
+    return chain.at(-1)?.expect.ipn && this.#noIpn !== null ? this.#noIpn : undefined;
   }
 }
 

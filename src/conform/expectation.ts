@@ -1,3 +1,4 @@
+import { isLuhnNumber } from '../contract/luhn.ts';
 import type { Expected, ExpectedIpn } from '../contract/manifest.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { header } from './checkout.ts';
@@ -11,12 +12,12 @@ export interface Mismatch {
   got: string;
 }
 
-/** Maximum characters of a value that a mismatch shows. */
-const SHOWN = 200;
+/** Maximum characters of a value in a mismatch: much more than is shown, so that what is masked before is whole. */
+const KEPT = 4_000;
 
 const shown = (value: unknown): string => {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  return text.slice(0, KEPT);
 };
 
 /** Collects mismatches. */
@@ -60,7 +61,11 @@ export function mismatches(expected: Expected, seen: Seen, secretKey: string, to
   return findings.list;
 }
 
-function checkShape({ has, lacks, types, lengths, text }: Expected, seen: Seen, findings: Findings): void {
+function checkShape(
+  { has, lacks, types, lengths, luhn, text }: Expected,
+  seen: Seen,
+  findings: Findings,
+): void {
   for (const path of has ?? []) {
     if (at(seen.json, path) === undefined) findings.differ(`a field ${path}`, shown(seen.json));
   }
@@ -78,6 +83,10 @@ function checkShape({ has, lacks, types, lengths, text }: Expected, seen: Seen, 
     const value = at(seen.json, path);
     const count = Array.isArray(value) ? value.length : undefined;
     if (count !== length) findings.differ(`${path} with ${length} entries`, shown(value));
+  }
+  for (const path of luhn ?? []) {
+    const value = at(seen.json, path);
+    if (!isLuhnNumber(String(value))) findings.differ(`${path} with a check digit of Luhn`, shown(value));
   }
   for (const part of text ?? []) {
     if (!seen.body.includes(seen.fill(part))) findings.differ(`${shown(part)} in the body`, shown(seen.body));

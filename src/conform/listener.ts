@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
 
 /** An IPN as it arrived. */
 export interface ReceivedIpn {
@@ -23,9 +25,15 @@ export interface IpnListener extends AsyncDisposable {
 }
 
 /** By this parameter of the query an IPN tells whose it is. */
-export const MARK = 'conform';
+const MARK = 'conform';
 
-/** @param port where to listen; 0 takes a free one */
+export const markedUrl = (address: string, mark: string): string =>
+  `${address}${address.includes('?') ? '&' : '?'}${MARK}=${mark}`;
+
+/**
+ * @param port where to listen; 0 takes a free one
+ * @throws GatewayError `port_in_use`
+ */
 export async function listenForIpns(port = 0): Promise<IpnListener> {
   const received = new Map<string, ReceivedIpn[]>();
   const statuses = new Map<string, number>();
@@ -39,7 +47,13 @@ export async function listenForIpns(port = 0): Promise<IpnListener> {
     for (const look of watchers) look();
   });
   server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    const why =
+      cause.code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be used: ${cause.message}`;
+    throw new GatewayError('port_in_use', `port ${port} ${why}`, {
+      ...{ cause, hint: hint`Choose another one with ${option('ipnPort')}.` },
+    });
+  });
   const of = (mark: string) => received.get(mark) ?? [];
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/ipn`,

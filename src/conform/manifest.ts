@@ -1,7 +1,8 @@
 import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
-import { ManifestLine } from '../contract/manifest.ts';
+import { type Area, ManifestLine } from '../contract/manifest.ts';
 import type { Choices } from '../contract/profiles.ts';
+import { at } from './json.ts';
 
 /**
  * The lines of a manifest: one JSON object a line, blank lines aside.
@@ -12,17 +13,21 @@ import type { Choices } from '../contract/profiles.ts';
 export function readManifest(text: string, file: string): ManifestLine[] {
   const lines: ManifestLine[] = [];
   const known = new Set<string>();
-  text.split('\n').forEach((written, index) => {
-    if (written.trim() === '') return;
-    const place = `${file}, line ${index + 1}`;
-    const line = readLine(written, place);
-    if (known.has(line.id)) throw usage(`${place}: the id ${line.id} was used before`);
-    if (line.after !== undefined && !known.has(line.after)) {
-      throw usage(`${place}: after must be the id of a line above it (got "${line.after}")`);
-    }
-    known.add(line.id);
-    lines.push(line);
-  });
+  // Editors may put a byte order mark in front.
+  text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .forEach((written, index) => {
+      if (written.trim() === '') return;
+      const place = `${file}, line ${index + 1}`;
+      const line = readLine(written, place);
+      if (known.has(line.id)) throw usage(`${place}: the id ${line.id} was used before`);
+      if (line.after !== undefined && !known.has(line.after)) {
+        throw usage(`${place}: after must be the id of a line above it (got "${line.after}")`);
+      }
+      known.add(line.id);
+      lines.push(line);
+    });
   if (lines.length) return lines;
   throw usage(`${file} has no line: expected one observation a line, as JSON`);
 }
@@ -35,13 +40,33 @@ function readLine(written: string, place: string): ManifestLine {
     throw usage(`${place}: expected a JSON object (${(error as Error).message})`);
   }
   try {
-    return parseInput(ManifestLine, value, undefined, 'usage');
+    const line = parseInput(ManifestLine, completed(value), undefined, 'usage');
+    if (!line.profiles.length && !line.choice)
+      throw usage('profiles must name one, or choice what it depends on');
+    if (line.expect.client !== undefined || /^(\/|\{checkout\})/.test(line.request.path)) return line;
+    throw usage('request.path must begin with / or {checkout}');
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new GatewayError('usage', `${place}: ${error.message}`, {
       problems: error.problems.map((problem) => `${place}: ${problem}`),
     });
   }
+}
+
+/** A line may leave out what only says where it stands in a report. */
+function completed(value: unknown): unknown {
+  const path = at(value, 'request.path');
+  const method = at(value, 'request.method');
+  if (typeof value !== 'object' || typeof path !== 'string') return value;
+  return { area: areaOf(value, path), says: `${method} ${path} is answered as expected.`, ...value };
+}
+
+function areaOf(line: unknown, path: string): Area {
+  if (at(line, 'expect.client') !== undefined) return 'clients';
+  if (at(line, 'expect.ipn') !== undefined) return 'ipn';
+  if (/\/api\/cards(?![^/?])/.test(path)) return 'cards';
+  if (/^\{checkout\}|\/checkout(?![^/?])/.test(path)) return 'checkout';
+  return /\/initiate(?![^/?])/.test(path) ? 'initiate' : 'routes';
 }
 
 /** What decides whether a line holds: the profile, and the choices and options in force. */

@@ -1,5 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
+import { header } from './checkout.ts';
 import { at, parsed } from './json.ts';
 import type { Target } from './target.ts';
 
@@ -16,8 +17,11 @@ export async function requireGateway(target: Target): Promise<void> {
   const { options } = target;
   // Every gateway of this interface answers each of them with a success or an error.
   const bodies = [order(options.publicKey), 'public_key=', 'identifier=1'];
+  let elsewhere = '';
   for (const [index, body] of bodies.entries()) {
     const answer = await target.send(SANDBOX, { method: 'POST', body, contentType: FORM });
+    const location = answer.status >= 300 && answer.status < 400 && header(answer.headers, 'location');
+    if (location) elsewhere = `; it redirects to ${location}`;
     const json = parsed(answer.body);
     if (!isAnswer(json)) continue;
     if (index === 0) requireKey(json, options.publicKey);
@@ -27,7 +31,7 @@ export async function requireGateway(target: Target): Promise<void> {
   }
   throw new GatewayError(
     'no_server',
-    `what answers at ${options.url} is no gateway of this interface: three answers to ${SANDBOX} were no JSON objects with success or error`,
+    `what answers at ${options.url} is no gateway of this interface: three answers to ${SANDBOX} were no JSON objects with success or error${elsewhere}`,
     { hint: hint`Say where the gateway is with ${option('target')}, without the path of initiate.` },
   );
 }
@@ -79,6 +83,8 @@ async function look(target: Target): Promise<void> {
   const answer = await target.control('GET', '/status');
   const status = parsed(answer.body);
   target.hasControl = answer.status === 200 && typeof at(status, 'counts') === 'object';
+  const url = at(status, 'url');
+  if (target.hasControl && typeof url === 'string') target.alias = url;
   const [email, code] = [at(status, 'options.sandboxEmail'), at(status, 'options.sandboxCode')];
   if (typeof email === 'string' && typeof code === 'string') target.sandbox = { email, code };
   await requireSecretKey(target);

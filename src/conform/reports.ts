@@ -1,7 +1,8 @@
 import { type JunitCase, junitSuite } from '../audit/junit-report.ts';
 import type { ConformReport } from '../contract/conform.ts';
 import { AREAS, type ManifestLine } from '../contract/manifest.ts';
-import { textMask } from '../contract/secret.ts';
+import { type Conformed, differenceOf } from './conform.ts';
+import { maskFor, type Private } from './mask.ts';
 
 /** For CI servers: each line that need hold, by its area. */
 export function conformJunit(
@@ -22,18 +23,14 @@ export function conformJunit(
   return junitSuite(`gateway-sim conform ${profile}`, cases);
 }
 
-/** What may be sent to others: without keys, addresses of people, card numbers and names. */
-export function maskedReport(report: ConformReport, keys: readonly string[]): ConformReport {
-  const maskKeys = textMask(keys);
-  const mask = (text: string) =>
-    maskKeys(text)
-      .replace(/[\w.%+-]+@[\w-]+(?:\.[\w-]+)+/g, '…@…')
-      .replace(/\b\d{8,15}(\d{4})\b/g, '…$1')
-      .replace(/("(?:cvc|title|name_on_card|account_holder|customer_name)\\?":\s*\\?")[^"\\]*/g, '$1…')
-      .replace(/\b((?:pub|sec)_)[A-Za-z0-9_]{8,}/g, '$1…');
-  return {
-    ...report,
-    target: new URL(report.target).origin,
-    differ: report.differ.map(({ id, expected, got }) => ({ id, expected: mask(expected), got: mask(got) })),
-  };
+/** What may be sent to others: without keys, and without what is known of people and cards. */
+export function maskedReport({ report, verdicts }: Conformed, secrets: Private): ConformReport {
+  const mask = maskFor(secrets);
+  const found = new Map([...verdicts].map(([{ id }, verdict]) => [id, verdict]));
+  const differ = report.differ.flatMap(({ id }) => {
+    const verdict = found.get(id);
+    return verdict && 'mismatches' in verdict ? [differenceOf(id, verdict.mismatches.map(mask))] : [];
+  });
+  const unseen = report.unseen.map(({ id, why }) => ({ id, why: mask({ expected: 'a try', got: why }).got }));
+  return { ...report, target: new URL(report.target).origin, differ, unseen };
 }

@@ -1,7 +1,7 @@
 import type { ManifestLine } from '../contract/manifest.ts';
 import { payOnCheckout } from './checkout.ts';
 import { at, parsed } from './json.ts';
-import { type IpnListener, MARK, type ReceivedIpn } from './listener.ts';
+import { type IpnListener, markedUrl, type ReceivedIpn } from './listener.ts';
 import type { Target } from './target.ts';
 
 /** What was seen of a line. */
@@ -47,28 +47,35 @@ export class Session {
     this.#target = target;
     this.#listener = listener;
     this.#mark = mark;
-    const address = ipnUrl ?? NOWHERE;
     this.#values = {
       publicKey: target.options.publicKey,
       secretKey: target.options.secretKey,
       identifier: mark,
-      ipnUrl: `${address}${address.includes('?') ? '&' : '?'}${MARK}=${mark}`,
+      ipnUrl: markedUrl(ipnUrl ?? NOWHERE, mark),
     };
   }
 
   /** @throws Unseen, or GatewayError `no_server` */
   async run(line: ManifestLine): Promise<Seen> {
-    const { request, outcome, expect } = line;
+    const { request, outcome, expect, times = 1 } = line;
+    if (JSON.stringify(request).includes('{otherSecretKey}')) {
+      const other = await this.#target.otherSecretKey();
+      if (other === undefined) throw new Unseen('it takes a second merchant, which the control API makes');
+      this.#values['otherSecretKey'] = other;
+    }
     const headers = Object.entries(request.headers).map(
       ([name, value]) => [name, this.#fill(value)] as const,
     );
     const contentType = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
-    const seen = await this.#target.send(this.#fill(request.path, encoderOf('', request.path)), {
+    const path = this.#fill(request.path, encoderOf('', request.path));
+    const shot = {
       method: request.method,
       headers: headers.filter(([name]) => name.toLowerCase() !== 'content-type'),
       contentType,
       ...(request.body !== null && { body: this.#fill(request.body, encoderOf(contentType)) }),
-    });
+    };
+    const seen = await this.#target.send(path, shot);
+    for (let count = 1; count < times; count++) await this.#target.send(path, shot);
     const json = parsed(seen.body);
     this.#keep(json);
     if (expect.ipn?.answered !== undefined) this.#listener?.answerWith(this.#mark, expect.ipn.answered);
@@ -84,7 +91,9 @@ export class Session {
     if (!this.#target.hasControl) return;
     const cancel = { outcome: 'cancel', delivery: 'redirect-only' };
     for (const id of this.#open) {
-      await this.#target.control('POST', `/payments/${encodeURIComponent(id)}/settle`, cancel);
+      // That nobody answers any more is seen by the next line.
+      const path = `/payments/${encodeURIComponent(id)}/settle`;
+      await this.#target.control('POST', path, cancel).catch(() => undefined);
     }
   }
 
@@ -166,7 +175,7 @@ export class Session {
 }
 
 const PLACEHOLDERS: readonly string[] = [
-  ...['publicKey', 'secretKey', 'identifier', 'ipnUrl'],
+  ...['publicKey', 'secretKey', 'otherSecretKey', 'identifier', 'ipnUrl'],
   ...['checkout', 'paymentId', 'cardId'],
 ];
 

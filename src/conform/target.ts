@@ -5,6 +5,7 @@ import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { Egress } from '../delivery/egress.ts';
+import { at, parsed } from './json.ts';
 
 /** Where a manifest is held against, and with what. */
 export interface TargetOptions {
@@ -22,6 +23,10 @@ export interface TargetOptions {
 /** Milliseconds between two requests to somebody else's server: five a second. */
 const PAUSE_MS = 200;
 const TIMEOUT_MS = 15_000;
+const TRUST_BY = 'name the file with its CA with --tls-ca or in NODE_EXTRA_CA_CERTS';
+
+/** Registered in an emulator to see that nobody reads the cards of somebody else. */
+const OTHER_MERCHANT = 'conform';
 
 /** A deployment that requests are sent to, one connection each, and no faster than its owner may like. */
 export class Target {
@@ -32,9 +37,12 @@ export class Target {
   hasControl = false;
   /** What passes its sandbox checkout. */
   sandbox = { email: 'test_mode@mail.com', code: '222666' };
+  /** What an emulator calls itself: its --public-url. */
+  alias: string | undefined;
   readonly #base: string;
   readonly #client: AuditClient;
   #next = 0;
+  #other: Promise<string | undefined> | undefined;
 
   constructor(options: TargetOptions) {
     this.options = options;
@@ -45,16 +53,17 @@ export class Target {
       new Egress([bareHost(hostname)], () => undefined),
       TIMEOUT_MS,
       options.agent,
+      TRUST_BY,
     );
   }
 
-  /** @throws GatewayError `no_server` when there is no answer */
+  /** @throws NoAnswer */
   async send(path: string, shot: Omit<Shot, 'url'>): Promise<Observation & { status: number }> {
     if (!this.isLocal) await this.#turn();
     const seen = await this.#client.send({ ...shot, url: this.#base + path });
     const { status } = seen;
     if (status !== null) return { ...seen, status };
-    throw unreachable(this.options.url, seen.error ?? 'there was no answer');
+    throw new NoAnswer(this.options.url, seen.error ?? 'there was no answer');
   }
 
   /** Asks the control API. */
@@ -69,20 +78,38 @@ export class Target {
     });
   }
 
+  /** That of a merchant that an emulator registers for this; undefined where there is no emulator. */
+  otherSecretKey(): Promise<string | undefined> {
+    this.#other ??= this.#registerOther();
+    return this.#other;
+  }
+
+  async #registerOther(): Promise<string | undefined> {
+    if (!this.hasControl) return undefined;
+    const listed = at(parsed((await this.control('GET', '/merchants')).body), 'data');
+    const known = Array.isArray(listed) && listed.find((one) => at(one, 'name') === OTHER_MERCHANT);
+    const other = known || parsed((await this.control('POST', '/merchants', { name: OTHER_MERCHANT })).body);
+    const secretKey = at(other, 'secretKey');
+    return typeof secretKey === 'string' ? secretKey : undefined;
+  }
+
   /**
    * The part of an address that lies at the target; undefined for one that lies elsewhere.
    *
    * @param from the path of the page that it stands on
    */
   pathOf(address: string, from = '/'): string | undefined {
-    const base = new URL(this.#base);
     const page = this.#base + from;
     if (!URL.canParse(address, page)) return undefined;
     const { origin, pathname, search } = new URL(address, page);
-    // An emulator may name itself by another address than the one that it is asked at.
-    const isHere = origin === base.origin || (this.isLocal && isLoopback(new URL(origin).hostname));
-    const prefix = base.pathname.replace(/\/+$/, '');
-    return isHere && pathname.startsWith(prefix) ? pathname.slice(prefix.length) + search : undefined;
+    for (const own of [this.#base, ...(this.alias === undefined ? [] : [this.alias])]) {
+      const base = new URL(own);
+      // An emulator may name itself by another address than the one that it is asked at.
+      const isHere = origin === base.origin || (this.isLocal && isLoopback(new URL(origin).hostname));
+      const prefix = base.pathname.replace(/\/+$/, '');
+      if (isHere && pathname.startsWith(prefix)) return pathname.slice(prefix.length) + search;
+    }
+    return undefined;
   }
 
   async #turn(): Promise<void> {
@@ -92,9 +119,14 @@ export class Target {
   }
 }
 
-function unreachable(url: string, reason: string): GatewayError {
-  const message = `${url} cannot be asked: ${reason}`;
-  // What is wrong with a certificate is said with what helps.
-  if (/certificate/i.test(reason)) return new GatewayError('no_server', message);
-  return new GatewayError('no_server', message, { hint: hint`Say where it is with ${option('target')}.` });
+/** A request that got no answer. */
+export class NoAnswer extends GatewayError {
+  readonly reason: string;
+
+  constructor(url: string, reason: string) {
+    // What is wrong with a certificate is said with what helps.
+    const more = /certificate/i.test(reason) ? {} : { hint: hint`Say where it is with ${option('target')}.` };
+    super('no_server', `${url} cannot be asked: ${reason}`, more);
+    this.reason = reason;
+  }
 }

@@ -72,7 +72,7 @@ const deliveryFields = {
   status: field(text, 'The `status` that it carries.'),
   state: field(
     z.enum(DELIVERY_STATES),
-    '`refused`: the egress guard did not let it out, and `note` names the option that would (chosen).',
+    '`refused`: the egress guard did not let it out, and `note` names the option that would.',
   ),
   contentType: field(text, 'Media type of the body.'),
   body: field(text, 'The bytes that every attempt sends.'),

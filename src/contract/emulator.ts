@@ -18,7 +18,8 @@ export const Options = named(
 );
 
 export const Fidelity = record('Fidelity', 'What the behaviour of an emulator stands on.', {
-  profile: field(z.enum(PROFILE_NAMES), 'The profile in force; `options.choices` may differ from it.'),
+  profile: field(z.enum(PROFILE_NAMES), 'The profile in force.'),
+  changes: field(z.array(text), 'What is chosen against it, such as `siteLogo optional`.'),
   lines: field(count, 'Lines of the manifest that hold under it.'),
   documented: field(count, 'Those that the service interface says.'),
   observed: field(count, 'Those that published clients or deployments show.'),

@@ -76,6 +76,8 @@ const Expected = z.strictObject({
   matches: z.optional(patterns),
   /** It is a refusal, whatever its shape, and its texts name all of these. */
   names: z.optional(texts),
+  /** Digits, the last of which fits the others by Luhn's formula. */
+  luhn: z.optional(texts),
   /** Stand somewhere in the body. */
   text: z.optional(texts),
   headers: z.optional(patterns),
@@ -97,9 +99,14 @@ export const ManifestLine = z.strictObject({
   request: z.strictObject({
     method: textThat((value) => /^[A-Z]+$/.test(value), 'must be a method in upper case'),
     path: text.check(z.minLength(1)),
-    headers: z.record(text, text),
+    headers: z.record(
+      textThat((value) => /^[\w!#$%&'*+.^`|~-]+$/.test(value), 'must be named as headers are'),
+      textThat((value) => !/[^\t\x20-\x7e\x80-\xff]/.test(value), 'must be the text of a header'),
+    ),
     body: z.nullable(text),
   }),
+  /** How often it is sent; the first answer counts. */
+  times: z.optional(z.int().check(z.minimum(2), z.maximum(20))),
   /** The line that comes before, with all that comes before that. */
   after: z.optional(text),
   /** What is done when it was answered. */
@@ -108,7 +115,8 @@ export const ManifestLine = z.strictObject({
   emulator: z.optional(z.literal(true)),
   expect: Expected,
   source: z.strictObject({ kind: z.enum(SOURCES), where: text.check(z.minLength(1)) }),
-  profiles: z.array(z.enum(PROFILE_NAMES)).check(z.minLength(1)),
+  /** Those under which it holds; none where only a choice of its own brings it about. */
+  profiles: z.array(z.enum(PROFILE_NAMES)),
   /** The choices and options on which it depends; null stands for an option that is not set, `!NPR` for a list without NPR. */
   choice: z.optional(
     z.partialRecord(z.enum([...CHOICE_NAMES, ...PROFILE_OPTIONS]), z.union([text, z.number(), z.null()])),

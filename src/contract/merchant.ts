@@ -8,7 +8,7 @@ export const FormerKey = record(
     replacedAt: time('When it was replaced.'),
     fingerprint: field(
       text,
-      'What the secret key makes of a fixed text: who has that key can be told that it is an old one (chosen).',
+      'What the secret key makes of a fixed text: who has that key can be told that it is an old one.',
     ),
   },
 );

@@ -80,7 +80,7 @@ const fields = {
   id: field(text, 'Its id: `payment_id` of its checkout URL.'),
   trx: field(text, '`data[payment_trx]` of its IPN: 12 upper-case letters and digits.'),
   mode: field(z.enum(MODES), 'Chosen by the path of initiate (documented: initiate-sandbox, initiate-live).'),
-  status: field(z.enum(PAYMENT_STATUSES), 'Every one but `pending` is final (chosen).'),
+  status: field(z.enum(PAYMENT_STATUSES), 'Every one but `pending` is final (chosen: checkout-again-page*).'),
   merchantId: field(text, 'The merchant whose public key initiated it.'),
   ...asked,
   charge: field(money, 'What the merchant pays for it, as decimal text.'),

@@ -97,8 +97,12 @@ function foundAt(text: string, at: number, root: Branch): { secret: string; end:
   return found;
 }
 
-/** Masks secrets in texts, however they are written there; a text without any comes back as it is. */
-export function textMask(secrets: readonly string[]): (text: string) => string {
+/**
+ * Masks secrets in texts, however they are written there; a text without any comes back as it is.
+ *
+ * @param show what stands for a secret
+ */
+export function textMask(secrets: readonly string[], show = masked): (text: string) => string {
   const sought = secrets
     .filter((secret) => secret.length >= SHORTEST_MASKED)
     .toSorted((one, other) => other.length - one.length);
@@ -119,7 +123,7 @@ export function textMask(secrets: readonly string[]): (text: string) => string {
       const found = foundAt(text, index, root);
       if (!found) continue;
       // One that begins within another, and goes on behind it, is hidden with that.
-      if (index >= end) shown += text.slice(end, index) + masked(found.secret);
+      if (index >= end) shown += text.slice(end, index) + show(found.secret);
       end = Math.max(end, found.end);
     }
     return end ? shown + text.slice(end) : text;

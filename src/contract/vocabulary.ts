@@ -12,7 +12,7 @@ export function namesOf<Name extends string>(table: Readonly<Record<Name, unknow
 export const MODES = ['sandbox', 'live'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** All statuses of a payment; every one but `pending` is final (chosen). */
+/** All statuses of a payment; every one but `pending` is final (chosen: checkout-again-page*). */
 export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', 'expired'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export type FinalStatus = Exclude<PaymentStatus, 'pending'>;

@@ -133,10 +133,18 @@ export function describeAnswer(status: number, headers: Answer['headers']): stri
   return `the receiver answered ${status}${location ? ` to ${location}` : ''}: redirects are not followed, give the final address as ipn_url`;
 }
 
-/** Why there is no answer. */
-export function describeFailure(error: unknown, url: string, timeoutMs: number): string {
+/** How an emulator comes to trust a receiver. */
+const TRUST_BY =
+  'run gateway-sim with NODE_EXTRA_CA_CERTS, or start it with --ipn-ca, naming the file with your CA';
+
+/**
+ * Why there is no answer.
+ *
+ * @param trustBy what to do about a certificate that is not trusted
+ */
+export function describeFailure(error: unknown, url: string, timeoutMs: number, trustBy = TRUST_BY): string {
   if (!URL.canParse(url)) return `"${url}" is no address`;
-  if (error instanceof AggregateError) return describeFailure(error.errors[0], url, timeoutMs);
+  if (error instanceof AggregateError) return describeFailure(error.errors[0], url, timeoutMs, trustBy);
   const { host, hostname } = new URL(url);
   const { code, message, name } = error as NodeJS.ErrnoException;
   if (error instanceof TimeOut) return `no complete answer from ${host} within ${timeoutMs / 1000} s`;
@@ -158,7 +166,7 @@ export function describeFailure(error: unknown, url: string, timeoutMs: number):
     case 'SELF_SIGNED_CERT_IN_CHAIN':
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-      return `the certificate of ${host} is not trusted: run gateway-sim with NODE_EXTRA_CA_CERTS, or start it with --ipn-ca, naming the file with your CA`;
+      return `the certificate of ${host} is not trusted: ${trustBy}`;
     default:
       return message;
   }

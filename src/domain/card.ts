@@ -2,6 +2,7 @@ import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../contract/amount.ts';
 import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { isLuhnNumber, luhnDigit } from '../contract/luhn.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { CARD_TRANSITIONS, type CardAction } from '../contract/vocabulary.ts';
@@ -18,20 +19,13 @@ const TEST_RANGE = '999900';
 
 /** A Luhn-valid number of 16 digits out of nine random ones. */
 export function testCardNumber(nineDigits: string): string {
-  return withCheckDigit(TEST_RANGE + nineDigits);
+  const digits = TEST_RANGE + nineDigits;
+  return digits + luhnDigit(digits);
 }
 
 /** Whether a card can have a number: 16 digits, Luhn-valid. */
 export function isCardNumber(number: string): boolean {
-  return /^\d{16}$/.test(number) && number === withCheckDigit(number.slice(0, -1));
-}
-
-function withCheckDigit(fifteenDigits: string): string {
-  const sum = [...fifteenDigits].reduce((total, digit, index) => {
-    const doubled = Number(digit) * (index % 2 === 0 ? 2 : 1);
-    return total + (doubled > 9 ? doubled - 9 : doubled);
-  }, 0);
-  return fifteenDigits + String((10 - (sum % 10)) % 10);
+  return number.length === 16 && isLuhnNumber(number);
 }
 
 const LIFE_IN_YEARS = 3;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:https';
 import { isIP } from 'node:net';
+import { GatewayError } from '../contract/error.ts';
 
 /** Agents by the text of the file that they trust: one emulator is asked many times. */
 const agents = new Map<string, Agent>();
@@ -9,10 +10,10 @@ const agents = new Map<string, Agent>();
  * What makes connections that trust the certificates in a file, and no others. A server whose own certificate is in it
  * may be reached by any name: the user who named the file meant that server.
  *
- * @throws the file system's error
+ * @throws GatewayError `usage` for a file that cannot be read
  */
 export async function trustingAgent(caFile: string): Promise<Agent> {
-  const ca = readFileSync(caFile, 'utf8');
+  const ca = readTrusted(caFile);
   const known = agents.get(ca);
   if (known) return known;
   const [https, tls, { X509Certificate }] = await Promise.all([
@@ -36,6 +37,15 @@ export async function trustingAgent(caFile: string): Promise<Agent> {
   });
   agents.set(ca, agent);
   return agent;
+}
+
+function readTrusted(caFile: string): string {
+  try {
+    return readFileSync(caFile, 'utf8');
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new GatewayError('usage', `the file to trust (--tls-ca) cannot be read: ${why}`, { cause });
+  }
 }
 
 /** Whether a connection failed because nothing that is trusted vouches for the server's certificate. */

@@ -89,7 +89,7 @@ export async function temporaryAuthority(
   const { ca, ...issued } = issue(names, now);
   try {
     const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-tls-'));
-    if (!temporary.size) process.once('exit', removeAll);
+    if (!temporary.size) watchEnd();
     temporary.add(folder);
     const caFile = join(folder, CA_FILE);
     await writeFile(caFile, ca, { mode: 0o600 });
@@ -102,6 +102,22 @@ export async function temporaryAuthority(
 /** The folders of the emulators of this process: one listener does for all of them. */
 const temporary = new Set<string>();
 
+/** They end a process that listens to none of them, and without the event `exit`. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function watchEnd(): void {
+  process.once('exit', removeAll);
+  for (const signal of SIGNALS) process.on(signal, endBySignal);
+}
+
+/** Where somebody else listens, too, that decides what becomes of the process. */
+function endBySignal(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) > 1) return;
+  removeAll();
+  process.off(signal, endBySignal);
+  process.kill(process.pid, signal);
+}
+
 function removeAll(): void {
   for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
 }
@@ -109,5 +125,7 @@ function removeAll(): void {
 async function removeTemporary(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   temporary.delete(folder);
-  if (!temporary.size) process.off('exit', removeAll);
+  if (temporary.size) return;
+  process.off('exit', removeAll);
+  for (const signal of SIGNALS) process.off(signal, endBySignal);
 }

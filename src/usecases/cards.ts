@@ -18,7 +18,7 @@ import {
 import type { Card, State } from '../domain/state.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
-/** Cards on a page of the merchant's list (chosen). */
+/** Cards on a page of the merchant's list (chosen: card-list-paging). */
 const PER_PAGE = 15;
 
 const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<CardMovementKind, unknown>;

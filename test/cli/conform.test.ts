@@ -68,6 +68,7 @@ describe('conform', () => {
     const files = ['--out', 'out.json', '--junit', 'out.xml', '--update-profile', 'ours.json'];
     const { code, stderr } = await run([...FEW, '--target', url, ...files], { cwd });
     expect([code, stderr]).toEqual([1, expect.stringContaining('start --profile ours.json')]);
+    expect(stderr).toContain('Read out.json before you send it');
     const written = await readFile(join(cwd, 'out.json'), 'utf8');
     expect(JSON.parse(written)).toMatchObject({
       profile: 'document',
@@ -91,13 +92,19 @@ describe('conform', () => {
     const trusting = await run([...FEW, '--target', url, '--tls-ca', server.tlsCa ?? ''], { cwd });
     expect(trusting).toMatchObject({ code: 0, stdout: expect.stringContaining('2 agree, 0 differ') });
     const { code, stderr } = await run([...FEW, '--target', url], { cwd });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('is not trusted')]);
+    expect([code, stderr]).toEqual([3, expect.stringMatching(/is not trusted: .* with --tls-ca/)]);
   });
 
   it.each([
     [['--target', 'http://127.0.0.1:9'], 3, 'connection refused'],
     [['--target', 'https://pay.example.com'], 2, 'keys of a merchant there'],
     [['--target', 'pay.example.com'], 2, '--target must be an absolute http or https address'],
+    [['--target', 'http://127.0.0.1:9/?x=1'], 2, '--target must be the base address alone'],
+    [['--target', 'http://user:word@127.0.0.1:9'], 2, '--target must be the base address alone'],
+    [['--ipn-url', 'https://tunnel.example/ipn'], 2, '--ipn-url needs --ipn-port beside it'],
+    [['--out', 'none/out.json'], 5, 'none/out.json cannot be written: there is no such file or folder'],
+    [['--junit', '.'], 5, '. cannot be written: it is a folder'],
+    [['--target', 'https://127.0.0.1:9', '--tls-ca', 'none.pem'], 2, '(--tls-ca) cannot be read'],
     [['--manifest', 'none.jsonl'], 2, 'the manifest none.jsonl cannot be read'],
     [['--ipn-port', '99999'], 2, '--ipn-port must be a whole number'],
     [['--ipn-url', 'nowhere'], 2, '--ipn-url must be an absolute http or https address'],
@@ -111,7 +118,13 @@ describe('conform', () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'few.jsonl'), '{"id":"x"}\n');
     const { code, stderr } = await run(FEW, { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('few.jsonl, line 1: area must be one of')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('few.jsonl, line 1: request')]);
+  });
+
+  it('says that its own port is in use', async () => {
+    const { port } = new URL((await startSim()).url);
+    const { code, stderr } = await run([...FEW, '--ipn-port', `${port}`], { cwd: await folder() });
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`port ${port} is in use by another process`)]);
   });
 
   it('says that --live has to be given twice', async () => {

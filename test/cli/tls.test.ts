@@ -156,6 +156,19 @@ describe('start --tls --in-memory', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
+  it.each(signals)('leaves nothing behind after %s to a conform', async (signal) => {
+    const cwd = await temporaryFolder();
+    const env = { TMPDIR: join(cwd, 'tmp') };
+    await mkdir(env.TMPDIR);
+    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"tls":true}');
+    const { child, until, ended } = launch(['conform'], { cwd, env });
+    await until((_, stderr) => stderr.includes('[100/'));
+    expect(await readdir(env.TMPDIR)).toHaveLength(1);
+    child.kill(signal);
+    expect((await ended).signal).toBe(signal);
+    expect(await readdir(env.TMPDIR)).toEqual([]);
+  });
+
   it('leaves nothing behind where it cannot start', async () => {
     const cwd = await temporaryFolder();
     const other = await startBinary(['--in-memory'], { cwd });

@@ -18,6 +18,16 @@ describe('--version --verbose', () => {
     },
   );
 
+  it('goes by the flag, and tells what is chosen against the profile', async () => {
+    const cwd = await temporaryFolder();
+    const choices = { settledVisit: 'page' };
+    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ choices, ipnRetries: 2 }));
+    for (const flag of [['--profile', 'newer-server'], ['--profile=newer-server']]) {
+      const { stdout } = await run(['--version', ...flag, '--verbose'], { cwd });
+      expect(stdout).toMatch(/^Profile +newer-server, but settledVisit page, ipnRetries 2 {2}\(\d+ facts: /m);
+    }
+  });
+
   it('says what is wrong with the configuration', async () => {
     const cwd = await temporaryFolder();
     const { code, stderr } = await run(['--version', '--verbose'], {

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Settled } from '../../src/contract/payment.ts';
 import { readJson, request } from '../../src/library/request.ts';
@@ -180,6 +181,16 @@ describe('a client in Node, by gateway-sim/alias-hosts', () => {
     await runClient(habits, command, ({ caFile, url }) => ({
       ...{ GATEWAY_SIM_URL: url, GATEWAY_SIM_HOST_ALIAS: ALIAS, NODE_EXTRA_CA_CERTS: caFile },
     }));
+  });
+
+  it('lets nothing through to the real host, whatever the port', async () => {
+    const { sim, env, caFile } = await emulator(['json', 'success-ok', 'message', 'json'], '1');
+    const script = `for (const url of ['http://${ALIAS}/api/cards', 'https://${ALIAS}:8443/api/cards'])
+      console.log(await fetch(url).then(async (answer) => answer.status + await answer.text(), String));`;
+    const args = ['--import', fileOf('../../bin/alias-hosts.js'), '--input-type=module', '-e', script];
+    const reach = { GATEWAY_SIM_URL: sim.url, GATEWAY_SIM_HOST_ALIAS: ALIAS, NODE_EXTRA_CA_CERTS: caFile };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...env, ...reach } });
+    expect(stdout).toMatch(/^400.*this port speaks https.*\n401.*Authorization/);
   });
 
   it('says what it needs', () => {

@@ -10,7 +10,7 @@ const lines = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
 /** What a profile comes to when nothing is said beside it. */
 function inForce(profile: (typeof PROFILE_NAMES)[number]) {
   const options: Readonly<Record<string, unknown>> = {
-    amountFormat: 'sent',
+    ...{ amountFormat: 'sent', errorStatus: 'ok' },
     currency: [],
     ...PROFILES[profile].options,
   };
@@ -55,8 +55,19 @@ describe('the manifest', () => {
   });
 });
 
+it('takes a file that begins with a byte order mark', () => {
+  expect(readManifest(`\uFEFF${JSON.stringify(lines[0])}`, 'mine.jsonl')).toHaveLength(1);
+});
+
+it('takes a line that leaves out what a report shows of it', () => {
+  const { area, says, ...line } = lines.find(({ id }) => id === 'card-create') ?? expect.fail('no such line');
+  const [read] = readManifest(JSON.stringify(line), 'mine.jsonl');
+  expect(read).toEqual({ ...line, area: 'cards', says: 'POST /api/cards/save is answered as expected.' });
+});
+
 describe('a line that is malformed', () => {
   const line = JSON.stringify(lines[0]);
+  const REQUEST = { method: 'GET', path: '/', headers: {}, body: null };
   const changed = (change: object) => JSON.stringify({ ...JSON.parse(line), ...change });
 
   it.each([
@@ -79,6 +90,21 @@ describe('a line that is malformed', () => {
       'document, older-server, newer-server, observed',
     ],
     ['no profile', changed({ id: 'x', profiles: [] }), 'mine.jsonl, line 2: profiles'],
+    [
+      'a path without a slash',
+      changed({ id: 'x', request: { ...REQUEST, path: 'a' } }),
+      'mine.jsonl, line 2: request.path must begin with /',
+    ],
+    [
+      'no name of a header',
+      changed({ id: 'x', request: { ...REQUEST, headers: { 'x y': '1' } } }),
+      'mine.jsonl, line 2: request.headers',
+    ],
+    [
+      'no text of a header',
+      changed({ id: 'x', request: { ...REQUEST, headers: { x: '1\n2' } } }),
+      'must be the text of a header',
+    ],
     ['no pattern', changed({ id: 'x', expect: { matches: { a: '(' } } }), 'must be a regular expression'],
     ['the id of another', line, 'mine.jsonl, line 2: the id initiate-sandbox was used before'],
     [

@@ -49,3 +49,15 @@ it('posts its IPNs where a public address leads to us', async () => {
   const { report } = await held(await startElsewhere(), {}, { lines, ipnUrl, ipnPort });
   expect(report).toMatchObject({ agree: 2, differ: [], unseen: [] });
 });
+
+it('does not blame the target for a tunnel that leads nowhere', async () => {
+  const [ipnPort, other] = [await freePort(), await freePort()];
+  const more = { lines: linesNamed('ipn-status'), ipnUrl: `http://localhost:${other}/tunnel`, ipnPort };
+  const { report } = await held(await startElsewhere(), {}, more);
+  expect(report).toMatchObject({
+    ...{ agree: 0, differ: [] },
+    unseen: [
+      { id: 'ipn-status', why: expect.stringMatching(/does not lead to --ipn-port.*connection refused/) },
+    ],
+  });
+});

@@ -130,6 +130,19 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('names the lines of the manifest behind every mark', () => {
+    const bare: string[] = [];
+    const look = (part: unknown, place: string) => {
+      if (typeof part !== 'object' || part === null) return;
+      const isMarked = 'x-source' in part && !('x-fidelity' in part);
+      // What is below /_sim is ours as a whole.
+      if (isMarked && !place.startsWith('/paths//_sim')) bare.push(place);
+      for (const [name, inner] of Object.entries(part)) look(inner, `${place}/${name}`);
+    };
+    look(document, '');
+    expect(bare).toEqual([]);
+  });
+
   it('is loaded by nothing that a start loads', async () => {
     const src = fileURLToPath(new URL('../../src', import.meta.url));
     const files = (await readdir(src, { recursive: true })).filter((name) => /\.tsx?$/.test(name));

@@ -165,8 +165,14 @@ describe('what a profile stands on', () => {
         ({ profiles, source }) => profiles.includes(profile) && (kind === undefined || source.kind === kind),
       ).length;
     const counts = { documented: of('documented'), observed: of('observed'), chosen: of('chosen') };
-    expect(fidelity).toEqual({ profile, lines: of(), ...counts });
+    expect(fidelity).toEqual({ profile, changes: [], lines: of(), ...counts });
     expect(options).toMatchObject({ profile });
+  });
+
+  it('is told with what is chosen against it', async () => {
+    const sim = await startSim({ profile: 'newer-server', amountFormat: 'sent', loose: true });
+    const { fidelity } = await sim.control<{ fidelity: { changes: string[] } }>('/status');
+    expect(fidelity.changes).toEqual(['valueLengths free', 'amountFormat sent']);
   });
 });
 

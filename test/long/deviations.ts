@@ -6,6 +6,8 @@ type Json = Record<string, unknown>;
 const isInitiate = ({ path }: Exchange) => /\/payment\/initiate$/.test(path);
 const isCard = ({ path }: Exchange) => path.startsWith('/api/cards');
 
+const isCardPath = (path: string) => /^\/api\/cards\/\w+$/.test(path);
+
 /** Changes the JSON of answers that `when` picks. */
 const json =
   (when: (seen: Exchange, body: Json) => boolean, change: (body: Json, seen: Exchange) => unknown) =>
@@ -452,6 +454,46 @@ const CARDS: readonly Deviation[] = [
       (seen, { data }) => isCard(seen) && Array.isArray(data),
       (body) => ({ ...body, data: (body['data'] as unknown[]).toReversed() }),
     ),
+  },
+  {
+    name: 'every page is the first',
+    line: 'card-list-page-two',
+    answer: json(
+      (seen) => seen.path === '/api/cards?page=2',
+      (body) => ({ ...body, current_page: 1 }),
+    ),
+  },
+  {
+    name: 'cards of others are there',
+    line: 'card-read-of-another',
+    answer: status(
+      ({ method, path, status: was }) => method === 'GET' && isCardPath(path) && was === 404,
+      200,
+    ),
+  },
+  {
+    name: 'cards of others are listed',
+    line: 'card-list-of-another',
+    answer: json(
+      (_, { total }) => total === 0,
+      (body) => ({ ...body, data: [{}], total: 1 }),
+    ),
+  },
+  {
+    name: 'the last digit of a number is any',
+    line: 'card-record-luhn',
+    answer: card((data) => {
+      const number = String(data['card_number']);
+      return { ...data, card_number: number.slice(0, -1) + ((Number(number.at(-1)) + 1) % 10) };
+    }),
+  },
+  {
+    name: 'the first four digits are shown',
+    line: 'card-record-masked-digits',
+    answer: card((data) => {
+      const first = String(data['card_number']).slice(0, 4);
+      return { ...data, masked_card_number: `${'*'.repeat(12)}${first}` };
+    }),
   },
   {
     name: 'transactions are left out',

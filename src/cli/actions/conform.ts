@@ -19,7 +19,7 @@ import type { Actions } from '../commands/conform.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { conformText } from '../format-conform.ts';
 import type { CommandResult, Output } from '../output.ts';
-import { writeReport } from '../write-file.ts';
+import { requireWritable, writeReport } from '../write-file.ts';
 
 type Context = Parameters<Actions['conform']>[0];
 /** What is asked, and with what. */
@@ -34,7 +34,13 @@ export const conform: Actions['conform'] = async (context) => {
   const inForce = startConfiguration({ ...(profile !== undefined && { profile }) }, io.env, file);
   const lines = await linesOf(options.manifest, io.cwd);
   if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
+  if (ipnUrl !== undefined && options.ipnPort === undefined)
+    throw new GatewayError(
+      'usage',
+      '--ipn-url needs --ipn-port beside it: the port of this machine that it leads to',
+    );
   if (live === 1) output.notice('gateway-sim: --live once tries nothing: give it twice to try live mode');
+  await requireWritable([options.out, updateProfile, options.junit], io.cwd);
   const place = await placeOf(context, inForce);
   try {
     const { stop: _, ...target } = place;
@@ -92,6 +98,10 @@ async function placeOf(context: Context, options: ResolvedOptions): Promise<Plac
   const { target } = context.options;
   if (target === undefined) return hereOr(context, options);
   const url = requireUrl('--target', target);
+  if (/[?#@]/.test(url)) {
+    const what = '--target must be the base address alone, without a user, a query and a fragment';
+    throw new GatewayError('usage', `${what}, such as https://pay.example.com`);
+  }
   const given = keysOf(context);
   const isWhole = given.publicKey !== undefined && given.secretKey !== undefined;
   const { controlToken, tlsCa } = context.choice;
@@ -155,20 +165,25 @@ interface Held {
 }
 
 async function result(
-  { report, verdicts }: Conformed,
+  conformed: Conformed,
   { context, place, inForce, lines }: Held,
 ): Promise<CommandResult> {
   const { options, io, output } = context;
+  const { report, verdicts } = conformed;
+  const notices = [];
   const force = { profile: inForce.profile, choices: inForce.choices, options: inForce };
   const held = lines.filter((line) => holdsUnder(line, force));
   const write = (file: string, value: object) =>
     writeReport(file, `${JSON.stringify(value, null, 2)}\n`, io.cwd);
   if (options.junit !== undefined) await writeReport(options.junit, conformJunit(report, held), io.cwd);
   if (options.out !== undefined) {
-    const { differ, ...rest } = maskedReport(report, [place.publicKey, place.secretKey]);
+    const keys = [place.publicKey, place.secretKey];
+    const { differ, ...rest } = maskedReport(conformed, { keys, ipnUrl: options.ipnUrl });
     await write(options.out, { gatewaySim: VERSION, ...rest, differ });
+    notices.push(
+      hint`Read ${options.out} before you send it: a name in the middle of a sentence is not recognised.`,
+    );
   }
-  const notices = [];
   if (options.updateProfile !== undefined) {
     await write(options.updateProfile, explainedBy(verdicts, force));
     notices.push(hint`Use it with: ${command('start', '--profile', options.updateProfile)}`);

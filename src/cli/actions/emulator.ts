@@ -3,6 +3,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
+import { fidelityText } from '../../system/fidelity.ts';
 import type { Actions } from '../commands/emulator.ts';
 import { foreignServer, probe, type Server } from '../connect.ts';
 import { pairs } from '../layout.ts';
@@ -28,7 +29,7 @@ export const status: Actions['status'] = async ({ call }) => {
     'Base URL': facts.url,
     Trust: facts.tlsCa ?? undefined,
     State: facts.dataDir ?? 'in memory',
-    Profile: `${facts.fidelity.profile}  (${facts.fidelity.lines} facts)`,
+    Profile: fidelityText(facts.fidelity),
     Process: String(facts.pid),
     Started: facts.startedAt,
     Payments: counts.join(', '),

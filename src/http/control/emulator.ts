@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { Live, Ready, Status, Stopping } from '../../contract/emulator.ts';
 import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
-import { fidelityOf } from '../../system/fidelity.ts';
+import { fidelityIn } from '../../system/fidelity.ts';
 import type { AppParts } from '../environment.ts';
 import { PROBES } from '../probes.ts';
 import { control } from './route.ts';
@@ -49,7 +49,7 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
           clock: clockView(clock.read()),
           faults: faults.list.map(faultView),
           counts: { ...recordCounts(parts), payments: paymentCounts(parts) },
-          fidelity: fidelityOf(options.profile),
+          fidelity: fidelityIn(options),
           options: {
             ...options,
             secretKey: secretKey === undefined ? null : masked(secretKey),

@@ -68,7 +68,7 @@ function reads({ cards, dialect }: AppParts): Endpoint[] {
       path: paths.cards.read,
       summary: 'Get a virtual card with its transactions',
       lines: 'card-read*, card-transaction-*, card-charged, card-funded, card-route-card-delete',
-      description: "Another merchant's card does not exist (chosen: card-read-unknown).",
+      description: "Another merchant's card does not exist (chosen: card-read-of-another).",
       answers: [{ status: 200, schemas: [messages.VirtualCardDetails], examples: cardDetails }],
       errors: [404, 405, 422],
       handle: (c, merchant) => {

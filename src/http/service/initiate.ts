@@ -46,7 +46,7 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
     tag: 'Service: payments',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
     description:
-      'The public key in the body tells the merchant. Refusals are answered 200 (observed: refusal-*-status*), so look at the body; `--error-status http` answers 422 and 401 instead. Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (observed: initiate-json*), and CORS is open (observed: initiate-cors*).',
+      'The public key in the body tells the merchant. Refusals are answered 200 (observed: refusal-*-status*), so look at the body; `--error-status http` answers 422 and 401 instead (chosen: refusal-*-http-status*). Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (observed: initiate-json*), and CORS is open (observed: initiate-cors*).',
     source: 'documented',
     lines: 'initiate-*, field-*, amount-*, currency-*, refusal-*, route-initiate-*',
     body: {

@@ -31,18 +31,21 @@ const cardFields = {
   title: field(text, 'Title identifying the card (documented: card-record-title).'),
   masked_card_number: field(
     text,
-    'Card number with all but the last four digits as asterisks (documented: card-record-masked-card-number).',
+    'Card number with all but the last four digits as asterisks (documented: card-record-masked-*).',
   ),
   card_number: field(
     text,
-    'Full card number (documented: card-record-card-number), in a range that belongs to no issuer (chosen: card-record-number).',
+    'Full card number (documented: card-record-card-number), in a range that belongs to no issuer, with the check digit of Luhn (chosen: card-record-number, card-record-luhn).',
     {
       pattern: '^\\d{16}$',
     },
   ),
   name_on_card: field(text, 'Name printed on the card (documented: card-record-name-on-card).'),
   email: field(text, "Holder's e-mail (documented: card-record-email)."),
-  cvc: field(text, 'Card verification code (documented: card-record-cvc).'),
+  cvc: field(
+    text,
+    'Card verification code (documented: card-record-cvc), of three or four digits (chosen: card-record-cvc-digits).',
+  ),
   expiry_month: field(
     z.int().check(z.minimum(1), z.maximum(12)),
     'Month number (documented: card-record-expiry-month).',

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { conformJunit, maskedReport } from '../../src/conform/reports.ts';
+import { LINES, linesNamed } from '../helpers/conform.ts';
+
+describe('a report that is sent to others', () => {
+  const line = linesNamed('refusal-key')[0] ?? expect.fail('no such line');
+  const keys = ['sec_live_0123456789abcdef', 'a-public-key-of-their-own'];
+  const ipnUrl = 'https://a1b2c3.tunnel.example/ipn';
+
+  /** What of a mismatch stands in the file. */
+  function written(got: string, expected = 'a refusal') {
+    const { id } = line;
+    const target = 'https://pay.example/base';
+    const report = { target, profile: 'document', agree: 1, unseen: [], differ: [{ id, expected, got }] };
+    const verdicts = new Map([[line, { mismatches: [{ expected, got }] }]]);
+    const masked = maskedReport({ report, verdicts }, { keys, ipnUrl });
+    expect(masked.target).toBe('https://pay.example');
+    return masked.differ[0] ?? expect.fail('no difference');
+  }
+
+  const mail = 'bob.builder@mail.test';
+  const page = JSON.stringify(
+    `<td>${mail.replace('@', '&#64;')}</td><input name="customer_name" value="Bob Builder">`,
+  );
+  const customer = { email: mail, holder_name: 'Bob "B" Builder', cvc: 123, card_number: '4111111111111111' };
+  const inJson = JSON.stringify(customer).replace('@', '\\u0040');
+  const form = new URLSearchParams({
+    customer_email: mail,
+    'data[account_holder]': 'Bob Builder',
+    key: keys[1] ?? '',
+  });
+  const filler = 'x'.repeat(220);
+
+  it.each([
+    ['JSON', inJson],
+    ['JSON in JSON', JSON.stringify({ message: inJson })],
+    ['JSON in a form', `payload=${encodeURIComponent(inJson)}`],
+    ['JSON in a page', inJson.replaceAll('"', '&quot;')],
+    ['a form', form.toString()],
+    ['a page', page],
+    [
+      'a sentence',
+      `"no ${mail} from 203.0.113.7 or 2001:db8::17, card 4111 1111 1111 1111, +44 20 7946 0958"`,
+    ],
+    ['keys', `"${keys.join(' ')} ${Buffer.from(keys[1] ?? '').toString('base64')}"`],
+    ['the address of our IPNs', `"cannot reach ${ipnUrl}?conform=c1, host a1b2c3.tunnel.example"`],
+    ['an address that is cut off', `"${filler}${mail}"`],
+    ['a key that is cut off', `"${filler}${keys[1]}"`],
+    ['a name that is cut off', `{"x":"${filler.slice(30)}","customer_name":"Bob Builder"}`],
+  ])('holds no key, address, name or number of a card that came in %s', (_, body) => {
+    const { got } = written(body);
+    expect(got).not.toMatch(
+      /bob|builder|mail\.test|4111|1111 1111|203\.0|db8|7946|[:A]\s*123|0123456789|their-own|YS1wdWJsaWM|a1b2|tunnel/i,
+    );
+    expect(got.length).toBeLessThan(300);
+  });
+
+  it('tells why a line was not seen without the address of our IPNs', () => {
+    const unseen = [{ id: line.id, why: 'nothing listens at a1b2c3.tunnel.example' }];
+    const report = { target: 'https://pay.example', profile: 'document', agree: 0, differ: [], unseen };
+    const masked = maskedReport({ report, verdicts: new Map() }, { keys, ipnUrl });
+    expect(masked.unseen).toEqual([{ id: line.id, why: 'nothing listens at …' }]);
+  });
+
+  it('hides what a field about a person holds, and shows which it is', () => {
+    expect(written('"Bob Builder"', 'data[account_holder] "Ada Example"')).toMatchObject({
+      expected: 'data[account_holder] "Ada Example"',
+      got: '…',
+    });
+    expect(written('"Bob"', 'data.name_on_card like /^A/').got).toBe('…');
+    expect(written('nothing', 'data.email "x"').got).toBe('nothing');
+  });
+
+  it('shows what tells a deployment from another', () => {
+    const telling = [
+      '{"error":"yes","errors":["The customer_name field is required.","identifier may have 20"]}',
+      '"100.00000000"',
+      '"2026-11-22 13:07:35"',
+      '{"success":"ok","message":"Payment initiated."}',
+    ];
+    for (const got of telling) expect(written(got, 'a refusal that names customer_name').got).toBe(got);
+  });
+
+  it('is one test a line for CI servers', () => {
+    const lines = LINES.slice(0, 3);
+    const [one, two] = lines.map(({ id }) => id);
+    const xml = conformJunit(
+      {
+        ...{ target: 'http://a', profile: 'document', agree: 1 },
+        differ: [{ id: one ?? '', expected: '"a" & <b>', got: 'nothing' }],
+        unseen: [{ id: two ?? '', why: 'why not' }],
+      },
+      lines,
+    );
+    expect(xml).toContain('tests="3" failures="1" skipped="1"');
+    expect(xml).toContain('expected: &quot;a&quot; &amp; &lt;b&gt;');
+  });
+});
