@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import * as module from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { keepCodeIn } from './code-cache.ts';
 
 /** What Node 20 does not have, and 22 in part. */
 interface CompileCache {
@@ -18,7 +17,7 @@ const FLUSH_AFTER_MS = 1_000;
  * folder that nobody else can write, since what lies there is run. Node's own variables take precedence:
  * NODE_COMPILE_CACHE names another folder (from Node 22.1 on), NODE_DISABLE_COMPILE_CACHE=1 turns it off.
  */
-export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
+export async function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): Promise<void> {
   if (env['NODE_COMPILE_CACHE'] || env['NODE_DISABLE_COMPILE_CACHE']) return;
   try {
     const folder = cacheFolder(env);
@@ -26,7 +25,7 @@ export function keepCompiledCode(env: Readonly<Record<string, string | undefined
       if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
     }
     if (!isOurs(folder)) return;
-    const flush = keepIn(folder);
+    const flush = await keepIn(folder);
     // Else it is kept at the end only, which an emulator that is killed does not have.
     if (flush) setTimeout(flush, FLUSH_AFTER_MS).unref();
   } catch {
@@ -34,12 +33,13 @@ export function keepCompiledCode(env: Readonly<Record<string, string | undefined
   }
 }
 
-function keepIn(folder: string): (() => void) | undefined {
+async function keepIn(folder: string): Promise<(() => void) | undefined> {
   const { enableCompileCache, flushCompileCache }: typeof module & CompileCache = module;
   if (enableCompileCache) {
     enableCompileCache(folder);
     return flushCompileCache;
   }
+  const { keepCodeIn } = await import('./code-cache.ts');
   const flush = keepCodeIn(folder);
   process.once('exit', flush);
   return flush;

@@ -10,7 +10,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${VERSION}\n`);
     return;
   }
-  keepCompiledCode(process.env);
+  await keepCompiledCode(process.env);
   const io = processIo();
   const verbose = verboseVersion(argv.slice(2));
   if (io && verbose) return writeVersion(io, verbose.profile);
