@@ -1,5 +1,4 @@
 import { VERSION } from '../system/package-info.ts';
-import { keepCompiledCode } from './compile-cache.ts';
 import type { Io } from './io.ts';
 
 /** Runs the command line of this process; sets process.exitCode and never throws. */
@@ -10,7 +9,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${VERSION}\n`);
     return;
   }
-  await keepCompiledCode(process.env);
+  const { keepCompiledCode } = await import('./compile-cache.ts');
+  keepCompiledCode(process.env);
   const io = processIo();
   const verbose = verboseVersion(argv.slice(2));
   if (io && verbose) return writeVersion(io, verbose.profile);
