@@ -60,7 +60,7 @@ type Wrapped = (
 
 /** A file of this program that was compiled. */
 interface Compiled {
-  text: string;
+  source: Buffer;
   script: Script;
 }
 
@@ -72,12 +72,12 @@ interface Compiled {
 function keepCodeIn(folder: string): () => void {
   const fresh = new Map<string, Compiled>();
   createRequire(process.execPath).extensions['.cjs'] = (module, filename) => {
-    const text = `${HEAD}${readFileSync(filename, 'utf8')}\n})`;
+    const source = readFileSync(filename);
     const path = join(folder, `${process.version}-${process.arch}`, basename(filename));
-    const cachedData = kept(path, text);
+    const cachedData = kept(path, source);
     const place = { filename, columnOffset: -HEAD.length };
-    const script = new Script(text, cachedData ? { ...place, cachedData } : place);
-    if (!cachedData || script.cachedDataRejected) fresh.set(path, { text, script });
+    const script = new Script(`${HEAD}${source}\n})`, cachedData ? { ...place, cachedData } : place);
+    if (!cachedData || script.cachedDataRejected) fresh.set(path, { source, script });
     const run: Wrapped = script.runInThisContext();
     run.call(module.exports, module.exports, createRequire(filename), module, filename, dirname(filename));
   };
@@ -87,21 +87,21 @@ function keepCodeIn(folder: string): () => void {
   };
 }
 
-function kept(path: string, text: string): Buffer | undefined {
+function kept(path: string, source: Buffer): Buffer | undefined {
   try {
     const bytes = readFileSync(path);
     const code = bytes.subarray(CHECKSUM_BYTES);
-    // V8 ends the process over damaged code, and looks at the length of the text only.
-    return bytes.readUInt32LE() === crc32(text, crc32(code)) ? code : undefined;
+    // V8 ends the process over damaged code, and looks at the length of the source only.
+    return bytes.readUInt32LE() === crc32(source, crc32(code)) ? code : undefined;
   } catch {
     return undefined;
   }
 }
 
-function write(path: string, { text, script }: Compiled): void {
+function write(path: string, { source, script }: Compiled): void {
   const code = script.createCachedData();
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
-  checksum.writeUInt32LE(crc32(text, crc32(code)));
+  checksum.writeUInt32LE(crc32(source, crc32(code)));
   const part = `${path}.${process.pid}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
