@@ -68,12 +68,16 @@ async function bundle(input, output, inject = {}) {
   return files.map(({ fileName }) => join('dist', fileName));
 }
 
-/** The library as a module: the same as for CommonJS, so that a program that takes both has one. */
+/**
+ * The library as a module: the same as for CommonJS, so that a program that takes both has one. By require, since Node
+ * reads all of what is imported for its names before it compiles it: that doubles the time.
+ */
 function writeModule(path, commonJs) {
   const names = Object.keys(createRequire(resolve(path))(commonJs));
+  const loaded = `createRequire(import.meta.url)('${commonJs}')`;
   writeFileSync(
     path,
-    `import library from '${commonJs}';\nexport const { ${names.join(', ')} } = library;\n`,
+    `import { createRequire } from 'node:module';\nexport const { ${names.join(', ')} } = ${loaded};\n`,
   );
   return path;
 }
