@@ -86,6 +86,7 @@ function writeModule(path, commonJs) {
  * Every file costs time to open, so what is loaded together is one file. Each holds all that its modules import and no
  * file above it holds.
  */
+const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
 const COMMAND_FILES = [
   ['version', /src[\\/]system[\\/]package-info\.ts$/],
   // With the commands that ask a running emulator.
@@ -94,8 +95,16 @@ const COMMAND_FILES = [
     /src[\\/]cli[\\/](run|actions[\\/](?!start|exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
   ],
   ['server', /src[\\/]cli[\\/]actions[\\/]start\.ts$/],
-  ['routes', /src[\\/]http[\\/]request-listener\.ts$/],
+  ['routes', ROUTES],
 ];
+const LIBRARY_FILES = [
+  ['library', /src[\\/]index\.ts$/],
+  ['library-routes', ROUTES],
+];
+
+const splitInto = (files) => ({
+  groups: files.map(([name, test], index) => ({ name, test, priority: files.length - index })),
+});
 
 const made = [
   ...(await bundle('src/cli/main.ts', {
@@ -103,17 +112,16 @@ const made = [
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',
-    codeSplitting: {
-      groups: COMMAND_FILES.map(([name, test], index) => ({
-        name,
-        test,
-        priority: COMMAND_FILES.length - index,
-      })),
-    },
+    codeSplitting: splitInto(COMMAND_FILES),
   })),
   ...(await bundle(
     'src/index.ts',
-    { format: 'cjs', entryFileNames: '[name].cjs', codeSplitting: false },
+    {
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: 'chunks/[name]-[hash].cjs',
+      codeSplitting: splitInto(LIBRARY_FILES),
+    },
     REAL_TIME,
   )),
   writeModule('dist/index.js', './index.cjs'),
