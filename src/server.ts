@@ -26,6 +26,7 @@ import { runtimeOf } from './http/runtime.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { baseUrlOf, ownUrlOf } from './options/base-url.ts';
+import { givenAs } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
@@ -95,7 +96,7 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const { host, forwardIpn, faults } = options;
   const terms = readTerms(options);
   const style = surroundings.style ?? NPX;
-  const label = (name: OptionName) => style.option({ option: name });
+  const label = (name: OptionName) => givenAs(options, name) ?? style.option({ option: name });
   const listening: { port?: number } = {};
   // Naming the address to forward to allows its host.
   const allowedHosts = [...options.allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];

@@ -104,6 +104,8 @@ function errorFrom(body: unknown, url: string): GatewayError {
 
 /** Nothing that is a gateway-sim answers at this address, or nothing that is trusted to be one. */
 export function noServer(url: string, cause?: unknown): GatewayError {
+  // It was not even asked.
+  if (cause instanceof GatewayError) return cause;
   if (isUntrusted(cause)) {
     const why = (cause as Error).message;
     return new GatewayError('no_server', `the certificate of ${url} is not trusted: ${why}`, {

@@ -107,7 +107,16 @@ export function resolveOptions(
   }
   const choicesLabel = sourceOf('choices')?.label('choices') ?? 'choices';
   const choices = choicesInForce(profile, resolved['choices'], choicesLabel, resolved['loose']);
-  return { ...resolved, profile: profile.name, choices } as ResolvedOptions;
+  const options = { ...resolved, profile: profile.name, choices } as ResolvedOptions;
+  GIVEN_AS.set(options, (name) => sourceOf(name)?.label(name));
+  return options;
+}
+
+const GIVEN_AS = new WeakMap<ResolvedOptions, (name: OptionName) => string | undefined>();
+
+/** What to call an option in an error: its flag, variable or key in the file; undefined where none was given. */
+export function givenAs(options: ResolvedOptions, name: OptionName): string | undefined {
+  return GIVEN_AS.get(options)?.(name);
 }
 
 function requireKnown(name: string, known: readonly string[], label: (name: string) => string): void {

@@ -199,6 +199,20 @@ describe('quiet', () => {
   });
 });
 
+describe('a value that makes no sense', () => {
+  it.each([
+    ['--amount-format', ['--amount-format', 'x'], {}, '{}'],
+    ['GATEWAY_SIM_AMOUNT_FORMAT', [], { GATEWAY_SIM_AMOUNT_FORMAT: 'x' }, '{}'],
+    ['"amountFormat" in gateway-sim.config.json', [], {}, '{ "amountFormat": "x" }'],
+  ])('is called %s where it was given so', async (name, args, env, config) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), config);
+    const { code, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`gateway-sim: ${name} must be sent, stored, stored-live or fixed:N`);
+  });
+});
+
 describe('what is no option', () => {
   it.each([
     ['a flag', ['--in-memroy'], {}, '{}', '--in-memory'],

@@ -138,6 +138,11 @@ describe('start --tls', () => {
     const { ready } = await startBinary(['--in-memory', ...config], { cwd });
     expect(ready).toMatchObject({ url: expect.stringMatching(/^https:/), tlsCa: join(cwd, 'mine.pem') });
     expect((await run(['status', '--url', ready.url, '--tls-ca', 'mine.pem'], { cwd })).code).toBe(0);
+    const { code, stderr } = await run(['status', '--url', ready.url, '--tls-ca', 'none.pem'], { cwd });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('the file to trust (--tls-ca) cannot be read'),
+    ]);
   });
 });
 

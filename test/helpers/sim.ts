@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { kebab } from '../../src/contract/hint.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppParts } from '../../src/http/environment.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
@@ -43,7 +44,7 @@ const FIXTURES = fileURLToPath(new URL('../../fixtures/default.json', import.met
 export async function startSim(options: StartOptions = {}): Promise<Sim> {
   const faults: unknown[] = [];
   const values = { port: 0, inMemory: true, ...options };
-  const server = await startServer(resolveOptions([{ label: (name) => name, values }]), {
+  const server = await startServer(resolveOptions([{ label: (name) => `--${kebab(name)}`, values }]), {
     version: '0.0.0-test',
     fixtures: FIXTURES,
     report: (error) => faults.push(error),
