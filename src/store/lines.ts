@@ -17,7 +17,12 @@ export async function* chunksOf(
 ): AsyncGenerator<Buffer> {
   const size = Math.min(chunkBytes, to - from);
   let spare: Buffer = Buffer.allocUnsafeSlow(size);
-  const read = (into: Buffer, at: number) => file.read(into, 0, Math.min(size, to - at), at);
+  const read = (into: Buffer, at: number) => {
+    const reading = file.read(into, 0, Math.min(size, to - at), at);
+    // Its failure is heard when the piece before it was used, and must not end the process until then.
+    reading.catch(() => {});
+    return reading;
+  };
   let at = from;
   let next = read(Buffer.allocUnsafeSlow(size), at);
   try {
