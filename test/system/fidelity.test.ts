@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { PROFILES } from '../../src/contract/profiles.ts';
+import { namesOf } from '../../src/contract/vocabulary.ts';
+import { resolveOptions } from '../../src/options/resolve.ts';
+import { fidelityIn } from '../../src/system/fidelity.ts';
+
+const changesWith = (values: Record<string, unknown>) =>
+  fidelityIn(resolveOptions([{ label: (name) => name, values }])).changes;
+
+test.each(namesOf(PROFILES))(
+  '%s as it is has nothing chosen against it, whatever the defaults of options',
+  (profile) => {
+    expect(changesWith({ profile })).toEqual([]);
+  },
+);
+
+test.each([
+  [{ amountFormat: 'stored' }, 'amountFormat stored'],
+  [{ ipnRetries: 2 }, 'ipnRetries 2'],
+  [{ errorStatus: 'http' }, 'errorStatus http'],
+  [{ choices: { siteLogo: 'optional' } }, 'siteLogo optional'],
+])('%j is chosen against the profile', (values, change) => {
+  expect(changesWith(values)).toEqual([change]);
+});
