@@ -65,7 +65,7 @@ function objectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): QuickChe
     checks.set(name, quickCheck(isOptional ? schema.def.innerType : schema));
     if (!isOptional) required.push(name);
   }
-  // Records of one kind are written alike: to go through their values in order takes half of looking each one up.
+  // Records of one kind are written alike: to go through their values in order takes two thirds of looking each one up.
   let plan: Plan | undefined;
   return (value) => {
     if (!isRecord(value)) return false;

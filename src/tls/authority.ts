@@ -110,7 +110,7 @@ function watchEnd(): void {
   for (const signal of SIGNALS) process.on(signal, endBySignal);
 }
 
-/** Where somebody else listens, too, that decides what becomes of the process. */
+/** Where others listen, too, they decide what becomes of the process. */
 function endBySignal(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) > 1) return;
   removeAll();
