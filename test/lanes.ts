@@ -2,8 +2,10 @@
 interface Lane {
   include: readonly string[];
   exclude?: readonly string[];
-  /** Of a test and of a hook, in milliseconds: many times what it takes, for machines that are slow or busy. */
-  timeout: number;
+  /** What is made once for all of its files, by the file of that name in `test/setup`: the built program, a browser. */
+  needs?: readonly ('build' | 'chromium')[];
+  /** Its files put another module in the place of one of ours or of Node's. */
+  mocks?: boolean;
 }
 
 /** They open sockets. */
@@ -12,9 +14,11 @@ const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust'].map(
 );
 const IN_A_BROWSER = ['test/http/reference.test.ts'];
 /** They kill processes, fill disks, or open very many folders. */
-const WITH_PROCESSES = ['durability', 'folder', 'journal', 'replace'].map(
-  (name) => `test/store/${name}.test.ts`,
-);
+const WITH_PROCESSES = ['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`);
+const MOCKING = [
+  'test/delivery/egress.test.ts',
+  ...['journal', 'lock-race', 'migrations'].map((name) => `test/store/${name}.test.ts`),
+];
 
 /** Every test file is in exactly one of these. */
 export const LANES: Readonly<Record<string, Lane>> = {
@@ -25,25 +29,25 @@ export const LANES: Readonly<Record<string, Lane>> = {
       'test/docs/pages.test.ts',
       'test/{contract,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
     ],
-    exclude: ['test/package.test.ts', ...OVER_SOCKETS, ...WITH_PROCESSES],
-    timeout: 20_000,
+    exclude: ['test/package.test.ts', ...OVER_SOCKETS, ...WITH_PROCESSES, ...MOCKING],
   },
+  mocks: { include: MOCKING, mocks: true },
   http: {
     include: ['test/{http,usecases}/**/*.test.ts', ...OVER_SOCKETS],
     exclude: IN_A_BROWSER,
-    timeout: 60_000,
+    needs: ['build'],
   },
-  cli: { include: ['test/cli/**/*.test.ts'], timeout: 60_000 },
-  audit: { include: ['test/audit/**/*.test.ts'], timeout: 120_000 },
-  library: { include: ['test/library/**/*.test.ts'], timeout: 60_000 },
-  browser: { include: ['test/browser/**/*.test.ts', ...IN_A_BROWSER], timeout: 120_000 },
+  cli: { include: ['test/cli/**/*.test.ts'], needs: ['build'] },
+  audit: { include: ['test/audit/**/*.test.ts'], needs: ['build'] },
+  library: { include: ['test/library/**/*.test.ts'] },
+  browser: { include: ['test/browser/**/*.test.ts', ...IN_A_BROWSER], needs: ['chromium'] },
   /** What the documentation says, done; the package, installed; clients in other languages. */
   recipes: {
     include: ['test/{clients,docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
     exclude: ['test/docs/pages.test.ts'],
-    timeout: 120_000,
+    needs: ['build', 'chromium'],
   },
   /** The trials of `npm run test:long`, a few cases of each. */
-  trials: { include: ['test/long/trials/*.test.ts'], timeout: 60_000 },
-  durability: { include: WITH_PROCESSES, timeout: 60_000 },
+  trials: { include: ['test/long/trials/*.test.ts'], needs: ['build'], mocks: true },
+  durability: { include: WITH_PROCESSES, needs: ['build'] },
 };

@@ -1,23 +1,17 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, picture, resize, type TestBrowser } from '../helpers/browser.ts';
+import { openPage, picture, resize } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const UI = '/_sim/ui';
 
-let chromium: TestBrowser;
-beforeAll(async () => {
-  chromium = await launchBrowser();
-});
-afterAll(() => chromium.close());
-
 describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   test('a payment is made, paid by the code in the panel, and its IPN checked, from the pages alone', async () => {
     const sim = await startSim();
     const receiver = await startReceiver();
-    const { page, errors } = await openPage(chromium.browser, { javaScriptEnabled });
+    const { page, errors } = await openPage({ javaScriptEnabled });
     await page.goto(`${sim.url}/_sim`);
     await page.getByRole('link', { name: 'New payment', exact: true }).click();
     await page.getByLabel('Mode').selectOption('live');
@@ -49,7 +43,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
 
 test('what happens meanwhile does not take the answer of the signature checker away', async () => {
   const sim = await startSim();
-  const { page } = await openPage(chromium.browser);
+  const { page } = await openPage();
   await page.goto(`${sim.url}${UI}/signature`);
   await page.locator('#live.on').waitFor();
   await page.getByLabel('IPN', { exact: true }).fill('status=success');
@@ -117,7 +111,7 @@ test.each(['light', 'dark'] as const)(
   async (colorScheme) => {
     const sim = await startSim({ ipnSchedule: ['1h'], paymentExpires: '30h' });
     const pages = await pagesOf(sim);
-    const { page } = await openPage(chromium.browser, { colorScheme });
+    const { page } = await openPage({ colorScheme });
     const wrong: Record<string, string[]> = {};
     for (const [name, open] of Object.entries(pages)) {
       await open(page);
@@ -142,7 +136,7 @@ test('the panel of a live checkout, with its code and its way to the dashboard, 
     [360, 'light'],
     [1440, 'dark'],
   ] as const) {
-    const { page } = await openPage(chromium.browser, { viewport: { width, height: 900 }, colorScheme });
+    const { page } = await openPage({ viewport: { width, height: 900 }, colorScheme });
     await page.goto(address);
     if (width === 360) {
       await page.getByLabel('E-mail').fill('wallet@example.com');

@@ -3,19 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAuditable } from '../helpers/auditable.ts';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 
 const PICTURES = fileURLToPath(new URL('../.artifacts/', import.meta.url));
 const TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
 const HIDING =
   '[...document.querySelectorAll(".scroll")].filter((at) => at.scrollWidth > at.clientWidth).map((at) => at.id)';
 
-let chromium: TestBrowser;
 beforeAll(async () => {
   await mkdir(PICTURES, { recursive: true });
-  chromium = await launchBrowser();
 });
-afterAll(() => chromium.close());
 
 test('a shop is audited from its page, which grows under the eyes, fits and is accessible', async () => {
   const { sim, shop, asked } = await startAuditable({}, { isAmount: () => true });
@@ -29,7 +26,7 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
     if (shop.orders.size >= 2) await gate;
     await place();
   };
-  const { page, errors } = await openPage(chromium.browser);
+  const { page, errors } = await openPage();
   await page.goto(`${sim.url}/_sim`);
   await page.getByRole('link', { name: 'Audit', exact: true }).click();
   expect(await violationsOf(page)).toEqual([]);
@@ -71,7 +68,7 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
 
 test('the page follows where no payment changes', async () => {
   const { sim, asked } = await startAuditable();
-  const { page, errors } = await openPage(chromium.browser);
+  const { page, errors } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/audit`);
   await page.locator('#live.on').waitFor();
   const started = await fetch(`${sim.url}/_sim/audit`, {
@@ -89,7 +86,7 @@ test('the page follows where no payment changes', async () => {
 
 test('without JavaScript the page is whole, and shows on the next look what has come of it', async () => {
   const { sim, asked } = await startAuditable({}, { isSigned: () => true });
-  const { page, errors } = await openPage(chromium.browser, { javaScriptEnabled: false });
+  const { page, errors } = await openPage({ javaScriptEnabled: false });
   await page.goto(`${sim.url}/_sim/ui/audit`);
   await page.getByLabel('IPN handler').fill(asked.ipnUrl);
   await page.getByLabel('Only cases').fill('signature-garbage');

@@ -14,10 +14,8 @@ import {
   type Shop,
   settle,
   toCodeStep,
-  useShops,
+  openShop,
 } from '../helpers/shop.ts';
-
-const shop = useShops();
 
 const DEVICES = { desktop: DESKTOP, phone: PHONE } as const;
 const LOCALES = { en: 'en-US', fr: 'fr-CA' } as const;
@@ -104,7 +102,7 @@ function misfits(page: Page): Promise<string[]> {
 
 describe.each(CASES)('$theme, $language, on a desktop and on a phone', ({ theme, language }) => {
   const open = () =>
-    shop({
+    openShop({
       browser: { locale: LOCALES[language], colorScheme: theme },
       fields: { checkout_theme: theme, currency: 'EUR', amount: '1234.5' },
     });
@@ -145,7 +143,7 @@ describe.each(CASES)('$theme, $language, on a desktop and on a phone', ({ theme,
 test.each(['light', 'dark'] as const)(
   'the page that asks for the control token fits a phone, and axe finds nothing (%s)',
   async (colorScheme) => {
-    const { page, sim } = await shop({
+    const { page, sim } = await openShop({
       start: { host: '0.0.0.0', controlToken: 'the-token' },
       browser: { viewport: PHONE, colorScheme },
     });
@@ -162,7 +160,7 @@ test.each(['light', 'dark'] as const)(
   'a live checkout without a panel whose logo is not found fits, and axe finds nothing (%s)',
   async (theme) => {
     const sizes = { ...DEVICES, tablet: { width: 768, height: 800 }, narrow: { width: 320, height: 568 } };
-    const at = await shop({
+    const at = await openShop({
       start: { panel: false },
       browser: { locale: 'fr-FR' },
       fields: { checkout_theme: theme },
@@ -180,7 +178,7 @@ test.each(['light', 'dark'] as const)(
 
 describe('the theme', () => {
   test('is the one that the merchant asked for, whatever the browser prefers', async () => {
-    const at = await shop({ browser: { colorScheme: 'dark' }, fields: { checkout_theme: 'light' } });
+    const at = await openShop({ browser: { colorScheme: 'dark' }, fields: { checkout_theme: 'light' } });
     await arrive(at);
     expect(await at.page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('light');
   });
@@ -199,7 +197,7 @@ describe('what merchants send', () => {
     { name: 'right to left', fields: { details: 'كتابان وشريط مرجعي (2)', identifier: 'طلب-12' } },
   ])('$name fits a phone, and the amount breaks between groups only', async ({ name, fields }) => {
     for (const locale of ['en-US', 'fr-FR']) {
-      const at = await shop({ browser: { viewport: PHONE, locale }, fields });
+      const at = await openShop({ browser: { viewport: PHONE, locale }, fields });
       await arrive(at, 'live');
       await picture(at.page, `checkout-${name.replaceAll(' ', '-')}-${locale}`);
       expect(await misfits(at.page)).toEqual([]);
@@ -217,7 +215,7 @@ describe('what merchants send', () => {
   });
 
   test('is read in the order: who, how much, what for', async () => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     await arrive({ page, ...at });
     const main = await page.getByRole('main').innerText();
     const order = [
@@ -259,7 +257,7 @@ describe('the logo', () => {
   test.each(['light', 'dark'])(
     'that is black on transparent is seen on a %s page',
     async (checkout_theme) => {
-      const { page, ...at } = await shop();
+      const { page, ...at } = await openShop();
       const body =
         '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="60"><circle cx="30" cy="30" r="25"/></svg>';
       await page.route('**/black.svg', (route) => route.fulfill({ contentType: 'image/svg+xml', body }));
@@ -283,7 +281,7 @@ describe('the logo', () => {
     { logo: 'is no image', path: '/thanks', shown: '.monogram' },
     { logo: 'never comes', path: '/slow.png', shown: '.monogram' },
   ])('that $logo leaves its box as it is, and $shown is seen', async ({ logo, path, shown }) => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     at.fields['site_logo'] = at.merchant.url + path;
     // A dark page has a plate behind the logo, which must not take room either.
     const url = await at.sim.initiate({ ...at.fields, checkout_theme: 'dark' });
@@ -297,7 +295,7 @@ describe('the logo', () => {
   });
 
   test('that comes late moves nothing but the letter whose place it takes', async () => {
-    const { page, ...at } = await shop({ browser: { viewport: PHONE } });
+    const { page, ...at } = await openShop({ browser: { viewport: PHONE } });
     const { opened, open } = gate();
     await page.route('**/logo-900x300.svg', async (route) => {
       await opened;
@@ -326,7 +324,7 @@ describe('the logo', () => {
 
 describe('eyes and hands of all kinds', () => {
   test.each(MODES)('at 320 pixels, as with a zoom of 400 %, a %s payment loses nothing', async (mode) => {
-    const at = await shop({ browser: { viewport: { width: 320, height: 256 }, locale: 'fr-FR' } });
+    const at = await openShop({ browser: { viewport: { width: 320, height: 256 }, locale: 'fr-FR' } });
     await everyStep(at, mode, async (name) => {
       expect([name, ...(await misfits(at.page))]).toEqual([name]);
     });
@@ -334,7 +332,7 @@ describe('eyes and hands of all kinds', () => {
   });
 
   test('wider spacing of the text cuts nothing off (WCAG 1.4.12)', async () => {
-    const at = await shop({ browser: { viewport: PHONE, bypassCSP: true } });
+    const at = await openShop({ browser: { viewport: PHONE, bypassCSP: true } });
     await everyStep(at, 'live', async (name) => {
       await at.page.addStyleTag({
         content:
@@ -346,7 +344,7 @@ describe('eyes and hands of all kinds', () => {
   });
 
   test('forced colours leave edges, the step and the problem to be seen', async () => {
-    const at = await shop({ browser: { forcedColors: 'active' } });
+    const at = await openShop({ browser: { forcedColors: 'active' } });
     await everyStep(at, 'live', async (name) => {
       await picture(at.page, `checkout-forced-${name}`);
       expect([name, ...(await violationsOf(at.page))]).toEqual([name]);
@@ -354,7 +352,7 @@ describe('eyes and hands of all kinds', () => {
   });
 
   test('nothing moves for who wants no motion', async () => {
-    const at = await shop({ browser: { reducedMotion: 'reduce' } });
+    const at = await openShop({ browser: { reducedMotion: 'reduce' } });
     await toCodeStep(at, 'sandbox');
     const moving = await at.page.evaluate(`[...document.querySelectorAll('*')].filter((element) => {
       const { transitionDuration, animationName } = getComputedStyle(element);
@@ -364,7 +362,7 @@ describe('eyes and hands of all kinds', () => {
   });
 
   test('the simulator panel folds away and back without JavaScript', async () => {
-    const at = await shop({ browser: { javaScriptEnabled: false } });
+    const at = await openShop({ browser: { javaScriptEnabled: false } });
     await arrive(at);
     const approve = at.page.getByRole('button', { name: 'Approve' });
     expect(await approve.isVisible()).toBe(true);

@@ -17,10 +17,8 @@ import {
   settle,
   statusOf,
   toCodeStep,
-  useShops,
+  openShop,
 } from '../helpers/shop.ts';
-
-const shop = useShops();
 
 /** Unlike `waitForURL` it does not mind that a second press ends the way of the first. */
 const arrivesAt = (page: Page, url: string) => expect.poll(() => page.url()).toBe(url);
@@ -29,7 +27,7 @@ describe('pressing twice', () => {
   test.each(MODES)(
     'a double click on the main button of a %s payment pays once and leads to the shop',
     async (mode) => {
-      const at = await shop();
+      const at = await openShop();
       await toCodeStep(at, mode);
       await at.page.locator('#code').fill(await codeOf(at.sim, mode));
       await at.page.getByRole('button', { name: /^Pay / }).dblclick({ noWaitAfter: true });
@@ -41,7 +39,7 @@ describe('pressing twice', () => {
   );
 
   test.each(['Continue', 'Cancel', 'Fail'])('a double click on %s does what one does', async (name) => {
-    const at = await shop();
+    const at = await openShop();
     await arrive(at);
     await at.page.getByLabel('E-mail').fill(SANDBOX.email);
     await at.page.getByRole('button', { name, exact: true }).dblclick({ noWaitAfter: true });
@@ -58,7 +56,7 @@ describe('pressing twice', () => {
     async ({ name, code }) => {
       const { opened, open } = gate();
       const slow = await startReceiver([{ after: opened }]);
-      const at = await shop({ fields: { ipn_url: `${slow.url}/ipn` } });
+      const at = await openShop({ fields: { ipn_url: `${slow.url}/ipn` } });
       await toCodeStep(at, 'sandbox');
       await at.page.locator('#code').fill(code);
       const box = await at.page.getByRole('button', { name }).boundingBox();
@@ -75,7 +73,7 @@ describe('pressing twice', () => {
   );
 
   test('two tabs that pay at the same time settle once: one IPN, and the other tab says it is over', async () => {
-    const at = await shop();
+    const at = await openShop();
     const url = await toCodeStep(at, 'sandbox');
     const second = await at.page.context().newPage();
     await second.goto(url);
@@ -97,7 +95,7 @@ describe('pressing twice', () => {
 
 describe('the back button', () => {
   test('of a browser that paid shows that it is over, with a link to the shop', async () => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     await toCodeStep({ page, ...at }, 'sandbox');
     await enterCode(page, SANDBOX.code);
     await page.goBack();
@@ -111,7 +109,7 @@ describe('the back button', () => {
   test.each([true, false])(
     'after wrong entries goes through pages only, never to one that was posted (JavaScript: %s)',
     async (javaScriptEnabled) => {
-      const { page, ...at } = await shop({ browser: { javaScriptEnabled } });
+      const { page, ...at } = await openShop({ browser: { javaScriptEnabled } });
       await arrive({ page, ...at });
       await enterEmail(page, 'nonsense');
       await enterEmail(page, 'someone@example.com');
@@ -132,7 +130,7 @@ describe('the back button', () => {
   );
 
   test('from the code to the e-mail and on again does not lose the payment', async () => {
-    const at = await shop();
+    const at = await openShop();
     const url = await toCodeStep(at, 'sandbox');
     await at.page.goBack();
     await at.page.goto(url);
@@ -141,7 +139,7 @@ describe('the back button', () => {
   });
 
   test('and reload keep what was refused, with the focus on the field', async () => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     await arrive({ page, ...at });
     await enterEmail(page, 'nonsense');
     await page.reload();
@@ -151,7 +149,7 @@ describe('the back button', () => {
   });
 
   test('a web view that is opened again at the address of a form shows the step', async () => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     const url = await toCodeStep({ page, ...at }, 'live');
     await page.goto(url.replace('/checkout?', '/checkout/email?'));
     expect(await page.getByLabel('Verification code').count()).toBe(1);
@@ -166,7 +164,7 @@ describe('payments that are over', () => {
     { outcome: 'fail', heading: 'Payment failed', back: 'cancel_url', status: 409 },
     { outcome: 'expire', heading: 'Payment expired', back: 'cancel_url', status: 410 },
   ])('$outcome: the checkout says $heading and leads back', async ({ outcome, heading, back, status }) => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     const url = await at.sim.initiate(at.fields);
     await settle(at.sim, outcome);
     const answer = await page.goto(url);
@@ -176,7 +174,7 @@ describe('payments that are over', () => {
   });
 
   test('a step that is sent after the payment was settled elsewhere says so', async () => {
-    const at = await shop();
+    const at = await openShop();
     await toCodeStep(at, 'live');
     await settle(at.sim, 'cancel');
     await enterCode(at.page, '000000');
@@ -184,7 +182,7 @@ describe('payments that are over', () => {
   });
 
   test('a payment that nobody knows has a page of its own', async () => {
-    const { page, sim } = await shop();
+    const { page, sim } = await openShop();
     const answer = await page.goto(`${sim.url}/initiate/payment/checkout?payment_id=pay_unknown`);
     expect(answer?.status()).toBe(404);
     expect(await headingOf(page)).toBe('Payment not found');
@@ -193,7 +191,7 @@ describe('payments that are over', () => {
 
 describe('pages of other sites', () => {
   test('a shop that sends the browser to the checkout by POST gets the same page', async () => {
-    const at = await shop();
+    const at = await openShop();
     const url = await at.sim.initiate(at.fields);
     await at.page.goto(`${at.merchant.url}/thanks`);
     await at.page.setContent(`<form method="post" action="${url}"><button>Pay now</button></form>`);
@@ -202,7 +200,7 @@ describe('pages of other sites', () => {
   });
 
   test('cannot settle a payment in the name of the browser', async () => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     const url = await at.sim.initiate(at.fields);
     await page.goto(`${at.merchant.url}/thanks`);
     const action = url.replace('/checkout?', '/checkout/cancel?');
@@ -216,7 +214,7 @@ describe('pages of other sites', () => {
   });
 
   test('cannot put the checkout into a frame', async () => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     const url = await at.sim.initiate(at.fields);
     await page.goto(`${at.merchant.url}/thanks`);
     await page.setContent(`<iframe src="${url}"></iframe>`);
@@ -225,7 +223,7 @@ describe('pages of other sites', () => {
   });
 
   test('learn nothing of the checkout from the request for the logo or the way back', async () => {
-    const at = await shop();
+    const at = await openShop();
     await toCodeStep(at, 'sandbox');
     await enterCode(at.page, SANDBOX.code);
     const seen = at.merchant.requests.filter(({ url }) => /logo|thanks/.test(url));
@@ -256,7 +254,7 @@ describe('the way to the merchant', () => {
       body: '<title>last</title><link rel="icon" href="data:,">',
     }));
     const hop = await startReceiver(() => ({ status: 302, headers: { location: `${last.url}/done` } }));
-    const at = await shop({ browser, fields: { success_url: `${hop.url}/back?order=1#paid` } });
+    const at = await openShop({ browser, fields: { success_url: `${hop.url}/back?order=1#paid` } });
     const asked: string[] = [];
     at.page.on('request', (request) => asked.push(request.url()));
     await toCodeStep(at, 'live');
@@ -272,7 +270,7 @@ describe('the weight of the page', () => {
   test.each(MODES)(
     'a step of a %s payment is one request of less than 17 KB without the logo',
     async (mode) => {
-      const at = await shop();
+      const at = await openShop();
       const sizes: Promise<number>[] = [];
       at.page.on('requestfinished', (request) => {
         if (!request.url().startsWith(at.sim.url)) return;
@@ -293,7 +291,7 @@ describe('the weight of the page', () => {
 });
 
 test('a payment that is paid with mistakes on the way leaves no error in the console', async () => {
-  const at = await shop();
+  const at = await openShop();
   await arrive(at, 'live');
   await enterEmail(at.page, 'poor@example.com');
   await enterEmail(at.page, LIVE_EMAIL);

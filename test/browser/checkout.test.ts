@@ -15,16 +15,14 @@ import {
   SANDBOX,
   statusOf,
   toCodeStep,
-  useShops,
+  openShop,
 } from '../helpers/shop.ts';
-
-const shop = useShops();
 
 describe('paying', () => {
   test.each(MODES.flatMap((mode) => [true, false].map((javaScriptEnabled) => ({ mode, javaScriptEnabled }))))(
     'a $mode payment goes through the pages to a signed IPN and back to the shop (JavaScript: $javaScriptEnabled)',
     async ({ mode, javaScriptEnabled }) => {
-      const at = await shop({ browser: { javaScriptEnabled } });
+      const at = await openShop({ browser: { javaScriptEnabled } });
       await toCodeStep(at, mode);
       await enterCode(at.page, await codeOf(at.sim, mode));
 
@@ -42,7 +40,7 @@ describe('paying', () => {
   );
 
   test('the sandbox fills in its own e-mail and code at the press of a button', async () => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     await arrive({ page, ...at });
     await press(page, 'Fill in test e-mail');
     expect(await page.getByLabel('E-mail').inputValue()).toBe(SANDBOX.email);
@@ -55,14 +53,14 @@ describe('paying', () => {
   });
 
   test('a live checkout has no test values to fill in', async () => {
-    const at = await shop();
+    const at = await openShop();
     await arrive(at, 'live');
     expect(await at.page.getByRole('button', { name: /Fill in/ }).count()).toBe(0);
     expect(await at.page.getByText('Test mode').count()).toBe(0);
   });
 
   test.each(MODES)('Enter does what the main button of a %s step does', async (mode) => {
-    const at = await shop();
+    const at = await openShop();
     await arrive(at, mode);
     await at.page.getByLabel('E-mail').fill(mode === 'live' ? LIVE_EMAIL : SANDBOX.email);
     await at.page.keyboard.press('Enter');
@@ -73,7 +71,7 @@ describe('paying', () => {
   });
 
   test('the keyboard alone goes from the field through everything, and shows where it is', async () => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     await arrive({ page, ...at }, 'live');
     const focused = () =>
       page.evaluate<string>(`(() => {
@@ -115,7 +113,7 @@ describe('what is refused', () => {
   ] as const)(
     'the $mode page announces what is wrong with the e-mail $email and keeps it',
     async ({ mode, email, says }) => {
-      const at = await shop();
+      const at = await openShop();
       await arrive(at, mode);
       await enterEmail(at.page, email);
       expect(await alertOf(at.page)).toContain(says);
@@ -130,7 +128,7 @@ describe('what is refused', () => {
   test.each(MODES)(
     'a wrong code leaves the %s payment pending, and the right one still pays',
     async (mode) => {
-      const at = await shop();
+      const at = await openShop();
       await toCodeStep(at, mode);
       const right = await codeOf(at.sim, mode);
       const wrong = right === '000000' ? '111111' : '000000';
@@ -146,7 +144,7 @@ describe('what is refused', () => {
   );
 
   test('the script of a details text or a merchant name is text on the page', async () => {
-    const at = await shop({ fields: { details: '<img src=x onerror=alert(1)>"\'&' } });
+    const at = await openShop({ fields: { details: '<img src=x onerror=alert(1)>"\'&' } });
     await arrive(at);
     expect(await at.page.getByText('<img src=x onerror=alert(1)>"\'&').count()).toBe(1);
     expect(at.errors).toEqual([]);
@@ -157,7 +155,7 @@ describe('cancelling', () => {
   test.each(MODES.flatMap((mode) => (['e-mail', 'code'] as const).map((step) => ({ mode, step }))))(
     'Cancel at the $step step of a $mode payment leads back to the cart, and no IPN is sent',
     async ({ mode, step }) => {
-      const at = await shop();
+      const at = await openShop();
       await (step === 'code' ? toCodeStep(at, mode) : arrive(at, mode));
       await at.page.getByRole('button', { name: 'Cancel', exact: true }).click();
       await at.page.waitForURL(at.fields['cancel_url'] ?? '');
@@ -168,7 +166,7 @@ describe('cancelling', () => {
   );
 
   test('Cancel still works after a wrong e-mail, without JavaScript', async () => {
-    const at = await shop({ browser: { javaScriptEnabled: false } });
+    const at = await openShop({ browser: { javaScriptEnabled: false } });
     await arrive(at);
     await enterEmail(at.page, 'someone@example.com');
     await press(at.page, 'Cancel');
@@ -178,7 +176,7 @@ describe('cancelling', () => {
 
 describe('the code of a live payment', () => {
   test('a new code can be asked for, and only that one pays', async () => {
-    const { page, ...at } = await shop();
+    const { page, ...at } = await openShop();
     await toCodeStep({ page, ...at }, 'live');
     const first = await inboxCode(at.sim);
     await press(page, 'Send a new code');
@@ -195,7 +193,7 @@ describe('the code of a live payment', () => {
   });
 
   test('the customer can go back and pay with another e-mail', async () => {
-    const { page, ...at } = await shop({ fields: { amount: '0.5' } });
+    const { page, ...at } = await openShop({ fields: { amount: '0.5' } });
     await toCodeStep({ page, ...at }, 'live');
     await press(page, 'Change e-mail');
     await enterEmail(page, 'poor@example.com');
@@ -212,7 +210,7 @@ describe('the simulator panel', () => {
     { button: 'Decline', status: 'canceled', leads: 'cancel_url' },
     { button: 'Fail', status: 'failed', leads: 'cancel_url' },
   ])('$button settles the payment as $status at once', async ({ button, status, leads }) => {
-    const at = await shop({ browser: { javaScriptEnabled: false } });
+    const at = await openShop({ browser: { javaScriptEnabled: false } });
     await arrive(at);
     await press(at.page, button);
     expect(at.page.url()).toBe(at.fields[leads]);
@@ -221,7 +219,7 @@ describe('the simulator panel', () => {
   });
 
   test('Expire leaves the browser on the page, which says so', async () => {
-    const at = await shop();
+    const at = await openShop();
     await arrive(at);
     await press(at.page, 'Expire');
     expect(await at.page.getByRole('heading', { level: 1 }).textContent()).toBe('Payment expired');
@@ -234,7 +232,7 @@ describe('the simulator panel', () => {
     { delivery: 'ipn-twice', ipns: 2, stays: false },
     { delivery: 'ipn-only', ipns: 1, stays: true },
   ])('$delivery sends $ipns IPNs', async ({ delivery, ipns, stays }) => {
-    const at = await shop();
+    const at = await openShop();
     const url = await arrive(at);
     await at.page.getByLabel('IPN timing').selectOption(delivery);
     await press(at.page, 'Approve');
@@ -247,7 +245,7 @@ describe('the simulator panel', () => {
   });
 
   test('is not there with --no-panel', async () => {
-    const at = await shop({ start: { panel: false } });
+    const at = await openShop({ start: { panel: false } });
     await arrive(at);
     expect(await at.page.getByRole('complementary').count()).toBe(0);
     expect(await at.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
@@ -257,7 +255,7 @@ describe('the simulator panel', () => {
 
 describe('what the emulator says of a live payment', () => {
   test.each([true, false])('stands below the card, and leads to the code (panel: %s)', async (panel) => {
-    const { page, ...at } = await shop({ start: { panel }, browser: { viewport: PHONE } });
+    const { page, ...at } = await openShop({ start: { panel }, browser: { viewport: PHONE } });
     const below = page.getByRole(panel ? 'complementary' : 'contentinfo');
     await arrive({ page, ...at }, 'live');
     expect(await below.innerText()).toContain(
@@ -280,7 +278,7 @@ describe('what the emulator says of a live payment', () => {
   });
 
   test('is a command that fills a wallet where none can pay, taken whole by a click', async () => {
-    const { page, ...at } = await shop({ browser: { viewport: PHONE }, fields: { amount: '99999999.5' } });
+    const { page, ...at } = await openShop({ browser: { viewport: PHONE }, fields: { amount: '99999999.5' } });
     await arrive({ page, ...at }, 'live');
     await page.getByText('wallets', { exact: true }).click();
     const taken = await page.evaluate<string>('getSelection().toString()');

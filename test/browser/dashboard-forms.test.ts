@@ -1,23 +1,17 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, type TestBrowser, type TestPage } from '../helpers/browser.ts';
+import { openPage, type TestPage } from '../helpers/browser.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { type Receiver, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-let chromium: TestBrowser;
-beforeAll(async () => {
-  chromium = await launchBrowser();
-});
-afterAll(() => chromium.close());
-
 const PHONE = { viewport: { width: 390, height: 700 } };
 
 /** A page of the dashboard whose script runs. */
 async function open(sim: Sim, path: string, options = {}): Promise<TestPage> {
-  const opened = await openPage(chromium.browser, options);
+  const opened = await openPage(options);
   await opened.page.goto(sim.url + path);
   await opened.page.locator('#live.on').waitFor();
   return opened;
@@ -315,7 +309,7 @@ describe('a form that does not reach the emulator', () => {
   test('asks for the control token where it was replaced', async () => {
     const guarded = { host: '0.0.0.0', controlToken: 'token-1' };
     const sim = await startSim(guarded);
-    const { page } = await openPage(chromium.browser);
+    const { page } = await openPage();
     await page.goto(`${sim.url}/_sim/ui/cards`);
     await page.getByLabel('Control token').fill('token-1');
     await page.keyboard.press('Enter');
@@ -332,7 +326,7 @@ describe('a form that does not reach the emulator', () => {
 describe('a form that is refused', () => {
   test.each([true, false])('marks what is wrong and focuses the first (script: %s)', async (hasScript) => {
     const sim = await startSim();
-    const { page } = await openPage(chromium.browser, { javaScriptEnabled: hasScript });
+    const { page } = await openPage({ javaScriptEnabled: hasScript });
     await page.goto(`${sim.url}/_sim/ui/cards`);
     if (hasScript) await page.locator('#live.on').waitFor();
     await page.getByLabel('Title').fill('Half a card');

@@ -1,19 +1,13 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
-
-let chromium: TestBrowser;
-beforeAll(async () => {
-  chromium = await launchBrowser();
-});
-afterAll(() => chromium.close());
 
 /** The list of payments with three of them, newest first: order-3, order-2, order-1. */
 async function listOfThree(options = {}): Promise<{ sim: Sim; page: Page; errors: string[] }> {
   const sim = await startSim();
   for (const number of [1, 2, 3]) await sim.initiate({ ...ORDER, identifier: `order-${number}` });
-  const { page, errors } = await openPage(chromium.browser, options);
+  const { page, errors } = await openPage(options);
   await page.goto(`${sim.url}/_sim`);
   await page.locator('#live.on').waitFor();
   return { sim, page, errors };

@@ -1,20 +1,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, type TestBrowser, type TestPage } from '../helpers/browser.ts';
+import { openPage, type TestPage } from '../helpers/browser.ts';
 import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-let chromium: TestBrowser;
-beforeAll(async () => {
-  chromium = await launchBrowser();
-});
-afterAll(() => chromium.close());
-
 /** A page of the dashboard that hears what happens. */
 async function watching(sim: Sim, path: string): Promise<TestPage> {
-  const opened = await openPage(chromium.browser);
+  const opened = await openPage();
   await opened.page.goto(sim.url + path);
   await opened.page.locator('#live.on').waitFor();
   return opened;
@@ -70,7 +64,7 @@ describe('while things happen', () => {
 
   test('it is said to those who do not see it, once for many', async () => {
     const sim = await startSim();
-    const { page } = await openPage(chromium.browser);
+    const { page } = await openPage();
     // Its seconds go by when this says so: otherwise the last of many could come after a few were told.
     await page.clock.install();
     await page.goto(`${sim.url}/_sim`);
@@ -141,13 +135,13 @@ describe('a form', () => {
   test('of a payment that somebody else settled says so, and reloading sends nothing again', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page } = await openPage(chromium.browser, { javaScriptEnabled: false });
+    const { page } = await openPage({ javaScriptEnabled: false });
     const path = paymentPath(sim, 'order-1');
     await page.goto(sim.url + path);
     await sim.server.parts.payments.settle('order-1', { outcome: 'cancel', by: 'control' });
     await page.getByRole('button', { name: 'Approve' }).click();
     expect(await page.getByRole('alert').textContent()).toContain('already canceled');
-    const { page: live } = await openPage(chromium.browser);
+    const { page: live } = await openPage();
     await sim.initiate({ ...ORDER, identifier: 'order-2' });
     await live.goto(sim.url + paymentPath(sim, 'order-2'));
     await live.evaluate("dispatchEvent(new Event('pagehide'))");
@@ -204,7 +198,7 @@ test('an emulator that comes back is noticed, with what it knows now', async () 
 test('a control token is asked for once, and again when it is another one', async () => {
   const guarded = { host: '0.0.0.0', controlToken: 'token-1', port: await freePort() };
   const first = await startSim(guarded);
-  const { page } = await openPage(chromium.browser);
+  const { page } = await openPage();
   await page.goto(`${first.url}/_sim/ui/ipns`);
   await page.getByLabel('Control token').fill('token-1');
   await page.keyboard.press('Enter');
@@ -218,7 +212,7 @@ test('a control token is asked for once, and again when it is another one', asyn
 test('every form and link is reached by keyboard, in an order that makes sense', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
-  const { page } = await openPage(chromium.browser);
+  const { page } = await openPage();
   await page.goto(sim.url + paymentPath(sim, 'order-1'));
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.textContent')).toContain('Skip to the content');

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, picture, resize, type TestBrowser } from '../helpers/browser.ts';
+import { openPage, picture, resize } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -19,12 +19,6 @@ const PLACES = {
   Faults: '/_sim/ui/faults',
   Clock: '/_sim/ui/clock',
 };
-
-let chromium: TestBrowser;
-beforeAll(async () => {
-  chromium = await launchBrowser();
-});
-afterAll(() => chromium.close());
 
 /** An emulator with one of everything, and the pages that show them one by one. */
 async function busySim(): Promise<{ sim: Sim; pages: Record<string, string> }> {
@@ -100,7 +94,7 @@ describe.each([
 ] as const)('in the %s theme, %s', (colorScheme, state, devices) => {
   test('every page is accessible and fits', async () => {
     const { sim, pages } = state === 'busy' ? await busySim() : { sim: await startSim(), pages: {} };
-    const { page, errors } = await openPage(chromium.browser, { colorScheme });
+    const { page, errors } = await openPage({ colorScheme });
     const wrong: Record<string, string[]> = {};
     for (const [name, path] of Object.entries({ ...PLACES, ...pages })) {
       await page.goto(sim.url + path);
@@ -124,7 +118,7 @@ describe('by what the pages show', () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
-    const { page, errors } = await openPage(chromium.browser);
+    const { page, errors } = await openPage();
     await page.goto(`${sim.url}/_sim`);
     await page.getByRole('link', { name: 'order-1' }).click();
     await page.getByRole('button', { name: 'Approve' }).click();
@@ -138,7 +132,7 @@ describe('by what the pages show', () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
-    const { page } = await openPage(chromium.browser);
+    const { page } = await openPage();
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     const link = page.getByRole('link', { name: 'order-1' });
@@ -150,7 +144,7 @@ describe('by what the pages show', () => {
 
   test('a press on Resend shows on a phone what came of it, and the keyboard goes on there', async () => {
     const { sim, pages } = await busySim();
-    const { page } = await openPage(chromium.browser, { viewport: DEVICES.phone, javaScriptEnabled: false });
+    const { page } = await openPage({ viewport: DEVICES.phone, javaScriptEnabled: false });
     await page.goto(sim.url + pages['an IPN']);
     for (const number of [2, 3]) {
       await page.getByRole('button', { name: 'Resend' }).click();
@@ -168,7 +162,7 @@ describe('by what the pages show', () => {
 
   test('on a phone the open tab is in sight, and a row is read as one of a table', async () => {
     const { sim } = await busySim();
-    const { page } = await openPage(chromium.browser, { viewport: DEVICES.phone });
+    const { page } = await openPage({ viewport: DEVICES.phone });
     await page.goto(`${sim.url}/_sim/ui/inbox`);
     await page.locator('#live.on').waitFor();
     const { x = -1, width = 0 } = (await page.getByRole('link', { name: 'Inbox' }).boundingBox()) ?? {};
@@ -182,7 +176,7 @@ describe('by what the pages show', () => {
   test('what falls due is counted down while the clock runs', async () => {
     const sim = await startSim({ paymentExpires: '1h' });
     await sim.initiate(ORDER);
-    const { page } = await openPage(chromium.browser);
+    const { page } = await openPage();
     await page.goto(`${sim.url}/_sim/ui/clock`);
     const left = page.locator('#time [data-left]');
     const secondsLeft = async () => {
@@ -199,7 +193,7 @@ describe('by what the pages show', () => {
   test('a filter that is being typed survives what happens', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page } = await openPage(chromium.browser);
+    const { page } = await openPage();
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     await page.getByLabel('Text').fill('order-2');
@@ -213,7 +207,7 @@ describe('by what the pages show', () => {
 
   test('the keys are copied, and replaced after a question', async () => {
     const sim = await startSim();
-    const { page } = await openPage(chromium.browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto(`${sim.url}/_sim/ui/keys`);
     await page.getByRole('button', { name: 'Copy the secret key' }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(sim.secretKey);
@@ -227,7 +221,7 @@ describe('by what the pages show', () => {
 
   test('a card number is masked until it is asked for', async () => {
     const { sim, pages } = await busySim();
-    const { page } = await openPage(chromium.browser);
+    const { page } = await openPage();
     await page.goto(sim.url + pages['a card']);
     const [card] = sim.server.parts.state.current.cards.values();
     const number = page.getByText(card?.number ?? '');
@@ -238,7 +232,7 @@ describe('by what the pages show', () => {
 
   test('it is said when the emulator is gone', async () => {
     const sim = await startSim();
-    const { page } = await openPage(chromium.browser);
+    const { page } = await openPage();
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     await sim.server.stop();
@@ -247,7 +241,7 @@ describe('by what the pages show', () => {
 
   test('a burst of a thousand payments leaves the page alive', async () => {
     const sim = await startSim();
-    const { page } = await openPage(chromium.browser);
+    const { page } = await openPage();
     let fetched = 0;
     page.on('request', (request) => {
       if (request.resourceType() === 'fetch') fetched++;
@@ -268,7 +262,7 @@ describe('without JavaScript', () => {
   test('every place is reached and a payment is settled', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page } = await openPage(chromium.browser, { javaScriptEnabled: false });
+    const { page } = await openPage({ javaScriptEnabled: false });
     await page.goto(`${sim.url}/_sim`);
     for (const name of [...Object.keys(PLACES), 'API reference']) {
       await page.getByRole('navigation').first().getByRole('link', { name }).click();

@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
-
-let chromium: TestBrowser;
-beforeAll(async () => {
-  chromium = await launchBrowser();
-});
-afterAll(() => chromium.close());
 
 /** A customer paid, with a wrong code first; the receiver refuses the first IPN. The clock is paused afterwards. */
 async function paidStory() {
@@ -16,7 +10,7 @@ async function paidStory() {
     headers['x-gateway-sim-attempt'] === '1' ? { status: 500, body: 'no database' } : { body: 'thanks' },
   );
   const sim = await startSim({ ipnSchedule: ['8m'] });
-  const { page, errors } = await openPage(chromium.browser);
+  const { page, errors } = await openPage();
   const addresses = { ipn_url: `${receiver.url}/ipn`, success_url: `${receiver.url}/paid` };
   await page.goto(await sim.initiate({ ...ORDER, ...addresses, site_logo: `${sim.url}/_sim/ui/logo.svg` }));
   await page.getByLabel('E-mail').fill('test_mode@mail.com');
@@ -89,7 +83,7 @@ describe('the story of a payment', () => {
   test('needs no script', async () => {
     const { page: withScript, path, ipn } = await paidStory();
     await withScript.close();
-    const { page } = await openPage(chromium.browser, { javaScriptEnabled: false });
+    const { page } = await openPage({ javaScriptEnabled: false });
     await page.goto(path);
     await page.locator('.row', { hasText: 'Code refused' }).click();
     await page.getByText('code = 111111').waitFor();

@@ -2,19 +2,16 @@ import { createHmac } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** Those of the documentation are taken here by `npm run pictures`. */
 const PICTURES = fileURLToPath(new URL('../.artifacts/', import.meta.url));
 
-let chromium: TestBrowser;
 beforeAll(async () => {
   await mkdir(PICTURES, { recursive: true });
-  chromium = await launchBrowser();
 });
-afterAll(() => chromium.close());
 
 /** A shop that renders the amount anew before it signs it, as many do; it takes whole amounts. */
 function startShop(secretKey: () => string) {
@@ -53,7 +50,7 @@ test('the dashboard shows at a glance what a shop gets wrong, and why', async ()
   const sim = await startSim();
   const shop = await startShop(() => sim.secretKey);
   await settleOrders(sim, `${shop.url}/ipn`);
-  const { page, errors } = await openPage(chromium.browser);
+  const { page, errors } = await openPage();
   await page.setViewportSize({ width: 1200, height: 520 });
   await page.goto(`${sim.url}/_sim`);
   await page.getByText('Chloé Martin').waitFor();

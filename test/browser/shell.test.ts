@@ -1,15 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, resize, type TestBrowser } from '../helpers/browser.ts';
+import { openPage, resize } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
-
-let chromium: TestBrowser;
-beforeAll(async () => {
-  chromium = await launchBrowser();
-});
-afterAll(() => chromium.close());
 
 const LISTS = {
   payments: '/_sim',
@@ -72,7 +66,7 @@ const clippedIn = (page: Page) =>
 describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
   test('every list is accessible and fits at every width', async () => {
     const sim = await busySim();
-    const { page, errors } = await openPage(chromium.browser, { colorScheme });
+    const { page, errors } = await openPage({ colorScheme });
     const wrong: string[] = [];
     for (const [name, path] of Object.entries(LISTS)) {
       await page.goto(sim.url + path);
@@ -96,7 +90,7 @@ describe('with a fault set and the clock moved', () => {
     [390, 844, 330],
   ])('the first row of a list stands high at %i x %i', async (width, height, bound) => {
     const sim = await busySim();
-    const { page } = await openPage(chromium.browser, { viewport: { width, height } });
+    const { page } = await openPage({ viewport: { width, height } });
     const tops: Record<string, number> = {};
     for (const name of ['payments', 'IPNs', 'requests', 'cards'] as const) {
       await page.goto(sim.url + LISTS[name]);
@@ -109,7 +103,7 @@ describe('with a fault set and the clock moved', () => {
 
   test('a row of a list is 36 pixels high, whatever it holds', async () => {
     const sim = await busySim();
-    const { page } = await openPage(chromium.browser, { viewport: { width: 1440, height: 900 } });
+    const { page } = await openPage({ viewport: { width: 1440, height: 900 } });
     for (const path of [LISTS.payments, LISTS.IPNs, LISTS.requests]) {
       await page.goto(sim.url + path);
       const heights = await page
@@ -122,7 +116,7 @@ describe('with a fault set and the clock moved', () => {
   test('a list takes three requests', async () => {
     const sim = await busySim();
     for (const path of [LISTS.payments, LISTS.IPNs, LISTS.requests]) {
-      const { page } = await openPage(chromium.browser);
+      const { page } = await openPage();
       const asked: string[] = [];
       page.on('request', (request) => asked.push(new URL(request.url()).pathname));
       await page.goto(sim.url + path);
@@ -134,7 +128,7 @@ describe('with a fault set and the clock moved', () => {
 
 test('without a script everything is searched, narrowed and paged', async () => {
   const sim = await busySim();
-  const { page } = await openPage(chromium.browser, { javaScriptEnabled: false });
+  const { page } = await openPage({ javaScriptEnabled: false });
   await page.goto(`${sim.url}/_sim`);
   await page.getByText('1-50 of 60').waitFor();
   await page.getByRole('link', { name: 'Older' }).click();
@@ -154,7 +148,7 @@ test('without a script everything is searched, narrowed and paged', async () => 
 test('the instant of a time is seen where it is pointed at, and where its row has the focus', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
-  const { page } = await openPage(chromium.browser);
+  const { page } = await openPage();
   await page.goto(`${sim.url}/_sim`);
   const time = page.locator('tbody time');
   const shown = () =>
@@ -170,7 +164,7 @@ test('the instant of a time is seen where it is pointed at, and where its row ha
 
 test('a segment of a chart shows its value with the focus, and narrows the list', async () => {
   const sim = await busySim();
-  const { page } = await openPage(chromium.browser);
+  const { page } = await openPage();
   await page.goto(`${sim.url}/_sim`);
   const segment = page.getByRole('link', { name: '17 % canceled: 10' });
   const value = segment.locator('.value');
@@ -190,7 +184,7 @@ test('a segment of a chart shows its value with the focus, and narrows the list'
 
 test('a page is printed without what leads elsewhere', async () => {
   const sim = await busySim();
-  const { page } = await openPage(chromium.browser);
+  const { page } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/ipns`);
   await page.emulateMedia({ media: 'print' });
   for (const gone of ['.tabs', '.top search', '.toolbar nav', 'td button', '#shortcuts'])
@@ -200,7 +194,7 @@ test('a page is printed without what leads elsewhere', async () => {
 
 test('what is copied of a shortened identifier is the whole', async () => {
   const sim = await busySim();
-  const { page } = await openPage(chromium.browser, { viewport: { width: 390, height: 844 } });
+  const { page } = await openPage({ viewport: { width: 390, height: 844 } });
   await page.goto(`${sim.url}/_sim?text=second-shop-56`);
   const link = page.getByRole('link', { name: 'order-2026-11-22-of-the-second-shop-56', exact: true });
   const selected = await link.evaluate((one) => {

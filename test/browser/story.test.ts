@@ -1,23 +1,17 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
-
-let chromium: TestBrowser;
-beforeAll(async () => {
-  chromium = await launchBrowser();
-});
-afterAll(() => chromium.close());
 
 /**
  * Somebody who never read the documentation: from an empty dashboard to an IPN that arrived, by what the pages show.
  */
 test('the first payment, from the dashboard alone', async () => {
   const sim = await startSim({ ipnSchedule: ['1h'] });
-  const { page, errors } = await openPage(chromium.browser);
+  const { page, errors } = await openPage();
 
   await page.goto(sim.url);
   await page.getByRole('link', { name: 'Api Key' }).click();
@@ -63,7 +57,7 @@ test('the first payment, from the dashboard alone', async () => {
 test('a payment, its IPN and its delivery appear without a reload', async () => {
   const receiver = await startReceiver();
   const sim = await startSim();
-  const { page, errors } = await openPage(chromium.browser);
+  const { page, errors } = await openPage();
   await page.goto(`${sim.url}/_sim`);
   await page.getByText('No payment yet').waitFor();
   let navigations = 0;

@@ -1,15 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { launchBrowser, openPage, type TestBrowser } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
-
-let chromium: TestBrowser;
-beforeAll(async () => {
-  chromium = await launchBrowser();
-});
-afterAll(() => chromium.close());
 
 /** The signature that a developer's code computes over an amount that it renders in its own way. */
 function signature(body: string, secretKey: string, render: (amount: string) => string): string {
@@ -30,7 +24,7 @@ describe('the verdict', () => {
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { id } = sim.server.parts.state.current.findPayment('order-1') ?? { id: '' };
     await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
-    const { page, errors } = await openPage(chromium.browser);
+    const { page, errors } = await openPage();
     await page.goto(`${sim.url}/_sim/ui/payments/${id}`);
     const verdict = page.getByRole('region', { name: 'Verdict' });
     await verdict.getByText(/Your code signed .* 49\.9 was signed, but data\.amount is 49\.90/).waitFor();
@@ -50,7 +44,7 @@ describe('the verdict', () => {
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { id } = sim.server.parts.state.current.findPayment('order-1') ?? { id: '' };
     const { delivery } = await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
-    const { page } = await openPage(chromium.browser);
+    const { page } = await openPage();
     await page.goto(`${sim.url}/_sim/ui/ipns/${delivery?.id}`);
     await page.getByLabel('What is forged').selectOption('amount');
     await page.getByRole('button', { name: 'Send a forged copy' }).click();

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
 import type { StartOptions } from '../../src/options/table.ts';
-import { launchBrowser, openPage, type TestBrowser, type TestPage } from './browser.ts';
+import { openPage, type TestPage } from './browser.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 import { type Sim, startSim } from './sim.ts';
 
@@ -34,24 +33,17 @@ export interface ShopOptions {
 const logo = (width: string, height: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#4338ca"/></svg>`;
 
-/** Starts one browser for the tests of a file, and gives what opens a shop in it for the test that asks. */
-export function useShops(): (options?: ShopOptions) => Promise<Shop> {
-  let chromium: TestBrowser;
-  beforeAll(async () => {
-    chromium = await launchBrowser();
-  }, 60_000);
-  afterAll(() => chromium.close());
-  return async ({ start, browser, fields } = {}) => {
-    const merchant = await startReceiver(merchantAnswer);
-    const sim = await startSim(start);
-    return {
-      sim,
-      merchant,
-      fields: { ...orderAt(merchant.url), ...fields },
-      visits: () => merchant.requests.filter(({ url }) => /^\/(thanks|cart)/.test(url)).map(({ url }) => url),
-      ipns: () => merchant.requests.filter(({ url }) => url.startsWith('/ipn')),
-      ...(await openPage(chromium.browser, { viewport: DESKTOP, ...browser })),
-    };
+/** Opens a shop for the test that asks. */
+export async function openShop({ start, browser, fields }: ShopOptions = {}): Promise<Shop> {
+  const merchant = await startReceiver(merchantAnswer);
+  const sim = await startSim(start);
+  return {
+    sim,
+    merchant,
+    fields: { ...orderAt(merchant.url), ...fields },
+    visits: () => merchant.requests.filter(({ url }) => /^\/(thanks|cart)/.test(url)).map(({ url }) => url),
+    ipns: () => merchant.requests.filter(({ url }) => url.startsWith('/ipn')),
+    ...(await openPage({ viewport: DESKTOP, ...browser })),
   };
 }
 

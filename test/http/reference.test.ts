@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { launchBrowser, openPage } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 import type { Document } from '../helpers/contract.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -146,13 +146,11 @@ describe('the API reference', () => {
   it('is readable in a browser in both themes, on a desk and on a phone', async () => {
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const sim = await startSim();
-    const { browser, close } = await launchBrowser();
-    try {
       for (const [width, colorScheme] of [
         [1280, 'light'],
         [360, 'dark'],
       ] as const) {
-        const { page, errors } = await openPage(browser, { viewport: { width, height: 800 }, colorScheme });
+        const { page, errors } = await openPage({ viewport: { width, height: 800 }, colorScheme });
         await page.goto(`${sim.url}${PATH}#postSimPaymentsRefSettle`);
         const top = "document.querySelector('#postSimPaymentsRefSettle').getBoundingClientRect().top";
         await expect.poll(() => page.evaluate(top)).toBeLessThan(200);
@@ -167,8 +165,5 @@ describe('the API reference', () => {
         await page.getByRole('link', { name: 'Payments', exact: true }).click();
         await page.waitForURL(`${sim.url}/_sim`);
       }
-    } finally {
-      await close();
-    }
   });
 });

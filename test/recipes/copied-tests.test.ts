@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { ARGUMENTS, findExecutable } from '../helpers/browser.ts';
+import { launchOptions } from '../helpers/chromium.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
@@ -87,15 +87,14 @@ test('the one for Playwright goes through the checkout as the customer did', asy
     await enter(checkout, 'code', "11'11");
     await enter(checkout, 'code', '424242');
   });
-  const { path, environment } = await findExecutable(await temporaryFolder());
-  const launchOptions = { executablePath: path, args: ARGUMENTS, env: environment };
+  const options = await launchOptions();
   await project.write(
     'playwright.config.mjs',
-    `export default { reporter: 'line', use: { launchOptions: ${JSON.stringify(launchOptions)} } };`,
+    `export default { reporter: 'line', use: { launchOptions: ${JSON.stringify(options)} } };`,
   );
   await project.write('payment.spec.mjs', await copied(sim, 'playwright'));
   const run = [process.execPath, 'node_modules/@playwright/test/cli.js', 'test', 'payment.spec'];
-  const { code, output } = await project.run(run, { ...environment, ...KEYS });
+  const { code, output } = await project.run(run, KEYS);
   expect(output).toMatch(/1 passed/);
   expect(code).toBe(0);
   // Two IPNs and the browser of the test, which was sent to the shop; the customer of the story was not a browser.

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { ARGUMENTS, findExecutable } from '../helpers/browser.ts';
+import { launchOptions } from '../helpers/chromium.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { createProject } from './project.ts';
 
@@ -72,14 +72,13 @@ test('Jest with one emulator for all files', async () => {
 });
 
 test('Playwright with one emulator per worker', async () => {
-  const { path, environment } = await findExecutable(await temporaryFolder());
-  const launchOptions = { executablePath: path, args: ARGUMENTS, env: environment };
+  const options = await launchOptions();
   await project.recipes('shop.spec.mjs');
   await project.write(
     'playwright.config.mjs',
-    `export default { reporter: 'line', use: { launchOptions: ${JSON.stringify(launchOptions)} } };`,
+    `export default { reporter: 'line', use: { launchOptions: ${JSON.stringify(options)} } };`,
   );
-  const { code, output } = await project.run(PLAYWRIGHT, environment);
+  const { code, output } = await project.run(PLAYWRIGHT);
   expect(output).toMatch(/1 passed/);
   expect(code).toBe(0);
 });

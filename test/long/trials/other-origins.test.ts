@@ -90,9 +90,8 @@ trial(
     const form = new URLSearchParams({ public_key: sim.publicKey, ...ORDER });
     const initiated = await fetch(`${sim.url}/sandbox/payment/initiate`, { method: 'POST', body: form });
     const { url: checkout = '' } = (await initiated.json()) as { url?: string };
-    const { browser, close } = await launchBrowser(['--host-resolver-rules=MAP *.test 127.0.0.1']);
-    onTestFinished(close);
-    const { page, errors } = await openPage(browser);
+    const browser = await launchBrowser(['--host-resolver-rules=MAP *.test 127.0.0.1']);
+    const { page, errors } = await openPage({}, browser);
     const rebound = `http://rebound.test:${sim.port}`;
     // Before the name was bound to another address, the attacker's server answered.
     await page.route(`${rebound}/page`, (route) => route.fulfill({ contentType: 'text/html', body: html }));

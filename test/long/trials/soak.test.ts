@@ -81,9 +81,8 @@ trial(
     const sim = await startEmulator(['--quiet'], 'folder');
     const readers = [new EventReader(sim.url), new EventReader(sim.url)];
     if (!budget.short) {
-      const { browser, close } = await launchBrowser();
-      onTestFinished(close);
-      await (await openPage(browser)).page.goto(sim.dashboardUrl);
+      const browser = await launchBrowser();
+      await (await openPage({}, browser)).page.goto(sim.dashboardUrl);
     }
     const pipelines = Array.from({ length: CONNECTIONS }, () => new Pipeline(sim.port));
     let payments = 0;

@@ -1,0 +1,23 @@
+import fc from 'fast-check';
+import { afterAll, vi } from 'vitest';
+
+/** The same in every run, so that chance decides nothing; `npm run test:long` and `test:flakes` draw another. */
+const SEED = Number(process.env['TEST_SEED'] ?? 1);
+
+fc.configureGlobal({ seed: SEED });
+
+// A worker is shared: what a file before this one left, because it failed half-way, is not for this one.
+vi.useRealTimers();
+vi.restoreAllMocks();
+vi.unstubAllEnvs();
+vi.unstubAllGlobals();
+
+const OURS = ['TCPServerWrap', 'ProcessWrap'];
+const held = () => process.getActiveResourcesInfo().filter((name) => OURS.includes(name));
+const ENDING_MS = 10_000;
+
+afterAll(async () => {
+  const until = performance.now() + ENDING_MS;
+  while (held().length && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
+  if (held().length) throw new Error(`the tests of this file left open: ${held().join(', ')}`);
+});

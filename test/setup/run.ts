@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** In the environment of every process that a test starts, and of those that they start. */
+const MARK = 'TEST_RUN';
+
+interface Run {
+  id: string;
+  folder: string;
+  /** Every project sets the run up and tears it down: only the last one can tell what is left behind. */
+  projects: number;
+}
+const global: typeof globalThis & { testRun?: Run } = globalThis;
+
+/** Gives the run a temporary folder of its own. At its end nothing may be left there, and no process of the run. */
+export default function setup(): () => Promise<void> {
+  global.testRun ??= { id: randomUUID(), folder: mkdtempSync(join(tmpdir(), 'gateway-sim-tests-')), projects: 0 };
+  const run = global.testRun;
+  run.projects++;
+  Object.assign(process.env, { TMPDIR: run.folder, [MARK]: run.id });
+  return async () => {
+    if (--run.projects) return;
+    const left = [
+      ...(await leftProcesses(run.id)),
+      ...readdirSync(run.folder).map((name) => `folder ${join(run.folder, name)}`),
+    ];
+    rmSync(run.folder, { recursive: true, force: true, maxRetries: 10 });
+    if (left.length) throw new Error(`left behind by the tests:\n${left.join('\n')}`);
+  };
+}
+
+/** How long the system may take to remove a process that was ended. */
+const ENDING_MS = 10_000;
+
+/** What is left is ended, so that it is in nobody's way. */
+async function leftProcesses(run: string): Promise<string[]> {
+  const until = performance.now() + ENDING_MS;
+  for (;;) {
+    const left = markedProcesses(run);
+    if (left.length && performance.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      continue;
+    }
+    for (const { pid } of left) process.kill(pid, 'SIGKILL');
+    return left.map(({ pid, command }) => `process ${pid}: ${command}`);
+  }
+}
+
+/** Processes that carry the mark, but for the runner and its workers; none where there is no /proc. */
+function markedProcesses(run: string): { pid: number; command: string }[] {
+  let names: string[];
+  try {
+    names = readdirSync('/proc');
+  } catch {
+    return [];
+  }
+  return names
+    .map(Number)
+    .filter(Number.isInteger)
+    .flatMap((pid) => {
+      try {
+        const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+        if (pid === process.pid || !environment.includes(`${MARK}=${run}`)) return [];
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+        return command && !command.includes('vitest/dist/workers') ? [{ pid, command }] : [];
+      } catch {
+        // It ended meanwhile.
+        return [];
+      }
+    });
+}
