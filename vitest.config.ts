@@ -21,7 +21,9 @@ export default defineConfig({
     // One more than the cores of a small machine: many tests wait for a process or for time to pass.
     maxWorkers: 3,
     globalSetup: ['test/setup/run.ts'],
-    ...(SHUFFLE && { sequence: { sequencer: ShuffledProjects, shuffle: { tests: true }, seed: Number(SHUFFLE) } }),
+    ...(SHUFFLE && {
+      sequence: { sequencer: ShuffledProjects, shuffle: { tests: true }, seed: Number(SHUFFLE) },
+    }),
     projects: Object.entries(LANES).map(([name, { include, exclude = [], needs = [], mocks = false }]) => ({
       extends: true,
       test: {

@@ -20,7 +20,10 @@ const MOCKING = [
   ...['journal', 'lock-race', 'migrations'].map((name) => `test/store/${name}.test.ts`),
 ];
 
-/** Every test file is in exactly one of these. */
+/** Other test runners, each with a project of its own. */
+const FOR_RELEASES = ['test/recipes/{runners,copied-tests}.test.ts'];
+
+/** Every test file is in exactly one of these. `npm test` leaves out the last two. */
 export const LANES: Readonly<Record<string, Lane>> = {
   /** No process, no socket, no browser: a set-up file sees to that. */
   unit: {
@@ -44,10 +47,12 @@ export const LANES: Readonly<Record<string, Lane>> = {
   /** What the documentation says, done; the package, installed; clients in other languages. */
   recipes: {
     include: ['test/{clients,docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
-    exclude: ['test/docs/pages.test.ts'],
-    needs: ['build', 'chromium'],
+    exclude: ['test/docs/pages.test.ts', ...FOR_RELEASES],
+    needs: ['build'],
   },
-  /** The trials of `npm run test:long`, a few cases of each. */
-  trials: { include: ['test/long/trials/*.test.ts'], needs: ['build'], mocks: true },
   durability: { include: WITH_PROCESSES, needs: ['build'] },
+  /** What only a release needs: `npm run test:release`. */
+  release: { include: FOR_RELEASES, needs: ['build', 'chromium'] },
+  /** What `npm run test:long` repeats; a few cases of each for a release. */
+  trials: { include: ['test/long/trials/*.test.ts'], needs: ['build'], mocks: true },
 };

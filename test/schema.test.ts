@@ -14,7 +14,7 @@ const PUBLISHED = new URL('../fixtures/config.schema.json', import.meta.url);
 const NAMES = Object.keys(START_OPTIONS) as OptionName[];
 
 /**
- * Made anew by: REFRESH=1 npx vitest run --config test/vitest.config.ts test/schema.test.ts
+ * Made anew by: REFRESH=1 npx vitest run test/schema.test.ts
  * (and npx biome check --write fixtures/config.schema.json, which lays it out).
  */
 test('the published schema is the one that the options make', async () => {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startAuditable } from '../helpers/auditable.ts';
 import { violationsOf } from '../helpers/axe.ts';
 import { openPage } from '../helpers/browser.ts';

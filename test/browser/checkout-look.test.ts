@@ -9,12 +9,12 @@ import {
   LIVE_EMAIL,
   MODES,
   type Mode,
+  openShop,
   PHONE,
   SANDBOX,
   type Shop,
   settle,
   toCodeStep,
-  openShop,
 } from '../helpers/shop.ts';
 
 const DEVICES = { desktop: DESKTOP, phone: PHONE } as const;

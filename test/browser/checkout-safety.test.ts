@@ -11,13 +11,13 @@ import {
   headingOf,
   LIVE_EMAIL,
   MODES,
+  openShop,
   PHONE,
   press,
   SANDBOX,
   settle,
   statusOf,
   toCodeStep,
-  openShop,
 } from '../helpers/shop.ts';
 
 /** Unlike `waitForURL` it does not mind that a second press ends the way of the first. */

@@ -10,12 +10,12 @@ import {
   isGenuine,
   LIVE_EMAIL,
   MODES,
+  openShop,
   PHONE,
   press,
   SANDBOX,
   statusOf,
   toCodeStep,
-  openShop,
 } from '../helpers/shop.ts';
 
 describe('paying', () => {
@@ -278,7 +278,10 @@ describe('what the emulator says of a live payment', () => {
   });
 
   test('is a command that fills a wallet where none can pay, taken whole by a click', async () => {
-    const { page, ...at } = await openShop({ browser: { viewport: PHONE }, fields: { amount: '99999999.5' } });
+    const { page, ...at } = await openShop({
+      browser: { viewport: PHONE },
+      fields: { amount: '99999999.5' },
+    });
     await arrive({ page, ...at }, 'live');
     await page.getByText('wallets', { exact: true }).click();
     const taken = await page.evaluate<string>('getSelection().toString()');

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openPage } from '../helpers/browser.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 

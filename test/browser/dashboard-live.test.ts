@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { openPage, type TestPage } from '../helpers/browser.ts';
 import { freePort } from '../helpers/port.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { openPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
 import { openPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect, inject, onTestFinished } from 'vitest';
 import { launchOptions } from './chromium.ts';
+import { temporaryFolder } from './folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,7 +21,7 @@ function sharedBrowser(): Promise<Browser> {
 
 /** A headless Chromium of one's own, for the test that asks; it is closed when that test is over. */
 export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
-  const { args = [], ...options } = await launchOptions();
+  const { args, ...options } = await launchOptions(await temporaryFolder());
   const browser = await chromium.launch({ ...options, args: [...args, ...more] });
   onTestFinished(() => browser.close());
   return browser;

@@ -21,19 +21,27 @@ const INSTALLED = ['google-chrome', 'google-chrome-stable', 'chromium', 'chromiu
 /**
  * How Chromium is started: the one that CHROMIUM_PATH names, else the headless shell from npm, which takes half the
  * time of a whole browser, else (the shell is for Linux on x64) an installed one.
+ *
+ * @param folder where it puts its temporary files, and leaves some
  */
-export async function launchOptions(): Promise<LaunchOptions> {
+export async function launchOptions(
+  folder: string,
+): Promise<Required<Pick<LaunchOptions, 'executablePath' | 'args' | 'env'>>> {
+  const env = { ...process.env, TMPDIR: folder };
   const named = process.env['CHROMIUM_PATH'];
   if (named) {
     if (!existsSync(named)) throw new Error(`CHROMIUM_PATH names ${named}, which does not exist`);
-    return { executablePath: named, args: ARGUMENTS };
+    return { executablePath: named, args: ARGUMENTS, env };
   }
-  if (process.platform === 'linux' && process.arch === 'x64') return { ...(await unpacked()), args: ARGUMENTS };
+  if (process.platform === 'linux' && process.arch === 'x64') {
+    const { executablePath, variables } = await unpacked();
+    return { executablePath, args: ARGUMENTS, env: { ...env, ...variables } };
+  }
   const installed = INSTALLED.map(onPath).find((path) => path !== undefined);
   if (installed === undefined) {
     throw new Error(`no ${INSTALLED.join(', ')} on the PATH: install one, or name one with CHROMIUM_PATH`);
   }
-  return { executablePath: installed, args: ARGUMENTS };
+  return { executablePath: installed, args: ARGUMENTS, env };
 }
 
 function onPath(name: string): string | undefined {
@@ -47,14 +55,16 @@ function onPath(name: string): string | undefined {
 const PACKAGE = fileURLToPath(new URL('../../node_modules/@sparticuz/chromium', import.meta.url));
 
 /** The headless shell of the npm package, with the libraries and the font of machines that have none. Unpacked once. */
-async function unpacked(): Promise<LaunchOptions> {
-  const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
+async function unpacked() {
+  const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   const folder = join(dirname(PACKAGE), `.unpacked-${version}`);
   if (!existsSync(folder)) await unpackInto(folder);
   const libraries = [join(folder, 'al2023', 'lib'), process.env['LD_LIBRARY_PATH']].filter(Boolean).join(':');
   return {
     executablePath: join(folder, 'chromium'),
-    env: { ...process.env, LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: join(folder, 'fonts.conf') },
+    variables: { LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: join(folder, 'fonts.conf') },
   };
 }
 

@@ -146,24 +146,24 @@ describe('the API reference', () => {
   it('is readable in a browser in both themes, on a desk and on a phone', async () => {
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const sim = await startSim();
-      for (const [width, colorScheme] of [
-        [1280, 'light'],
-        [360, 'dark'],
-      ] as const) {
-        const { page, errors } = await openPage({ viewport: { width, height: 800 }, colorScheme });
-        await page.goto(`${sim.url}${PATH}#postSimPaymentsRefSettle`);
-        const top = "document.querySelector('#postSimPaymentsRefSettle').getBoundingClientRect().top";
-        await expect.poll(() => page.evaluate(top)).toBeLessThan(200);
-        for (const [path, parts] of Object.entries(PARTS)) {
-          await page.goto(sim.url + path);
-          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-          await page.evaluate(axe);
-          const violations = await page.evaluate(axeRun(width > 360, parts));
-          expect([colorScheme, path, violations]).toEqual([colorScheme, path, []]);
-        }
-        expect(errors).toEqual([]);
-        await page.getByRole('link', { name: 'Payments', exact: true }).click();
-        await page.waitForURL(`${sim.url}/_sim`);
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [360, 'dark'],
+    ] as const) {
+      const { page, errors } = await openPage({ viewport: { width, height: 800 }, colorScheme });
+      await page.goto(`${sim.url}${PATH}#postSimPaymentsRefSettle`);
+      const top = "document.querySelector('#postSimPaymentsRefSettle').getBoundingClientRect().top";
+      await expect.poll(() => page.evaluate(top)).toBeLessThan(200);
+      for (const [path, parts] of Object.entries(PARTS)) {
+        await page.goto(sim.url + path);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        await page.evaluate(axe);
+        const violations = await page.evaluate(axeRun(width > 360, parts));
+        expect([colorScheme, path, violations]).toEqual([colorScheme, path, []]);
       }
+      expect(errors).toEqual([]);
+      await page.getByRole('link', { name: 'Payments', exact: true }).click();
+      await page.waitForURL(`${sim.url}/_sim`);
+    }
   });
 });

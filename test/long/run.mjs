@@ -14,7 +14,6 @@ if (!(minutes > 0) || !Number.isInteger(seed)) {
 }
 Object.assign(process.env, { TRIAL_MINUTES: String(minutes), TRIAL_SEED: String(seed) });
 const vitest = await createVitest('test', {
-  config: 'test/vitest.config.ts',
   project: 'trials',
   watch: false,
   // One after the other: what is measured in one trial is not held up by another.

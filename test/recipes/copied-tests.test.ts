@@ -87,7 +87,7 @@ test('the one for Playwright goes through the checkout as the customer did', asy
     await enter(checkout, 'code', "11'11");
     await enter(checkout, 'code', '424242');
   });
-  const options = await launchOptions();
+  const options = await launchOptions(await temporaryFolder());
   await project.write(
     'playwright.config.mjs',
     `export default { reporter: 'line', use: { launchOptions: ${JSON.stringify(options)} } };`,

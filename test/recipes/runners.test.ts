@@ -72,7 +72,7 @@ test('Jest with one emulator for all files', async () => {
 });
 
 test('Playwright with one emulator per worker', async () => {
-  const options = await launchOptions();
+  const options = await launchOptions(await temporaryFolder());
   await project.recipes('shop.spec.mjs');
   await project.write(
     'playwright.config.mjs',

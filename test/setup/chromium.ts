@@ -1,10 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
 import { launchOptions } from '../helpers/chromium.ts';
 
 /** Starts the Chromium that all tests of the project share. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await chromium.launchServer(await launchOptions());
+  // It leaves folders behind.
+  const folder = await mkdtemp(join(tmpdir(), 'chromium-'));
+  const server = await chromium.launchServer(await launchOptions(folder));
   project.provide('chromium', server.wsEndpoint());
-  return () => server.close();
+  return async () => {
+    await server.close();
+    await rm(folder, { recursive: true, maxRetries: 10 });
+  };
 }

@@ -16,7 +16,11 @@ const global: typeof globalThis & { testRun?: Run } = globalThis;
 
 /** Gives the run a temporary folder of its own. At its end nothing may be left there, and no process of the run. */
 export default function setup(): () => Promise<void> {
-  global.testRun ??= { id: randomUUID(), folder: mkdtempSync(join(tmpdir(), 'gateway-sim-tests-')), projects: 0 };
+  global.testRun ??= {
+    id: randomUUID(),
+    folder: mkdtempSync(join(tmpdir(), 'gateway-sim-tests-')),
+    projects: 0,
+  };
   const run = global.testRun;
   run.projects++;
   Object.assign(process.env, { TMPDIR: run.folder, [MARK]: run.id });
@@ -48,7 +52,7 @@ async function leftProcesses(run: string): Promise<string[]> {
   }
 }
 
-/** Processes that carry the mark, but for the runner and its workers; none where there is no /proc. */
+/** Processes that carry the mark, but for the runner and its own children; none where there is no /proc. */
 function markedProcesses(run: string): { pid: number; command: string }[] {
   let names: string[];
   try {
@@ -62,12 +66,17 @@ function markedProcesses(run: string): { pid: number; command: string }[] {
     .flatMap((pid) => {
       try {
         const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-        if (pid === process.pid || !environment.includes(`${MARK}=${run}`)) return [];
+        const isOurs = pid !== process.pid && environment.includes(`${MARK}=${run}`);
+        if (!isOurs || parentOf(pid) === process.pid) return [];
         const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
-        return command && !command.includes('vitest/dist/workers') ? [{ pid, command }] : [];
+        // A process that has ended, and that nobody has asked about, has none.
+        return command ? [{ pid, command }] : [];
       } catch {
         // It ended meanwhile.
         return [];
       }
     });
 }
+
+const parentOf = (pid: number) =>
+  Number(/^PPid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
 import { launchBrowser, openPage } from '../../helpers/browser.ts';
 import { startReceiver } from '../../helpers/receiver.ts';
 import { ORDER } from '../../helpers/sim.ts';

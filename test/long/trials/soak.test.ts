@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest';
 import { launchBrowser, openPage } from '../../helpers/browser.ts';
 import { startReceiver } from '../../helpers/receiver.ts';
 import { ORDER } from '../../helpers/sim.ts';

@@ -1,0 +1,42 @@
+// What only a release needs, on every Node that is installed: all tests of `npm test` with their whole grids, the other
+// test runners, and a short share of each trial.
+//   npm run test:release -- [vitest's arguments]
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
+
+/** This one, those of nvm, and those that NODES names, as PATH does. */
+function installed() {
+  const nvm = join(process.env['NVM_DIR'] ?? join(homedir(), '.nvm'), 'versions', 'node');
+  const ofNvm = existsSync(nvm) ? readdirSync(nvm).map((name) => join(nvm, name, 'bin', 'node')) : [];
+  const named = (process.env['NODES'] ?? '').split(delimiter).filter(Boolean);
+  return [process.execPath, ...ofNvm, ...named];
+}
+
+/** One of each major version that the package runs on. */
+function byMajor(paths) {
+  const found = new Map();
+  for (const path of paths) {
+    const { stdout, status } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+    const [, major = 0] = /^v(\d+)\./.exec(stdout ?? '') ?? [];
+    if (status === 0 && Number(major) >= 20 && !found.has(major))
+      found.set(major, { path, version: stdout.trim() });
+  }
+  return [...found.values()];
+}
+
+const failed = [];
+for (const { path, version } of byMajor(installed())) {
+  process.stdout.write(`\n== Node ${version.slice(1)}\n`);
+  const { status } = spawnSync(path, [VITEST, 'run', ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, TEST_SCOPE: 'release' },
+  });
+  if (status !== 0) failed.push(version);
+}
+process.stdout.write(failed.length ? `\nfailed on ${failed.join(', ')}\n` : '\nall passed\n');
+process.exitCode = failed.length ? 1 : 0;
