@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { viteAssets } from './.config/assets.mjs';
 import { LANES } from './test/lanes.ts';
+import { hostileIds } from './test/setup/hostile-ids.ts';
 import { ShuffledProjects } from './test/setup/sequencer.ts';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
@@ -14,7 +15,7 @@ const HANGS_MS = 120_000;
 
 export default defineConfig({
   root: ROOT,
-  plugins: [viteAssets],
+  plugins: [viteAssets, ...(process.env['TEST_HOSTILE_IDS'] ? [hostileIds] : [])],
   test: {
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',
@@ -35,7 +36,11 @@ export default defineConfig({
         testTimeout: HANGS_MS,
         hookTimeout: HANGS_MS,
         expect: { poll: { timeout: HANGS_MS / 2, interval: 20 } },
-        setupFiles: ['test/setup/file.ts', ...(name === 'unit' ? ['test/setup/no-sockets.ts'] : [])],
+        setupFiles: [
+          'test/setup/file.ts',
+          ...(name === 'unit' ? ['test/setup/no-sockets.ts'] : []),
+          ...(process.env['TEST_DISTURB'] ? ['test/setup/disturb.ts'] : []),
+        ],
         globalSetup: needs.map((what) => `test/setup/${what}.ts`),
       },
     })),

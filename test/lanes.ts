@@ -14,7 +14,10 @@ const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust'].map(
 );
 const IN_A_BROWSER = ['test/http/reference.test.ts'];
 /** They kill processes, fill disks, or open very many folders. */
-const WITH_PROCESSES = ['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`);
+const WITH_PROCESSES = [
+  'test/runner.test.ts',
+  ...['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`),
+];
 const MOCKING = [
   'test/delivery/egress.test.ts',
   ...['journal', 'lock-race', 'migrations'].map((name) => `test/store/${name}.test.ts`),

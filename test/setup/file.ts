@@ -6,7 +6,7 @@ const SEED = Number(process.env['TEST_SEED'] ?? 1);
 
 fc.configureGlobal({ seed: SEED });
 
-// A worker is shared: what a file before this one left, because it failed half-way, is not for this one.
+// A worker is shared: what the file before this one left, because it failed half-way, is not for this one.
 vi.useRealTimers();
 vi.restoreAllMocks();
 vi.unstubAllEnvs();
@@ -14,10 +14,13 @@ vi.unstubAllGlobals();
 
 const OURS = ['TCPServerWrap', 'ProcessWrap'];
 const held = () => process.getActiveResourcesInfo().filter((name) => OURS.includes(name));
+const before = held().length;
 const ENDING_MS = 10_000;
 
 afterAll(async () => {
   const until = performance.now() + ENDING_MS;
-  while (held().length && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
-  if (held().length) throw new Error(`the tests of this file left open: ${held().join(', ')}`);
+  while (held().length > before && performance.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  if (held().length > before) throw new Error(`the tests of this file left open: ${held().join(', ')}`);
 });

@@ -1,0 +1,46 @@
+// For `npm run test:flakes`: time passes as on a machine that is much too busy. Everything comes late, and in another
+// order than usual, but nothing comes early.
+
+/** Timers and requests are late by up to this. */
+const LATE_MS = 60;
+/** Every now and then nothing at all happens for as long. */
+const STALL_MS = 120;
+const STALL_EVERY_MS = 400;
+
+let state = Number(process.env['TEST_SEED'] ?? 1);
+
+/** From 0 up to 1 (mulberry32). */
+function random(): number {
+  state = (state + 0x6d2b79f5) >>> 0;
+  let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+}
+
+const { setTimeout: realSetTimeout, fetch: realFetch } = globalThis;
+
+const late = () => new Promise((resolve) => realSetTimeout(resolve, random() * LATE_MS));
+
+function disturb(): void {
+  const lateTimeout = (run: (...args: unknown[]) => void, delay = 0, ...args: unknown[]) =>
+    realSetTimeout(run, delay + random() * LATE_MS, ...args);
+  globalThis.setTimeout = Object.assign(lateTimeout, realSetTimeout);
+  globalThis.fetch = async (...args) => {
+    await late();
+    const response = await realFetch(...args);
+    await late();
+    return response;
+  };
+  stall();
+}
+
+function stall(): void {
+  const until = performance.now() + random() * STALL_MS;
+  while (performance.now() < until);
+  realSetTimeout(stall, random() * STALL_EVERY_MS).unref();
+}
+
+// Once a worker, which runs this for each of its files.
+const worker: typeof globalThis & { isDisturbed?: boolean } = globalThis;
+if (!worker.isDisturbed) disturb();
+worker.isDisturbed = true;
