@@ -12,7 +12,6 @@ interface Lane {
 const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust'].map(
   (name) => `test/delivery/${name}.test.ts`,
 );
-const IN_A_BROWSER = ['test/http/reference.test.ts'];
 /** They kill processes, fill disks, or open very many folders. */
 const WITH_PROCESSES = [
   'test/runner.test.ts',
@@ -40,13 +39,12 @@ export const LANES: Readonly<Record<string, Lane>> = {
   mocks: { include: MOCKING, mocks: true },
   http: {
     include: ['test/{http,usecases}/**/*.test.ts', ...OVER_SOCKETS],
-    exclude: IN_A_BROWSER,
     needs: ['build'],
   },
   cli: { include: ['test/cli/**/*.test.ts'], needs: ['build'] },
   audit: { include: ['test/audit/**/*.test.ts'], needs: ['build'] },
   library: { include: ['test/library/**/*.test.ts'] },
-  browser: { include: ['test/browser/**/*.test.ts', ...IN_A_BROWSER], needs: ['chromium'] },
+  browser: { include: ['test/browser/**/*.test.ts'], needs: ['chromium'] },
   /** What the documentation says, done; the package, installed; clients in other languages. */
   recipes: {
     include: ['test/{clients,docs,recipes}/**/*.test.ts', 'test/package.test.ts'],

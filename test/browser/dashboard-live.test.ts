@@ -1,21 +1,18 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { violationsOf } from '../helpers/axe.ts';
 import { openPage, type TestPage } from '../helpers/browser.ts';
-import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** A page of the dashboard that hears what happens. */
-async function watching(sim: Sim, path: string): Promise<TestPage> {
-  const opened = await openPage();
+async function watching(sim: Sim, path: string, options = {}): Promise<TestPage> {
+  const opened = await openPage(options);
   await opened.page.goto(sim.url + path);
   await opened.page.locator('#live.on').waitFor();
   return opened;
 }
 
-const paymentPath = (sim: Sim, identifier: string) =>
-  `/_sim/ui/payments/${sim.server.parts.state.current.findPayment(identifier)?.id}`;
+const paymentPath = (sim: Sim) => `/_sim/ui/payments/${sim.server.parts.payments.require('order-1').id}`;
 
 /** Waits until the page has heard of everything that happened. */
 const heardAll = (sim: Sim, page: Page) =>
@@ -23,46 +20,50 @@ const heardAll = (sim: Sim, page: Page) =>
     .poll(() => page.locator('#live').getAttribute('data-since'))
     .toBe(String(sim.server.parts.events.newest));
 
-const act = (sim: Sim, path: string, body: object = {}) =>
-  fetch(`${sim.url}/_sim${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+const focused = (page: Page) =>
+  page.evaluate<string>('document.activeElement.id || document.activeElement.textContent');
 
 describe('while things happen', () => {
-  test('the first payment brings the filter and the counts with it', async () => {
+  test('a payment, its IPN and its delivery appear without a reload, and the focus stays', async () => {
+    const receiver = await startReceiver();
     const sim = await startSim();
     const { page, errors } = await watching(sim, '/_sim');
     await page.getByText('No payment yet').waitFor();
-    await sim.initiate(ORDER);
-    await page.getByRole('link', { name: 'order-1' }).waitFor();
+    let navigations = 0;
+    page.on('framenavigated', () => navigations++);
+    await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+    const link = page.getByRole('link', { name: 'order-1' });
+    await link.waitFor();
     expect(await page.getByRole('button', { name: 'Filter' }).isVisible()).toBe(true);
     expect(await page.getByRole('link', { name: '1 pending' }).isVisible()).toBe(true);
     expect(await page.getByText('No payment yet').count()).toBe(0);
-    expect(await violationsOf(page)).toEqual([]);
+    await link.focus();
+    await sim.server.parts.payments.settle('order-1', { outcome: 'approve', by: 'control' });
+    await page.getByRole('link', { name: 'delivered' }).waitFor();
+    expect(await focused(page)).toBe('order-1');
+    expect(navigations).toBe(0);
     expect(errors).toEqual([]);
   });
 
   test('what the reader chose, opened and selected stays', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page } = await watching(sim, paymentPath(sim, 'order-1'));
+    const { page } = await watching(sim, paymentPath(sim));
     await page.getByLabel('IPN timing').selectOption('ipn-twice');
     await page.locator('#step-initiated-1-curl summary').click();
     await page.locator('#facts').getByText('Two paperbacks').click({ clickCount: 3 });
     const selected = () => page.evaluate<string>('String(getSelection())');
     const before = await selected();
     expect(before).toContain('Two paperbacks');
-    const payment = sim.server.parts.state.current.findPayment('order-1');
-    if (payment) await sim.server.parts.checkout.enterEmail(payment, 'nobody@example.com').catch(() => {});
+    const { checkout, payments } = sim.server.parts;
+    await checkout.enterEmail(payments.require('order-1'), 'nobody@example.com').catch(() => {});
     await page.getByText('E-mail refused').waitFor();
     expect(await page.getByLabel('IPN timing').inputValue()).toBe('ipn-twice');
     expect(await page.locator('#step-initiated-1-curl-text').isVisible()).toBe(true);
     expect(await selected()).toBe(before);
   });
 
-  test('it is said to those who do not see it, once for many', async () => {
+  test('it is told to those who do not see it, and the page fetched, once for many', async () => {
     const sim = await startSim();
     const { page } = await openPage();
     // Its seconds go by when this says so: otherwise the last of many could come after a few were told.
@@ -70,152 +71,173 @@ describe('while things happen', () => {
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
     await page.clock.pauseAt(await page.evaluate<number>('Date.now() + 60_000'));
+    let fetched = 0;
+    page.on('request', (request) => {
+      if (request.resourceType() === 'fetch') fetched++;
+    });
     const news = page.locator('#news');
     await sim.initiate(ORDER);
     await heardAll(sim, page);
     await page.clock.runFor(500);
     expect(await news.textContent()).toBe('Payment order-1 pending');
-    for (let number = 2; number < 9; number++)
-      await sim.initiate({ ...ORDER, identifier: `order-${number}` });
+    await page.getByRole('link', { name: '1 all' }).waitFor();
+    const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `order-${number}` });
+    for (let number = 2; number < 52; number++) await initiate(number);
     await heardAll(sim, page);
     await page.clock.runFor(3_900);
+    await page.getByRole('link', { name: '51 all' }).waitFor();
+    expect(fetched).toBe(2);
     expect(await news.textContent()).toBe('Payment order-1 pending');
     await page.clock.runFor(100);
-    expect(await news.textContent()).toBe('7 changes, the last: Payment order-8 pending');
+    expect(await news.textContent()).toBe('50 changes, the last: Payment order-51 pending');
   });
 
-  test('faults, a frozen clock and new keys show themselves wherever one is', async () => {
+  test('faults, a paused clock and new keys show themselves wherever one is', async () => {
     const sim = await startSim();
     const { page, errors } = await watching(sim, '/_sim/ui/keys');
-    await act(sim, '/faults', { route: 'initiate', status: 503 });
+    const { clock, faults, merchants } = sim.server.parts;
+    faults.set({ route: 'initiate', status: 503 });
+    await clock.move({ freeze: 'now' });
+    await merchants.replaceKeys(merchants.default.id);
     await page.getByText('fault active').waitFor();
-    await act(sim, '/clock', { freeze: '2099-01-01T00:00:00Z' });
     await page.getByText('Clock is paused').waitFor();
-    const [merchant] = sim.server.parts.state.current.merchants.values();
-    await act(sim, `/merchants/${merchant?.id}/keys`);
-    await expect.poll(() => page.getByText(sim.secretKey).count()).toBe(0);
+    await page.getByText(merchants.default.secretKey).first().waitFor();
+    expect(await page.getByText(sim.secretKey).count()).toBe(0);
     await page.getByRole('button', { name: 'Clear all' }).click();
-    await expect.poll(() => page.getByText('fault active').count()).toBe(0);
-    expect(await page.getByRole('heading', { name: 'Api Key' }).isVisible()).toBe(true);
+    await page.getByText('fault active').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByText(/Clock is .* ahead/).waitFor();
-    const running = page.locator('time[data-runs]').first();
-    const at = await running.textContent();
-    await expect.poll(() => running.textContent()).not.toBe(at);
+    await page.getByText('Clock is paused').waitFor({ state: 'detached' });
+    expect(await page.getByRole('heading', { name: 'Api Key' }).isVisible()).toBe(true);
     expect(errors).toEqual([]);
   });
 
   test('a reset leaves no stale page and no error behind', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page, errors } = await watching(sim, paymentPath(sim, 'order-1'));
-    await act(sim, '/reset');
+    const { page, errors } = await watching(sim, paymentPath(sim));
+    await fetch(`${sim.url}/_sim/reset`, { method: 'POST' });
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     expect(errors).toEqual([]);
   });
 });
 
-describe('a form', () => {
-  test('that is refused keeps what was typed, and the page goes on being live', async () => {
-    const sim = await startSim();
-    const { page } = await watching(sim, '/_sim/ui/cards');
-    await page.getByLabel('Title').fill('Half a card');
-    await page.getByLabel('Amount').fill('much');
-    await page.getByRole('button', { name: 'Create', exact: true }).click();
-    expect(await page.getByRole('alert').textContent()).toContain('amount');
-    expect(await page.getByLabel('Title').inputValue()).toBe('Half a card');
-    expect(new URL(page.url()).pathname).toBe('/_sim/ui/cards');
-    await page.locator('#live.on').waitFor();
-    await act(sim, '/faults', { route: 'cards', status: 503 });
-    await page.getByText('fault active').waitFor();
-    expect(await page.getByRole('alert').isVisible()).toBe(true);
-    expect(await page.getByLabel('Title').inputValue()).toBe('Half a card');
+/** The list of payments with three of them, newest first: order-3, order-2, order-1. */
+async function listOfThree(): Promise<TestPage & { sim: Sim }> {
+  const sim = await startSim();
+  for (const number of [1, 2, 3]) await sim.initiate({ ...ORDER, identifier: `order-${number}` });
+  return { sim, ...(await watching(sim, '/_sim')) };
+}
+
+describe('a list', () => {
+  test('is gone through by keys, and those with a modifier are the browser’s', async () => {
+    const { page, errors } = await listOfThree();
+    for (const modifier of ['Control', 'Alt', 'Meta']) await page.keyboard.press(`${modifier}+j`);
+    expect(await page.locator('tbody a:focus').count()).toBe(0);
+    await page.keyboard.press('k');
+    expect(await focused(page)).toBe('order-3');
+    for (const name of ['order-2', 'order-1', 'order-1']) {
+      await page.keyboard.press('j');
+      expect(await focused(page)).toBe(name);
+    }
+    await page.keyboard.press('/');
+    await page.keyboard.type('/j?');
+    expect(await page.getByLabel('Search', { exact: true }).inputValue()).toBe('/j?');
+    await page.locator('main').focus();
+    for (const count of [1, 0]) {
+      await page.keyboard.press('?');
+      expect(await page.locator('#shortcuts[open]').count()).toBe(count);
+    }
+    for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('heading', { level: 1, name: 'order-2' }).waitFor();
+    expect(errors).toEqual([]);
   });
 
-  test('of a payment that somebody else settled says so, and reloading sends nothing again', async () => {
-    const sim = await startSim();
-    await sim.initiate(ORDER);
-    const { page } = await openPage({ javaScriptEnabled: false });
-    const path = paymentPath(sim, 'order-1');
-    await page.goto(sim.url + path);
-    await sim.server.parts.payments.settle('order-1', { outcome: 'cancel', by: 'control' });
-    await page.getByRole('button', { name: 'Approve' }).click();
-    expect(await page.getByRole('alert').textContent()).toContain('already canceled');
-    const { page: live } = await openPage();
-    await sim.initiate({ ...ORDER, identifier: 'order-2' });
-    await live.goto(sim.url + paymentPath(sim, 'order-2'));
-    await live.evaluate("dispatchEvent(new Event('pagehide'))");
-    await sim.server.parts.payments.settle('order-2', { outcome: 'cancel', by: 'control' });
-    await live.getByRole('button', { name: 'Approve' }).click();
-    await live.getByRole('alert').waitFor();
-    expect(new URL(live.url()).pathname).toBe(paymentPath(sim, 'order-2'));
+  test('is narrowed a moment after the last letter, and the field keeps the focus and its text', async () => {
+    const { sim, page, errors } = await listOfThree();
+    let loads = 0;
+    page.on('load', () => loads++);
+    const text = page.getByLabel('Text');
+    await text.pressSequentially('order-2');
+    await page.getByRole('link', { name: 'order-1' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('link', { name: 'order-2' }).isVisible()).toBe(true);
+    expect(new URL(page.url()).search).toBe('?text=order-2');
+    await page.keyboard.type('2');
+    await page.getByRole('link', { name: 'order-2' }).waitFor({ state: 'detached' });
+    await sim.initiate({ ...ORDER, identifier: 'order-22' });
+    await page.getByRole('link', { name: 'order-22' }).waitFor();
+    expect([await text.inputValue(), await focused(page), loads]).toEqual([
+      'order-22',
+      await text.getAttribute('id'),
+      0,
+    ]);
+    expect(errors).toEqual([]);
   });
 
-  test('acts once, however often it is pressed while the receiver thinks', async () => {
-    let answer = () => {};
-    const thinking = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    const receiver = await startReceiver((_, number) => (number === 1 ? {} : { after: thinking }));
-    const sim = await startSim();
-    await sim.initiate({ ...ORDER, ipn_url: receiver.url });
-    await sim.server.parts.payments.settle('order-1', {
-      outcome: 'approve',
-      by: 'control',
-      awaitDelivery: true,
-    });
-    const { current: state } = sim.server.parts.state;
-    const [delivery] = state.deliveries.values();
-    const { page } = await watching(sim, `/_sim/ui/ipns/${delivery?.id}`);
-    const pressedAgain = new Promise<void>((resolve) => {
-      page.on('console', (message) => message.text() === 'pressed again' && resolve());
-    });
+  test('flashes a new row once, only where it came by itself, and not for who wants no motion', async () => {
+    const { sim, page } = await listOfThree();
     await page.evaluate(`
-      const button = document.querySelector('form[action$="/tamper"] button');
-      setTimeout(() => { button.click(); setTimeout(() => console.log('pressed again'), 200); }, 300);
-      button.click();
+      flashed = [];
+      addEventListener('animationstart', ({ target }) => flashed.push(target.textContent.slice(0, 7)));
     `);
-    await receiver.request(2);
-    await pressedAgain;
-    answer();
-    await page.getByText('Not right for the secret key').waitFor();
-    expect(state.deliveries.size).toBe(2);
+    const fourth = page.getByRole('link', { name: 'order-4' });
+    await sim.initiate({ ...ORDER, identifier: 'order-4' });
+    await fourth.waitFor();
+    await expect.poll(() => page.evaluate('flashed')).toEqual(['order-4']);
+    await page.locator('tr.new').waitFor({ state: 'detached' });
+    await page.getByLabel('Text').fill('order-1');
+    await fourth.waitFor({ state: 'detached' });
+    await page.getByLabel('Text').fill('');
+    await fourth.waitFor();
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await sim.initiate({ ...ORDER, identifier: 'order-5' });
+    const fifth = page.locator('tr.new', { hasText: 'order-5' });
+    const animation = await fifth.evaluate(
+      (row) => row.ownerDocument.defaultView?.getComputedStyle(row).animationName,
+    );
+    expect(animation).toBe('none');
+    expect(await page.evaluate('flashed')).toEqual(['order-4']);
   });
 });
 
-test('an emulator that comes back is noticed, with what it knows now', async () => {
-  const port = await freePort();
-  const first = await startSim({ port });
-  const { page } = await watching(first, '/_sim');
-  await first.server.stop();
-  await page.getByText('Disconnected, reconnecting…').waitFor();
-  const second = await startSim({ port });
-  await second.initiate(ORDER);
-  await page.getByRole('link', { name: 'order-1' }).waitFor();
-  await page.locator('#live.on').waitFor();
-});
-
-test('a control token is asked for once, and again when it is another one', async () => {
-  const guarded = { host: '0.0.0.0', controlToken: 'token-1', port: await freePort() };
-  const first = await startSim(guarded);
+test('times go on by the emulator’s clock, and stand where it is paused', async () => {
+  const sim = await startSim({ paymentExpires: '1h' });
+  await sim.initiate(ORDER);
   const { page } = await openPage();
-  await page.goto(`${first.url}/_sim/ui/ipns`);
-  await page.getByLabel('Control token').fill('token-1');
-  await page.keyboard.press('Enter');
+  await page.clock.install();
+  await page.goto(`${sim.url}/_sim/ui/clock`);
+  const left = page.locator('#time [data-left]');
+  const clock = page.locator('time[data-runs]').first();
+  const [time, words, seconds] = [
+    await clock.textContent(),
+    await left.textContent(),
+    Number(await left.getAttribute('data-left')),
+  ];
+  await page.clock.runFor(2_000);
+  expect(await clock.textContent()).not.toBe(time);
+  expect(await left.textContent()).not.toBe(words);
+  expect(seconds - Number(await left.getAttribute('data-left'))).toBeGreaterThanOrEqual(2);
+
+  await page.goto(`${sim.url}/_sim`);
   await page.locator('#live.on').waitFor();
-  await first.server.stop();
-  await page.getByText('Disconnected, reconnecting…').waitFor();
-  await startSim({ ...guarded, controlToken: 'token-2' });
-  await page.getByLabel('Control token').waitFor();
+  const ago = page.locator('tbody time[data-ago]');
+  await page.clock.runFor(61_000);
+  expect(await ago.textContent()).toBe('1 min ago');
+  await sim.server.parts.clock.move({ freeze: 'now' });
+  await heardAll(sim, page);
+  await page.clock.runFor(500);
+  await page.getByText('Clock is paused').waitFor();
+  const standing = await ago.textContent();
+  await page.clock.runFor(3_600_000);
+  expect(await ago.textContent()).toBe(standing);
 });
 
-test('every form and link is reached by keyboard, in an order that makes sense', async () => {
+test('every form and link of a payment is reached by keyboard in an order that makes sense, and looks its own', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
   const { page } = await openPage();
-  await page.goto(sim.url + paymentPath(sim, 'order-1'));
+  await page.goto(sim.url + paymentPath(sim));
   await page.keyboard.press('Tab');
-  expect(await page.evaluate('document.activeElement.textContent')).toContain('Skip to the content');
+  expect(await focused(page)).toContain('Skip to the content');
   await page.keyboard.press('Enter');
   await page.waitForURL('**#content');
   const names: string[] = [];
@@ -226,10 +248,31 @@ test('every form and link is reached by keyboard, in an order that makes sense',
   expect(names).toEqual([
     'Back to the list',
     'Open checkout',
-    expect.stringContaining('IPN first, then redi'),
+    'IPN first, then redi',
     'Approve → succeeded',
     'Cancel → canceled',
     'Fail → failed',
     'Expire → expired',
   ]);
+  const looks = await page.locator('#settle button').evaluateAll((all) =>
+    all.map((one) => {
+      const { color, backgroundColor } = one.ownerDocument.defaultView?.getComputedStyle(one) ?? {};
+      return `${color} on ${backgroundColor}`;
+    }),
+  );
+  expect(new Set(looks).size).toBe(4);
+});
+
+test('the keys are copied, and replaced after a question', async () => {
+  const sim = await startSim();
+  const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.goto(`${sim.url}/_sim/ui/keys`);
+  await page.getByRole('button', { name: 'Copy the secret key' }).click();
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(sim.secretKey);
+  page.once('dialog', (dialog) => void dialog.dismiss());
+  await page.getByRole('button', { name: 'Generate Api Key' }).click();
+  expect(await page.getByText(sim.secretKey).count()).toBeGreaterThan(0);
+  page.once('dialog', (dialog) => void dialog.accept());
+  await page.getByRole('button', { name: 'Generate Api Key' }).click();
+  await expect.poll(() => page.getByText(sim.secretKey).count()).toBe(0);
 });

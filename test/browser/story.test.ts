@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { openPage } from '../helpers/browser.ts';
 import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { sample } from '../helpers/scope.ts';
 import { startSim } from '../helpers/sim.ts';
 
 /**
@@ -15,15 +16,8 @@ test('the first payment, from the dashboard alone', async () => {
 
   await page.goto(sim.url);
   await page.getByRole('link', { name: 'Api Key' }).click();
-  const secretKey = await page
-    .getByText(/^sec_sim_/)
-    .first()
-    .innerText();
-  const publicKey = await page
-    .getByText(/^pub_sim_/)
-    .first()
-    .innerText();
-  expect({ publicKey, secretKey }).toEqual({ publicKey: sim.publicKey, secretKey: sim.secretKey });
+  const shownKey = (start: RegExp) => page.getByText(start).first().innerText();
+  expect([await shownKey(/^pub_sim_/), await shownKey(/^sec_sim_/)]).toEqual([sim.publicKey, sim.secretKey]);
   await page.getByRole('link', { name: 'Payments' }).click();
 
   // The port of the receiver that is to be: nothing listens there yet.
@@ -44,7 +38,7 @@ test('the first payment, from the dashboard alone', async () => {
   await checkout.waitForURL('**/_sim/ui/paid');
 
   await page.bringToFront();
-  await expect.poll(() => page.getByText('connection refused').first().isVisible()).toBe(true);
+  await page.getByText('connection refused').first().waitFor();
 
   const receiver = await startReceiver([{}], port);
   await page.getByRole('button', { name: 'Resend' }).click();
@@ -54,30 +48,37 @@ test('the first payment, from the dashboard alone', async () => {
   expect(errors).toEqual([]);
 });
 
-test('a payment, its IPN and its delivery appear without a reload', async () => {
-  const receiver = await startReceiver();
-  const sim = await startSim();
-  const { page, errors } = await openPage();
-  await page.goto(`${sim.url}/_sim`);
-  await page.getByText('No payment yet').waitFor();
-  let navigations = 0;
-  page.on('framenavigated', () => navigations++);
-  await page.locator('#live.on').waitFor();
-  await sim.initiate({
-    identifier: 'order-7',
-    currency: 'USD',
-    amount: '12.50',
-    details: 'Tea',
-    ipn_url: `${receiver.url}/ipn`,
-    success_url: `${receiver.url}/paid`,
-    cancel_url: `${receiver.url}/canceled`,
-    site_logo: `${receiver.url}/logo.png`,
-    customer_name: 'Ada',
-    customer_email: 'ada@example.com',
-  });
-  await page.getByRole('link', { name: 'order-7' }).waitFor();
-  await sim.server.parts.payments.settle('order-7', { outcome: 'approve', by: 'control' });
-  await page.getByRole('link', { name: 'delivered' }).waitFor();
-  expect(navigations).toBe(0);
-  expect(errors).toEqual([]);
-});
+test.each(sample([true, false], (hasScript) => !hasScript))(
+  'a payment is made, paid by the code in the panel, and its IPN checked, from the pages alone (script: %s)',
+  async (javaScriptEnabled) => {
+    const sim = await startSim();
+    const receiver = await startReceiver();
+    const { page, errors } = await openPage({ javaScriptEnabled });
+    await page.goto(`${sim.url}/_sim`);
+    await page.getByRole('link', { name: 'New payment', exact: true }).click();
+    await page.getByLabel('Mode').selectOption('live');
+    await page.getByLabel('Identifier').fill('order-1');
+    await page.getByLabel('IPN URL').fill(`${receiver.url}/ipn`);
+    await page.getByRole('button', { name: 'Create payment', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'order-1' }).waitFor();
+
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('link', { name: 'Open checkout' }).click();
+    const checkout = await opened;
+    await checkout.getByLabel('E-mail').fill('wallet@example.com');
+    await checkout.keyboard.press('Enter');
+    await checkout.getByRole('button', { name: 'Enter this code' }).click();
+    await checkout.waitForURL('**/_sim/ui/paid');
+
+    await page.bringToFront();
+    await page.getByRole('link', { name: 'Signature', exact: true }).click();
+    const { body } = await receiver.request(1);
+    await page.getByLabel('IPN', { exact: true }).fill(body);
+    await page.getByRole('button', { name: 'Check signature' }).click();
+    await page.getByText('Valid: the signature is right').waitFor();
+    await page.getByLabel('IPN', { exact: true }).fill(body.replace('100.00', '999.00'));
+    await page.getByRole('button', { name: 'Check signature' }).click();
+    await page.getByText('Not valid').waitFor();
+    expect(errors).toEqual([]);
+  },
+);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect, inject, onTestFinished } from 'vitest';
 import { launchOptions } from './chromium.ts';
 import { temporaryFolder } from './folder.ts';
@@ -29,9 +29,15 @@ export async function launchBrowser(more: readonly string[] = []): Promise<Brows
 
 const PICTURES = fileURLToPath(new URL('../.artifacts', import.meta.url));
 
-/** Keeps a picture of the whole page, for people to look at, where PICTURES=1 asks for them. */
-export async function picture(page: Page, name: string): Promise<void> {
-  if (process.env['PICTURES']) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+/** Keeps a picture, of the whole page or of what of it is in sight, where PICTURES=1 asks for them. */
+export async function picture(
+  of: Page | Locator,
+  name: string,
+  what: 'whole' | 'in sight' = 'whole',
+): Promise<void> {
+  if (!process.env['PICTURES']) return;
+  const path = `${PICTURES}/${name}.png`;
+  await ('goto' in of ? of.screenshot({ path, fullPage: what === 'whole' }) : of.screenshot({ path }));
 }
 
 /** Gives the window of a page another size, as that page sees it. */

@@ -44,6 +44,21 @@ describe('the code in the panel of a live checkout', () => {
   });
 });
 
+describe('what the emulator says of a live payment before the e-mail is entered', () => {
+  it('is which wallet can pay it, else the command that fills one that there is', async () => {
+    const sim = await startSim();
+    const tipOf = async (amount: string) => {
+      const page = await (await fetch(await sim.initiate({ ...ORDER, amount }, 'live'))).text();
+      return (/<p class="tip">(.*?)<\/p>/s.exec(page)?.[1] ?? '')
+        .replace(/<[^>]+>/g, '')
+        .replace(/\s+/g, ' ');
+    };
+    expect(await tipOf('49.90')).toContain('wallet@example.com can pay this.');
+    const [, wallet] = /wallets fund (\S+) --amount 99999999\.5\b/.exec(await tipOf('99999999.5')) ?? [];
+    expect(sim.server.parts.state.current.wallets.get(wallet ?? '')?.currency).toBe('USD');
+  });
+});
+
 describe('the way from the checkout to the dashboard', () => {
   it('is on the page of a payment that is open, over or unknown', async () => {
     const { sim, id } = await atCode();

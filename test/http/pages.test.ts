@@ -230,6 +230,28 @@ describe('a checkout step', () => {
     expect(html).toContain(`<meta name="color-scheme" content="${theme}"/>`);
   });
 
+  test.each(STEPS)('%s is light: less than 16 KB', (step) => {
+    const tip: LiveTip = { about: 'code', code: '482913', command: 'npx gateway-sim inbox' };
+    for (const html of [checkout({ step }), live({ step, tip })])
+      expect(Buffer.byteLength(html)).toBeLessThan(16 * 1_024);
+  });
+
+  test('is read in the order: who, how much, what for, what to do, what follows', () => {
+    const [, main = ''] = /<main(.*)<\/main>/s.exec(checkout()) ?? [];
+    const texts = [
+      'Demo Store',
+      '$100.00',
+      'Two coffees',
+      'order-1',
+      'Step 1 of 2',
+      'Continue',
+      'What happens',
+    ];
+    const places = texts.map((text) => main.indexOf(text));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+  });
+
   test('shows the amount unbroken, and a very long one breakable between its groups', () => {
     expect(checkout()).toContain('<span class="amount">$100.00</span>');
     const medium = checkout({ payment: { amount: '$1,234,567.89' } });

@@ -1,9 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { openPage } from '../helpers/browser.ts';
 import type { Document } from '../helpers/contract.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -38,20 +35,6 @@ function commandOf(html: string, operationId: string): string {
   const article = html.slice(html.indexOf(`<article id="${operationId}"`)).split('</article>', 1)[0] ?? '';
   return plain(article.split('<h4>Try it</h4>')[1] ?? '');
 }
-
-/** Contrasts, which take long on so long a page, where each kind of thing stands once. */
-const axeRun = (isWhole: boolean, parts: readonly string[]) => `(async () => {
-  const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-  const results = [
-    ...(${isWhole} ? [await axe.run({ runOnly: standards, rules: { 'color-contrast': { enabled: false } } })] : []),
-    await axe.run({ include: ${JSON.stringify(parts.map((part) => [part]))} }, { runOnly: ['color-contrast'] }),
-  ];
-  return results.flatMap(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html));
-})()`;
-const PARTS: Readonly<Record<string, readonly string[]>> = {
-  [PATH]: ['.intro', '.contents', '#postSandboxPaymentInitiate', '#ipn', '#deleteSimFaults', '#errors'],
-  [SCHEMAS]: ['.intro', '.contents', '#schema-Status', '#schema-Fault'],
-};
 
 describe('the API reference', () => {
   it('shows every operation and schema of the document, and every link in it leads somewhere', async () => {
@@ -141,29 +124,5 @@ describe('the API reference', () => {
     expect(await run('getApiCardsId', { ID })).toMatchObject({ success: 'ok', data: { id: ID } });
     expect(await run('postSimCardsIdTransactions', { ID })).toMatchObject({ card: { id: ID } });
     expect(await run('postSimClock')).toMatchObject({ frozen: false });
-  });
-
-  it('is readable in a browser in both themes, on a desk and on a phone', async () => {
-    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    const sim = await startSim();
-    for (const [width, colorScheme] of [
-      [1280, 'light'],
-      [360, 'dark'],
-    ] as const) {
-      const { page, errors } = await openPage({ viewport: { width, height: 800 }, colorScheme });
-      await page.goto(`${sim.url}${PATH}#postSimPaymentsRefSettle`);
-      const top = "document.querySelector('#postSimPaymentsRefSettle').getBoundingClientRect().top";
-      await expect.poll(() => page.evaluate(top)).toBeLessThan(200);
-      for (const [path, parts] of Object.entries(PARTS)) {
-        await page.goto(sim.url + path);
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-        await page.evaluate(axe);
-        const violations = await page.evaluate(axeRun(width > 360, parts));
-        expect([colorScheme, path, violations]).toEqual([colorScheme, path, []]);
-      }
-      expect(errors).toEqual([]);
-      await page.getByRole('link', { name: 'Payments', exact: true }).click();
-      await page.waitForURL(`${sim.url}/_sim`);
-    }
   });
 });

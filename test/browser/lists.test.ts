@@ -1,0 +1,101 @@
+import type { Locator } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { openPage, resize } from '../helpers/browser.ts';
+import { busySim } from '../helpers/busy.ts';
+
+const LONG = 'order-2026-11-22-of-the-second-shop-17';
+const LISTS = ['', '/ui/ipns', '/ui/requests', '/ui/cards'];
+
+const opacityOf = (value: Locator) =>
+  value.evaluate((one) => one.ownerDocument.defaultView?.getComputedStyle(one).opacity);
+
+test('a list stands high although a fault is set and the clock moved, in rows of 36 pixels, after three requests', async () => {
+  const { sim } = await busySim();
+  const { page } = await openPage();
+  let asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  for (const list of LISTS) {
+    asked = [];
+    await resize(page, { width: 1440, height: 900 });
+    await page.goto(`${sim.url}/_sim${list}`);
+    await page.locator('#live.on').waitFor();
+    expect(asked).toEqual([`/_sim${list}`, '/_sim/ui/live.js', '/_sim/events']);
+    await page.getByText('1 fault active').waitFor();
+    await page.getByText(/Clock is .* ahead/).waitFor();
+    const rows = page.locator('tbody tr');
+    const boxes = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect()));
+    const heights = new Set(boxes.map(({ height }) => Math.round(height)));
+    expect([list, ...heights]).toEqual([list, 36]);
+    expect(boxes[0]?.y).toBeLessThan(300);
+    await resize(page, { width: 390, height: 844 });
+    expect((await rows.first().boundingBox())?.y).toBeLessThan(330);
+  }
+});
+
+test('an instant and the value of a chart are seen where they are pointed at, or have the focus', async () => {
+  const { sim } = await busySim();
+  const { page } = await openPage();
+  await page.goto(`${sim.url}/_sim`);
+  const row = page.locator('tr', { has: page.getByRole('link', { name: 'order-1', exact: true }) });
+  const instant = () =>
+    row
+      .locator('time')
+      .first()
+      .evaluate((one) => one.ownerDocument.defaultView?.getComputedStyle(one, '::after').content);
+  expect(await instant()).toBe('none');
+  await row.locator('time').first().hover();
+  expect(await instant()).toMatch(/^"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"$/);
+  await page.mouse.move(0, 0);
+  expect(await instant()).toBe('none');
+  await row.getByRole('link', { name: 'order-1' }).focus();
+  expect(await instant()).toMatch(/UTC"$/);
+  const segment = page.getByRole('link', { name: '17 % canceled: 2' });
+  expect(await opacityOf(segment.locator('.value'))).toBe('0');
+  await page.locator('.bar a').first().focus();
+  for (let presses = 0; presses < 2; presses++) await page.keyboard.press('Tab');
+  expect(await opacityOf(segment.locator('.value'))).toBe('1');
+  await page.keyboard.press('Enter');
+  await page.getByText('1-2 of 2').waitFor();
+  await page.goto(`${sim.url}/_sim/ui/ipns`);
+  const bar = page.locator('.plot li:last-child a');
+  await bar.hover();
+  expect(await opacityOf(bar.locator('.value'))).toBe('1');
+  await bar.click();
+  await page.getByText('1-1 of 1').waitFor();
+});
+
+test('on a phone the open tab is in sight, and what is copied of a shortened identifier is the whole', async () => {
+  const { sim } = await busySim();
+  const { page } = await openPage({ viewport: { width: 360, height: 740 } });
+  await page.goto(`${sim.url}/_sim/ui/inbox`);
+  await page.locator('#live.on').waitFor();
+  const { x = -1, width = 0 } = (await page.getByRole('link', { name: 'Inbox' }).boundingBox()) ?? {};
+  expect(x).toBeGreaterThan(20);
+  expect(x + width).toBeLessThan(340);
+  // Its style makes no table of it; it is read as one all the same.
+  const row = page.getByRole('table').getByRole('row').nth(1);
+  expect(await row.getByRole('rowheader').textContent()).toBe('wallet@example.com');
+  expect(await row.getByRole('cell').count()).toBe(5);
+  await page.goto(`${sim.url}/_sim`);
+  const link = page.getByRole('link', { name: LONG, exact: true });
+  const selected = await link.evaluate((one) => {
+    const selection = one.ownerDocument.getSelection();
+    selection?.selectAllChildren(one);
+    return String(selection);
+  });
+  expect(selected).toBe(LONG);
+  const head = link.locator('span');
+  expect(await head.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true);
+});
+
+test('a page is printed without what leads elsewhere', async () => {
+  const { sim } = await busySim();
+  const { page } = await openPage();
+  await page.goto(`${sim.url}/_sim/ui/ipns`);
+  await page.emulateMedia({ media: 'print' });
+  for (const gone of ['.tabs', '.top search', '.toolbar nav', 'td button', '#shortcuts']) {
+    const first = page.locator(gone).first();
+    expect([gone, await first.count(), await first.isVisible()]).toEqual([gone, 1, false]);
+  }
+  expect(await page.getByRole('link', { name: 'order-1', exact: true }).isVisible()).toBe(true);
+});

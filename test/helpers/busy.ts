@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { ORDER, type Sim, startSim } from './sim.ts';
+
+/**
+ * An emulator with much to see: payments in every state, two in twelve of them with names and amounts as long as they
+ * may be, IPNs that came and that did not, a code, a card, a fault, and a clock that was moved.
+ */
+export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receiver }> {
+  const sim = await startSim({ ipnSchedule: ['8m'], paymentExpires: '30h', loose: true });
+  const receiver = await startReceiver();
+  const { payments, cards, checkout, clock, dialect, faults, merchants } = sim.server.parts;
+  const outcomes = ['approve', 'approve', 'cancel', 'fail', 'expire'] as const;
+  for (let number = 0; number < count; number++) {
+    const isLong = number % 7 === 0;
+    // Two digits: axe takes the cut of a shortened identifier for a gap, which may stand between words only.
+    const identifier = isLong ? `order-2026-11-22-of-the-second-shop-${number + 10}` : `order-${number}`;
+    const path = isLong ? '/webhooks/payments/of-the-second-shop/gateway/ipn' : '/ipn';
+    const order = {
+      ...ORDER,
+      identifier,
+      ipn_url: (number % 3 ? receiver.url : 'http://127.0.0.1:9') + path,
+      amount: isLong ? '12345678901234567890.12' : '49.90',
+      customer_name: isLong ? 'Margaret Elaine Heafield Hamilton of Boston' : 'Ada',
+    };
+    // The long amounts would empty a wallet.
+    await sim.initiate(order, number % 2 || isLong ? 'sandbox' : 'live');
+    const outcome = number < (count * 5) / 6 ? outcomes[number % 5] : undefined;
+    if (outcome) await payments.settle(identifier, { outcome, by: 'control', awaitDelivery: true });
+  }
+  await checkout.enterEmail(payments.require(`order-${count - 2}`), 'wallet@example.com');
+  const holder = { title: 'Travel', name_on_card: 'Ada', email: 'a@b.test' };
+  const fields = { ...holder, currency_code: 'USD', amount: '250' };
+  const card = await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
+  await cards.move(card.id, 'charge', { amount: '12.50', details: 'Coffee' });
+  await clock.move({ advance: '1m' });
+  faults.set({ route: 'cards', status: 503, times: 2 });
+  return { sim, receiver };
+}
+
+/** A shop that renders the amount anew before it signs it, as many do; it takes whole amounts. */
+export function startNaiveShop(secretKey: () => string): Promise<Receiver> {
+  return startReceiver(({ body }) => {
+    const form = new URLSearchParams(body);
+    const text = `${Number(form.get('data[amount]'))}${form.get('identifier')}`;
+    const computed = createHmac('sha256', secretKey()).update(text).digest('hex').toUpperCase();
+    const isRight = form.get('signature') === computed;
+    return isRight ? { body: 'OK' } : { status: 400, body: `bad signature, expected ${computed}` };
+  });
+}
+
+/** Pays on the pages of a checkout as a customer who enters a wrong code first, without a browser. @returns its id */
+export async function payWithMistake(sim: Sim, order: Readonly<Record<string, string>>): Promise<string> {
+  const checkout = await sim.initiate({ ...ORDER, ...order });
+  await fetch(checkout);
+  const entries = [
+    ['email', 'test_mode@mail.com'],
+    ['code', '111111'],
+    ['code', '222666'],
+  ] as const;
+  for (const [step, value] of entries) {
+    const body = new URLSearchParams({ [step]: value });
+    await fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
+      method: 'POST',
+      redirect: 'manual',
+      body,
+    });
+  }
+  return new URL(checkout).searchParams.get('payment_id') ?? '';
+}

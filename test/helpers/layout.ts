@@ -1,0 +1,21 @@
+import type { Page } from 'playwright-core';
+
+/** What of a page does not fit, each as a text: it spills over an edge, is cut off, or hides a part of itself. */
+export function misfits(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const { clientWidth, scrollWidth } = document.documentElement;
+    const those = (what, selector, isSo) =>
+      [...document.querySelectorAll(selector)]
+        .filter(isSo)
+        .map((one) => what + ': ' + one.tagName + ' ' + (one.id || one.textContent.trim().slice(0, 30)));
+    const right = (one) => one.getBoundingClientRect().right;
+    const scrolls = (one) => one !== null && (getComputedStyle(one).overflowX !== 'visible' || scrolls(one.parentElement));
+    return [
+      ...(scrollWidth > clientWidth ? ['the page scrolls sideways'] : []),
+      ...those('too wide', 'body *', (one) => right(one) > clientWidth + 1 && !scrolls(one.parentElement)),
+      ...those('hides a part of itself', '.scroll', (one) => one.scrollWidth > one.clientWidth),
+      ...those('cut off', '.list button, .list a', (one) => right(one) > right(one.closest('td, th')) + 1),
+      ...those('cut off', '.list td', (one) => right(one) > right(one.closest('.list')) + 1),
+    ];
+  })()`);
+}
