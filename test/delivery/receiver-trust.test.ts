@@ -1,4 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { syncBuiltinESMExports } from 'node:module';
+import tls from 'node:tls';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';
 import type { ReceiverTrust } from '../../src/delivery/receiver-trust.ts';
@@ -11,7 +13,7 @@ import { startSecureReceiver } from '../helpers/secure-receiver.ts';
 async function receiving(names: readonly string[] = LOOPBACK_NAMES) {
   const pair = await writePair(await temporaryFolder(), 'receiver', names);
   const receiver = await startSecureReceiver(pair);
-  return { ...receiver, ca: readCertificates(pair.ca, '--ipn-ca') };
+  return { ...receiver, caFile: pair.ca, ca: readCertificates(pair.ca, '--ipn-ca') };
 }
 
 async function post(url: string, trust: ReceiverTrust, egress = new Egress([], () => undefined)) {
@@ -43,13 +45,29 @@ describe('a receiver with a certificate of its own', () => {
     expect((await post(`https://127.0.0.1:${other.port}/`, { ca })).error).toContain('is not trusted');
   });
 
-  it('keeps trusting what is trusted anyway', async () => {
-    const { rootCertificates } = await import('node:tls');
-    const { secureAgents } = await import('../../src/delivery/receiver-trust.ts');
-    const { ca } = await receiving();
-    const { checking, insecure } = await secureAgents({ ca });
-    expect(rootCertificates.length).toBeGreaterThan(50);
-    expect([checking.options.secureContext !== undefined, insecure]).toEqual([true, undefined]);
+  it('is trusted beside --ipn-ca by the list that Node brings', async () => {
+    const made = vi.spyOn(tls, 'createSecureContext');
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      made.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const { port, ca } = await receiving();
+    await post(`https://127.0.0.1:${port}/`, { ca });
+    // No receiver here has a certificate of that list.
+    expect(made.mock.calls.map(([options]) => options?.ca)).toContainEqual(
+      expect.arrayContaining([...tls.rootCertificates, ca]),
+    );
+  });
+
+  it('is trusted beside --ipn-ca by NODE_EXTRA_CA_CERTS, where that can be read', async () => {
+    const [{ ca }, extra] = [await receiving(), await receiving()];
+    const url = `https://127.0.0.1:${extra.port}/`;
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', extra.caFile);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await post(url, { ca })).toEqual(ARRIVED);
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', `${extra.caFile}.none`);
+    expect((await post(url, { ca })).error).toContain('is not trusted');
   });
 });
 

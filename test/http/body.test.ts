@@ -165,18 +165,21 @@ async function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM'): Promise<number> {
 }
 
 describe.runIf(process.platform === 'linux')('the memory of the process', () => {
-  it.each(sample(ENCODINGS, ([, chunked]) => chunked))('grows by less than 60 MiB while 10 MiB %s are refused', async (_, chunked) => {
-    const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder() });
-    const agent = new Agent({ keepAlive: true });
-    await post(ready.url + PATH, 100, chunked, agent);
-    const before = await memoryOf(ready.pid, 'VmHWM');
-    for (let round = 0; round < 5; round++) {
-      const { status } = await post(ready.url + PATH, 10 * MIB, chunked, agent);
-      expect(status).toBe(413);
-    }
-    agent.destroy();
-    expect((await memoryOf(ready.pid, 'VmHWM')) - before).toBeLessThan(60);
-  });
+  it.each(sample(ENCODINGS, ([, chunked]) => chunked))(
+    'grows by less than 60 MiB while 10 MiB %s are refused',
+    async (_, chunked) => {
+      const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder() });
+      const agent = new Agent({ keepAlive: true });
+      await post(ready.url + PATH, 100, chunked, agent);
+      const before = await memoryOf(ready.pid, 'VmHWM');
+      for (let round = 0; round < 5; round++) {
+        const { status } = await post(ready.url + PATH, 10 * MIB, chunked, agent);
+        expect(status).toBe(413);
+      }
+      agent.destroy();
+      expect((await memoryOf(ready.pid, 'VmHWM')) - before).toBeLessThan(60);
+    },
+  );
 
   it.runIf(IS_RELEASE)('stays under 250 MiB after 3,000 hostile bodies', async () => {
     const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder() });
