@@ -19,6 +19,7 @@ import {
   type SettingsChanges,
   settings,
 } from '../helpers/records.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
 
 /** Deliveries of one test: ids count up, and each has a payment of its own unless told otherwise. */
 function deliveries(): (url: string, changes?: Partial<Delivery>) => Delivery {
@@ -356,9 +357,7 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
       const result = await commit(rule);
       const failed = store.state.deliveries.get(delivery.id);
       if (failed) await commit(put({ ...failed, nextAttemptAt: inMs(0) }));
-      await expect
-        .poll(() => (clock.read().nextDue ?? Number.POSITIVE_INFINITY) > Date.now(), { interval: 1 })
-        .toBe(true);
+      await expect.poll(() => (clock.read().nextDue ?? Number.POSITIVE_INFINITY) > Date.now()).toBe(true);
       return result;
     });
     held.open();
@@ -439,7 +438,7 @@ describe('a slow receiver', () => {
     const fast = await startReceiver();
     const make = deliveries();
     const waiting = Array.from({ length: 50 }, () => make(slow.url));
-    const { store, until } = await running(waiting);
+    const { store, until } = await running(waiting, { ipn: { timeoutMs: 600_000 } });
     await slow.request(16);
     const others = Array.from({ length: 50 }, () => make(fast.url));
     await Promise.all(others.map((delivery) => store.commit(put(delivery))));
@@ -449,28 +448,29 @@ describe('a slow receiver', () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it('with 2,000 deliveries waiting for it leaves 2,000 to a healthy one alone', async () => {
+  it('with many deliveries waiting for it leaves those to a healthy one alone', async () => {
+    const count = IS_RELEASE ? 2_000 : 200;
     const hanging = await startReceiver(['hang']);
     const healthy = await startReceiver();
     const make = deliveries();
-    const both = Array.from({ length: 2_000 }, () => [make(hanging.url), make(healthy.url)] as const);
+    const both = Array.from({ length: count }, () => [make(hanging.url), make(healthy.url)] as const);
     // Far longer than this test may take: none of the hanging ones must end meanwhile.
     const { store, until } = await running(both.flat(), { ipn: { timeoutMs: 600_000 } });
-    await healthy.request(2_000);
+    await healthy.request(count);
     for (const [, delivery] of both) await until(delivery.id, isDone);
-    expect(healthy.requests).toHaveLength(2_000);
+    expect(healthy.requests).toHaveLength(count);
     expect(hanging.requests).toHaveLength(16);
     for (const [delivery] of both) expect(store.state.deliveries.get(delivery.id)).toBe(delivery);
-  }, 90_000);
+  });
 
   it('gets the next as soon as it has answered one, until all are there', async () => {
     const receiver = await startReceiver();
     const make = deliveries();
-    const many = Array.from({ length: 300 }, () => make(receiver.url));
+    const many = Array.from({ length: 100 }, () => make(receiver.url));
     const { until } = await running(many);
     for (const { id } of many) expect((await until(id, isDone)).state).toBe('delivered');
-    expect(new Set(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).size).toBe(300);
-    expect(receiver.requests).toHaveLength(300);
+    expect(new Set(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).size).toBe(100);
+    expect(receiver.requests).toHaveLength(100);
     expect(receiver.mostAtOnce()).toBeLessThanOrEqual(16);
   });
 });

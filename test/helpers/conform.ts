@@ -20,6 +20,9 @@ export function linesNamed(...ids: readonly string[]): ManifestLine[] {
   return LINES.filter(({ id }) => wanted.has(id));
 }
 
+/** What a profile decides: all else holds under one as under another. */
+export const DEPENDING = linesNamed(...LINES.filter(({ choice }) => choice).map(({ id }) => id));
+
 /** What an emulator with these options would be held to. */
 export function inForce(values: StartOptions): ConformOptions['inForce'] {
   const options = resolveOptions([{ label: (name) => name, values }]);

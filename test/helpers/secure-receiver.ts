@@ -13,14 +13,14 @@ export interface SecureRequest {
 }
 
 /** A merchant's receiver that speaks https, for the test that asks. */
-export async function startSecureReceiver({ cert, key }: PairFiles) {
+export async function startSecureReceiver({ cert, key }: PairFiles, host = '127.0.0.1') {
   const requests: SecureRequest[] = [];
   const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (incoming, outgoing) => {
     const { servername } = incoming.socket as TLSSocket;
     requests.push({ host: incoming.headers.host ?? '', servername, url: incoming.url ?? '' });
     outgoing.end('OK');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();

@@ -6,6 +6,7 @@ import type { AppParts } from '../../src/http/environment.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
+import { seedOfTest } from './seed.ts';
 
 /** An emulator in this process, in memory and on a free port, spoken to over HTTP like any other. */
 export interface Sim {
@@ -39,11 +40,11 @@ const FIXTURES = fileURLToPath(new URL('../../fixtures/default.json', import.met
 /**
  * Starts an emulator for the test that asks; it is stopped when that test is over. A fault of ours fails the test.
  *
- * @param options those of `start`; with `inMemory: false` and a `dataDir` it keeps its state there
+ * @param options those of `start`; unless there is a `seed` among them, ids repeat from run to run; with `inMemory: false` and a `dataDir` it keeps its state there
  */
 export async function startSim(options: StartOptions = {}): Promise<Sim> {
   const faults: unknown[] = [];
-  const values = { port: 0, inMemory: true, ...options };
+  const values = { port: 0, inMemory: true, seed: seedOfTest(), ...options };
   const server = await startServer(resolveOptions([{ label: (name) => `--${kebab(name)}`, values }]), {
     version: '0.0.0-test',
     fixtures: FIXTURES,

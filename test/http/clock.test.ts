@@ -142,7 +142,7 @@ describe('payments that expire', () => {
   it('do so in real time too, when nobody moves the clock', async () => {
     const sim = await startSim({ paymentExpires: '20ms' });
     const id = idOf(await initiate(sim, 'http://127.0.0.1:9/ipn'));
-    await expect.poll(async () => (await payment(sim, id)).status, { interval: 10 }).toBe('expired');
+    await expect.poll(async () => (await payment(sim, id)).status).toBe('expired');
   });
 
   it('are told by an IPN when that is wanted', async () => {

@@ -293,6 +293,7 @@ describe('a genuine IPN', () => {
     const delivery = last();
     if (!delivery) throw new Error('no IPN was made');
     const { parts } = sim.server;
+    await parts.clock.move({ freeze: 'now' });
     const nextAttemptAt = new Date(parts.clock.now() + 480_000).toISOString();
     expect(retrying({ ...delivery, nextAttemptAt }, parts)).toEqual({
       brief: 'retrying ×1',

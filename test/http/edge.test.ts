@@ -104,7 +104,7 @@ describe('https', () => {
   it('answers what is neither HTTP nor TLS', async () => {
     const { port } = await startSecure();
     expect((await rawExchange(port, '\0\0\0 what?\r\n\r\n')).status).toBe(400);
-    expect((await rawExchange(port, '\x16\x03\x01\x00\x02xx')).reset).toBe(false);
+    expect((await rawExchange(port, '\x16\x03\x01\x00\x04\xff\0\0\0')).reset).toBe(false);
   });
 
   it('keeps the certificate in a folder for its owner only, which is gone after a stop', async () => {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { ControlError as ErrorBody } from '../../src/contract/error-body.ts';
 import type { StartOptions } from '../../src/options/table.ts';
@@ -149,7 +149,19 @@ describe('the order of IPN and redirect', () => {
   it('lets the redirect go after 3 s at the latest, while the attempt is still open', async () => {
     const receiver = await startReceiver(['hang']);
     const sim = await withPayment(receiver.url, { ipnTimeout: '60s' });
-    const settled = await settle(sim);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let isSettled = false;
+    const settling = settle(sim).finally(() => {
+      isSettled = true;
+    });
+    await receiver.request(1);
+    await vi.advanceTimersByTimeAsync(2_999);
+    // Whatever was answered by then would be here before this.
+    await sim.control('/livez');
+    expect(isSettled).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    const settled = await settling;
     expect(delivered(settled)).toMatchObject({ state: 'pending', attempts: [] });
     expect(settled.redirectUrl).toBe(fields()['success_url']);
     expect(receiver.requests).toHaveLength(1);

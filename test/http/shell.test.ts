@@ -16,15 +16,16 @@ const textOf = (html: string, from: RegExp) =>
   (from.exec(html)?.[1] ?? '').replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
 
 /** As many payments as a page of a list shows, settled, with identifiers as long as they may be. */
-async function fullLists(): Promise<void> {
+async function fullLists(ipn_url: string): Promise<void> {
   const { payments } = sim.server.parts;
   for (let number = 0; number < 50; number++) {
     const identifier = `order-2026-11-22-${100 + number}`;
-    const ipn_url = 'http://127.0.0.1:9/ipn';
     await sim.initiate({ ...ORDER, identifier, ipn_url, customer_name: 'Margaret Heafield Hamilton' });
     await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
   }
 }
+
+const LIGHT_BYTES = 60 * 1_024;
 
 describe('the frame', () => {
   it('groups the places, and names what is open', async () => {
@@ -64,27 +65,22 @@ describe('the frame', () => {
 });
 
 describe('a list', () => {
-  it.each(['', '/ui/ipns', '/ui/requests'])('/_sim%s has fifty rows in less than 60 KB', async (path) => {
-    await fullLists();
-    const html = await page(path);
-    expect(html.match(/<tr (id|data-key)=/g)).toHaveLength(50);
-    expect(Buffer.byteLength(html)).toBeLessThan(60_000);
+  it('has fifty rows in less than 60 KiB', async () => {
+    await fullLists('http://127.0.0.1:9/ipn');
+    for (const path of ['', '/ui/ipns', '/ui/requests']) {
+      const html = await page(path);
+      expect(html.match(/<tr (id|data-key)=/g), path).toHaveLength(50);
+      expect(Buffer.byteLength(html), path).toBeLessThan(LIGHT_BYTES);
+    }
   });
 
-  it.each(['', '/ui/ipns', '/ui/requests', '/ui/search?q=order'])(
-    '/_sim%s is as light with addresses of 2,000 characters',
-    async (path) => {
-      const long = 'x'.repeat(1_900);
-      const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
-      const { payments } = sim.server.parts;
-      for (let number = 0; number < 50; number++) {
-        const identifier = `order-2026-11-22-${100 + number}`;
-        await sim.initiate({ ...ORDER, identifier, ipn_url: `${receiver.url}/${long}` });
-        await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
-      }
-      expect(Buffer.byteLength(await page(path))).toBeLessThan(60_000);
-    },
-  );
+  it('is as light with addresses of 2,000 characters', async () => {
+    const long = 'x'.repeat(1_900);
+    const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
+    await fullLists(`${receiver.url}/${long}`);
+    for (const path of ['', '/ui/ipns', '/ui/requests', '/ui/search?q=order'])
+      expect(Buffer.byteLength(await page(path)), path).toBeLessThan(LIGHT_BYTES);
+  });
 
   it('of requests is narrowed by route, method, result and text', async () => {
     await fetch(await sim.initiate({ ...ORDER, identifier: 'paid-1' }));
@@ -104,7 +100,8 @@ describe('a list', () => {
     expect(await rows('?method=POST')).toEqual([initiated]);
     expect(await rows('?result=refused')).toEqual([other, cards]);
     expect(await rows('?text=paid-1')).toEqual([opened, initiated]);
-    expect(await rows('?text=401')).toEqual([cards]);
+    // Without the checkout, whose random id may hold any digits.
+    expect(await rows('?result=refused&text=401')).toEqual([cards]);
     expect(await page('/ui/requests?method=PUT')).toContain('No matches.');
   });
 
@@ -233,20 +230,20 @@ describe('the search', () => {
   it('finds payments, IPNs and cards by what people know of them', async () => {
     const { payments, cards, dialect, merchants, state } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
-    await sim.initiate({ ...ORDER, ...ada, identifier: 'tea', amount: '1250.34' });
-    await sim.initiate({ ...ORDER, identifier: 'milk', ipn_url: 'http://127.0.0.1:9/dairy' });
-    await payments.settle('milk', { outcome: 'approve', by: 'control' });
+    await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
+    await sim.initiate({ ...ORDER, identifier: 'oat-milk', ipn_url: 'http://127.0.0.1:9/dairy' });
+    await payments.settle('oat-milk', { outcome: 'approve', by: 'control' });
     const fields = {
       currency_code: 'USD',
       title: 'Travel',
-      name_on_card: 'Grace',
+      name_on_card: 'Grace Hopper',
       email: 'g@b.test',
       amount: '5',
     };
     await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
-    const tea = state.current.findPayment('tea');
+    const tea = state.current.findPayment('iced-tea');
     for (const text of [
-      'tea',
+      'iced-tea',
       'LOVELACE',
       'ada analytical',
       '1250.34',
@@ -254,10 +251,10 @@ describe('the search', () => {
       tea?.id ?? '',
       tea?.trx ?? '',
     ])
-      expect([text, await foundRecords(text)]).toEqual([text, ['payments: tea']]);
-    expect(await found('dairy')).toEqual(['ipns: IPN of milk']);
-    expect(await foundRecords('milk')).toEqual(['payments: milk', 'ipns: IPN of milk']);
-    expect(await found('grace')).toEqual(['cards: Travel']);
+      expect([text, await foundRecords(text)]).toEqual([text, ['payments: iced-tea']]);
+    expect(await found('dairy')).toEqual(['ipns: IPN of oat-milk']);
+    expect(await foundRecords('oat-milk')).toEqual(['payments: oat-milk', 'ipns: IPN of oat-milk']);
+    expect(await found('hopper')).toEqual(['cards: Travel']);
     expect(await page('/ui/search?q=nobody')).toContain('No matches.');
     expect(await page('/ui/search?q=%3Cimg%3E')).not.toContain('<img');
   });
@@ -299,8 +296,8 @@ describe('the search', () => {
     await sim.initiate({ ...ORDER, identifier: 'a-b-c-d-e-f-g-h-i-j' });
     const words = 'a b c d a b c d e f g h i j';
     expect(await foundRecords(words)).toHaveLength(1);
-    expect(await found('a b c d a b zzz')).toHaveLength(0);
-    expect(await foundRecords(`${words} zzz`)).toHaveLength(1);
+    expect(await found('a b c d a b no-such')).toHaveLength(0);
+    expect(await foundRecords(`${words} no-such`)).toHaveLength(1);
   });
 
   it('shows ten of a kind, and leads to all', async () => {

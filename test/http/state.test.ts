@@ -9,6 +9,7 @@ import type { Snapshot } from '../../src/store/snapshot.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields, merchant, wallet } from '../helpers/records.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
 
 const { public_key: _, ...FIELDS } = fields() as Record<string, string>;
@@ -151,9 +152,9 @@ describe('a reset', () => {
       statuses.add((await ask(sim, 'POST', `/payments/${identifier}/settle`, { outcome: 'cancel' })).status);
     };
     const resets = async () => {
-      for (let count = 0; count < 10; count++) await reset(sim);
+      for (let count = 0; count < 5; count++) await reset(sim);
     };
-    await Promise.all([...Array.from({ length: 150 }, (_, index) => pay(index)), resets()]);
+    await Promise.all([...Array.from({ length: 40 }, (_, index) => pay(index)), resets()]);
     expect([...statuses].filter((status) => ![200, 404, 409].includes(status))).toEqual([]);
     const state = await exported(sim);
     expect(await ask(sim, 'PUT', '/snapshot', state)).toMatchObject({ status: 200 });
@@ -425,14 +426,13 @@ describe('a state', () => {
     expect(response.status).toBe(415);
   });
 
-  it('of 50,000 payments goes out and comes in again, and the emulator answers meanwhile', {
-    timeout: 60_000,
-  }, async () => {
+  it('of many payments goes out and comes in again, and the emulator answers meanwhile', async () => {
     const { sim, dataDir } = await onDisk();
+    const count = IS_RELEASE ? 50_000 : 2_000;
     await initiated(sim);
     const small = await exported(sim);
     const [model] = small.payments;
-    const payments = Array.from({ length: 50_000 }, (_, index) => ({
+    const payments = Array.from({ length: count }, (_, index) => ({
       ...model,
       id: `pay_${index}`,
       identifier: `order-${index}`,
@@ -440,13 +440,13 @@ describe('a state', () => {
     const state = { ...small, payments };
     expect(await ask(sim, 'PUT', '/snapshot', state)).toMatchObject({
       status: 200,
-      body: { counts: { payments: 50_000 } },
+      body: { counts: { payments: count } },
     });
     const [out] = await Promise.all([exported(sim), initiated(sim, { identifier: 'meanwhile' })]);
-    expect(out.payments.slice(0, 50_000).every(({ id }, index) => id === `pay_${index}`)).toBe(true);
-    for (const index of [0, 249, 250, 49_999]) expect(out.payments[index]).toEqual(payments[index]);
+    expect(out.payments.slice(0, count).map(({ id }) => id)).toEqual(payments.map(({ id }) => id));
+    for (const index of [0, 249, 250, count - 1]) expect(out.payments[index]).toEqual(payments[index]);
     const copy = await startSim({ inMemory: false, dataDir: await killed(dataDir) });
-    expect((await exported(copy)).payments).toHaveLength(50_001);
+    expect((await exported(copy)).payments).toHaveLength(count + 1);
   });
 });
 

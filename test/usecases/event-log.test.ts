@@ -39,9 +39,8 @@ describe('the request log', () => {
     for (let number = 1; number <= 5_000; number++) {
       log.record({ ...REQUEST, requestHeaders: {} });
       const kept = log.exchanges().map(({ id }) => id);
-      expect(kept.slice(0, 1_000)).toEqual(
-        Array.from({ length: Math.min(number, 1_000) }, (_, at) => number - at),
-      );
+      const newest = Array.from({ length: Math.min(number, 1_000) }, (_, at) => number - at);
+      expect(kept.slice(0, 1_000).join()).toBe(newest.join());
       expect(kept.length).toBeLessThan(2_000);
     }
     expect(log.since(0).length).toBe(log.exchanges().length);
