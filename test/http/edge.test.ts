@@ -297,6 +297,46 @@ describe('a connection that comes to nothing', () => {
     await Promise.all([silent, half.socket, begun].map(ended));
   });
 
+  /** More than are let wait at a time. */
+  const FLOOD = 1_100;
+  const flood = (open: () => Promise<Socket>) => Promise.all(Array.from({ length: FLOOD }, open));
+
+  /** The status that a client gets. */
+  const served = async (port: number) => {
+    const socket = await secured(await connected(port), ca, 'localhost');
+    return (await exchange(socket, getting('/', 'localhost'))).status;
+  };
+
+  it('makes room for a newer one: the oldest that says nothing goes first', async () => {
+    const { port } = await edge();
+    const begun = await connected(port);
+    begun.write('\x16\x03\x01');
+    const silent = await flood(() => connected(port));
+    expect(await served(port)).toBe(200);
+    await Promise.all(silent.slice(0, FLOOD - 1_000).map(ended));
+    expect([begun.destroyed, silent.at(-1)?.destroyed]).toEqual([false, false]);
+  });
+
+  it('makes room also where each has said something', async () => {
+    const { port } = await edge();
+    const begun = await flood(async () => {
+      const socket = await connected(port);
+      socket.write('\x16\x03\x01');
+      return socket;
+    });
+    await Promise.all(begun.slice(0, FLOOD - 1_000).map(ended));
+    expect(await served(port)).toBe(200);
+  });
+
+  it.skipIf(process.platform !== 'linux')('leaves those of an address that has few', async () => {
+    const { port } = await edge();
+    const other = await connected(port, '127.0.0.2');
+    const silent = await flood(() => connected(port));
+    await Promise.all(silent.slice(0, 50).map(ended));
+    const secure = await secured(other, ca, 'localhost');
+    expect((await exchange(secure, getting('/', 'localhost'))).status).toBe(200);
+  });
+
   it('does not hold up a stop', async () => {
     const { port, stop } = await edge();
     const silent = await connected(port);
