@@ -30,6 +30,9 @@ const PATIENCE_MS = 10_000;
 /** Maximum connections that have not come as far as a request (chosen). */
 const MAX_BEGINNING = 1_000;
 
+/** A client that has just connected is not silent yet, in milliseconds of real time. */
+const GRACE_MS = 250;
+
 /**
  * Speaks TLS, and answers as a proxy, in front of a server of Node's. One port does it all: the first byte tells TLS
  * from HTTP, and plain HTTP is refused with a sentence where TLS is spoken, but for what is meant for the proxy.
@@ -103,7 +106,13 @@ export class Edge {
     if (this.#beginning.size >= MAX_BEGINNING) this.#dropOne();
     const key = otherEnd(socket);
     const timer = setTimeout(() => socket.destroy(), this.#patienceMs).unref();
-    const beginning = { socket, timer, address: socket.remoteAddress, isSilent: true };
+    const beginning = {
+      socket,
+      timer,
+      address: socket.remoteAddress,
+      since: performance.now(),
+      isSilent: true,
+    };
     this.#beginning.set(key, beginning);
     socket.once('close', () => this.#forget(key));
     firstByte(socket, (byte) => {
@@ -119,7 +128,7 @@ export class Edge {
 
   /**
    * Makes room for a new connection, so that nobody keeps others out: of the address that has most of them the oldest
-   * one goes that has said nothing, else the oldest one.
+   * one goes that has said nothing for a while, else the oldest one.
    */
   #dropOne(): void {
     const byAddress = new Map<string | undefined, [key: string, beginning: Beginning][]>();
@@ -131,7 +140,9 @@ export class Edge {
       own.push(entry);
       if (own.length > most.length) most = own;
     }
-    const dropped = most.find(([, { isSilent }]) => isSilent) ?? most[0];
+    const silent = most.find(([, { isSilent }]) => isSilent);
+    const isSilent = silent !== undefined && performance.now() - silent[1].since > GRACE_MS;
+    const dropped = isSilent ? silent : most[0];
     if (!dropped) return;
     this.#forget(dropped[0]);
     dropped[1].socket.destroy();
@@ -235,6 +246,7 @@ interface Beginning {
   socket: Socket;
   timer: NodeJS.Timeout;
   address: string | undefined;
+  since: number;
   /** Not even its first byte has come. */
   isSilent: boolean;
 }
