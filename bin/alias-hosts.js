@@ -4,6 +4,7 @@
 // TLS and in the Host header stays, and so the certificate is checked as always.
 //   node --import gateway-sim/alias-hosts shop.mjs
 const { Socket } = require('node:net');
+const { domainToASCII } = require('node:url');
 
 const { GATEWAY_SIM_URL: url, GATEWAY_SIM_HOST_ALIAS: aliases = '' } = process.env;
 if (!url || !aliases) {
@@ -14,19 +15,21 @@ const emulator = {
   host: hostname.replace(/^\[|\]$/g, ''),
   port: Number(port) || (protocol === 'https:' ? 443 : 80),
 };
-const hosts = new Set(
-  aliases
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim()),
-);
+/** A name as a resolver reads it: in lower case, without the dot of the root. */
+const nameOf = (host) => (domainToASCII(host) || host.toLowerCase()).replace(/\.$/, '');
+const hosts = new Set(aliases.split(',').map((name) => nameOf(name.trim())));
 
 const { connect } = Socket.prototype;
-// Every client of Node connects by it, with the options first, or in a list of its own.
+// Every client of Node connects by it, TLS and HTTP/2 too: with the options first, or in a list of its own, or with port
+// and host.
 Socket.prototype.connect = function connectToAlias(...args) {
-  const options = Array.isArray(args[0]) ? args[0][0] : args[0];
-  const isAlias = typeof options === 'object' && hosts.has(String(options?.host).toLowerCase());
+  const [first, second] = Array.isArray(args[0]) ? args[0] : args;
+  const isObject = typeof first === 'object' && first !== null;
+  const host = isObject ? first.host : second;
   // Whatever the port: nothing that is meant for the emulator may get to the real host.
-  if (isAlias) Object.assign(options, emulator);
-  return connect.apply(this, args);
+  if (typeof host !== 'string' || !hosts.has(nameOf(host))) return connect.apply(this, args);
+  const callback = (Array.isArray(args[0]) ? args[0] : args).findLast((one) => typeof one === 'function');
+  // The caller's own may be used again, for another host, or be frozen.
+  const options = isObject ? Object.assign(Object.create(Object.getPrototypeOf(first)), first) : {};
+  return connect.call(this, Object.assign(options, emulator), callback);
 };

@@ -83,7 +83,11 @@ export interface ContextOf<Declared extends Declaration> {
 }
 
 /** How the server was named, on the command line or by the environment. */
-export type ServerChoice = Record<'url' | 'dataDir' | 'controlToken' | 'tlsCa', string | undefined>;
+export interface ServerChoice
+  extends Record<'url' | 'dataDir' | 'controlToken' | 'tlsCa', string | undefined> {
+  /** The control token of the environment. */
+  tokenVariable: string | undefined;
+}
 
 /** What a command does. It hands back what is to be shown, or the exit code of what it ran. */
 type Action<Context> = (context: Context) => Promise<CommandResult | number | undefined>;

@@ -1,7 +1,21 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire, type Module } from 'node:module';
 import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
@@ -17,11 +31,8 @@ const FLUSH_AFTER_MS = 1_000;
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
   if (env['NODE_COMPILE_CACHE'] || env['NODE_DISABLE_COMPILE_CACHE']) return;
   try {
-    const folder = cacheFolder(env);
-    for (const path of [dirname(folder), folder]) {
-      if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
-    }
-    if (!isOurs(folder)) return;
+    const folder = makeFolder(env);
+    if (folder === undefined) return;
     const flush = keepCodeIn(folder);
     process.once('exit', flush);
     // An emulator that is killed has no exit.
@@ -31,20 +42,44 @@ export function keepCompiledCode(env: Readonly<Record<string, string | undefined
   }
 }
 
-function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
-  const caches =
-    process.platform === 'win32'
-      ? env['LOCALAPPDATA']
-      : process.platform === 'darwin'
-        ? join(homedir(), 'Library', 'Caches')
-        : env['XDG_CACHE_HOME'];
-  return join(caches || join(homedir(), '.cache'), 'gateway-sim');
+/** The folder of this version of Node, below one for caches; undefined where others could change what lies there. */
+function makeFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const caches = cachesOf(env);
+  if (caches === undefined) return undefined;
+  if (!existsSync(caches)) mkdirSync(caches, { mode: 0o700 });
+  let folder = realpathSync(caches);
+  for (let at = folder, below = ''; at !== below; below = at, at = dirname(at))
+    if (!isOurs(at)) return undefined;
+  for (const name of ['gateway-sim', `${process.version}-${process.arch}`]) {
+    folder = join(folder, name);
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+    if (!isOurs(folder)) return undefined;
+  }
+  return folder;
 }
 
-function isOurs(folder: string): boolean {
-  const { uid, mode } = statSync(folder);
-  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+/** A relative path would lead into whatever folder the program is run in. */
+function cachesOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const own =
+    process.platform === 'win32'
+      ? [env['LOCALAPPDATA']]
+      : process.platform === 'darwin'
+        ? [join(homedir(), 'Library', 'Caches')]
+        : [env['XDG_CACHE_HOME']];
+  return [...own, join(homedir(), '.cache')].find((path) => path !== undefined && isAbsolute(path));
 }
+
+/** Whether only we and the system can change what is in a folder; in one such as /tmp each can remove what is his own. */
+function isOurs(folder: string): boolean {
+  const found = lstatSync(folder);
+  const isSticky = (found.mode & 0o1000) !== 0;
+  return found.isDirectory() && (isOwn(found) || found.uid === 0) && (isClosed(found) || isSticky);
+}
+
+const { getuid } = process;
+/** Windows has neither owners nor modes. */
+const isOwn = ({ uid }: Stats) => getuid === undefined || uid === getuid();
+const isClosed = ({ mode }: Stats) => getuid === undefined || (mode & 0o022) === 0;
 
 /** The parameters of Node's own wrapper. */
 const HEAD = '(function (exports, require, module, __filename, __dirname) {';
@@ -74,7 +109,7 @@ function keepCodeIn(folder: string): () => void {
   const fresh = new Map<string, Compiled>();
   createRequire(process.execPath).extensions['.cjs'] = (module, filename) => {
     const source = readFileSync(filename);
-    const path = join(folder, `${process.version}-${process.arch}`, basename(filename));
+    const path = join(folder, basename(filename));
     const cachedData = kept(path, source);
     const place = { filename, columnOffset: -HEAD.length };
     const script = new Script(`${HEAD}${source}\n})`, cachedData ? { ...place, cachedData } : place);
@@ -88,14 +123,26 @@ function keepCodeIn(folder: string): () => void {
   };
 }
 
+/** Much more than any file of this program takes. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
+/** Of Unix alone: no link is followed, and a pipe holds nothing up. */
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+
 function kept(path: string, source: Buffer): Buffer | undefined {
+  let file: number | undefined;
   try {
-    const bytes = readFileSync(path);
+    file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const opened = fstatSync(file);
+    if (!opened.isFile() || !isOwn(opened) || !isClosed(opened) || opened.size > MAX_KEPT_BYTES)
+      return undefined;
+    const bytes = readFileSync(file);
     const code = bytes.subarray(CHECKSUM_BYTES);
     // V8 ends the process over damaged code, and looks at the length of the source only.
     return bytes.readUInt32LE() === crc32(source, crc32(code)) ? code : undefined;
   } catch {
     return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -105,8 +152,7 @@ function write(path: string, { source, script }: Compiled): void {
   checksum.writeUInt32LE(crc32(source, crc32(code)));
   const part = `${path}.${process.pid}`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(part, Buffer.concat([checksum, code]), { mode: 0o600 });
+    writeFileSync(part, Buffer.concat([checksum, code]), { mode: 0o600, flag: 'wx' });
     renameSync(part, path);
   } catch {
     discard(part);

@@ -7,7 +7,7 @@ import { isEmulator, isSuccess, request, SilentServer } from '../library/request
 import { isUntrusted } from '../library/trust.ts';
 import { ownUrlOf } from '../options/base-url.ts';
 import { readSecret } from '../options/secret-file.ts';
-import { DEFAULT_DATA_DIR, findServer, readServerInfo } from '../store/server-file.ts';
+import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
 import type { ServerChoice } from './command.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
 import type { Io } from './io.ts';
@@ -32,7 +32,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:4477';
 export async function connect(choice: ServerChoice, io: Place, guess: boolean): Promise<Server> {
   const { cwd } = io;
   const file = choice.url === undefined && !choice.dataDir ? await configured(io) : {};
-  const { dataDir, controlToken } = { ...file, ...said(choice) };
+  const dataDir = choice.dataDir ?? file.dataDir;
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
   const url = choice.url ?? info?.url ?? file.url;
   if (url === undefined && (choice.dataDir || !guess)) {
@@ -43,7 +43,10 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
     });
   }
   const known = info?.url === url ? info : undefined;
-  const given = controlToken && readSecret(controlToken, 'the control token', cwd);
+  // The folder may have come from anywhere: what the environment holds is for the emulator that the user names.
+  const isNamed = choice.url !== undefined || info === undefined;
+  const fitting = choice.controlToken ?? (isNamed ? (choice.tokenVariable ?? file.controlToken) : undefined);
+  const given = fitting && readSecret(fitting, 'the control token', cwd);
   const token = given ?? known?.controlToken ?? undefined;
   const trusted = choice.tlsCa === undefined ? undefined : resolve(cwd, choice.tlsCa);
   const server = controlServer({
@@ -65,16 +68,12 @@ async function configured(io: Place): Promise<Partial<ServerChoice>> {
   const options = startConfiguration({}, {}, file);
   const { port, dataDir, controlToken } = options;
   const says = (name: string) => file?.values[name] !== undefined;
+  const url = ownUrlOf(options, port);
   return {
     ...(says('dataDir') && { dataDir }),
-    ...(says('port') && port !== 0 && { url: ownUrlOf(options, port) }),
+    ...(says('port') && port !== 0 && isOnThisMachine(url) && { url }),
     controlToken,
   };
-}
-
-/** What was said, without what was not. */
-function said(choice: ServerChoice): Partial<ServerChoice> {
-  return Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined));
 }
 
 /** The value of `--url`. @throws GatewayError `usage` */

@@ -72,7 +72,8 @@ async function act(
     // A folder on the command line is meant instead of an address of the environment.
     url: url ?? (dataDir === undefined ? variable('url') : undefined),
     dataDir: dataDir ?? variable('dataDir'),
-    controlToken: text('controlToken') ?? variable('controlToken'),
+    controlToken: text('controlToken'),
+    tokenVariable: variable('controlToken'),
     tlsCa: tlsCa ?? variable('tlsCa'),
   };
   try {

@@ -17,7 +17,7 @@ export interface EdgeOptions {
   dialect: Dialect;
   /** Gets told, once, that a client does not trust the certificate. */
   onUntrusted: (why: string) => void;
-  /** How long a connection has to say what it wants, and for its handshake, in milliseconds of real time. */
+  /** How long a connection has to say what it wants, with its handshake, in milliseconds of real time. */
   patienceMs?: number;
 }
 
@@ -30,6 +30,9 @@ const PATIENCE_MS = 10_000;
 /** Maximum connections that have not come as far as a request (chosen). */
 const MAX_BEGINNING = 1_000;
 
+/** A client that has just connected is not silent yet, in milliseconds of real time. */
+const GRACE_MS = 250;
+
 /**
  * Speaks TLS, and answers as a proxy, in front of a server of Node's. One port does it all: the first byte tells TLS
  * from HTTP, and plain HTTP is refused with a sentence where TLS is spoken, but for what is meant for the proxy.
@@ -37,8 +40,11 @@ const MAX_BEGINNING = 1_000;
 export class Edge {
   readonly #options: EdgeOptions;
   readonly #patienceMs: number;
-  /** Connections that have not come as far as a request, by their other end: TLS makes another object of them. */
-  readonly #beginning = new Map<string, Socket>();
+  /**
+   * Connections that have not come as far as a request, the oldest first, by their other end: TLS makes another object
+   * of them.
+   */
+  readonly #beginning = new Map<string, Beginning>();
   /** The TLS connections that came by a CONNECT. */
   readonly #tunneled = new WeakSet<Duplex>();
   /** What begins a tunnel to a server. */
@@ -56,7 +62,7 @@ export class Edge {
     const { credentials } = this.#options;
     // What makes requests of the bytes of a connection: it takes any stream (documented as injecting a connection).
     const serve = (socket: Socket) => {
-      this.#beginning.delete(otherEnd(socket));
+      this.#forget(otherEnd(socket));
       for (const listener of listeners) listener.call(server, socket);
     };
     const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
@@ -68,21 +74,17 @@ export class Edge {
     });
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
-      if (!this.#begin(socket)) return;
-      this.#firstByte(socket, (first) => {
+      this.#begin(socket, (first) => {
         if (first === HANDSHAKE) direct.emit('connection', socket);
         else serve(socket);
       });
     });
-    this.#tunnels.set(server, (socket) => {
-      if (this.#begin(socket)) tunnels.emit('connection', socket);
-    });
+    this.#tunnels.set(server, (socket) => this.#begin(socket, () => tunnels.emit('connection', socket)));
   }
 
   #tlsServer(credentials: { cert: string; key: string }, serve: (socket: tls.TLSSocket) => void): tls.Server {
-    const server = tls.createServer(
-      { ...credentials, ALPNProtocols: ['http/1.1'], handshakeTimeout: this.#patienceMs },
-      (socket) => (this.#closed ? socket.destroy() : serve(socket)),
+    const server = tls.createServer({ ...credentials, ALPNProtocols: ['http/1.1'] }, (socket) =>
+      this.#closed ? socket.destroy() : serve(socket),
     );
     server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
       socket.destroy();
@@ -98,35 +100,52 @@ export class Edge {
     return server;
   }
 
-  /** Counts a connection until a request can come by it. @returns false when there are too many, or none is taken */
-  #begin(socket: Socket): boolean {
-    if (this.#closed || this.#beginning.size >= MAX_BEGINNING) {
-      socket.destroy();
-      return false;
-    }
+  /** Counts a connection until a request can come by it, and gives its first byte away. */
+  #begin(socket: Socket, then: (byte: number | undefined) => void): void {
+    if (this.#closed) return void socket.destroy();
+    if (this.#beginning.size >= MAX_BEGINNING) this.#dropOne();
     const key = otherEnd(socket);
-    this.#beginning.set(key, socket);
-    socket.once('close', () => this.#beginning.delete(key));
-    return true;
+    const timer = setTimeout(() => socket.destroy(), this.#patienceMs).unref();
+    const beginning = {
+      socket,
+      timer,
+      address: socket.remoteAddress,
+      since: performance.now(),
+      isSilent: true,
+    };
+    this.#beginning.set(key, beginning);
+    socket.once('close', () => this.#forget(key));
+    firstByte(socket, (byte) => {
+      beginning.isSilent = false;
+      then(byte);
+    });
   }
 
-  #firstByte(socket: Socket, then: (byte: number | undefined) => void): void {
-    const drop = () => socket.destroy();
-    const timer = setTimeout(drop, this.#patienceMs).unref();
-    socket.on('error', drop);
-    socket.on('end', drop);
-    const look = () => {
-      const first: Buffer | null = socket.read(1);
-      if (first === null) return;
-      clearTimeout(timer);
-      socket.off('readable', look);
-      socket.off('error', drop);
-      socket.off('end', drop);
-      socket.unshift(first);
-      then(first[0]);
-    };
-    socket.once('close', () => clearTimeout(timer));
-    socket.on('readable', look);
+  #forget(key: string): void {
+    clearTimeout(this.#beginning.get(key)?.timer);
+    this.#beginning.delete(key);
+  }
+
+  /**
+   * Makes room for a new connection, so that nobody keeps others out: of the address that has most of them the oldest
+   * one goes that has said nothing for a while, else the oldest one.
+   */
+  #dropOne(): void {
+    const byAddress = new Map<string | undefined, [key: string, beginning: Beginning][]>();
+    let most: [key: string, beginning: Beginning][] = [];
+    for (const entry of this.#beginning) {
+      const { address } = entry[1];
+      const own = byAddress.get(address) ?? [];
+      byAddress.set(address, own);
+      own.push(entry);
+      if (own.length > most.length) most = own;
+    }
+    const silent = most.find(([, { isSilent }]) => isSilent);
+    const isSilent = silent !== undefined && performance.now() - silent[1].since > GRACE_MS;
+    const dropped = isSilent ? silent : most[0];
+    if (!dropped) return;
+    this.#forget(dropped[0]);
+    dropped[1].socket.destroy();
   }
 
   /** Whether a request may go on to the routes; else it was answered. */
@@ -201,8 +220,35 @@ export class Edge {
   /** Ends what has not come as far as a request; what has is left to the servers. */
   close(): void {
     this.#closed = true;
-    for (const socket of this.#beginning.values()) socket.destroy();
+    for (const { socket } of this.#beginning.values()) socket.destroy();
   }
+}
+
+/** Waits for the first byte of a connection, and leaves it there. */
+function firstByte(socket: Socket, then: (byte: number | undefined) => void): void {
+  const drop = () => socket.destroy();
+  socket.on('error', drop);
+  socket.on('end', drop);
+  const look = () => {
+    const first: Buffer | null = socket.read(1);
+    if (first === null) return;
+    socket.off('readable', look);
+    socket.off('error', drop);
+    socket.off('end', drop);
+    socket.unshift(first);
+    then(first[0]);
+  };
+  socket.on('readable', look);
+}
+
+/** A connection that has not come as far as a request. */
+interface Beginning {
+  socket: Socket;
+  timer: NodeJS.Timeout;
+  address: string | undefined;
+  since: number;
+  /** Not even its first byte has come. */
+  isSilent: boolean;
 }
 
 const otherEnd = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;

@@ -29,15 +29,18 @@ export async function connectNamed(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Promise<GatewaySimClient> {
-  const variable = env['GATEWAY_SIM_CONTROL_TOKEN'];
-  const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
-  const controlToken = options.controlToken || inVariable || undefined;
+  const controlToken = options.controlToken || undefined;
   const caFile = options.caFile || env['GATEWAY_SIM_TLS_CA'] || undefined;
   const named = given ?? (env['GATEWAY_SIM_URL'] || undefined);
   const found = await findServer(cwd);
   const known = named === undefined || named === found?.url ? found : undefined;
   const trusted = { caFile: caFile ?? known?.tlsCa ?? undefined };
-  if (named !== undefined) return connect({ url: named, controlToken, ...trusted });
+  if (named !== undefined) {
+    const variable = env['GATEWAY_SIM_CONTROL_TOKEN'];
+    const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
+    return connect({ url: named, controlToken: controlToken ?? (inVariable || undefined), ...trusted });
+  }
+  // The folder may have come from anywhere: what the environment holds is for the emulator that the user names.
   if (found)
     return connect({
       url: found.url,

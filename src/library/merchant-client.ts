@@ -78,8 +78,10 @@ export function merchantEnvironment(
   { publicKey, secretKey }: MerchantKeys,
 ): Record<string, string> {
   return {
-    // Node trusts it beside the usual ones; other runtimes would trust nothing else any more.
-    ...(caFile !== undefined && { GATEWAY_SIM_TLS_CA: caFile, NODE_EXTRA_CA_CERTS: caFile }),
+    // Node trusts it beside the usual ones; other runtimes would trust nothing else any more. Where it was not needed
+    // here it says nothing about the emulator: nobody should trust it.
+    ...(caFile !== undefined &&
+      /^https:/i.test(url) && { GATEWAY_SIM_TLS_CA: caFile, NODE_EXTRA_CA_CERTS: caFile }),
     GATEWAY_SIM_URL: url,
     GATEWAY_SIM_PUBLIC_KEY: publicKey,
     GATEWAY_SIM_SECRET_KEY: secretKey,

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { constants, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ErrorDetails, GatewayError } from '../contract/error.ts';
@@ -8,6 +8,35 @@ import { command, type Hint, hint, option } from '../contract/hint.ts';
 export function fileId(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
+}
+
+/** Of Unix alone: no link is followed, and a pipe holds nothing up. */
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+/** Much more than such a file takes. */
+const MAX_OWN_BYTES = 256 * 1024;
+
+/**
+ * Reads a small file of our own: what is trusted for what it says must not have been put there by somebody else. Its
+ * owner and its mode mean nothing on Windows, and are not looked at there.
+ *
+ * @param isSecret whether others may not read it either
+ * @throws Error whose message says why it is not taken, or that of the file system
+ */
+export async function readOwnFile(path: string, { isSecret = false } = {}): Promise<string> {
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ELOOP' ? new Error('it is a link', { cause: error }) : error;
+  });
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error('it is no regular file');
+    if (found.size > MAX_OWN_BYTES) throw new Error('it is too large');
+    const uid = process.getuid?.();
+    if (uid !== undefined && found.uid !== uid) throw new Error('it belongs to another user');
+    if (uid !== undefined && isSecret && found.mode & 0o077) throw new Error('others can read or change it');
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
 }
 
 /** Whether something could be made: false when it was there already. */

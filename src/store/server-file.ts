@@ -1,6 +1,8 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
+import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { replaceFile } from './files.ts';
+import { bareHost, isLoopback } from '../contract/address.ts';
+import { readOwnFile, replaceFile } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** The folder that `start` uses unless it is told another. */
@@ -30,16 +32,27 @@ export async function removeServerInfo(folder: string): Promise<void> {
 
 /**
  * The server that runs on this folder, or undefined when there is none. One whose process is gone, or is another one
- * with the same number, is ignored.
+ * with the same number, is ignored, and so is a file that somebody else may have put there: of another user, or with an
+ * address that is not of this machine.
  */
 export async function readServerInfo(folder: string): Promise<ServerInfo | undefined> {
   try {
-    const { started = null, ...info } = JSON.parse(await readFile(serverFile(folder), 'utf8')) as ServerInfo &
+    const { started = null, ...info } = JSON.parse(await readOwnFile(serverFile(folder))) as ServerInfo &
       ProcessIdentity;
-    return typeof info.url === 'string' && isRunning({ pid: info.pid, started }) ? info : undefined;
+    return isOnThisMachine(info.url) && isRunning({ pid: info.pid, started }) ? info : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether an address is one of this machine's own, whatever a resolver may say of names. */
+export function isOnThisMachine(url: string): boolean {
+  const { protocol, hostname: name } = new URL(url);
+  if (!/^https?:$/.test(protocol)) return false;
+  const host = bareHost(name);
+  if (host === hostname().toLowerCase()) return true;
+  if (isLoopback(host)) return !host.endsWith('.localhost');
+  return Object.values(networkInterfaces()).some((list = []) => list.some(({ address }) => address === host));
 }
 
 /** Looks for a running server in `.gateway-sim` of this folder and of each one above it. */

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onFolder, replaceFile, unwritable } from '../store/files.ts';
-import { type Issued, issue } from './certificates.ts';
+import { onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
+import { type Issued, isAsIssued, issue } from './certificates.ts';
 import { isKeyOf, namesOf } from './pem.ts';
 
 /** Where the certificates of `--tls` lie, in the data folder. */
@@ -24,8 +24,9 @@ export interface Local extends Omit<Issued, 'ca'> {
 }
 
 /**
- * The certificate of a data folder, from its own authority. Both are made anew when they are about to expire, or are
- * for other names.
+ * The certificate of a data folder, from its own authority. Both are made anew when they are about to expire, are for
+ * other names, or are not such as we make: a folder may have come with a checkout, with an authority whose key somebody
+ * has.
  *
  * @throws GatewayError `storage_failed`
  */
@@ -37,12 +38,11 @@ export async function storedAuthority(
   const folder = join(dataDir, FOLDER);
   const caFile = join(folder, CA_FILE);
   const stored = await readIssued(folder);
-  if (stored && !outdated(stored, names, now)) {
-    await onFolder(dataDir, () => chmod(join(folder, KEY_FILE), 0o600));
-    return { ...stored, caFile, notice: null };
-  }
+  const problem = typeof stored === 'string' ? stored : stored && outdated(stored, names, now);
+  if (typeof stored === 'object' && problem === undefined) return { ...stored, caFile, notice: null };
   const issued = issue(names, now);
   await onFolder(dataDir, async () => {
+    if (await isLink(folder)) await rm(folder);
     await mkdir(folder, { recursive: true });
     await write(join(folder, KEY_FILE), issued.key);
     await write(join(folder, CERT_FILE), issued.cert);
@@ -50,9 +50,10 @@ export async function storedAuthority(
     // Another user's web server may have to trust it.
     await chmod(caFile, 0o644);
   });
-  const notice = stored
-    ? `the local authority is new (${outdated(stored, names, now)}): what trusts the former one must trust ${caFile} again`
-    : null;
+  const notice =
+    problem === undefined
+      ? null
+      : `the local authority is new (${problem}): what trusts the former one must trust ${caFile} again`;
   return { ...issued, caFile, notice };
 }
 
@@ -61,24 +62,43 @@ async function write(path: string, text: string): Promise<void> {
   await file.close();
 }
 
-async function readIssued(folder: string): Promise<Issued | undefined> {
-  try {
-    const read = (name: string) => readFile(join(folder, name), 'utf8');
-    const [ca, cert, key] = await Promise.all([read(CA_FILE), read(CERT_FILE), read(KEY_FILE)]);
-    const isWhole = isKeyOf(key, cert) && new X509Certificate(cert).verify(new X509Certificate(ca).publicKey);
-    return isWhole ? { ca, cert, key } : undefined;
-  } catch {
-    // Nothing there, or nothing of use: it is made anew.
-    return undefined;
+const isLink = (path: string) =>
+  lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
+
+/** What lies in a folder, or why that is not used; undefined where nothing does. */
+async function readIssued(folder: string): Promise<Issued | string | undefined> {
+  if (await isLink(folder)) return 'its folder is a link';
+  const missing: string[] = [];
+  const texts: string[] = [];
+  for (const name of [CA_FILE, CERT_FILE, KEY_FILE]) {
+    try {
+      texts.push(await readOwnFile(join(folder, name), { isSecret: name === KEY_FILE }));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return `${name}: ${reason(error)}`;
+      missing.push(name);
+    }
   }
+  const [ca, cert, key] = texts;
+  if (ca !== undefined && cert !== undefined && key !== undefined) return { ca, cert, key };
+  return texts.length ? `there is no ${missing.join(', ')}` : undefined;
 }
 
-/** Why a certificate does not do any more; undefined when it does. */
-function outdated({ cert }: Issued, names: readonly string[], now: number): string | undefined {
-  const certificate = new X509Certificate(cert);
-  if (namesOf(certificate).sort().join() !== [...names].sort().join()) return 'the names changed';
-  const left = Date.parse(certificate.validTo) - now;
-  return left < RENEWED_BEFORE_MS ? 'the former one expires' : undefined;
+/** Why what is stored is not used any more; undefined when it is. */
+function outdated({ ca, cert, key }: Issued, names: readonly string[], now: number): string | undefined {
+  try {
+    const certificate = new X509Certificate(cert);
+    const own = namesOf(certificate);
+    if (!isAsIssued({ ca, cert }, own) || !isKeyOf(key, cert)) return 'the former one was not made here';
+    if (own.sort().join() !== [...names].sort().join()) return 'the names changed';
+    if (Date.parse(certificate.validFrom) > now) return 'the former one is not valid yet';
+    const left = Date.parse(certificate.validTo) - now;
+    return left < RENEWED_BEFORE_MS ? 'the former one expires' : undefined;
+  } catch {
+    return 'the former one is damaged';
+  }
 }
 
 /** An authority in a folder of its own that others cannot read; `remove` takes it away, and so does the end of the process. */

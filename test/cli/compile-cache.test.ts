@@ -1,7 +1,22 @@
-import { chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { run } from '../helpers/binary.ts';
+import { BINARY, run } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 async function caches() {
@@ -18,6 +33,19 @@ async function filesIn(folder: string) {
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
   return Promise.all(files.map(async (path) => ({ path, changedAt: (await stat(path)).mtimeMs })));
+}
+
+/** Puts other code in the place of what is kept of a file: V8 looks only at the length of its source. */
+async function keepOther(folder: string, code: string): Promise<string> {
+  const [{ path } = expect.fail('nothing was kept')] = await filesIn(folder);
+  const source = await readFile(join(dirname(BINARY), '..', 'dist', 'chunks', basename(path)));
+  const head = '(function (exports, require, module, __filename, __dirname) {';
+  const script = new Script(`${head}${code.padEnd(`${source}`.length)}\n})`);
+  const kept = script.createCachedData();
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32LE(crc32(source, crc32(kept)));
+  await writeFile(path, Buffer.concat([checksum, kept]));
+  return path;
 }
 
 describe.skipIf(process.platform !== 'linux')(
@@ -58,6 +86,56 @@ describe.skipIf(process.platform !== 'linux')(
       await chmod(folder, 0o777);
       expect(await help()).toMatchObject({ code: 0, stderr: '' });
       expect(await readdir(folder)).toEqual([]);
+    });
+
+    it.each([
+      ['relative caches', { XDG_CACHE_HOME: 'here', HOME: '' }],
+      ['a relative home', { XDG_CACHE_HOME: '', HOME: '.' }],
+    ])('is not kept in the working folder by %s', async (_, env) => {
+      const { cwd, help } = await caches();
+      expect(await help(env)).toMatchObject({ code: 0, stderr: '' });
+      expect(await readdir(cwd)).toEqual([]);
+    });
+
+    it('is not kept where others could put another folder in the place of one on the way', async () => {
+      const { cwd, folder, help } = await caches();
+      await mkdir(dirname(folder), { recursive: true });
+      await chmod(cwd, 0o777);
+      expect(await help()).toMatchObject({ code: 0, stderr: '' });
+      expect(await readdir(dirname(folder))).toEqual([]);
+      // There each can remove only what is his own.
+      await chmod(cwd, 0o1777);
+      await help();
+      expect(await filesIn(folder)).not.toHaveLength(0);
+    });
+
+    const asRoot = process.getuid?.() === 0;
+    const changes: Record<string, (path: string) => unknown> = {
+      'a link': async (path) => {
+        await rename(path, `${path}.moved`);
+        await symlink(`${path}.moved`, path);
+      },
+      'a file that others can write': (path) => chmod(path, 0o666),
+      ...(asRoot && { 'a file of somebody else': (path) => chown(path, 4_711, 4_711) }),
+    };
+
+    it.each(Object.entries(changes))('is not taken from %s', async (_, change) => {
+      const { folder, help } = await caches();
+      const { stdout } = await help();
+      const path = await keepOther(folder, 'console.log("run by another"); process.exit()');
+      expect((await help()).stdout).toContain('run by another');
+      await change(path);
+      expect(await help()).toMatchObject({ code: 0, stdout, stderr: '' });
+    });
+
+    it('is not waited for where a pipe is in the place of a file', async () => {
+      const { folder, help } = await caches();
+      const { stdout } = await help();
+      for (const { path } of await filesIn(folder)) {
+        await rm(path);
+        spawnSync('mkfifo', [path]);
+      }
+      expect(await help()).toMatchObject({ code: 0, stdout, stderr: '' });
     });
 
     it('is not kept where a file is in its way', async () => {

@@ -1,6 +1,7 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { connectNamed } from '../../src/library/connect.ts';
 import { startBinary } from '../helpers/binary.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -80,5 +81,33 @@ describe('a command finds the server', () => {
       const env = { GATEWAY_SIM_CONTROL_TOKEN: token };
       expect((await run(args, { cwd: elsewhere, env })).code).toBe(0);
     }
+  });
+
+  it('and never sends the token of the environment to an address that a folder names', async () => {
+    const cwd = await temporaryFolder();
+    const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body: '{"data":[]}' }]);
+    await mkdir(join(cwd, '.gateway-sim'));
+    const info = { url: other.url, pid: process.pid, controlToken: 'of-the-folder' };
+    await writeFile(join(cwd, '.gateway-sim', 'server.json'), JSON.stringify(info));
+    const env = { GATEWAY_SIM_CONTROL_TOKEN: 'of-the-environment' };
+    const dataDir = join(cwd, '.gateway-sim');
+    await run(['payments'], { cwd, env });
+    await run(['payments', '--data-dir', dataDir], { cwd: await temporaryFolder(), env });
+    await run(['payments', '--control-token', 'of-the-flag'], { cwd, env });
+    await run(['payments', '--url', other.url], { cwd, env });
+    const library = { ...env, GATEWAY_SIM_URL: '' };
+    await connectNamed(undefined, {}, library, cwd).catch(() => {});
+    await connectNamed(undefined, { controlToken: 'of-the-flag' }, library, cwd).catch(() => {});
+    await connectNamed(other.url, {}, library, cwd).catch(() => {});
+    const tokens = other.requests.map(({ headers }) => headers.authorization?.replace('Bearer of-the-', ''));
+    expect(tokens).toEqual(['folder', 'folder', 'flag', 'environment', 'folder', 'flag', 'environment']);
+  });
+
+  it('and goes nowhere else by a configuration file, whatever its token is', async () => {
+    const cwd = await temporaryFolder();
+    const config = { host: '192.0.2.1', port: 80, controlToken: 'of-the-folder' };
+    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
+    const { code, stderr } = await run(['stop'], { cwd });
+    expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim runs on')]);
   });
 });

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { checkServerIdentity } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Edge } from '../../src/http/edge.ts';
 import { close, listen, portOf } from '../../src/http/listener.ts';
 import { readJson, readText, request } from '../../src/library/request.ts';
@@ -295,6 +295,50 @@ describe('a connection that comes to nothing', () => {
     const begun = await connected(port);
     begun.write('\x16\x03\x01');
     await Promise.all([silent, half.socket, begun].map(ended));
+  });
+
+  /** More than are let wait at a time. */
+  const FLOOD = 1_100;
+  const flood = (open: () => Promise<Socket>, length = FLOOD) => Promise.all(Array.from({ length }, open));
+
+  /** The status that a client gets. */
+  const served = async (port: number) => {
+    const socket = await secured(await connected(port), ca, 'localhost');
+    return (await exchange(socket, getting('/', 'localhost'))).status;
+  };
+
+  it('makes room for a newer one: the oldest that says nothing goes first', async () => {
+    const { port } = await edge();
+    const begun = await connected(port);
+    begun.write('\x16\x03\x01');
+    const silent = await flood(() => connected(port), 900);
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 1_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const newer = await flood(() => connected(port), FLOOD - 900);
+    expect(await served(port)).toBe(200);
+    await Promise.all(silent.slice(0, FLOOD - 1_000).map(ended));
+    expect([begun.destroyed, newer.at(-1)?.destroyed]).toEqual([false, false]);
+  });
+
+  it('makes room also where each has said something', async () => {
+    const { port } = await edge();
+    const begun = await flood(async () => {
+      const socket = await connected(port);
+      socket.write('\x16\x03\x01');
+      return socket;
+    });
+    await Promise.all(begun.slice(0, FLOOD - 1_000).map(ended));
+    expect(await served(port)).toBe(200);
+  });
+
+  it.skipIf(process.platform !== 'linux')('leaves those of an address that has few', async () => {
+    const { port } = await edge();
+    const other = await connected(port, '127.0.0.2');
+    const silent = await flood(() => connected(port));
+    await Promise.all(silent.slice(0, 50).map(ended));
+    const secure = await secured(other, ca, 'localhost');
+    expect((await exchange(secure, getting('/', 'localhost'))).status).toBe(200);
   });
 
   it('does not hold up a stop', async () => {

@@ -1,6 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DataFolder } from '../../src/store/folder.ts';
@@ -182,14 +195,14 @@ describe('a folder that was replaced', () => {
   it.each(Object.entries(replacements))('(%s) is no longer ours, and is left alone', async (_, replace) => {
     const path = join(await temporaryFolder(), 'data');
     const first = await DataFolder.take(path);
-    await first.announce({ url: 'http://old', pid: process.pid, controlToken: null });
+    await first.announce({ url: 'http://127.0.0.1:1', pid: process.pid, controlToken: null });
     expect(first.assertOurs).not.toThrow();
     await replace(path);
     expect(first.assertOurs).toThrow(/was removed, moved or replaced/);
     const second = await DataFolder.take(path);
-    await second.announce({ url: 'http://new', pid: process.pid, controlToken: null });
+    await second.announce({ url: 'http://127.0.0.1:2', pid: process.pid, controlToken: null });
     await first.release();
-    expect(await readServerInfo(path)).toMatchObject({ url: 'http://new' });
+    expect(await readServerInfo(path)).toMatchObject({ url: 'http://127.0.0.1:2' });
     expect(second.assertOurs).not.toThrow();
     await second.release();
   });
@@ -202,7 +215,7 @@ describe('server.json', () => {
     const path = await temporaryFolder();
     const folder = await DataFolder.take(path);
     expect(await readServerInfo(path)).toBeUndefined();
-    await folder.announce({ ...info(process.pid), url: 'http://old' });
+    await folder.announce({ ...info(process.pid), url: 'http://127.0.0.1:1' });
     await folder.announce(info(process.pid));
     expect(await readServerInfo(path)).toEqual(info(process.pid));
     expect((await stat(join(path, 'server.json'))).mode & 0o777).toBe(0o600);
@@ -218,6 +231,50 @@ describe('server.json', () => {
       code: 'storage_failed',
       message: `the data folder ${path} cannot be written: it is a folder, not a file`,
     });
+  });
+
+  const own = Object.values(networkInterfaces()).flatMap((list = []) =>
+    list.filter(({ scopeid }) => !scopeid),
+  );
+
+  it.each([
+    ...['localhost', 'LOCALHOST', '127.0.0.1', '127.1', '127.8.8.8', '[::1]', hostname()],
+    ...own.map(({ family, address }) => (family === 'IPv6' ? `[${address}]` : address)),
+  ])('with an address at %s is of this machine', async (host) => {
+    const path = await temporaryFolder();
+    const written = { ...info(process.pid), url: `https://${host}:4477` };
+    await writeFile(join(path, 'server.json'), JSON.stringify(written));
+    expect(await readServerInfo(path)).toEqual(written);
+  });
+
+  it.each([
+    ...['http://192.0.2.1', 'http://[2001:db8::1]', 'http://shop.example', 'http://localhost.shop.example'],
+    ...['http://localhost@192.0.2.1', 'http://x.localhost', 'ws://localhost', 'file:///', 'localhost:4477'],
+  ])('that leads to %s tells of no server', async (url) => {
+    const path = await temporaryFolder();
+    await writeFile(join(path, 'server.json'), JSON.stringify({ ...info(process.pid), url }));
+    expect(await readServerInfo(path)).toBeUndefined();
+  });
+
+  const asRoot = process.getuid?.() === 0;
+
+  it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
+    [
+      'is a link',
+      async (path) => {
+        await rename(path, `${path}.moved`);
+        await symlink(`${path}.moved`, path);
+      },
+    ],
+    ['is larger than we make it', (path) => appendFile(path, ' '.repeat(300_000))],
+    ...(asRoot ? [['is of another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]] : []),
+  ])('that %s tells of no server', async (_, change) => {
+    const path = await temporaryFolder();
+    const file = join(path, 'server.json');
+    await writeFile(file, JSON.stringify(info(process.pid)));
+    expect(await readServerInfo(path)).toEqual(info(process.pid));
+    await change(file);
+    expect(await readServerInfo(path)).toBeUndefined();
   });
 
   it.each(['', '{', '{}', 'null', '{"url":1,"pid":1}'])(
@@ -256,9 +313,9 @@ describe('server.json', () => {
     await mkdir(below, { recursive: true });
     await announce(base, info(process.pid));
     expect(await findServer(below)).toEqual(info(process.pid));
-    await announce(join(base, 'shop'), { ...info(process.pid), url: 'http://nearer' });
-    expect((await findServer(below))?.url).toBe('http://nearer');
+    await announce(join(base, 'shop'), { ...info(process.pid), url: 'http://127.0.0.1:3' });
+    expect((await findServer(below))?.url).toBe('http://127.0.0.1:3');
     await announce(below, info(await deadPid()));
-    expect((await findServer(below))?.url).toBe('http://nearer');
+    expect((await findServer(below))?.url).toBe('http://127.0.0.1:3');
   });
 });

@@ -104,7 +104,7 @@ async function placeOf(context: Context, options: ResolvedOptions): Promise<Plac
   }
   const given = keysOf(context);
   const isWhole = given.publicKey !== undefined && given.secretKey !== undefined;
-  const { controlToken, tlsCa } = context.choice;
+  const { controlToken = context.choice.tokenVariable, tlsCa } = context.choice;
   const caFile = tlsCa === undefined ? undefined : resolve(context.io.cwd, tlsCa);
   if (!isWhole && !isLoopback(new URL(url).hostname)) {
     throw new GatewayError('usage', 'a deployment is asked with the keys of a merchant there', {

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { startSim } from '../helpers/sim.ts';
+
+const ALIAS = 'pay.example.com';
+const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+describe('gateway-sim/alias-hosts', () => {
+  it.each([false, true])(
+    'leads every client of Node to the emulator, however it writes the name (TLS: %s)',
+    async (isSecure) => {
+      const { url, server } = await startSim({ tls: isSecure, hostAlias: [ALIAS] });
+      const { port, tlsCa } = server;
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ['--import', fileOf('../../bin/alias-hosts.js'), fileOf('alias-clients.mjs')],
+        {
+          env: {
+            ...{
+              ALIAS,
+              GATEWAY_SIM_URL: url,
+              GATEWAY_SIM_HOST_ALIAS: `other.example, ${ALIAS.toUpperCase()}`,
+            },
+            ...(isSecure && { TLS: '1', NODE_EXTRA_CA_CERTS: tlsCa ?? '' }),
+          },
+        },
+      );
+      const { results, looked } = JSON.parse(stdout) as {
+        results: Record<string, unknown[]>;
+        looked: string[];
+      };
+      expect(looked).toEqual([]);
+      const { http2, fetch, ...others } = results;
+      expect(Object.keys(others).length).toBeGreaterThan(6);
+      for (const [way, reached] of Object.entries(others))
+        expect([way, ...reached]).toEqual([way, port, port, port]);
+      expect(fetch).toEqual([200, 200, 200]);
+      // The emulator speaks HTTP/1.1: it was reached all the same.
+      const inHttp2 = isSecure ? expect.stringMatching(/no.application.protocol/) : port;
+      expect(http2).toEqual([inHttp2, inHttp2, inHttp2]);
+    },
+  );
+});
