@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { replaceFile } from './files.ts';
+import { fileId, replaceFile } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** The folder that `start` uses unless it is told another. */
@@ -19,7 +19,7 @@ const serverFile = (folder: string) => join(folder, 'server.json');
 
 /** Tells commands where the server of a folder is. */
 export async function writeServerInfo(folder: string, info: ServerInfo): Promise<void> {
-  const text = JSON.stringify({ ...info, started: identityOf(info.pid).started });
+  const text = JSON.stringify({ ...info, started: identityOf(info.pid).started, folder: fileId(folder) });
   const file = await replaceFile(serverFile(folder), (file) => file.appendFile(`${text}\n`));
   await file.close();
 }
@@ -30,13 +30,16 @@ export async function removeServerInfo(folder: string): Promise<void> {
 
 /**
  * The server that runs on this folder, or undefined when there is none. One whose process is gone, or is another one
- * with the same number, is ignored.
+ * with the same number, is ignored, and so is one that runs on another folder, of which this one is a copy.
  */
 export async function readServerInfo(folder: string): Promise<ServerInfo | undefined> {
   try {
-    const { started = null, ...info } = JSON.parse(await readFile(serverFile(folder), 'utf8')) as ServerInfo &
-      ProcessIdentity;
-    return typeof info.url === 'string' && isRunning({ pid: info.pid, started }) ? info : undefined;
+    const stored = JSON.parse(await readFile(serverFile(folder), 'utf8')) as ServerInfo &
+      ProcessIdentity & { folder?: string };
+    const here = fileId(folder);
+    const { started = null, folder: its = here, ...info } = stored;
+    const isOurs = its === here && isRunning({ pid: info.pid, started });
+    return typeof info.url === 'string' && isOurs ? info : undefined;
   } catch {
     return undefined;
   }
