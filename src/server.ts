@@ -219,6 +219,10 @@ async function serve(
     onEvent(listener: (event: SimEvent) => void): void {
       parts.events.subscribe((event) => listener(simEventView(event, parts)));
     },
+    /** Whether the data folder was removed, moved or replaced meanwhile. Known when it is stopped. */
+    get isLost() {
+      return store.isLost;
+    },
     /** Resolves when everything is stopped, on whichever side that began. */
     stopped: shutdown.ended,
     /** Answers what is under way, stores everything, lets go of port and folder. */

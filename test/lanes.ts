@@ -22,8 +22,8 @@ const MOCKING = [
   ...['journal', 'lock-race', 'migrations'].map((name) => `test/store/${name}.test.ts`),
 ];
 
-/** Other test runners, each with a project of its own. */
-const FOR_RELEASES = ['test/recipes/{runners,copied-tests}.test.ts'];
+/** Other test runners, each with a project of its own, and that of the trials. */
+const FOR_RELEASES = ['test/recipes/{runners,copied-tests}.test.ts', 'test/long/run.test.ts'];
 
 /** Every test file is in exactly one of these. `npm test` leaves out the last two. */
 export const LANES: Readonly<Record<string, Lane>> = {

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
-import { unwritableFolder } from '../store/files.ts';
+import { onFolder } from '../store/files.ts';
 import { LOG_FILE } from '../store/folder.ts';
 import { makeFolder } from '../store/make-folder.ts';
 import type { ReadyEvent } from './banner.ts';
@@ -50,13 +50,11 @@ async function openLog({ inMemory, dataDir }: ResolvedOptions): Promise<{ log: s
   const log = inMemory
     ? join(tmpdir(), `gateway-sim-${randomBytes(6).toString('hex')}.log`)
     : join(resolve(dataDir), LOG_FILE);
-  try {
-    if (!inMemory) await makeFolder(dirname(log));
+  return onFolder(dirname(log), async () => {
+    if (!inMemory) await makeFolder(dirname(log), 0o700);
     // Appended to: another emulator may have the folder, and what it says is not ours to clear.
     return { log, file: await open(log, inMemory ? 'ax' : 'a', 0o600) };
-  } catch (error) {
-    throw unwritableFolder(dirname(log), error);
-  }
+  });
 }
 
 async function startDetached(file: FileHandle, log: string, isTemporary: boolean): Promise<Started> {

@@ -60,7 +60,7 @@ Exit codes:
   3  no server
   4  not found or wrong state
   5  port or data folder in use, or the folder cannot be written
-  6  state damaged
+  6  state damaged, or its folder removed or replaced while it ran
 `;
 
 const COMMON_OPTIONS: OptionDeclarations = {

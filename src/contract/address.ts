@@ -39,7 +39,8 @@ export function parsedUrlProblem(text: string): string | undefined {
 
 /** The beginning of a text that a message repeats. */
 export function shorten(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  // By code points: half of a pair is no text.
+  return text.length > 60 ? `${/^.{0,60}/su.exec(text)}…` : text;
 }
 
 /** An address that an IPN can go to. @throws GatewayError `invalid_fields` */

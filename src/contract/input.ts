@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { shorten } from './address.ts';
 import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
 import { didYouMean, type ErrorCode, GatewayError, MAX_PROBLEMS } from './error.ts';
 import { field, type JsonSchema } from './field.ts';
@@ -52,10 +53,18 @@ function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] 
   return here instanceof z.ZodMiniObject ? Object.keys(here._zod.def.shape) : [];
 }
 
+/** How half of a character stands in JSON, alone or with the other half: no UTF-8 can hold one otherwise. */
+export const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+
 /** The message of a schema that has none of its own. */
 const UNSAID = 'Invalid input';
 
-function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
+/**
+ * What an issue says, in whole sentences.
+ *
+ * @param known the names of fields where it was found
+ */
+export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] = []): string[] {
   const path = issue.path.join('.') || 'the input';
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -64,7 +73,7 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): strin
         return `unknown field ${name}${didYouMean(key, known, `; known: ${known.join(', ')}`)}`;
       });
     case 'invalid_value':
-      return [`${path} must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`];
+      return [`${path} must be ${describeChoice(issue.values, issue.input)}`];
     case 'invalid_type':
       if (issue.input === undefined) return [`${path} is required`];
       // A schema that says what it expects says it of another type, too.
@@ -74,8 +83,16 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): strin
     case 'custom':
       return [issue.message.startsWith(path) ? issue.message : `${path} ${issue.message}`];
     default:
-      return [`${path} is not valid${issue.message ? `: ${issue.message}` : ''}`];
+      return [`${path} is not valid${issue.message === UNSAID ? '' : `: ${issue.message}`}`];
   }
+}
+
+/** What is expected of a closed set, and what came. */
+function describeChoice(values: readonly unknown[], got: unknown): string {
+  const expected = `${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`;
+  if (got === undefined || (typeof got === 'object' && got !== null)) return expected;
+  if (typeof got !== 'string') return `${expected} (got ${got})`;
+  return `${expected} (got "${shorten(got)}")${didYouMean(shorten(got), values.map(String))}`;
 }
 
 /** Text that passes a check. */

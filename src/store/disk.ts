@@ -52,8 +52,10 @@ export class Disk {
   #snapshotting: Promise<void> | undefined;
   #closed = false;
   readonly #warn: (text: string) => void;
-  /** The last one. */
+  /** What was reported last: a change and a snapshot fail for the same reason. */
   #warned: string | undefined;
+  /** Whether the folder, or the journal in it, was another one at the end. */
+  isLost = false;
 
   private constructor(
     low: Low<SnapshotImage>,
@@ -67,7 +69,11 @@ export class Disk {
     this.#file = file;
     this.#journal = journal;
     this.#warn = warn;
-    this.#queue = new WriteQueue(journal, () => this.#planSnapshot(), warn);
+    this.#queue = new WriteQueue(
+      journal,
+      () => this.#planSnapshot(),
+      (text) => this.#report(text),
+    );
     this.#staleness = staleness;
     this.#shadowed = shadowed;
     this.#generation = generation;
@@ -145,25 +151,33 @@ export class Disk {
   }
 
   /**
-   * Stores what is pending, writes a last snapshot and lets go of the files.
-   *
-   * @returns why `db.json` is old, when it is: nothing is lost, but people who read it should know
+   * Stores what is pending, writes a last snapshot and lets go of the files. Reports why `db.json` is old, when it is:
+   * nothing is lost, but people who read it should know.
    */
-  async close(): Promise<string | undefined> {
+  async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#snapshotting;
     await this.#queue.idle();
-    const failure =
-      this.#journal.end.changes &&
-      (await this.#writeSnapshot().catch((error: unknown) =>
-        error instanceof GatewayError
-          ? error.message
-          : `db.json could not be renewed (${reason(error)}): journal.jsonl beside it holds the changes`,
-      ));
+    try {
+      if (this.#journal.end.changes) await this.#writeSnapshot();
+    } catch (error) {
+      const isOld = `db.json could not be renewed (${reason(error)}): journal.jsonl beside it holds the changes`;
+      this.#report(error instanceof GatewayError ? error.message : isOld);
+    }
     await this.#queue.idle();
+    try {
+      this.#journal.assertOurs();
+    } catch (error) {
+      this.isLost = true;
+      this.#report((error as Error).message);
+    }
     await this.#journal.close();
-    return failure || undefined;
+  }
+
+  #report(text: string): void {
+    if (text !== this.#warned) this.#warn(text);
+    this.#warned = text;
   }
 
   #planSnapshot(): void {
@@ -184,10 +198,12 @@ export class Disk {
     // After a failure the journal still holds everything: it is tried again after the next change.
     this.#snapshotting ??= this.#writeSnapshot()
       .then(
-        () => true,
+        () => {
+          this.#warned = undefined;
+          return true;
+        },
         (error: Error) => {
-          if (error instanceof GatewayError && error.message !== this.#warned) this.#warn(error.message);
-          this.#warned = error.message;
+          if (error instanceof GatewayError) this.#report(error.message);
         },
       )
       .then((isWritten) => {

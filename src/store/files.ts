@@ -1,7 +1,7 @@
 import { constants, statSync } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readlink, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type ErrorDetails, GatewayError } from '../contract/error.ts';
+import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 
 /** Which file a path leads to: equal for the same one only, as long as it is open. Undefined where there is none. */
@@ -48,6 +48,15 @@ export async function isMade(making: Promise<unknown>): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
+}
+
+/** @throws GatewayError of this code for a link that leads to nothing: to the system it is there and is not there */
+export async function requireNoDanglingLink(path: string, code: ErrorCode): Promise<void> {
+  const target = await readlink(path).catch(() => undefined);
+  if (target === undefined || statSync(path, { throwIfNoEntry: false })) return;
+  throw new GatewayError(code, `${path} is a dangling link: there is nothing at ${target}`, {
+    hint: hint`Put back what it leads to, or remove the link.`,
+  });
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -35,7 +35,7 @@ export class DataFolder {
   static async take(path: string, patienceMs?: number): Promise<DataFolder> {
     const folder = resolve(path);
     return onFolder(folder, async () => {
-      await makeFolder(folder);
+      await makeFolder(folder, 0o700);
       const isNew = (await readdir(folder)).every(isOfStart);
       const lock = await Lock.take(folder, patienceMs);
       if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL);

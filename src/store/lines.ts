@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { type FileHandle, open } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
-import { reason } from './files.ts';
+import { reason, requireNoDanglingLink } from './files.ts';
 
 /** Read at a time: no file is ever in memory as a whole, and the event loop gets its turn in between. */
 const CHUNK_BYTES = 2 ** 20;
@@ -89,7 +89,11 @@ export async function readIfThere<Result>(
     return await read(file);
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      // What it leads to may be on a disk that is away: a new state must not take its place.
+      await requireNoDanglingLink(path, 'state_damaged');
+      return undefined;
+    }
     throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
   } finally {
     await file?.close();

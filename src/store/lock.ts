@@ -28,8 +28,8 @@ const HEARTBEAT_MS = 2_000;
 const PATIENCE_MS = 6_000;
 const LOOK_MS = 100;
 
-/** Who holds a lock. One of an early version tells no place: it was held here. */
-type Holder = ProcessIdentity & Partial<Place>;
+/** Who holds a lock, and of which folder. One of an early version tells neither place nor folder: it was held here. */
+type Holder = ProcessIdentity & Partial<Place> & { folder?: string };
 
 /** What makes a data folder the property of one process. */
 export class Lock {
@@ -62,7 +62,7 @@ export class Lock {
     const file = await open(mine, 'wx', 0o600);
     try {
       // Linked into place, so that nobody ever reads a lock that is only half written.
-      await file.writeFile(ourselves());
+      await file.writeFile(ourselves(folder));
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (await isMade(link(mine, path))) return new Lock(path, file, undefined);
         const left = await takeOver(path, mine, patienceMs);
@@ -125,7 +125,7 @@ async function takeOver(
 async function replaceJudged(path: string, sign: string, by: string): Promise<boolean> {
   const right = join(dirname(path), `lock.${sign}`);
   const claim = `${right}.${randomBytes(4).toString('hex')}`;
-  await writeFile(claim, ourselves(), { mode: 0o600 });
+  await writeFile(claim, ourselves(dirname(path)), { mode: 0o600 });
   try {
     if (!(await isMade(link(claim, right))) && !(await takeRight(right, claim))) return false;
     try {
@@ -166,7 +166,10 @@ async function findStale(lock: string, patienceMs: number) {
     }
     return { sign, elsewhere };
   }
-  if (holder && isRunning(holder)) throw inUse(dirname(lock), `another gateway-sim (process ${holder.pid})`);
+  // One of another folder came here with a copy of it: that its owner runs says nothing of this one.
+  const isCopy = holder?.folder !== undefined && holder.folder !== fileId(dirname(lock));
+  if (holder && !isCopy && isRunning(holder))
+    throw inUse(dirname(lock), `another gateway-sim (process ${holder.pid})`);
   return { sign };
 }
 
@@ -188,8 +191,8 @@ async function signOf(lock: string): Promise<string | undefined> {
   return found && `${found.dev}-${found.ino}-${found.mtimeNs}`;
 }
 
-function ourselves(): string {
-  return JSON.stringify({ ...identityOf(process.pid), ...placeOf() });
+function ourselves(folder: string): string {
+  return JSON.stringify({ ...identityOf(process.pid), ...placeOf(), folder: fileId(folder) });
 }
 
 function parseHolder(content: string): Holder | undefined {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { didYouMean } from '../contract/error.ts';
+import { describeIssue } from '../contract/input.ts';
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from '../contract/state.ts';
 import { damaged } from './files.ts';
 import { type QuickCheck, quickCheck } from './quick-check.ts';
@@ -16,7 +17,7 @@ const QUICK = new Map<CollectionName, QuickCheck>(
  */
 export function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {
   if (!Array.isArray(records))
-    throw invalid([name], z.safeParse(z.array(z.unknown()), records).error, source);
+    throw invalid([name], z.safeParse(z.array(z.unknown()), records, { reportInput: true }).error, source);
   const isValid = QUICK.get(name);
   for (let index = 0; index < records.length; index++) {
     if (!isValid?.(records[index])) records[index] = parseRecord(name, records[index], index, source);
@@ -25,7 +26,7 @@ export function parseRecords(name: CollectionName, records: unknown, source: str
 }
 
 function parseRecord(name: CollectionName, given: unknown, index: number, source: string): unknown {
-  const parsed = z.safeParse<z.ZodMiniType>(COLLECTIONS[name][0], given);
+  const parsed = z.safeParse<z.ZodMiniType>(COLLECTIONS[name][0], given, { reportInput: true });
   if (!parsed.success) throw invalid([name, index], parsed.error, source);
   const unknown = unknownKey(given, parsed.data, [name, index]);
   if (unknown !== undefined) throw damaged(`${source} is damaged: ${unknown}`);
@@ -37,9 +38,9 @@ function invalid(
   error: z.core.$ZodError | undefined,
   source: string,
 ): ReturnType<typeof damaged> {
-  const issue = error?.issues[0];
-  const path = [...where, ...(issue?.path ?? [])].join('.');
-  return damaged(`${source} is damaged: ${path}: ${issue?.message ?? 'not valid'}`);
+  const [issue] = error?.issues ?? [];
+  const [problem] = issue ? describeIssue({ ...issue, path: [...where, ...issue.path] }) : [];
+  return damaged(`${source} is damaged: ${problem ?? `${where.join('.')} is not valid`}`);
 }
 
 /** The first key that the schema dropped, in words. */

@@ -21,6 +21,8 @@ export function statOf(pid: number): string[] {
 
 /** Whether a process of this number runs. One that has ended but whose parent never asked (as in containers) does not. */
 export function isAlive(pid: number): boolean {
+  // To the system, zero and less stand for groups of processes, and for all of them.
+  if (!(pid > 0)) return false;
   try {
     process.kill(pid, 0);
     return !hasEnded(statOf(pid));

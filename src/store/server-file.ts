@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { bareHost, isLoopback } from '../contract/address.ts';
-import { readOwnFile, replaceFile } from './files.ts';
+import { fileId, readOwnFile, replaceFile } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** The folder that `start` uses unless it is told another. */
@@ -21,7 +21,7 @@ const serverFile = (folder: string) => join(folder, 'server.json');
 
 /** Tells commands where the server of a folder is. */
 export async function writeServerInfo(folder: string, info: ServerInfo): Promise<void> {
-  const text = JSON.stringify({ ...info, started: identityOf(info.pid).started });
+  const text = JSON.stringify({ ...info, started: identityOf(info.pid).started, folder: fileId(folder) });
   const file = await replaceFile(serverFile(folder), (file) => file.appendFile(`${text}\n`));
   await file.close();
 }
@@ -32,14 +32,17 @@ export async function removeServerInfo(folder: string): Promise<void> {
 
 /**
  * The server that runs on this folder, or undefined when there is none. One whose process is gone, or is another one
- * with the same number, is ignored, and so is a file that somebody else may have put there: of another user, or with an
- * address that is not of this machine.
+ * with the same number, is ignored, and so is one that runs on another folder, of which this one is a copy, and a file
+ * that somebody else may have put there: of another user, or with an address that is not of this machine.
  */
 export async function readServerInfo(folder: string): Promise<ServerInfo | undefined> {
   try {
-    const { started = null, ...info } = JSON.parse(await readOwnFile(serverFile(folder))) as ServerInfo &
-      ProcessIdentity;
-    return isOnThisMachine(info.url) && isRunning({ pid: info.pid, started }) ? info : undefined;
+    const stored = JSON.parse(await readOwnFile(serverFile(folder))) as ServerInfo &
+      ProcessIdentity & { folder?: string };
+    const here = fileId(folder);
+    const { started = null, folder: its = here, ...info } = stored;
+    const isOurs = its === here && isRunning({ pid: info.pid, started });
+    return isOurs && isOnThisMachine(info.url) ? info : undefined;
   } catch {
     return undefined;
   }

@@ -140,11 +140,15 @@ export class Store {
     return snapshotOf((name) => [...this.#state[name].values()]);
   }
 
+  /** Whether the folder was removed, moved or replaced and was not back when it was closed. */
+  get isLost(): boolean {
+    return this.#disk?.isLost ?? false;
+  }
+
   /** Stores what is pending, writes a last snapshot and lets go of the files. Nothing can be committed any more. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    const notice = await this.#disk?.close();
-    if (notice !== undefined) this.notices.push(notice);
+    await this.#disk?.close();
   }
 }

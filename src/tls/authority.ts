@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
 import { type Issued, isAsIssued, issue } from './certificates.ts';
 import { isKeyOf, namesOf } from './pem.ts';
+import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 
 /** Where the certificates of `--tls` lie, in the data folder. */
 const FOLDER = 'tls';
@@ -108,44 +108,11 @@ export async function temporaryAuthority(
 ): Promise<Local & { remove: () => Promise<void> }> {
   const { ca, ...issued } = issue(names, now);
   try {
-    const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-tls-'));
-    if (!temporary.size) watchEnd();
-    temporary.add(folder);
+    const folder = await makeTemporaryFolder();
     const caFile = join(folder, CA_FILE);
     await writeFile(caFile, ca, { mode: 0o600 });
-    return { ...issued, caFile, notice: null, remove: () => removeTemporary(folder) };
+    return { ...issued, caFile, notice: null, remove: () => removeTemporaryFolder(folder) };
   } catch (error) {
     throw unwritable(`the temporary folder ${tmpdir()}`, error);
   }
-}
-
-/** The folders of the emulators of this process: one listener does for all of them. */
-const temporary = new Set<string>();
-
-/** They end a process that listens to none of them, and without the event `exit`. */
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-function watchEnd(): void {
-  process.once('exit', removeAll);
-  for (const signal of SIGNALS) process.on(signal, endBySignal);
-}
-
-/** Where others listen, too, they decide what becomes of the process. */
-function endBySignal(signal: NodeJS.Signals): void {
-  if (process.listenerCount(signal) > 1) return;
-  removeAll();
-  process.off(signal, endBySignal);
-  process.kill(process.pid, signal);
-}
-
-function removeAll(): void {
-  for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
-}
-
-async function removeTemporary(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
-  temporary.delete(folder);
-  if (temporary.size) return;
-  process.off('exit', removeAll);
-  for (const signal of SIGNALS) process.off(signal, endBySignal);
 }

@@ -27,6 +27,9 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
     now: (): number => clock.now(),
     read: (): ClockReading => clock.read(),
 
+    /** When the first thing is due that the next start goes on with, an attempt that was ended included; null when there is none. */
+    nextAfterRestart: (): number | null => firstDue(store.state),
+
     /** What is to be done next, soonest first: at most `limit`. */
     upcoming: (limit: number): Upcoming[] =>
       clock.upcoming(limit).flatMap(({ id, at }) => upcomingOf(store.state, id, at) ?? []),
@@ -72,6 +75,15 @@ export type Upcoming = { at: number } & (
   | { what: 'attempt'; delivery: Delivery }
   | { what: 'settle'; payment: Payment; outcome: PaymentOutcome }
 );
+
+function firstDue({ deliveries, payments }: State): number | null {
+  let first = Number.POSITIVE_INFINITY;
+  for (const { state, nextAttemptAt } of deliveries.values()) {
+    if (state === 'pending' && nextAttemptAt !== null) first = Math.min(first, Date.parse(nextAttemptAt));
+  }
+  for (const payment of payments.values()) first = Math.min(first, dueOf(payment)?.at ?? first);
+  return first === Number.POSITIVE_INFINITY ? null : first;
+}
 
 function upcomingOf({ payments, deliveries }: State, id: string, at: number): Upcoming | undefined {
   const delivery = deliveries.get(id);

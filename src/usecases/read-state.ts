@@ -1,4 +1,5 @@
 import { GatewayError, MAX_PROBLEMS } from '../contract/error.ts';
+import { SURROGATE_ESCAPE } from '../contract/input.ts';
 import { COLLECTION_NAMES, type CollectionName } from '../contract/state.ts';
 import { parseSnapshot, type Snapshot, snapshotOf } from '../store/snapshot.ts';
 import { parsed, type StatePart, StateText } from './state-text.ts';
@@ -63,16 +64,25 @@ class RecordReader {
   }
 
   take(part: StatePart): void {
-    if (part.kind === 'item') {
-      this.#batch.records.push(parsed(part.json));
-      if (this.#batch.records.length >= SLICE_RECORDS) this.#check(part.index + 1);
-    } else {
+    if (part.kind === 'item') this.#takeRecord(part);
+    else {
       this.#check(0, part.name);
       if (part.kind === 'list') {
         this.#parse(part.name, []);
         this.#lists.set(part.name, []);
       } else if (part.name !== 'version') this.#parse(part.name, parsed(part.json));
     }
+  }
+
+  #takeRecord({ name, index, json }: StatePart & { kind: 'item' }): void {
+    const record = parsed(json);
+    const place = SURROGATE_ESCAPE.test(json) ? findLoneSurrogate(record) : undefined;
+    if (!place) this.#batch.records.push(record);
+    if (place || this.#batch.records.length >= SLICE_RECORDS) this.#check(index + 1);
+    if (!place) return;
+    const path = [name, index, ...place].join('.');
+    const problem = `${path} has a lone surrogate, half of a character that no file can hold`;
+    this.#report([`${this.#source} is damaged: ${problem}`]);
   }
 
   /** @throws GatewayError `state_damaged` */
@@ -102,15 +112,18 @@ class RecordReader {
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // It was alone in its list, and so the first one there.
-      this.#problems.push(
-        ...error.problems.map((problem) => problem.replace(`${name}.0`, `${name}.${index}`)),
-      );
-      if (this.#problems.length < MAX_PROBLEMS) return;
-      throw this.#damaged([
-        ...this.#problems.slice(0, MAX_PROBLEMS - 1),
-        'and more: the rest was not looked at',
-      ]);
+      this.#report(error.problems.map((problem) => problem.replace(`${name}.0`, `${name}.${index}`)));
     }
+  }
+
+  /** @throws GatewayError `state_damaged` once there are more problems than it names */
+  #report(problems: readonly string[]): void {
+    this.#problems.push(...problems);
+    if (this.#problems.length < MAX_PROBLEMS) return;
+    throw this.#damaged([
+      ...this.#problems.slice(0, MAX_PROBLEMS - 1),
+      'and more: the rest was not looked at',
+    ]);
   }
 
   #keep(name: string, records: readonly unknown[]): void {
@@ -128,6 +141,20 @@ class RecordReader {
   #damaged(problems: readonly string[]): GatewayError {
     return new GatewayError('state_damaged', problems[0] ?? '', { problems });
   }
+}
+
+/** What lies deeper is refused as unknown, whatever it is. */
+const MAX_DEPTH = 20;
+
+/** Where a text of a value has one; undefined where none has. */
+function findLoneSurrogate(value: unknown, depth = 0): string[] | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : [];
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
+  for (const [name, inside] of Object.entries(value)) {
+    const place = findLoneSurrogate(name) ?? findLoneSurrogate(inside, depth + 1);
+    if (place) return [name.toWellFormed(), ...place];
+  }
+  return undefined;
 }
 
 function isCollection(name: string): name is CollectionName {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../contract/error.ts';
+import { SURROGATE_ESCAPE } from '../contract/input.ts';
 import { MAX_FIELDS, requireFewFields, tooManyFields } from './field-limit.ts';
 import { parseMultipart } from './multipart.ts';
 import { RecentPieces, withoutRest } from './recent.ts';
@@ -94,7 +95,8 @@ function parseJson(body: Buffer): PostedFields {
   const text = body.toString('utf8');
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    // Lone surrogates, which JSON can carry but UTF-8 cannot, become the replacement character.
+    parsed = SURROGATE_ESCAPE.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
   } catch (error) {
     throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, {
       cause: error,
@@ -103,13 +105,10 @@ function parseJson(body: Buffer): PostedFields {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new GatewayError('unparseable_body', 'the body must be a JSON object');
   }
-  // Lone surrogates, which JSON can carry but UTF-8 cannot, become the replacement character.
-  const fields = Object.entries(parsed).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value.toWellFormed() : value,
-  ]);
-  return { text, fields: Object.fromEntries(fields) };
+  return { text, fields: parsed as PostedFields['fields'] };
 }
+
+const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value);
 
 /** Every number that stands behind `"amount":` in JSON text, as it was written. */
 export function writtenAmounts(json: string): string[] {

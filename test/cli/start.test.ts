@@ -247,7 +247,7 @@ describe('start below a folder with a state', () => {
 });
 
 describe('what is still due', () => {
-  it('is said by stop and by the next start', async () => {
+  it('is said by stop, by the next start and at its end', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await startBinary(['--payment-expires', '1h'], { cwd });
     await initiate(ready.url, ready.publicKey, 'order-1');
@@ -256,6 +256,8 @@ describe('what is still due', () => {
     await ended;
     const next = await startBinary([], { cwd });
     await next.until((_, stderr) => /gateway-sim: Something is still due, next at 2\d{3}-/.test(stderr));
+    next.child.kill('SIGINT');
+    expect((await next.ended).stderr).toMatch(/next at 2\d{3}-.*Z: it goes on with the next start\n$/);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { characters, isEmail, urlProblem } from '../../src/contract/address.ts';
+import { characters, isEmail, shorten, urlProblem } from '../../src/contract/address.ts';
 import { GatewayError } from '../../src/contract/error.ts';
 import { renderHint } from '../../src/contract/hint.ts';
 import { LOOSE } from '../../src/contract/profiles.ts';
@@ -317,6 +317,10 @@ describe('the fields of initiate', () => {
     const error = refusal(posted(bad));
     expect(error.problems.map((problem) => problem.split(' ')[0])).toEqual(Object.keys(bad));
     expect(error.message).toBe(error.problems[0]);
+  });
+
+  it('shortens what it repeats of a long value between characters, not within one', () => {
+    expect(shorten(`a${'😀'.repeat(60)}`)).toBe(`a${'😀'.repeat(59)}…`);
   });
 
   it('shortens what it repeats of a long value', () => {

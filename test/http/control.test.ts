@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
@@ -180,6 +181,16 @@ describe('/_sim/status and /_sim/shutdown', () => {
     expect(status['counts']).toMatchObject({ payments: { pending: 1, succeeded: 0 } });
     expect(status['options']).toMatchObject({ loose: true });
     expect(JSON.stringify(status)).not.toContain('sec_of_the_team_1234');
+  });
+
+  it('shutdown tells when the next start goes on, an IPN that is under way included', async () => {
+    const sim = await startSim({ inMemory: false, dataDir: await temporaryFolder() });
+    const receiver = await startReceiver(['hang']);
+    await initiate(sim, 'a', { ipn_url: receiver.url });
+    await post(sim, '/payments/a/settle', { outcome: 'approve', delivery: 'redirect-then-ipn' });
+    await receiver.request(1);
+    expect((await post(sim, '/shutdown')).body).toMatchObject({ nextDue: expect.any(String) });
+    await sim.server.stopped;
   });
 
   it('shutdown answers first and then lets go of the port, open streams included', async () => {

@@ -375,6 +375,18 @@ describe('a state', () => {
       'the imported state is damaged: cards.1.',
     ],
     [
+      'a lone surrogate',
+      (state) => ({ ...state, payments: state.payments.map((one) => ({ ...one, details: 'a\ud800' })) }),
+      422,
+      'the imported state is damaged: payments.0.details has a lone surrogate',
+    ],
+    [
+      'a value that is no choice',
+      (state) => ({ ...state, payments: state.payments.map((one) => ({ ...one, status: 'cancelled' })) }),
+      422,
+      'payments.0.status must be one of pending, succeeded, canceled, failed, expired (got "cancelled"): did you mean canceled?',
+    ],
+    [
       'an id twice',
       (state) => ({ ...state, payments: [...state.payments, state.payments[0]] }),
       422,

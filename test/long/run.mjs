@@ -1,28 +1,65 @@
 // Every trial of what the documentation promises, for half an hour, and what it came to as a table:
 //   npm run test:long -- [--minutes <n>] [--seed <n>] [<part of a trial's file name> …]
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createVitest } from 'vitest/node';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { minutes: { type: 'string', default: '30' }, seed: { type: 'string', default: '1' } },
+  options: { minutes: { type: 'string', default: '30' }, seed: { type: 'string' } },
 });
-const [minutes, seed] = [values.minutes, values.seed].map(Number);
+const seed = Number(values.seed ?? randomInt(2 ** 31));
+const minutes = Number(values.minutes);
 if (!(minutes > 0) || !Number.isInteger(seed)) {
   process.stderr.write('--minutes takes a number over 0, and --seed a whole number.\n');
   process.exit(2);
 }
-Object.assign(process.env, { TRIAL_MINUTES: String(minutes), TRIAL_SEED: String(seed) });
-const vitest = await createVitest('test', {
-  project: 'trials',
-  watch: false,
-  // One after the other: what is measured in one trial is not held up by another.
-  fileParallelism: false,
-  reporters: ['verbose', 'test/long/table.ts'],
-});
-// The trial under way ends what it has started; whoever has no patience asks twice.
-process.once('SIGINT', () => {
-  void vitest.cancelCurrentRun('keyboard-input');
-});
-await vitest.start(positionals);
-await vitest.close();
+
+if (process.env.TRIAL_SEED === undefined) lead();
+else await run();
+
+/** Runs the trials in a process group of its own: Ctrl-C would end the emulators of the trial under way, too. */
+function lead() {
+  const again = ['--minutes', String(minutes), '--seed', String(seed), ...positionals];
+  process.stdout.write(`Again with the same seed: npm run test:long -- ${again.join(' ')}\n`);
+  const trials = spawn(process.execPath, [fileURLToPath(import.meta.url), ...again], {
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      TRIAL_MINUTES: String(minutes),
+      TRIAL_SEED: String(seed),
+      TEST_SEED: String(seed),
+    },
+  });
+  let interrupts = 0;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // The trial under way ends what it has started; whoever has no patience asks twice.
+      if (interrupts++ === 0) trials.kill('SIGINT');
+      else process.kill(-trials.pid, 'SIGKILL');
+    });
+  }
+  trials.once('exit', (code) => {
+    process.exitCode = code ?? 1;
+  });
+}
+
+async function run() {
+  const vitest = await createVitest('test', {
+    project: 'trials',
+    watch: false,
+    // One after the other: what is measured in one trial is not held up by another.
+    fileParallelism: false,
+    reporters: ['verbose', 'test/long/table.ts'],
+  });
+  // Vitest's own listener ends the process at once, without a table.
+  process.removeAllListeners('SIGINT');
+  process.once('SIGINT', () => {
+    void vitest.cancelCurrentRun('keyboard-input');
+  });
+  await vitest.start(positionals);
+  await vitest.close();
+}

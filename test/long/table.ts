@@ -1,4 +1,4 @@
-import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
 import type { Failure, Tally } from './trial.ts';
 
 /** What the documentation says is never seen. */
@@ -13,7 +13,8 @@ interface Row extends Tally {
 function row(test: TestCase): Row | undefined {
   const { tally } = test.meta();
   if (!tally) return;
-  const seconds = (test.diagnostic()?.duration ?? 0) / 1000;
+  // One that was interrupted has no duration.
+  const seconds = (test.diagnostic()?.duration || Date.now() - tally.began) / 1000;
   return { ...tally, name: test.name, state: test.result().state, seconds };
 }
 
@@ -33,7 +34,7 @@ function printed(rows: readonly Row[]): string[] {
 
 /** Prints what the trials counted, as a table of Markdown. */
 export default class Table implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  onTestRunEnd(modules: readonly TestModule[], _: unknown, reason: TestRunEndReason): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const rows = tests.map(row).filter((found) => found !== undefined);
     const failures = rows.flatMap(({ name, failures }) => failures.map((failure) => ({ name, ...failure })));
@@ -45,7 +46,10 @@ export default class Table implements Reporter {
     const lines = [
       ...printed(rows),
       '',
-      `${totals}; ${never.join(', ')}, all failures ${failures.length}`,
+      `${totals}; ${never.join(', ')}, all failures ${failures.length}; seed ${process.env['TRIAL_SEED']}`,
+      ...(reason === 'interrupted'
+        ? ['Interrupted: the last trial was cut short, and others were not begun.']
+        : []),
       ...rows.flatMap(({ name, notes }) => notes.map((note) => `Note, ${name}: ${note}`)),
       ...failures.slice(0, 50).map(({ name, kind, text }) => `FAILED ${name} (${kind}): ${text}`),
     ];

@@ -68,7 +68,10 @@ describe("a user's own fixtures", () => {
     [{ version: 0 }, ' is not a gateway-sim state: none has the version 0'],
     [{ version: '1' }, ' is not a gateway-sim state: none has the version "1"'],
     [{ version: 1, walets: [] }, ': unknown key "walets": did you mean wallets?'],
-    [{ version: 1, wallets: [{ ...wallet(), balance: 7 }] }, ' is damaged: wallets.0.balance: '],
+    [
+      { version: 1, wallets: [{ ...wallet(), balance: 7 }] },
+      ' is damaged: wallets.0.balance must be of the type string',
+    ],
     [{ version: 1, wallets: [wallet(), wallet()] }, ': wallets has the id "wal_rich_usd" twice'],
     [
       {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   appendFile,
   chown,
+  cp,
   mkdir,
   readdir,
   readFile,
@@ -19,6 +20,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { DataFolder } from '../../src/store/folder.ts';
 import { isAlive, placeOf } from '../../src/store/process-identity.ts';
 import { findServer, readServerInfo, type ServerInfo } from '../../src/store/server-file.ts';
+import { readSnapshotFile } from '../../src/store/snapshot-file.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const inUse = {
@@ -67,6 +69,48 @@ describe('a data folder', () => {
     expect(await readdir(other)).toEqual(['package.json']);
   });
 
+  it('is for its owner only, whatever the process lets others do with new files', async () => {
+    const before = process.umask(0);
+    onTestFinished(() => void process.umask(before));
+    const path = join(await temporaryFolder(), 'data');
+    const folder = await DataFolder.take(path);
+    await folder.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: 'token' });
+    const mode = async (...name: string[]) => ((await stat(join(path, ...name))).mode & 0o777).toString(8);
+    expect([await mode(), await mode('lock'), await mode('server.json')]).toEqual(['700', '600', '600']);
+    await folder.release();
+  });
+
+  it('or a db.json that is a dangling link is called one, and stays', async () => {
+    const base = await temporaryFolder();
+    const [data, db] = [join(base, 'data'), join(base, 'db.json')];
+    for (const link of [data, db]) await symlink('nowhere', link);
+    await expect(DataFolder.take(data)).rejects.toMatchObject({
+      code: 'storage_failed',
+      message: `${data} is a dangling link: there is nothing at nowhere`,
+    });
+    await expect(readSnapshotFile(db)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: `${db} is a dangling link: there is nothing at nowhere`,
+    });
+    expect((await readdir(base)).sort()).toEqual(['data', 'db.json']);
+  });
+
+  it('that is copied while an emulator runs on it opens, and tells of no server', async () => {
+    const base = await temporaryFolder();
+    const [path, copy] = [join(base, 'data'), join(base, 'copy')];
+    const original = await DataFolder.take(path);
+    await original.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: null });
+    await cp(path, copy, { recursive: true });
+    expect(await readServerInfo(copy)).toBeUndefined();
+    const copied = await DataFolder.take(copy);
+    await copied.release();
+    expect(original.assertOurs).not.toThrow();
+    expect(await readServerInfo(path)).toMatchObject({ pid: process.pid });
+    await rename(path, `${path}-moved`);
+    await expect(DataFolder.take(`${path}-moved`)).rejects.toMatchObject(inUse);
+    await original.release();
+  });
+
   it('that cannot be written is said, with the path and a remedy', async () => {
     const base = await temporaryFolder();
     await writeFile(join(base, 'file'), '');
@@ -112,15 +156,21 @@ describe('the lock of a data folder', () => {
     expect((await lockText(path)).pid).toBe(process.pid);
   });
 
-  it.each(['', 'garbage', '{}', 'null', '{"pid":"1"}', '{"pid":1.5}'])(
-    'that holds %j belongs to nobody and is taken over',
-    async (content) => {
-      const path = await temporaryFolder();
-      await writeFile(lockIn(path), content);
-      await DataFolder.take(path);
-      expect((await lockText(path)).pid).toBe(process.pid);
-    },
-  );
+  it.each([
+    '',
+    'garbage',
+    '{}',
+    'null',
+    '{"pid":"1"}',
+    '{"pid":1.5}',
+    '{"pid":0,"started":null}',
+    '{"pid":-1,"started":null}',
+  ])('that holds %j belongs to nobody and is taken over', async (content) => {
+    const path = await temporaryFolder();
+    await writeFile(lockIn(path), content);
+    await DataFolder.take(path);
+    expect((await lockText(path)).pid).toBe(process.pid);
+  });
 
   it.runIf(process.platform === 'linux')(
     'of a process whose number belongs to a later one is taken over, its own number too',
@@ -277,14 +327,19 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it.each(['', '{', '{}', 'null', '{"url":1,"pid":1}'])(
-    'that holds %j tells of no server',
-    async (content) => {
-      const path = await temporaryFolder();
-      await writeFile(join(path, 'server.json'), content);
-      expect(await readServerInfo(path)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    '{',
+    '{}',
+    'null',
+    '{"url":1,"pid":1}',
+    '{"url":"http://localhost","pid":0}',
+    '{"url":"http://localhost","pid":-1}',
+  ])('that holds %j tells of no server', async (content) => {
+    const path = await temporaryFolder();
+    await writeFile(join(path, 'server.json'), content);
+    expect(await readServerInfo(path)).toBeUndefined();
+  });
 
   it.runIf(process.platform === 'linux')(
     'of a process whose number belongs to a later one is ignored',

@@ -258,6 +258,32 @@ describe('the files of a store', () => {
     expect(ids(store.state)).toEqual([...INITIAL, 'a', 'b', 'c']);
   });
 
+  it.each(['a change', 'a snapshot', 'the end'])(
+    'that are lost are reported once, as soon as %s finds it, and it is known at the end',
+    async (finder) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      let areLost = false;
+      const assertOurs = () => {
+        if (areLost) throw new GatewayError('storage_failed', 'the files are lost');
+      };
+      const warn = vi.fn();
+      const files = { folder: await temporaryFolder(), fsync: false, assertOurs, warn };
+      const store = await Store.open(files, async () => records());
+      await store.commit(put('kept'));
+      expect(store.isLost).toBe(false);
+      areLost = true;
+      if (finder === 'a change') await expect(store.commit(put('a'))).rejects.toThrow('lost');
+      if (finder !== 'the end') {
+        await vi.advanceTimersByTimeAsync(1_000);
+        expect(warn.mock.calls).toEqual([['the files are lost']]);
+        await expect(store.commit(put('b'))).rejects.toThrow('lost');
+      }
+      await store.close();
+      expect([warn.mock.calls, store.isLost]).toEqual([[['the files are lost']], true]);
+    },
+  );
+
   it('hold lines of any length, one after the other', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);

@@ -144,6 +144,22 @@ describe('a state', () => {
     });
   });
 
+  it('names each lone surrogate by its place, among other damage, however deep the text is', async () => {
+    const changes: Record<number, object> = {
+      1: { details: '\ud800' },
+      2: { amount: -1 },
+      3: { warnings: ['fine', '\udc00'] },
+      4: { details: '😀' },
+    };
+    await expect(read(text(6, (index) => changes[index] ?? {}))).rejects.toMatchObject({
+      problems: ['1.details has a lone', '2.amount', '3.warnings.1 has a lone'].map((where) =>
+        expect.stringContaining(`payments.${where}`),
+      ),
+    });
+    const deep = `{"version":1,"payments":[${'['.repeat(40_000)}"\\ud800"${']'.repeat(40_000)}]}`;
+    await expect(read(deep)).rejects.toMatchObject({ code: 'state_damaged' });
+  });
+
   it('may say its version behind its records', async () => {
     const { version, ...records } = JSON.parse(text(3)) as { version: number };
     const { payments } = await read(JSON.stringify({ ...records, version }));

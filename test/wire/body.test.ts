@@ -7,6 +7,14 @@ import { fieldReader } from '../../src/wire/body.ts';
 const FORM = 'application/x-www-form-urlencoded';
 const read = (body: string | Buffer) => fieldReader(FORM)(Buffer.from(body), FORM);
 
+describe('JSON', () => {
+  it('holds no lone surrogate, however deep: no file and no form can hold one', () => {
+    const text = '{"a":"x\\ud800y","set":{"b":["\\uDC00","\\uD83D\\uDE00"]}}';
+    const { fields } = fieldReader('application/json')(Buffer.from(text), 'application/json');
+    expect(fields).toEqual({ a: 'x\ufffdy', set: { b: ['\ufffd', '😀'] } });
+  });
+});
+
 describe('a form', () => {
   const piece = fc.oneof(
     fc.constantFrom(

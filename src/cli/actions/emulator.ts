@@ -11,7 +11,9 @@ import { openInBrowser } from '../output.ts';
 import { onOneLine } from '../printable.ts';
 
 /** How a retry, an expiry or a payment that settles itself is announced. */
-export const DUE = 'Something is still due, next at';
+export const dueText = (at: string) => `Something is still due, next at ${at}`;
+/** And what becomes of it, at the end. */
+export const leftText = (at: string) => `${dueText(at)}: it goes on with the next start`;
 
 /** `stop` gives a server this long, in real time. */
 const STOP_LIMIT_MS = 10_000;
@@ -61,8 +63,11 @@ export const stop: Actions['stop'] = async ({ connect }) => {
     }
     await sleep(STOP_POLL_MS);
   }
-  const due = nextDue ? [`${DUE} ${nextDue}: it goes on with the next start`] : [];
-  return { json: { stopped: true, url: server.url, pid }, text: `Stopped ${server.url}`, notices: due };
+  return {
+    json: { stopped: true, url: server.url, pid },
+    text: `Stopped ${server.url}`,
+    notices: nextDue ? [leftText(nextDue)] : [],
+  };
 };
 
 /** Returns when an emulator is ready, also one that only then tells where it is. */

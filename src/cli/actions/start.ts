@@ -14,16 +14,16 @@ import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
 import { showEvent } from '../format-event.ts';
 import { styleInForce } from '../in-force.ts';
-import { connectionFlags, type Output, openInBrowser } from '../output.ts';
+import { connectionFlags, EXIT_CODES, type Output, openInBrowser } from '../output.ts';
 import { endByHangup, onNpmExit } from '../signals.ts';
-import { DUE } from './emulator.ts';
+import { dueText, leftText } from './emulator.ts';
 
 type Context = Parameters<Actions['start']>[0];
 
 /** What has our port may take this long to say who it is. */
 const PROBE_MS = 1_000;
 
-/** Runs until it is stopped; with --detach until the one in the background answers. */
+/** Runs until it is stopped; with --detach until the one in the background answers. @returns the exit code */
 export const start: Actions['start'] = async (context) => {
   const { flags, io, output } = context;
   const parent = parentProcess();
@@ -34,7 +34,7 @@ export const start: Actions['start'] = async (context) => {
     output.json = options.json;
     // The detached process reads the same flags, variables and file.
     if (options.detach && !parent) await startInBackground(options, context);
-    else await startHere(options, context, parent);
+    else return await startHere(options, context, parent);
   } catch (error) {
     // The lines of stdout are those of an emulator that runs: who waits for the first one must not get another.
     output.json = false;
@@ -49,7 +49,7 @@ async function startHere(
   options: ResolvedOptions,
   context: Context,
   parent: ParentProcess | undefined,
-): Promise<void> {
+): Promise<number | undefined> {
   const { flags, io, output } = context;
   const standingFixtures = startConfiguration(flags, io.env, undefined).fixtures === undefined;
   const other = stateAbove(options, io.cwd);
@@ -73,7 +73,8 @@ async function startHere(
   if (parent) {
     if (!(await parent.ready({ ready, notices }))) {
       await server.stop();
-      return parent.stopped();
+      await parent.stopped();
+      return undefined;
     }
   } else {
     onNpmExit(io.env, () => {
@@ -84,6 +85,10 @@ async function startHere(
   if (options.open && !parent) await openInBrowser(ready.dashboardUrl, output);
   await server.stopped;
   await parent?.stopped();
+  if (server.isLost) return EXIT_CODES.state_damaged;
+  const next = server.dataDir === null ? null : server.parts.clock.nextAfterRestart();
+  if (next !== null && !output.quiet) output.notice(`gateway-sim: ${leftText(new Date(next).toISOString())}`);
+  return undefined;
 }
 
 /** That a project has its state in a folder above, where this start makes a new one below it. */
@@ -134,7 +139,7 @@ export function startEmulator(
 /** What was found at the start and should be known, what is due, and the faults that are on. */
 export function noticesOf(server: RunningServer): string[] {
   const { nextDue } = server.parts.clock.read();
-  const due = nextDue === null ? [] : [`${DUE} ${new Date(nextDue).toISOString()}`];
+  const due = nextDue === null ? [] : [dueText(new Date(nextDue).toISOString())];
   const faults = faultsOf(server).map((fault) => `FAULT ON  ${fault}`);
   return [...server.notices, ...due, ...faults].map((notice) => `gateway-sim: ${notice}`);
 }

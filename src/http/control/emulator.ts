@@ -70,9 +70,12 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
       run: () => {
         // The response is on its way before the server begins to stop.
         setImmediate(() => void runtime.stop());
-        const { nextDue } = clock.read();
-        const isKept = runtime.dataDir !== null && nextDue !== null;
-        return { stopping: true as const, pid: runtime.pid, nextDue: isKept ? timestamp(nextDue) : null };
+        const next = runtime.dataDir === null ? null : clock.nextAfterRestart();
+        return {
+          stopping: true as const,
+          pid: runtime.pid,
+          nextDue: next === null ? null : timestamp(next),
+        };
       },
     }),
   ];

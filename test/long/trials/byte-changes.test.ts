@@ -10,8 +10,11 @@ import { type Budget, trial } from '../trial.ts';
 
 type Files = Readonly<Record<'db.json' | 'journal.jsonl', Buffer>>;
 
-/** Places of a file that `npm test` changes. */
+/** Places of a file that a release changes. */
 const SHORT_STEPS = 12;
+/** From one place that is changed to the next. */
+const stepIn = ({ length }: Buffer, { short, part }: Budget) =>
+  short ? Math.ceil(length / SHORT_STEPS) : Math.round(1 / part);
 
 const FILES = ['db.json', 'journal.jsonl'] as const;
 
@@ -66,6 +69,7 @@ class Bench {
 
   /** @param allowed the states that may come of it, beside a refusal */
   async try(what: string, files: Files, allowed: readonly string[]): Promise<void> {
+    if (this.#budget.signal.aborted) return;
     for (const name of FILES) writeFileSync(join(this.#folder, name), files[name]);
     try {
       const store = await openAt(this.#folder);
@@ -106,7 +110,7 @@ const CHANGES: Record<string, (bytes: Buffer, at: number, budget: Budget) => Buf
 /** Every byte of a file, changed in each of these ways. */
 async function everyByte(bench: Bench, name: keyof Files, { files, states }: Specimen, budget: Budget) {
   const bytes = files[name];
-  const step = budget.short ? Math.ceil(bytes.length / SHORT_STEPS) : 1;
+  const step = stepIn(bytes, budget);
   for (let at = budget.below(step); at < bytes.length; at += step) {
     for (const [what, change] of Object.entries(CHANGES)) {
       const changed = change(bytes, at, budget);
@@ -118,7 +122,7 @@ async function everyByte(bench: Bench, name: keyof Files, { files, states }: Spe
 /** A journal that ends anywhere is the state up to there: nothing says what came behind it. */
 async function everyEnd(bench: Bench, { files, states }: Specimen, budget: Budget): Promise<void> {
   const journal = files['journal.jsonl'];
-  const step = budget.short ? Math.ceil(journal.length / SHORT_STEPS) : 1;
+  const step = stepIn(journal, budget);
   const whole = linesOf(journal).length;
   for (let end = budget.below(step); end < journal.length; end += step) {
     const cut = journal.subarray(0, end);
@@ -130,6 +134,7 @@ async function everyEnd(bench: Bench, { files, states }: Specimen, budget: Budge
 }
 
 async function everyLine(bench: Bench, { files, states }: Specimen, budget: Budget): Promise<void> {
+  const oneIn = budget.short ? 30 : Math.round(1 / budget.part);
   const lines = linesOf(files['journal.jsonl']);
   const tried = async (what: string, changed: Buffer[]) => {
     if (Buffer.concat(changed).equals(files['journal.jsonl'])) return;
@@ -139,7 +144,7 @@ async function everyLine(bench: Bench, { files, states }: Specimen, budget: Budg
     // The last one may be missing: nothing says that there was one more.
     if (at < lines.length - 1) await tried(`line ${at} removed`, lines.toSpliced(at, 1));
     for (let to = 0; to < lines.length; to++) {
-      if (budget.short && budget.below(30)) continue;
+      if (budget.below(oneIn)) continue;
       await tried(`line ${at} doubled at ${to}`, lines.toSpliced(to, 0, line));
       await tried(`line ${at} swapped with ${to}`, lines.with(at, lines[to] ?? line).with(to, line));
     }
@@ -152,7 +157,7 @@ trial(
     promise: 'a changed byte, a lost or moved line, or a file of another time is found at the next start',
     short: 150,
     least: 30_000,
-    share: 5,
+    share: 4,
   },
   async (budget) => {
     const bench = new Bench(await temporaryFolder(), budget);
@@ -175,6 +180,7 @@ trial(
     } while (budget.more());
     await bench.try('nothing changed', kept.files, last);
     const [db, journal] = FILES.map((name) => kept.files[name].length);
-    if (!budget.short) budget.note(`every one of ${journal} bytes of a journal, and of ${db} of its db.json`);
+    if (budget.part === 1)
+      budget.note(`every one of ${journal} bytes of a journal, and of ${db} of its db.json`);
   },
 );

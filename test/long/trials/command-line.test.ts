@@ -154,7 +154,7 @@ trial(
       'No command line ends in a stack or hangs: it ends with a documented exit code, with --json in JSON.',
     short: 40,
     least: 2_000,
-    share: 3,
+    share: 2,
   },
   async (budget) => {
     const cwd = await temporaryFolder();

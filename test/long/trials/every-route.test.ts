@@ -60,7 +60,7 @@ trial(
     promise: 'No request makes the emulator fail: what it cannot take it refuses, in its one error shape.',
     short: 500,
     least: 30_000,
-    share: 12,
+    share: 9,
   },
   async (budget) => {
     const sim = await startEmulator(['--quiet', '--ipn-retries', '0']);

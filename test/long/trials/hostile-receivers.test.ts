@@ -55,7 +55,7 @@ trial(
       'Whatever a receiver does, it costs its own IPNs only: a healthy one beside it waits for one time-out at most.',
     short: 38,
     least: 2_000,
-    share: 4,
+    share: 3,
   },
   async (budget) => {
     const sim = await startEmulator(['--quiet', '--ipn-timeout', '2s', '--ipn-retries', '0']);

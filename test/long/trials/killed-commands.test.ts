@@ -95,7 +95,7 @@ trial(
     promise: 'exec leaves no command, no port and no lock behind, even when it is killed',
     short: 2,
     least: 60,
-    share: 3,
+    share: 2,
   },
   async (budget) => {
     const lane = async () => {

@@ -79,7 +79,7 @@ trial(
     promise: 'No page of another origin reads anything of the emulator or changes anything in it.',
     short: 60,
     least: 1_000,
-    share: 5,
+    share: 4,
   },
   async (budget) => {
     const script = await readFile(new URL('../attacks.js', import.meta.url), 'utf8');
@@ -127,7 +127,8 @@ trial(
       const origin = origins[round % origins.length] ?? evil.url;
       await page.goto(`${origin}/page`);
       const next = budget.short ? [pick(targets, budget.below), pick(targets, budget.below)] : targets;
-      for (const target of next) {
+      for (const target of budget.shuffled(next)) {
+        if (!budget.more()) break;
         const isOpen = origin === rebound && !target.path.startsWith('/_sim');
         const base = origin === rebound ? rebound : sim.url;
         if (!isOpen) await attack(budget, page, sim, { ...target, url: base + target.path });

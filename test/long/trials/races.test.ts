@@ -178,7 +178,7 @@ trial(
       'However many ask at the same time, a payment is settled once, and money, IPNs and counts add up.',
     short: 4,
     least: 100,
-    share: 3,
+    share: 2,
   },
   async (budget) => {
     const receiver = await startReceiver(({ url }) => ({ status: url === '/refuse' ? 500 : 200 }));

@@ -166,7 +166,7 @@ trial(
       'a folder that was removed, moved or replaced is never written to, and nothing is answered into nowhere',
     short: 2,
     least: 100,
-    share: 5,
+    share: 4,
   },
   async (budget) => {
     const losses = Object.entries(LOSSES);

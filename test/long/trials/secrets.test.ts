@@ -155,7 +155,7 @@ trial(
       'The secret key and the control token are in no log, event, record or page, wherever they came in.',
     short: 25,
     least: 500,
-    share: 2,
+    share: 1,
   },
   async (budget) => {
     const sim = await startEmulator([

@@ -73,7 +73,7 @@ trial(
       'Under load for as long as you like nothing that was acknowledged is missing, and memory follows what is stored.',
     short: 800,
     least: 20_000,
-    share: 10,
+    share: 7,
   },
   async (budget) => {
     const receiver = await startReceiver([{ body: 'OK' }]);

@@ -49,7 +49,7 @@ async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget)
 
 trial(
   'many starts for one folder',
-  { promise: 'one emulator only has a data folder', short: 2, least: 60, share: 3 },
+  { promise: 'one emulator only has a data folder', short: 2, least: 60, share: 2 },
   async (budget) => {
     while (budget.more()) {
       const cwd = await temporaryFolder();

@@ -68,7 +68,7 @@ trial(
       'A client that does not read costs a bounded queue and is dropped: who reads gets every event, in order.',
     short: 5,
     least: 60,
-    share: 3,
+    share: 2,
   },
   async (budget) => {
     const sim = await startEmulator();

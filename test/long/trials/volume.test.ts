@@ -22,7 +22,7 @@ trial(
     promise: 'No request makes the emulator fail, and each that was answered is there.',
     short: 2_000,
     least: 1_000_000,
-    share: 12,
+    share: 8,
   },
   async (budget) => {
     const sim = await startEmulator(['--quiet']);

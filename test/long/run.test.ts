@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { begun } from '../helpers/binary.ts';
+import { LANGUAGES } from '../merchants/running.ts';
+import { extentOf } from './trial.ts';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Begins a long run. */
+function longRun(...args: string[]) {
+  const child = spawn(process.execPath, [here('run.mjs'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const running = begun(
+    child,
+    (written) => new Promise<typeof written>((resolve) => child.on('close', () => resolve(written))),
+  );
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill('SIGTERM');
+    await running.ended;
+  });
+  return { ...running, child };
+}
+
+it('the shares of all trials are the whole of the minutes', () => {
+  const files = readdirSync(here('trials'));
+  const shares = files.flatMap((file) => {
+    const text = readFileSync(here(`trials/${file}`), 'utf8');
+    const found = [...text.matchAll(/share: (\d+)/g)].map(([, share]) => Number(share));
+    return text.includes('of LANGUAGES') ? LANGUAGES.flatMap(() => found) : found;
+  });
+  expect(shares.reduce((sum, share) => sum + share, 0)).toBe(100);
+});
+
+it('a trial has its share of any number of minutes, and reaches its least number in a whole run only', () => {
+  const plan = { short: 6, least: 1_000, share: 10 };
+  expect(extentOf(plan, 0)).toEqual({ part: 0, least: 6, milliseconds: 0 });
+  expect(extentOf(plan, 3)).toEqual({ part: 0.1, least: 1, milliseconds: 18_000 });
+  expect(extentOf(plan, 60)).toEqual({ part: 1, least: 1_000, milliseconds: 360_000 });
+});
+
+it('a long run draws a seed of its own and tells it, and prints its table when it is interrupted', async () => {
+  const [first, second] = [longRun('--minutes', '2', 'races', 'egress'), longRun('--minutes', '1', 'none')];
+  await first.until((stdout) => /✓.* trials /.test(stdout));
+  first.child.kill('SIGINT');
+  await Promise.all([first.ended, second.ended]);
+  const seeds = [first, second].map(({ stdout }) => /--seed (\d+)/.exec(stdout())?.[1]);
+  expect(seeds[0]).not.toBe(seeds[1]);
+  const lines = first.stdout().split('\n');
+  expect(lines).toContain('| Trial | Cases | Requests | Failures | Seconds |');
+  expect(lines.filter((line) => /^\| (races|IPN addresses) .* \| 0 \| \d+ \|$/.test(line))).not.toEqual([]);
+  expect(lines.find((line) => line.endsWith(`; seed ${seeds[0]}`))).toMatch(/all failures 0/);
+});
