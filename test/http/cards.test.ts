@@ -34,28 +34,26 @@ async function cardsOf(options: Parameters<typeof startSim>[0] = {}) {
   return { sim, call, create, move };
 }
 
-describe('a card on the wire', () => {
-  it('has exactly the documented fields and types', async () => {
+/*
+ * What a field may be, and what an answer looks like, is in fixtures/fidelity/manifest.jsonl, which conform.test.ts holds
+ * against the emulator. Here is what a request and its answer cannot say alone.
+ */
+
+describe('a card', () => {
+  it('has the documented fields and no others', async () => {
     const { create } = await cardsOf();
-    const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-    expect(await create()).toEqual({
-      id: expect.stringMatching(/^.{1,40}$/),
-      amount: 250,
-      charges: 2.5,
-      available_balance: 247.5,
-      title: 'Travel',
-      masked_card_number: expect.stringMatching(/^\*{12}\d{4}$/),
-      card_number: expect.stringMatching(/^\d{16}$/),
-      name_on_card: 'Ada Example',
-      email: 'ada@example.com',
-      cvc: expect.stringMatching(/^\d{3}$/),
-      expiry_month: expect.any(Number),
-      expiry_year: expect.stringMatching(/^\d{4}$/),
-      status: 'active',
-      created_at: stamp,
-      updated_at: stamp,
-      currency: 'USD',
-    });
+    expect(Object.keys(await create()).join()).toBe(
+      'id,amount,charges,available_balance,title,masked_card_number,card_number,name_on_card,email,cvc,expiry_month,expiry_year,status,created_at,updated_at,currency',
+    );
+  });
+
+  it.each([
+    ['250.00', 2.5, 247.5],
+    ['0.50', 0.01, 0.49],
+    ['99.49', 0.99, 98.5],
+  ])('of %s costs 1 %%, rounded half up, which its balance pays', async (amount, charges, balance) => {
+    const { create } = await cardsOf();
+    expect(await create({ amount })).toMatchObject({ charges, available_balance: balance });
   });
 
   it('is read with its transactions, newest first', async () => {
@@ -72,17 +70,13 @@ describe('a card on the wire', () => {
     ]);
   });
 
-  it('is activated, blocked and canceled, and stays canceled', async () => {
+  it('stays the same where a toggle asks for what it is', async () => {
     const { call, create } = await cardsOf();
     const { id } = await create();
-    const toggle = (active: boolean) => call('PUT', '/api/cards/toggle', { card_id: id, active });
-    const blocked = (await toggle(false)).body.data;
+    const block = () => call('PUT', '/api/cards/toggle', { card_id: id, active: false });
+    const blocked = (await block()).body.data;
     expect(blocked['status']).toBe('inactive');
-    expect((await toggle(false)).body.data).toEqual(blocked);
-    expect((await toggle(true)).body.data['status']).toBe('active');
-    expect((await call('PUT', `/api/cards/cancel/${id}`)).body.data['status']).toBe('canceled');
-    expect((await toggle(true)).status).toBe(409);
-    expect((await call('PUT', `/api/cards/cancel/${id}`)).status).toBe(409);
+    expect((await block()).body.data).toEqual(blocked);
   });
 });
 
@@ -114,11 +108,10 @@ describe('the list of cards', () => {
     });
   });
 
-  const noPages = ['0', '-1', 'abc', '1.5', '', '1e3', ' 1', '0x1', '1'.repeat(16), '9'.repeat(400)];
-  it.each(noPages)('refuses the page %j', async (page) => {
+  it.each([' 1', '0x1', '1'.repeat(16), '9'.repeat(400)])('refuses the page %j', async (page) => {
     const { call } = await cardsOf();
     const { status, body } = await call('GET', `/api/cards?page=${encodeURIComponent(page)}`);
-    expect([status, body.message.includes('page')]).toEqual([422, true]);
+    expect([status, body.message]).toEqual([422, expect.stringContaining('page')]);
   });
 
   it('is empty past the end, and repeats even a huge page exactly', async () => {
@@ -133,34 +126,6 @@ describe('the list of cards', () => {
 });
 
 describe('who may ask', () => {
-  it.each([
-    ['no header', {}],
-    ['another scheme', { Authorization: 'Basic abc' }],
-    ['no token', { Authorization: 'Bearer ' }],
-    ['a wrong key', { Authorization: 'Bearer sec_sim_wrong' }],
-    ['the public key', { Authorization: 'Bearer pub_sim_example_not_a_real_key' }],
-  ])('is told 401 before the body is looked at: %s', async (_, headers) => {
-    const { sim } = await cardsOf();
-    const response = await fetch(`${sim.url}/api/cards/save`, {
-      method: 'POST',
-      headers: headers as Record<string, string>,
-      body: '{',
-    });
-    expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({
-      error: 'true',
-      message: expect.any(String),
-      errors: [expect.any(String)],
-    });
-  });
-
-  it('may write the scheme in any case', async () => {
-    const { sim, call } = await cardsOf();
-    expect(
-      (await call('GET', '/api/cards', undefined, { Authorization: `bEARER ${sim.secretKey}` })).status,
-    ).toBe(200);
-  });
-
   it('finds in the log that the public key was sent', async () => {
     const { sim, call } = await cardsOf();
     await call('GET', '/api/cards', undefined, { Authorization: `Bearer ${sim.publicKey}` });
@@ -168,46 +133,24 @@ describe('who may ask', () => {
     expect(data[0]?.notes.join()).toContain('public key');
   });
 
-  it('sees no card of another merchant, and nothing with a key that was replaced', async () => {
-    const { sim, call, create } = await cardsOf();
-    const { id } = await create();
-    const made = await fetch(`${sim.url}/_sim/merchants`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name: 'Other' }),
-    });
-    const other = (await made.json()) as { id: string; secretKey: string };
-    const asOther = { Authorization: `Bearer ${other.secretKey}` };
-    expect((await call('GET', `/api/cards/${id}`, undefined, asOther)).status).toBe(404);
-    expect((await call('PUT', `/api/cards/cancel/${id}`, undefined, asOther)).status).toBe(404);
-    expect((await call('PUT', '/api/cards/toggle', { card_id: id, active: false }, asOther)).status).toBe(
-      404,
-    );
-    expect((await call('GET', '/api/cards', undefined, asOther)).body['total']).toBe(0);
-    await fetch(`${sim.url}/_sim/merchants/${other.id}/keys`, { method: 'POST' });
-    expect((await call('GET', '/api/cards', undefined, asOther)).status).toBe(401);
+  it('is nobody with a key that was replaced', async () => {
+    const { sim, call } = await cardsOf();
+    expect((await call('GET', '/api/cards')).status).toBe(200);
+    await fetch(`${sim.url}/_sim/merchants/mer_demo/keys`, { method: 'POST' });
+    expect((await call('GET', '/api/cards')).status).toBe(401);
   });
 });
 
 describe('bad input', () => {
   it.each([
-    ['not JSON', '{', {}, 400],
-    ['a list', '[]', {}, 400],
-    ['another content type', 'a=1', { 'Content-Type': 'text/plain' }, 415],
-    ['nothing of what is required', '{}', {}, 422],
-    ['fields of the wrong type', JSON.stringify({ ...CARD, title: ['x'], amount: {} }), {}, 422],
-    ['a negative amount', JSON.stringify({ ...CARD, amount: -1 }), {}, 422],
-    ['an amount of zero', JSON.stringify({ ...CARD, amount: '0.00' }), {}, 422],
-    ['an overlong amount', JSON.stringify({ ...CARD, amount: '9'.repeat(400) }), {}, 422],
-    ['a number with an exponent', JSON.stringify(CARD).replace('"250.00"', '1e2'), {}, 422],
-    ['a number that is not exact', JSON.stringify(CARD).replace('"250.00"', '99.99999999999999999'), {}, 422],
-    ['256 emoji', JSON.stringify({ ...CARD, title: '😀'.repeat(256) }), {}, 422],
-    ['a currency that is not active', JSON.stringify({ ...CARD, currency_code: 'XXX' }), {}, 422],
-    ['a long title', JSON.stringify({ ...CARD, title: 'x'.repeat(256) }), {}, 422],
-    ['more than 1 MiB', JSON.stringify({ ...CARD, title: 'x'.repeat(2 ** 20) }), {}, 413],
-  ])('is refused and changes nothing: %s', async (_, body, headers, status) => {
+    ['fields of the wrong type', JSON.stringify({ ...CARD, title: ['x'], amount: {} }), 422],
+    ['an overlong amount', JSON.stringify({ ...CARD, amount: '9'.repeat(400) }), 422],
+    ['a number that is not exact', JSON.stringify(CARD).replace('"250.00"', '99.99999999999999999'), 422],
+    ['256 emoji', JSON.stringify({ ...CARD, title: '😀'.repeat(256) }), 422],
+    ['more than 1 MiB', JSON.stringify({ ...CARD, title: 'x'.repeat(2 ** 20) }), 413],
+  ])('is refused and changes nothing: %s', async (_, body, status) => {
     const { call } = await cardsOf();
-    const answer = await call('POST', '/api/cards/save', body, headers as Record<string, string>);
+    const answer = await call('POST', '/api/cards/save', body);
     expect(answer.status).toBe(status);
     expect(answer.body).toMatchObject({ error: 'true', message: answer.body.errors[0] });
     expect(answer.body).not.toHaveProperty('success');
@@ -215,7 +158,6 @@ describe('bad input', () => {
   });
 
   it.each([
-    ['GET', '/api/cards/nope', 404],
     ['GET', '/api/cards/a%2Fb', 404],
     ['GET', '/api/cards/a/b', 404],
     ['GET', '/api/cards/', 404],
@@ -223,13 +165,8 @@ describe('bad input', () => {
     ['GET', '/api/cards/%zz', 404],
     ['GET', '/api/cards/constructor', 404],
     ['GET', '/api/cards/__proto__', 404],
-    ['GET', `/api/cards/${'x'.repeat(41)}`, 422],
-    ['PUT', '/api/cards/cancel/nope', 404],
     ['PUT', '/api/cards/cancel/a%2Fb', 404],
-    ['PUT', `/api/cards/cancel/${'x'.repeat(41)}`, 422],
     ['PUT', '/api/cards/cancel', 404],
-    ['GET', '/sandbox/api/cards', 404],
-    ['POST', '/sandbox/api/cards/save', 404],
   ])('%s %s is answered %i in the one error shape', async (method, path, status) => {
     const { call } = await cardsOf();
     const answer = await call(method, path);
@@ -239,19 +176,12 @@ describe('bad input', () => {
       message: expect.any(String),
       errors: [answer.body.message],
     });
-    if (path.startsWith('/sandbox')) expect(answer.body.message).toContain('live mode only');
   });
 
   it.each([
-    ['GET', '/api/cards/save', 'POST'],
-    ['PUT', '/api/cards/save', 'POST'],
     ['DELETE', '/api/cards/save', 'POST'],
-    ['GET', '/api/cards/toggle', 'PUT'],
     ['POST', '/api/cards/toggle', 'PUT'],
-    ['GET', '/api/cards/cancel', 'PUT'],
     ['GET', '/api/cards/cancel/x', 'PUT'],
-    ['DELETE', '/api/cards/x', 'GET'],
-    ['POST', '/api/cards', 'GET'],
   ])('%s %s is no card: 405 with Allow: %s, whoever asks', async (method, path, allow) => {
     const { call } = await cardsOf();
     for (const headers of [{}, { Authorization: '' }]) {
@@ -262,14 +192,9 @@ describe('bad input', () => {
   });
 
   it.each([
-    ['no active', { card_id: 'x' }, 422],
-    ['active as a number', { card_id: 'x', active: 1 }, 422],
     ['active as null', { card_id: 'x', active: null }, 422],
-    ['no card_id', { active: true }, 422],
-    ['a card_id that is no text', { card_id: 5, active: true }, 422],
-    ['a card_id of 41 characters', { card_id: 'x'.repeat(41), active: true }, 422],
     ['a card_id of 40 emoji', { card_id: '😀'.repeat(40), active: true }, 404],
-    ['an unknown card', { card_id: 'a/b', active: true }, 404],
+    ['a card_id that is a path', { card_id: 'a/b', active: true }, 404],
   ])('a toggle with %s is refused', async (_, body, status) => {
     const { call } = await cardsOf();
     expect((await call('PUT', '/api/cards/toggle', body)).status).toBe(status);

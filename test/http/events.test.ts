@@ -71,20 +71,6 @@ it('cuts the connection of a client that never reads', async () => {
   expect(await body?.getReader().read()).toEqual({ done: true, value: undefined });
 });
 
-it('serialises an event once for all clients', async () => {
-  const { parts } = (await startSim()).server;
-  const view = vi.fn(() => ({ seq: 1, type: 'notice' as const, at: '', text: '' }));
-  const stream = eventStreams(parts, view);
-  const context = contextWith({});
-  const clients = Array.from({ length: 10 }, () => stream(context, parts.events.newest, true));
-  parts.events.notice('one');
-  parts.events.notice('two');
-  expect(view).toHaveBeenCalledTimes(2);
-  for (const { body } of clients) await body?.cancel();
-  parts.events.notice('nobody is left');
-  expect(view).toHaveBeenCalledTimes(2);
-});
-
 it('sends what happened before, then what happens, in one row', async () => {
   const sim = await startSim();
   await sim.initiate({ ...ORDER });

@@ -126,6 +126,11 @@ describe('a list', () => {
     expect(second.newer).toBe('?status=pending');
     const third = await pages(second.older ?? '');
     expect(third.newer).toBe(first.older);
+    const rows = async () => (await page(first.older ?? '')).match(/<tr data-key="[^"]*"/g);
+    const before = await rows();
+    await sim.initiate({ ...ORDER, identifier: 'meanwhile' });
+    expect([before?.length, await rows()]).toEqual([50, before]);
+    expect((await pages(first.older ?? '')).text).toBe('52-101 of 2,001NewerOlder');
   });
 
   it('shortens an identifier in its middle, and keeps it whole for reading, copying and searching', async () => {

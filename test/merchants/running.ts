@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { type Ready, run, startBinary } from '../helpers/binary.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { freePort } from '../helpers/port.ts';
 
 export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
@@ -20,68 +20,62 @@ export function missing(language: Language): string | undefined {
   return isThere(command) ? undefined : `no ${command} here`;
 }
 
-interface Started {
-  url: string;
-  child: ChildProcess;
+/** What tells that a process is of this run, and where it may put its files, goes to all of them. */
+function environmentOf({ url, publicKey, secretKey }: Ready): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR = '', TEST_RUN = '' } = process.env;
+  return {
+    ...{ PATH, HOME, TMPDIR, TEST_RUN },
+    GATEWAY_SIM_URL: url,
+    GATEWAY_SIM_INITIATE_URL: `${url}/payment/initiate`,
+    ...{ GATEWAY_SIM_PUBLIC_KEY: publicKey, GATEWAY_SIM_SECRET_KEY: secretKey },
+  };
 }
 
-const environmentOf = ({ url, publicKey, secretKey }: Ready) => ({
-  ...{ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
-  GATEWAY_SIM_URL: url,
-  GATEWAY_SIM_INITIATE_URL: `${url}/payment/initiate`,
-  ...{ GATEWAY_SIM_PUBLIC_KEY: publicKey, GATEWAY_SIM_SECRET_KEY: secretKey },
-});
+const COMMANDS: Readonly<Record<Language, readonly [string, ...string[]]>> = {
+  node: [process.execPath, fileOf('shop.mjs')],
+  python: ['python3', fileOf('shop.py')],
+  php: ['php', '-S', '127.0.0.1:0', fileOf('shop.php')],
+};
 
 /** Starts a shop, with a flaw or without; it ends with the test at the latest. */
 async function startShopIn(language: Language, ready: Ready, flaw: string) {
-  const env = environmentOf(ready);
-  const started =
-    language === 'php'
-      ? await startPhp(env, flaw)
-      : await startScript(
-          language === 'node' ? [process.execPath, fileOf('shop.mjs')] : ['python3', fileOf('shop.py')],
-          env,
-          flaw,
-        );
-  const { child, url } = started;
+  const [command, ...args] = COMMANDS[language];
+  const php = { SHOP_FLAW: flaw, SHOP_FOLDER: await temporaryFolder(), PHP_CLI_SERVER_WORKERS: '8' };
+  const child = spawn(command, language === 'php' || !flaw ? args : [...args, '--flaw', flaw], {
+    env: { ...environmentOf(ready), ...(language === 'php' && php) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own: PHP serves by further processes, which would outlive it.
+    detached: true,
+  });
+  const closed = once(child, 'close');
   const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once('close', resolve));
-    child.kill('SIGKILL');
-    await ended;
+    try {
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+    } catch {
+      // All of it has ended.
+    }
+    await closed;
   };
   onTestFinished(stop);
-  return { url, stop };
+  return { url: await addressIn(child, closed), stop };
 }
 
-/** It prints its address on its first line. */
-async function startScript(
-  [command = '', ...args]: string[],
-  env: Record<string, string>,
-  flaw: string,
-): Promise<Started> {
-  const child = spawn(command, [...args, ...(flaw ? ['--flaw', flaw] : [])], {
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
+/** It prints its address as soon as it listens. */
+function addressIn(
+  { stdout, stderr }: ChildProcessByStdio<null, Readable, Readable>,
+  ended: Promise<unknown>,
+) {
+  return new Promise<string>((resolve, reject) => {
+    let printed = '';
+    for (const stream of [stdout, stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        printed += text;
+        const [address] = /http:\/\/127\.0\.0\.1:\d+(?=\n|\))/.exec(printed) ?? [];
+        if (address !== undefined) resolve(address);
+      });
+    }
+    void ended.then(() => reject(new Error(`the shop ended: ${printed}`)));
   });
-  let printed = '';
-  for await (const text of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
-    printed += text;
-    if (printed.includes('\n')) break;
-  }
-  return { child, url: printed.trim() };
-}
-
-async function startPhp(env: Record<string, string>, flaw: string): Promise<Started> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const folder = await temporaryFolder();
-  const child = spawn('php', ['-S', `127.0.0.1:${port}`, fileOf('shop.php')], {
-    env: { ...env, SHOP_FLAW: flaw, SHOP_FOLDER: folder, PHP_CLI_SERVER_WORKERS: '8' },
-    stdio: 'ignore',
-  });
-  while (!(await fetch(url).catch(() => undefined))) await sleep(20);
-  return { child, url };
 }
 
 /** An emulator of the binary, a shop beside it, and what audits it by the binary. */
