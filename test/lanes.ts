@@ -15,10 +15,7 @@ const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust'].map(
 const IN_A_BROWSER = ['test/http/reference.test.ts'];
 /** They kill processes, fill disks, or open very many folders. */
 const WITH_PROCESSES = ['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`);
-const MOCKING = [
-  'test/delivery/egress.test.ts',
-  ...['journal', 'lock-race', 'migrations'].map((name) => `test/store/${name}.test.ts`),
-];
+const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
 
 /** Other test runners, each with a project of its own. */
 const FOR_RELEASES = ['test/recipes/{runners,copied-tests}.test.ts'];
