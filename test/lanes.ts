@@ -17,10 +17,7 @@ const WITH_PROCESSES = [
   'test/runner.test.ts',
   ...['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`),
 ];
-const MOCKING = [
-  'test/delivery/egress.test.ts',
-  ...['journal', 'lock-race', 'migrations'].map((name) => `test/store/${name}.test.ts`),
-];
+const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
 
 /** Other test runners, each with a project of its own, and that of the trials. */
 const FOR_RELEASES = ['test/recipes/{runners,copied-tests}.test.ts', 'test/long/run.test.ts'];

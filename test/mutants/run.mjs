@@ -1,0 +1,211 @@
+// Breaks the code in one place after another, and asks the tests whether they see it.
+//   npm run mutants -- <path in src>… [--seed 1] [--count 30]
+// Prints what no test saw, and for each room the share that was seen; fails below the aim of the room.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import fc from 'fast-check';
+import { loadConfigFromFile } from 'vite';
+import { createVitest } from 'vitest/node';
+import { findMutants, withSwitches } from './find.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const RULES = { lanes: [['unit', 'mocks'], ['http']], aim: 85 };
+/** Which lanes are asked about a room, one step after the other, and how many of a hundred mutants they must see. */
+const ROOMS = {
+  contract: RULES,
+  delivery: RULES,
+  domain: RULES,
+  store: RULES,
+  usecases: RULES,
+  wire: RULES,
+  audit: { lanes: [['audit']], aim: 75 },
+  http: { lanes: [['http']], aim: 75 },
+};
+
+/** All of the path, with where they stand. */
+function mutantsOf(path) {
+  const files = statSync(join(ROOT, path)).isDirectory()
+    ? readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))
+    : [path];
+  return files
+    .filter((file) => /\.tsx?$/.test(file) && !file.includes('/assets/'))
+    .toSorted()
+    .flatMap((file) => {
+      const code = readFileSync(join(ROOT, file), 'utf8');
+      return findMutants(code, file.split('.').at(-1)).map((mutant) => ({ ...mutant, file, code }));
+    });
+}
+
+function drawn(all, { seed, count }) {
+  const size = Math.min(Number(count), all.length);
+  const indexes = fc.shuffledSubarray([...all.keys()], { minLength: size, maxLength: size });
+  const [chosen] = fc.sample(indexes, { seed: Number(seed), numRuns: 1 });
+  return chosen.toSorted((one, other) => one - other).map((index) => all[index]);
+}
+
+/** The files in the order in which they are given. */
+class AsGiven {
+  sort = (files) => files;
+}
+
+/** Vitest, with switches at the mutants: it stays, so that a file is only compiled once. */
+async function startVitest(mutants) {
+  const switches = {
+    name: 'mutants',
+    enforce: 'pre',
+    transform(code, id) {
+      const here = mutants.filter(({ file }) => join(ROOT, file) === id);
+      return here.length ? { code: withSwitches(code, here), map: null } : undefined;
+    },
+  };
+  const { config } = await loadConfigFromFile(
+    { command: 'serve', mode: 'test' },
+    join(ROOT, 'vitest.config.ts'),
+  );
+  const { projects, ...shared } = config.test;
+  const project = ({ test }) => ({
+    plugins: [...config.plugins, switches],
+    test: {
+      ...shared,
+      ...test,
+      setupFiles: [...test.setupFiles, 'test/setup/mutants.ts'],
+      globalSetup: [...shared.globalSetup, ...test.globalSetup],
+    },
+  });
+  const ended = [];
+  const vitest = await createVitest('test', {
+    root: ROOT,
+    config: false,
+    watch: false,
+    bail: 1,
+    maxWorkers: 2,
+    sequence: { sequencer: AsGiven },
+    reporters: [
+      {
+        onTestModuleEnd(file) {
+          ended.push(file);
+          // A file that cannot be loaded is none of what bail counts.
+          if (!file.ok()) void vitest.cancelCurrentRun('test-failure');
+        },
+      },
+    ],
+    projects: projects.map(project),
+  });
+  await vitest.standalone();
+
+  /** Runs files until the first one fails; what is not done in time is killed. */
+  async function run(files, limitMs, id = 'none') {
+    ended.length = 0;
+    process.env['MUTANT'] = id;
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      // The first time asks the workers.
+      for (let time = 1; time <= 2; time++) void vitest.cancelCurrentRun('test-failure');
+    }, limitMs);
+    const { unhandledErrors } = await vitest.runTestSpecifications(files);
+    clearTimeout(timer);
+    const failed = ended.filter((file) => !file.ok());
+    return { ended: [...ended], failed, isKilled: isLate || failed.length > 0 || unhandledErrors.length > 0 };
+  }
+  const all = await vitest.globTestSpecifications();
+  const filesOf = (lanes) => all.filter((file) => lanes.includes(file.project.name));
+  return { filesOf, run, close: () => vitest.close() };
+}
+
+/** A run with a mutant may take so much longer than one without. */
+const limitOf = (files) => 30_000 + 5 * files.reduce((sum, { ms }) => sum + ms, 0);
+
+/** The files of some lanes, the quickest first, and which mutants each of them meets. */
+async function measured(vitest, lanes) {
+  const specs = vitest.filesOf(lanes);
+  const { ended, failed } = await vitest.run(specs, 2 ** 31 - 1);
+  if (failed.length) throw new Error(`red without a mutant: ${failed.map(({ moduleId }) => moduleId)}`);
+  return ended
+    .map((file) => ({
+      spec: specs.find(({ moduleId }) => moduleId === file.moduleId),
+      name: basename(file.moduleId, '.test.ts'),
+      ms: file.diagnostic().duration,
+      met: file.meta().met,
+    }))
+    .toSorted((one, other) => one.ms - other.ms);
+}
+
+/** The mutants that no test in the files sees. */
+async function survivors(vitest, files, mutants) {
+  const alive = [];
+  for (const mutant of mutants) {
+    const { id, file } = mutant;
+    // What is run while modules are loaded counts for the file that loads them first, as files share them.
+    const isShared = files.some(({ met }) => met.onLoading.includes(id));
+    const near = files.filter(({ met }) => isShared || met.inTests.includes(id));
+    const isNamesake = ({ name }) => Number(name === basename(file).replace(/\.tsx?$/, ''));
+    near.sort((one, other) => isNamesake(other) - isNamesake(one));
+    const { isKilled } = near.length
+      ? await vitest.run(
+          near.map(({ spec }) => spec),
+          limitOf(near),
+          String(id),
+        )
+      : { isKilled: false };
+    if (!isKilled) alive.push({ ...mutant, isMet: near.length > 0 || mutant.isMet });
+    console.log(
+      isKilled,
+      near.length,
+      near.length > 10 ? '' : near.map((n) => n.name).join(),
+      isShared,
+      mutant.file,
+      mutant.after,
+      performance.now() | 0,
+    );
+  }
+  process.stderr.write('\n');
+  return alive;
+}
+
+const inOneLine = (text) => {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > 70 ? `${line.slice(0, 40)} … ${line.slice(-25)}` : line;
+};
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: 'string', default: '1' }, count: { type: 'string', default: '30' } },
+});
+let id = 0;
+const parts = positionals.map((given) => {
+  const path = relative(ROOT, given);
+  const room = ROOMS[path.split('/')[1]];
+  if (!room) throw new Error(`no lanes are named for ${path}: give a path in src/{${Object.keys(ROOMS)}}`);
+  return {
+    ...room,
+    path,
+    mutants: drawn(mutantsOf(path), values).map((mutant) => ({ ...mutant, id: id++ })),
+  };
+});
+const filesOf = {};
+const vitest = await startVitest(parts.flatMap(({ mutants }) => mutants));
+let isBelow = false;
+for (const { path, lanes, aim, mutants } of parts) {
+  console.log(`\n${path}: ${mutants.length} mutants, seed ${values.seed}`);
+  let alive = mutants;
+  for (const step of lanes) {
+    if (!alive.length) break;
+    filesOf[step] ??= await measured(vitest, step);
+    alive = await survivors(vitest, filesOf[step], alive);
+  }
+  for (const { file, code, start, end, after, isMet } of alive) {
+    const line = code.slice(0, start).split('\n').length;
+    console.log(
+      `${file}:${line}  ${inOneLine(code.slice(start, end))}  →  ${inOneLine(after)}${isMet ? '' : '  (no test runs it)'}`,
+    );
+  }
+  const share = (100 * (mutants.length - alive.length)) / mutants.length;
+  console.log(`${path}: ${share.toFixed(0)} % killed, the aim is ${aim} %`);
+  isBelow ||= share < aim;
+}
+await vitest.close();
+// What a mutant did to a worker has set it.
+process.exitCode = Number(isBelow);

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, type TaskMeta } from 'vitest';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Mutants whose place was run by the tests of a file, or while its modules were loaded. */
+    met?: { inTests: number[]; onLoading: number[] };
+  }
+}
+
+/** Which one `npm run mutants` tries; without it, it asks which places are run. */
+const active = Number(process.env['MUTANT']);
+const inTests = new Set<number>();
+const onLoading = new Set<number>();
+let isLoading = true;
+Error.stackTraceLimit = 50;
+
+Object.assign(globalThis, {
+  mutant(id: number): boolean {
+    if (!inTests.has(id) && !onLoading.has(id)) {
+      // While a file describes its tests, it already calls what it tests.
+      const isOfModule = isLoading && !new Error().stack?.includes('.test.ts');
+      (isOfModule ? onLoading : inTests).add(id);
+    }
+    return id === active;
+  },
+});
+
+beforeAll(() => {
+  isLoading = false;
+});
+
+// biome-ignore lint/correctness/noEmptyPattern: Vitest takes no other name there.
+afterAll(({}, file) => {
+  const meta: TaskMeta = file.meta;
+  meta.met = { inTests: [...inTests], onLoading: [...onLoading] };
+});
