@@ -1,13 +1,14 @@
 // Builds dist/ where its sources are others than those that it was made of.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = ['src', 'fixtures', '.config', 'package.json', 'package-lock.json'];
-const STAMP = join(ROOT, 'dist', '.sources');
+/** What `dist/` was made of, written by every build. */
+export const STAMP = join(ROOT, 'dist', '.sources');
 
 function filesIn(path) {
   if (statSync(path).isFile()) return [path];
@@ -16,7 +17,7 @@ function filesIn(path) {
     .flatMap((name) => filesIn(join(path, name)));
 }
 
-function stampOfSources() {
+export function stampOfSources() {
   const hash = createHash('sha256');
   for (const file of SOURCES.flatMap((name) => filesIn(join(ROOT, name)))) {
     hash.update(file.slice(ROOT.length)).update('\0').update(readFileSync(file)).update('\0');
@@ -34,11 +35,9 @@ function stampOfBuild() {
 
 /** Throws where the build fails; what was there before is left as it was. */
 export function buildIfStale() {
-  const stamp = stampOfSources();
-  if (stamp === stampOfBuild()) return;
+  if (stampOfSources() === stampOfBuild()) return;
   const { status } = spawnSync(process.execPath, ['.config/build.mjs'], { cwd: ROOT, stdio: 'inherit' });
   if (status !== 0) throw new Error('the build failed');
-  writeFileSync(STAMP, stamp);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) buildIfStale();

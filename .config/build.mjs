@@ -1,11 +1,12 @@
 // Makes dist/: the command, the library in both module systems, and its types. No package is needed at run time.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { transform } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
 import { viteAssets } from './assets.mjs';
+import { STAMP, stampOfSources } from './build-if-stale.mjs';
 import { writeTypes } from './library-types.mjs';
 import { licensesOf } from './licenses.mjs';
 import * as realTime from './real-time.mjs';
@@ -34,6 +35,9 @@ const NO_PROGRAMS = {
     id === 'node:child_process' && /[\\/]commander[\\/]/.test(importer) ? '\0no-programs' : null,
   load: (id) => (id === '\0no-programs' ? 'export {};' : null),
 };
+
+/** Before they are read: what changes meanwhile is built by the next. */
+const sources = stampOfSources();
 
 /** All that were bundled. */
 const modules = [];
@@ -127,10 +131,12 @@ const made = [
   writeModule('dist/index.js', './index.cjs'),
   ...(await writeTypes()),
   join('dist', 'licenses.txt'),
+  relative('.', STAMP),
 ];
-writeFileSync(made.at(-1), licensesOf(modules));
+writeFileSync(join('dist', 'licenses.txt'), licensesOf(modules));
 // Only now, so that a build that fails leaves what works, and one under way disturbs nobody.
 for (const file of readdirSync('dist', { recursive: true, withFileTypes: true })) {
   const path = join(file.parentPath, file.name);
   if (file.isFile() && !made.includes(path)) rmSync(path);
 }
+writeFileSync(STAMP, sources);

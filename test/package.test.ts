@@ -42,6 +42,14 @@ test('what is CommonJS has no import(), which Jest does not take there', async (
   }
 });
 
+test('nothing runs when it is installed: a clone builds when it starts, tests and packs', async () => {
+  const text = await readFile(join(project.folder, 'node_modules/gateway-sim/package.json'), 'utf8');
+  const { scripts } = JSON.parse(text) as { scripts: Record<string, string> };
+  const install = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare'];
+  expect(Object.keys(scripts).filter((name) => install.includes(name))).toEqual([]);
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['prestart', 'pretest', 'prepack']));
+});
+
 test('nothing of the inside is packed', async () => {
   const { output } = await project.run(['find', 'node_modules/gateway-sim', '-type', 'f']);
   const files = output

@@ -45,7 +45,7 @@ trial(
     const program = await bundled(PROGRAM);
     onTestFinished(program.remove);
     const folder = await temporaryFolder();
-    const count = budget.short ? 3_000 : Math.ceil(COUNT * budget.part);
+    const count = budget.short ? 3_000 : 100 * Math.ceil((COUNT * budget.part) / 100);
     const sizeOf = async (name: string) => (await stat(join(folder, name))).size;
     const run = async (name: string, end: 'kill' | 'stop', found: number) => {
       const child = spawn(process.execPath, [program.path, folder, String(count), end], {
