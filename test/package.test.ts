@@ -15,7 +15,7 @@ let tarball: Buffer;
 beforeAll(async () => {
   project = await createProject(['@types/node']);
   tarball = await readFile(await packInto(project.folder));
-}, 60_000);
+});
 afterAll(() => project.remove());
 
 test('types and code agree in every module system (attw)', async () => {
