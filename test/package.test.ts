@@ -15,7 +15,7 @@ let tarball: Buffer;
 beforeAll(async () => {
   project = await createProject(['@types/node']);
   tarball = await readFile(await packInto(project.folder));
-}, 60_000);
+});
 afterAll(() => project.remove());
 
 test('types and code agree in every module system (attw)', async () => {
@@ -45,7 +45,15 @@ test('what is CommonJS has no import(), which Jest does not take there', async (
 test('nothing runs when it is installed: a clone builds when it starts, tests and packs', async () => {
   const text = await readFile(join(project.folder, 'node_modules/gateway-sim/package.json'), 'utf8');
   const { scripts } = JSON.parse(text) as { scripts: Record<string, string> };
-  const install = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare'];
+  const install = [
+    'preinstall',
+    'install',
+    'postinstall',
+    'prepublish',
+    'preprepare',
+    'prepare',
+    'postprepare',
+  ];
   expect(Object.keys(scripts).filter((name) => install.includes(name))).toEqual([]);
   expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['prestart', 'pretest', 'prepack']));
 });

@@ -111,9 +111,16 @@ async function inLanes<Item>(
 ): Promise<void> {
   const queue = [...items];
   const lane = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item);
+    try {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item);
+    } catch (error) {
+      queue.length = 0;
+      throw error;
+    }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  // Where one has failed, the others end what they have begun: nothing is under way any more when this does.
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
 const WHY: Readonly<Record<AuditVerdict, (one: AuditCase) => string>> = {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import type { Io } from './io.ts';
 import type { Output } from './output.ts';
 import { endByHangup, onNpmExit } from './signals.ts';
 import { type GroupWatch, watchGroup } from './watch-group.ts';
@@ -29,18 +30,18 @@ const LOOK_EVERY_MS = 20;
 export async function runCommand(
   [command = '', ...args]: readonly string[],
   environment: Readonly<Record<string, string>>,
-  output: Output,
+  { io, output }: { io: Io; output: Output },
 ): Promise<number> {
   let watch: GroupWatch | undefined;
   try {
     const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
     const ownGroup = !onTerminal && process.platform !== 'win32';
-    const env = { ...process.env, ...environment };
+    const env = { ...io.env, ...environment };
     if (ownGroup) watch = watchGroup();
     const child = spawn(command, args, { stdio: 'inherit', env, detached: ownGroup });
     if (child.pid !== undefined) watch?.over(child.pid);
     const signal = (name: NodeJS.Signals) => (ownGroup ? signalGroup(child, name) : child.kill(name));
-    forwardSignals(signal, onTerminal);
+    forwardSignals(signal, onTerminal, io);
     const code = await exitCodeOf(child);
     if (ownGroup) await endGroup(child);
     return code;
@@ -72,15 +73,19 @@ function exitCodeOf(child: ChildProcess): Promise<number> {
 }
 
 /** From here on no signal ends this process: it ends when the command has ended. */
-function forwardSignals(signal: (name: NodeJS.Signals) => void, onTerminal: boolean): void {
+function forwardSignals(
+  signal: (name: NodeJS.Signals) => void,
+  onTerminal: boolean,
+  { env, signals }: Io,
+): void {
   for (const name of SENT_BY_TERMINAL) {
-    process.on(name, () => {
+    signals.on(name, () => {
       if (!onTerminal) signal(name);
     });
   }
-  for (const name of ALWAYS_FORWARDED) process.on(name, () => signal(name));
-  process.once('SIGHUP', endByHangup);
-  onNpmExit(process.env, () => signal('SIGTERM'));
+  for (const name of ALWAYS_FORWARDED) signals.on(name, () => signal(name));
+  signals.once('SIGHUP', endByHangup);
+  onNpmExit(env, () => signal('SIGTERM'));
 }
 
 /** Signals a command and all that it started. @returns whether there was anything left of them */

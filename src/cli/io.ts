@@ -5,6 +5,8 @@ export interface Io {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean };
   stderr: Writable & { isTTY?: boolean };
+  /** Where the signals that come for this command are heard. */
+  signals: Pick<NodeJS.EventEmitter, 'on' | 'once' | 'off'>;
   env: Readonly<Record<string, string | undefined>>;
   /** Paths on the command line are meant from here. */
   cwd: string;

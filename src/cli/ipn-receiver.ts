@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
@@ -7,6 +6,7 @@ import { Egress } from '../delivery/egress.ts';
 import { type Answer, headerPairs } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import type { IpnTools, VerifyKeys } from '../wire/dialect.ts';
+import type { Io } from './io.ts';
 import type { Output } from './output.ts';
 import { sendRequest } from './send-request.ts';
 import { verdictText } from './verify-input.ts';
@@ -49,7 +49,7 @@ export async function listenForIpns(
     allowIpnHost: readonly string[] | undefined;
   },
   readKeys: () => Promise<VerifyKeys>,
-  output: Output,
+  { io: { signals }, output }: { io: Pick<Io, 'signals'>; output: Output },
 ): Promise<void> {
   const forwardTo = forwardAddress(options.forwardTo);
   const egress = new Egress(options.allowIpnHost ?? [], () => undefined);
@@ -67,7 +67,9 @@ export async function listenForIpns(
       ? JSON.stringify({ event: 'ready', url, port, forwardTo: forwardTo ?? null, pid: process.pid })
       : `Listening for IPNs at ${url}${target}. Ctrl-C stops.`,
   );
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await new Promise((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM']) signals.once(name, resolve);
+  });
   server.close();
   server.closeAllConnections();
 }

@@ -12,29 +12,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   const { keepCompiledCode } = await import('./compile-cache.ts');
   keepCompiledCode(process.env);
   const io = processIo();
-  const verbose = verboseVersion(argv.slice(2));
-  if (io && verbose) return writeVersion(io, verbose.profile);
   const { run } = await import('./run.ts');
   const exitCode = io ? await run(argv, io) : 2;
   process.exitCode ||= exitCode;
-}
-
-/** What `--version --verbose` is asked with; undefined for everything else. */
-function verboseVersion(words: readonly string[]): { profile: string | undefined } | undefined {
-  const rest = words.filter((word) => !['--verbose', '--version', '-V'].includes(word));
-  if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
-  const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
-  return rest.length && profile === undefined ? undefined : { profile };
-}
-
-async function writeVersion(io: Io, profile: string | undefined): Promise<void> {
-  const [{ versionText }, { Output }] = await Promise.all([import('./version.ts'), import('./output.ts')]);
-  const output = new Output(io, {});
-  try {
-    output.line(await versionText(io, profile));
-  } catch (error) {
-    process.exitCode = output.fail(error);
-  }
 }
 
 /** What cannot be written ends no emulator; a command whose output is lost has failed. */
@@ -67,6 +47,7 @@ function processIo(): Io | undefined {
     },
     stdout: process.stdout,
     stderr: process.stderr,
+    signals: process,
     env: process.env,
     cwd,
   };

@@ -16,6 +16,8 @@ import { buildProgram } from './program.ts';
  * @returns the exit code
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const version = verboseVersion(argv.slice(2));
+  if (version) return writeVersion(io, version.profile);
   const invocation = invocationOf(argv, io);
   let exitCode = 0;
   const program = buildProgram(
@@ -39,6 +41,25 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       new Output(io, {}).line(JSON.stringify(usage));
     }
     return 2;
+  }
+}
+
+/** What `--version --verbose` is asked with; undefined for everything else. */
+function verboseVersion(words: readonly string[]): { profile: string | undefined } | undefined {
+  const rest = words.filter((word) => !['--verbose', '--version', '-V'].includes(word));
+  if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
+  const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
+  return rest.length && profile === undefined ? undefined : { profile };
+}
+
+async function writeVersion(io: Io, profile: string | undefined): Promise<number> {
+  const output = new Output(io, {});
+  try {
+    const { versionText } = await import('./version.ts');
+    output.line(await versionText(io, profile));
+    return 0;
+  } catch (error) {
+    return output.fail(error);
   }
 }
 

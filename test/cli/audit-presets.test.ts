@@ -1,75 +1,72 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { launch, run } from '../helpers/binary.ts';
-import { prepare } from '../merchants/running.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startAudited } from '../helpers/auditable.ts';
+import { launch, run } from '../helpers/cli.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { GOOD } from '../merchants/node-shop.ts';
 
 const CONTROL = ['--only', 'control'];
 
 describe('a preset', () => {
-  /** Puts a command on the PATH that runs a script of Node. */
-  async function stub(folder: string, name: string, code: string): Promise<void> {
-    const file = join(folder, name);
-    await writeFile(file, `#!${process.execPath}\n${code}\n`);
-    await chmod(file, 0o755);
-  }
-
-  /** As the shells of those shops answer, from the shop in Node. */
+  /** A shop whose commands answer as those of each kind of shop do: an order is paid where there is a file for it. */
   async function withStubs() {
-    const prepared = await prepare('node');
-    const { cwd, url, env } = prepared;
-    const folder = join(cwd, 'stubs');
-    await mkdir(folder);
-    const look = (identifier: string, then: string) =>
-      `const identifier = ${identifier}; fetch('${url}/orders/' + identifier).then((a) => a.json()).then((order) => { ${then} });`;
-    await stub(
-      folder,
-      'wp',
-      `const [first, , , id] = process.argv.slice(2);
-      if (first === 'eval') fetch('${url}/order', { method: 'POST' });
-      else { ${look('id', "console.log(JSON.stringify({ status: order.status === 'paid' ? 'processing' : 'pending', total: order.total }))")} }`,
-    );
-    await stub(folder, 'php', look('process.env.SHOP_ORDER', 'console.log(JSON.stringify(order))'));
-    const hex = "Buffer.from(/x'([0-9a-f]+)'/.exec(process.argv.at(-1))[1], 'hex').toString()";
-    await stub(
-      folder,
-      'mysql',
-      look(
-        hex,
-        "const paid = order.status === 'paid'; console.log(/tblinvoices/.test(process.argv.at(-1)) ? 'status=' + (paid ? 'Paid' : 'Unpaid') : 'orders=1 paid=' + Number(paid))",
-      ),
-    );
-    return { ...prepared, env: { ...env, PATH: `${folder}:${env.PATH}` } };
+    const folder = await temporaryFolder();
+    const paid = join(folder, 'paid');
+    const bin = join(folder, 'bin');
+    for (const name of [paid, bin]) await mkdir(name);
+    const { options, shop } = await startAudited({
+      pay: (order, form) => {
+        GOOD.pay(order, form);
+        for (const name of [order.identifier, Buffer.from(order.identifier).toString('hex')])
+          writeFileSync(join(paid, name), '');
+      },
+    });
+    const place = `exec '${process.execPath}' -e "fetch('${shop.url}/order')"`;
+    const say = (id: string, yes: string, no: string) =>
+      `if [ -e "${paid}/${id}" ]; then echo '${yes}'; else echo '${no}'; fi`;
+    const order = (status: string) => JSON.stringify({ status, total: '49.90' });
+    const stubs = {
+      wp: `[ "$1" = eval ] && ${place}\n${say('$4', order('processing'), order('pending'))}`,
+      php: say('$SHOP_ORDER', order('paid'), order('pending')),
+      mysql: `eval query=\\\${$#}
+        id=$(printf %s "$query" | sed "s/.*x'\\([0-9a-f]*\\)'.*/\\1/")
+        case $query in
+          *tblinvoices*) ${say('$id', 'status=Paid', 'status=Unpaid')};;
+          *) ${say('$id', 'orders=1 paid=1', 'orders=1 paid=0')};;
+        esac`,
+    };
+    for (const [name, script] of Object.entries(stubs))
+      await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    return { options, shop };
   }
 
   it.each(['woocommerce', 'laravel', 'prestashop', 'whmcs'])(
     '%s says what it runs, and runs it',
     async (preset) => {
-      const { cwd, url, env } = await withStubs();
-      const orders = preset === 'woocommerce' ? [] : ['--order-url', `${url}/order`];
-      const ended = await run(['audit', `${url}/ipn`, '--preset', preset, ...orders, ...CONTROL], {
-        cwd,
-        env,
-      });
+      const { options, shop } = await withStubs();
+      const orders = preset === 'woocommerce' ? [] : ['--order-url', `${shop.url}/order`];
+      const ended = await run(['audit', shop.ipnUrl, '--preset', preset, ...orders, ...CONTROL], options);
       expect(ended.stderr).toMatch(new RegExp(`^gateway-sim: the preset ${preset} runs: `));
       expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining('[1/1] pass     control')]);
     },
   );
 
   it('is beaten by what is given', async () => {
-    const { audit } = await prepare('node');
+    const { audit } = await startAudited();
     const { code, stderr } = await audit(['--preset', 'plain', ...CONTROL]);
     expect([code, stderr]).toEqual([0, expect.not.stringContaining('the preset')]);
   });
 
   it('asks for orders by hand where it knows no way', async () => {
-    const { cwd, url, env } = await withStubs();
-    const running = launch(['audit', `${url}/ipn`, '--preset', 'whmcs', ...CONTROL, '--orders', '1'], {
-      cwd,
-      env,
-    });
+    const { options, shop } = await withStubs();
+    const args = ['audit', shop.ipnUrl, '--preset', 'whmcs', ...CONTROL, '--orders', '1'];
+    const running = launch(args, options);
     await running.until((_, stderr) => stderr.includes('Place an order at the shop now'));
-    await fetch(`${url}/order`, { method: 'POST' });
+    await shop.place();
     expect((await running.ended).stderr).toContain('orders are placed by hand');
   });
 });

@@ -1,59 +1,60 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit.ts';
-import { launch, run } from '../helpers/binary.ts';
-import { prepare } from '../merchants/running.ts';
+import { startAudited } from '../helpers/auditable.ts';
+import { launch, run, runJson } from '../helpers/cli.ts';
 
-const ONE = ['--only', 'signature-missing'];
-
-/** What a script of Node does, as a command line. */
-const script = (code: string, ...args: string[]) =>
-  `"${process.execPath}" -e '${code}' ${args.join(' ')}`.trim();
-const ORDER = 'fetch(process.argv[1], { method: "POST" })';
+const CONTROL = ['--only', 'control'];
 
 describe('what goes wrong with an audit', () => {
-  const HANG = script('setInterval(() => {}, 1e3)');
+  const HANG = "sh -c 'sleep 1000'";
 
-  it.each([
+  const limited = (limit: string) => ['--timeout', limit];
+
+  it.each<[string, { order?: string; probe?: string; more?: string[] }, RegExp]>([
     [
       'an order command that hangs',
-      { order: HANG },
-      'did not end within 1 s|initiated no payment within 1 s',
+      { order: HANG, more: limited('1s') },
+      /did not end within 1 s|initiated no payment within 1 s/,
     ],
-    ['an order command that fails', { order: 'echo broken >&2; exit 7' }, 'exited with 7: broken'],
-    ['an order command that initiates nothing', { order: 'true' }, 'initiated no payment within 1 s'],
-    ['a probe that hangs', { probe: `${HANG} {identifier}` }, 'did not end within 1 s'],
-    ['a probe that fails', { probe: 'false {identifier}' }, 'exited with 1'],
-    ['a probe that prints nothing', { probe: 'true {identifier}' }, 'the probe said nothing about'],
-  ])('is told: %s', async (_, { order, probe }: { order?: string; probe?: string }, why) => {
-    const { audit, url } = await prepare('node');
+    ['an order command that fails', { order: 'echo broken >&2; exit 7' }, /exited with 7: broken/],
+    [
+      'an order command that initiates nothing',
+      { order: 'true', more: limited('1s') },
+      /initiated no payment within 1 s/,
+    ],
+    ['a probe that hangs', { probe: `${HANG} {identifier}`, more: limited('2s') }, /did not end within 2 s/],
+    ['a probe that fails', { probe: 'false {identifier}' }, /exited with 1/],
+    ['a probe that prints nothing', { probe: 'true {identifier}' }, /the probe said nothing about/],
+  ])('is told: %s', async (_, { order, probe, more = [] }, why) => {
+    const { audit, byUrl } = await startAudited();
     const by = [
-      ...(order === undefined ? ['--order-url', `${url}/order`] : ['--order-cmd', order]),
-      ...(probe === undefined ? ['--probe-url', `${url}/orders/{identifier}`] : ['--probe-cmd', probe]),
+      ...(order === undefined ? byUrl.slice(0, 2) : ['--order-cmd', order]),
+      ...(probe === undefined ? byUrl.slice(2) : ['--probe-cmd', probe]),
     ];
-    const { code, stdout, stderr } = await audit([...ONE, '--timeout', '1s', '--json'], by);
+    const { code, stdout, stderr } = await audit([...CONTROL, ...more, '--json'], by);
     const { cases } = JSON.parse(stdout) as AuditReport;
     expect([code, stderr]).toEqual([1, expect.stringContaining('the audit could not be carried out')]);
-    expect(cases.map(({ verdict }) => verdict)).toEqual(['unproven', 'unproven']);
-    expect(cases[0]?.why).toMatch(new RegExp(why));
+    expect(cases).toMatchObject([{ verdict: 'unproven', why: expect.stringMatching(why) }]);
   });
 
   it('is told: that it was interrupted, and no payment stays pending', async () => {
-    const { url, cwd, env } = await prepare('node');
-    const probing = ['--probe-url', `${url}/orders/{identifier}`, '--paid-when', '.status=paid'];
-    const audit = launch(['audit', `${url}/ipn`, '--order-url', `${url}/order`, ...probing], { cwd, env });
-    await audit.until((_, stderr) => stderr.includes('[5/'));
-    process.kill(audit.pid, 'SIGINT');
-    const { code, stderr } = await audit.ended;
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const audit = launch(['audit', shop.ipnUrl, ...byUrl, ...paidWhen], options);
+    await audit.until((_, stderr) => stderr.includes('[2/'));
+    const { code, stderr } = await audit.stop('SIGINT');
     expect([code, stderr]).toEqual([1, expect.stringContaining('the audit was interrupted')]);
-    const pending = await run(['payments', 'list', '--status', 'pending', '--json'], { cwd, env });
-    expect(JSON.parse(pending.stdout)).toMatchObject({ data: [] });
+    const { body } = await runJson(['payments', 'list', '--status', 'pending'], options);
+    expect(body).toMatchObject({ data: [] });
   });
 
   it('is told: two payments from one order', async () => {
-    const { audit, url } = await prepare('node');
-    const cmd = script(`${ORDER}.then(() => ${ORDER})`, `${url}/order`);
-    const by = ['--order-cmd', cmd, '--probe-url', `${url}/orders/{identifier}`];
-    const { code, stderr } = await audit(ONE, by);
+    const { audit, shop } = await startAudited();
+    const { place } = shop;
+    shop.place = async () => {
+      await place();
+      await place();
+    };
+    const { code, stderr } = await audit(CONTROL);
     expect([code, stderr]).toEqual([
       0,
       expect.stringContaining('several payments at once: the first of them'),
@@ -61,19 +62,17 @@ describe('what goes wrong with an audit', () => {
   });
 
   it('is told: a probe that changes by itself', async () => {
-    const { audit, url } = await prepare('node');
-    const look = script(
-      'fetch(process.argv[1]).then((a) => a.text()).then((t) => console.log(t, process.hrtime.bigint()))',
-      `${url}/orders/{identifier}`,
-    );
-    const by = ['--order-url', `${url}/order`, '--probe-cmd', look];
-    const { code, stderr } = await audit(['--only', 'control', '--paid-when', '/"paid"/'], by);
+    const { audit, shop } = await startAudited();
+    const { probe } = shop;
+    let looks = 0;
+    shop.probe = (identifier) => JSON.stringify({ ...JSON.parse(probe(identifier)), looks: ++looks });
+    const { code, stderr } = await audit(CONTROL);
     expect([code, stderr]).toEqual([0, expect.stringContaining('is there a clock in it?')]);
   });
 
   it('is told: a receiver that is down', async () => {
-    const { cwd, env } = await prepare('node');
-    const { code, stdout } = await run(['audit', 'http://127.0.0.1:9/ipn', ...ONE], { cwd, env });
+    const { options } = await startAudited();
+    const { code, stdout } = await run(['audit', 'http://127.0.0.1:9/ipn', ...CONTROL], options);
     expect([code, stdout]).toEqual([1, expect.stringContaining('connection refused')]);
   });
 });

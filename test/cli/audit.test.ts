@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit.ts';
-import { launch, run, runJson } from '../helpers/binary.ts';
+import { SECRET, startAudited } from '../helpers/auditable.ts';
+import { launch, run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { prepare, SECRET } from '../merchants/running.ts';
 
 const ONE = ['--only', 'signature-missing'];
 
@@ -40,7 +40,7 @@ describe('audit', () => {
   });
 
   it('--json is the report, and nothing else is on stdout', async () => {
-    const { audit } = await prepare('node');
+    const { audit } = await startAudited();
     const { code, stdout, stderr } = await audit([...ONE, '--json']);
     const report = JSON.parse(stdout) as AuditReport;
     expect(code).toBe(0);
@@ -52,7 +52,7 @@ describe('audit', () => {
   });
 
   it('exits 1 when a case fails, and 1 or 0 for exposed as --fail-on says', async () => {
-    const flawed = await prepare('node', 'G');
+    const flawed = await startAudited({ isToken: () => true });
     const only = ['--only', 'sandbox-for-live'];
     expect((await flawed.audit(only)).code).toBe(0);
     const told = await flawed.audit([...only, '--fail-on', 'exposed']);
@@ -63,11 +63,11 @@ describe('audit', () => {
   });
 
   it('exits 0 for unproven, and 1 where --fail-on says so', async () => {
-    const { cwd, env, url } = await prepare('node');
-    const without = ['audit', `${url}/ipn`, '--order-url', `${url}/order`, ...ONE];
-    expect((await run(without, { cwd, env })).code).toBe(0);
+    const { shop, options } = await startAudited();
+    const without = ['audit', shop.ipnUrl, '--order-url', `${shop.url}/order`, ...ONE];
+    expect((await run(without, options)).code).toBe(0);
     const failing = [...without, '--fail-on', 'exposed', '--fail-on', 'unproven'];
-    expect((await run(failing, { cwd, env })).code).toBe(1);
+    expect((await run(failing, options)).code).toBe(1);
   });
 
   it.each([
@@ -90,7 +90,8 @@ describe('audit', () => {
   });
 
   it('writes a report for CI and one for people', async () => {
-    const { audit, cwd } = await prepare('node', 'A');
+    const { audit, options } = await startAudited({ isWhole: () => true, isSigned: () => true });
+    const { cwd } = options;
     await audit([...ONE, '--junit', 'report.xml', '--html', 'report.html']);
     const xml = await readFile(join(cwd, 'report.xml'), 'utf8');
     expect(xml).toContain('<testsuites tests="2" failures="1" skipped="0">');
@@ -101,7 +102,7 @@ describe('audit', () => {
   });
 
   it('uses an order again with --orders, and --only and --skip choose', async () => {
-    const { audit } = await prepare('node');
+    const { audit } = await startAudited();
     const { stdout } = await audit([
       '--json',
       '--orders',
@@ -123,22 +124,22 @@ describe('audit', () => {
   });
 
   it('--order-wait waits for orders that somebody places', async () => {
-    const { cwd, env, url } = await prepare('node');
-    const looks = ['--probe-url', `${url}/orders/{identifier}`, '--paid-when', '.status=paid'];
-    const running = launch(['audit', `${url}/ipn`, '--order-wait', ...looks, ...ONE], { cwd, env });
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const looks = [...byUrl.slice(2), ...paidWhen];
+    const running = launch(['audit', shop.ipnUrl, '--order-wait', ...looks, ...ONE], options);
     for (const asked of [1, 2]) {
       await running.until((_, stderr) => stderr.split('Place an order at the shop now').length > asked);
-      await fetch(`${url}/order`, { method: 'POST' });
+      await shop.place();
     }
     const { code, stderr } = await running.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining('[2/2] pass     signature-missing')]);
   });
 
   it('starts an emulator of its own where none runs, and says so', async () => {
-    const { cwd, url } = await prepare('node');
+    const { shop } = await startAudited();
     const elsewhere = await temporaryFolder();
     const env = { GATEWAY_SIM_PORT: '0', GATEWAY_SIM_SECRET_KEY: SECRET };
-    const invented = await run(['audit', `${url}/ipn`, ...ONE], { cwd: elsewhere, env });
+    const invented = await run(['audit', shop.ipnUrl, ...ONE], { cwd: elsewhere, env });
     expect([invented.code, invented.stderr]).toEqual([
       0,
       expect.stringContaining('the audit starts its own'),
@@ -146,14 +147,14 @@ describe('audit', () => {
     // The shop is told by its variables where it is.
     const cmd = script(
       'fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: "POST", body: new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: "own-" + Date.now(), currency: "USD", amount: "49.90", details: "x", ipn_url: process.argv[1], success_url: process.argv[1], cancel_url: process.argv[1], site_logo: process.argv[1], customer_name: "Ada", customer_email: "a@example.com" }) })',
-      `${url}/ipn`,
+      shop.ipnUrl,
     );
     const own = await run(
-      ['audit', `${url}/ipn`, '--own', '--order-cmd', cmd, '--json', '--only', 'ipn-url-is-success-url'],
-      { cwd, env },
+      ['audit', shop.ipnUrl, '--own', '--order-cmd', cmd, '--json', '--only', 'ipn-url-is-success-url'],
+      { cwd: elsewhere, env },
     );
     const { cases } = JSON.parse(own.stdout) as AuditReport;
     // The shop knows nothing of that order.
-    expect(cases[0]).toMatchObject({ verdict: 'fail', observed: expect.stringContaining('404') });
+    expect(cases[0]).toMatchObject({ verdict: 'fail', observed: expect.stringContaining('400') });
   });
 });

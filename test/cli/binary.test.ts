@@ -1,12 +1,14 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { BINARY, run } from '../helpers/binary.ts';
-import { startIn } from '../helpers/cli.ts';
+import { BINARY } from '../helpers/binary.ts';
+import { launchProgram, runProgram } from '../helpers/child.ts';
+import { runJson, startIn } from '../helpers/cli.ts';
 import { PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { ORDER } from '../helpers/sim.ts';
 
-/** A command line of every command, what it exits with and what it says. Those not here run in tests of their own. */
+/** A command line of every command, what it exits with and what it says, one after the other. Those not here run in tests of their own. */
 const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = [
   ['pay --cancel', 0, /Status +canceled/],
   ['payments list', 0, /order-1/],
@@ -36,8 +38,8 @@ const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = 
   ['cards charge card_x --amount 1', 4, /card_x/],
   ['cards fund card_x --amount 1', 4, /card_x/],
   ['faults list', 0, /No faults/],
-  ['faults set cards --status 503', 0, /FAULT ON {2}cards: status 503/],
   ['faults clear', 0, /0 cleared/],
+  ['faults set initiate --status 503', 0, /FAULT ON {2}initiate: status 503/],
   ['clock show', 0, /Next due/],
   ['clock advance 1s', 0, /Ahead/],
   ['clock freeze', 0, /frozen/],
@@ -46,38 +48,50 @@ const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = 
   ['wait', 0, /^http:/],
   ['open nowhere', 2, /dashboard or checkout/],
   ['inbox', 0, /No codes/],
-  ['logs', 0, /POST \/sandbox\/payment\/initiate/],
-  ['init', 0, /wrote gateway-sim\.config\.json/],
+  ['logs', 0, /the state was reset/],
   ['openapi', 0, /"openapi"/],
   ['completion bash', 0, /complete -F/],
   ['audit --list', 0, /sandbox-for-live/],
   ['conform --manifest nowhere', 2, /the manifest nowhere cannot be read/],
   ['reconcile', 2, /--probe-cmd or --probe-url/],
+  // From here on there is a configuration.
+  ['init', 0, /wrote gateway-sim\.config\.json/],
 ];
 
 const ELSEWHERE = ['start', 'exec', 'stop'];
 
-describe('the real binary', () => {
-  it.each(CASES)('runs %s', async (line, code, said) => {
+const MAIN = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
+
+/** Runs command lines one after the other in one process of the program as it is packed. */
+const ALL_OF_THEM = `
+  const { main } = require(process.argv[1]);
+  for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
+  (async () => {
+    for (const line of process.argv.slice(2)) {
+      process.exitCode = 0;
+      await main([process.execPath, 'gateway-sim.js', ...line.split(' ')]);
+      process.stdout.write('\\f' + process.exitCode + '\\n');
+      process.stderr.write('\\f');
+    }
+    process.exitCode = 0;
+  })();`;
+
+describe('the built program', () => {
+  it('runs every command', async () => {
     const cwd = await temporaryFolder();
     const { initiate } = await startIn(cwd);
-    await initiate({
-      ...{
-        identifier: 'order-1',
-        currency: 'USD',
-        amount: '1',
-        details: 'x',
-        ipn_url: 'http://127.0.0.1:9/',
-      },
-      ...{ success_url: 'http://127.0.0.1:9/', cancel_url: 'http://127.0.0.1:9/' },
-      ...{ site_logo: 'http://127.0.0.1:9/', customer_name: 'Ada', customer_email: 'ada@example.com' },
-    });
-    const finished = await run(line.split(' '), { cwd });
-    expect(finished).toMatchObject({ code });
-    expect(finished.stdout + finished.stderr).toMatch(said);
+    await initiate(ORDER);
+    const lines = CASES.map(([line]) => line);
+    const program = [process.execPath, '-e', ALL_OF_THEM, MAIN, ...lines];
+    const { code, stdout, stderr } = await runProgram(program, { cwd, input: '' });
+    const ends = stdout.split(/\f(\d+)\n/);
+    const told = stderr.split('\f');
+    expect([code, told.length]).toEqual([0, lines.length + 1]);
+    const ended = lines.map((line, at) => [line, Number(ends[2 * at + 1]), `${ends[2 * at]}${told[at]}`]);
+    expect(ended).toEqual(CASES.map(([line, code, said]) => [line, code, expect.stringMatching(said)]));
   });
 
-  it('runs every command', () => {
+  it('has no other command', () => {
     const names = withCommandsBelow(PROGRAM)
       .filter(({ commands }) => !commands.length)
       .map((command) => (command.parent === PROGRAM ? '' : `${command.parent?.name()} `) + command.name());
@@ -86,47 +100,31 @@ describe('the real binary', () => {
   });
 });
 
-describe.runIf(existsSync('/dev/full'))('what cannot be (where there is a /dev/full)', () => {
-  const shell = async (script: string) => {
-    const cwd = await temporaryFolder();
-    const { status, stdout, stderr } = spawnSync('sh', ['-c', script, process.execPath, BINARY], {
-      cwd,
-      encoding: 'utf8',
-    });
-    return { code: status, stdout, stderr };
-  };
+const shell = async (script: string) => {
+  const cwd = await temporaryFolder();
+  return { cwd, ...launchProgram(['sh', '-c', script, process.execPath, BINARY], { cwd }) };
+};
 
-  it.each(['--help', '--version', 'completion bash'])('written: %s exits 5 and says so', async (line) => {
-    expect(await shell(`"$0" "$1" ${line} >/dev/full`)).toEqual({
-      code: 5,
-      stdout: '',
-      stderr: 'gateway-sim: the output cannot be written: the disk is full\n',
-    });
+describe.runIf(existsSync('/dev/full'))('what cannot be written (where there is a /dev/full)', () => {
+  it.each(['--help', '--version'])('%s exits 5 and says so', async (line) => {
+    const { ended } = await shell(`"$0" "$1" ${line} >/dev/full`);
+    const stderr = 'gateway-sim: the output cannot be written: the disk is full\n';
+    expect(await ended).toMatchObject({ code: 5, stdout: '', stderr });
   });
 
-  it('written by an emulator does not end it', async () => {
-    const { stdout } = await shell(
-      '"$0" "$1" start --port 0 >/dev/full 2>&1 & "$0" "$1" wait --data-dir .gateway-sim && "$0" "$1" stop; wait',
-    );
-    expect(stdout).toContain('Stopped http://127.0.0.1:');
+  it('does not end an emulator', async () => {
+    const { cwd, child, ended } = await shell('exec "$0" "$1" start --port 0 >/dev/full 2>&1');
+    const { url } = (await runJson<{ url: string }>(['wait', '--data-dir', '.gateway-sim'], { cwd })).body;
+    for (let number = 0; number < 20; number++) await fetch(`${url}/nowhere`);
+    expect(await (await fetch(`${url}/_sim/livez`)).json()).toEqual({ status: 'live' });
+    child.kill('SIGTERM');
+    // It ended as it was asked to, but what it had to say is lost.
+    expect(await ended).toMatchObject({ code: 5, signal: null });
   });
+});
 
-  it('found: a working folder that is gone', async () => {
-    expect(await shell('mkdir gone && cd gone && rmdir ../gone && "$0" "$1" status')).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: 'gateway-sim: the working folder does not exist any more\n  Change to another one.\n',
-    });
-  });
-
-  it.each([
-    ['a file', 'echo x >.gateway-sim', 'a file is in the way'],
-    ['a dangling link', 'ln -s /nowhere/at/all .gateway-sim', 'a file is in the way'],
-  ])('used: a data folder that is %s', async (_, make, why) => {
-    const { code, stderr } = await shell(`${make}; "$0" "$1" start --port 0`);
-    expect([code, stderr]).toEqual([
-      5,
-      expect.stringMatching(new RegExp(`cannot be written: ${why}\n.*--data-dir`)),
-    ]);
-  });
+it('a working folder that is gone is said', async () => {
+  const { ended } = await shell('mkdir gone && cd gone && rmdir ../gone && "$0" "$1" status');
+  const stderr = 'gateway-sim: the working folder does not exist any more\n  Change to another one.\n';
+  expect(await ended).toMatchObject({ code: 2, stdout: '', stderr });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Ready, startBinary } from '../helpers/binary.ts';
-import { run, runJson } from '../helpers/cli.ts';
+import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import type { Sim } from '../helpers/sim.ts';
 
 interface CardBody {
   id: string;
@@ -14,11 +14,11 @@ interface CardBody {
 
 async function started() {
   const cwd = await temporaryFolder();
-  const running = await startBinary(['--quiet'], { cwd });
-  return { cwd, running, cards: (...args: string[]) => runJson<CardBody>(['cards', ...args], { cwd }) };
+  const sim = await startIn(cwd);
+  return { cwd, sim, cards: (...args: string[]) => runJson<CardBody>(['cards', ...args], { cwd }) };
 }
 
-async function listAll({ url, secretKey }: Ready): Promise<string[]> {
+async function listAll({ url, secretKey }: Sim): Promise<string[]> {
   const ids: string[] = [];
   for (const page of [1, 2, 3, 4]) {
     const response = await fetch(`${url}/api/cards?page=${page}`, {
@@ -35,8 +35,8 @@ async function listAll({ url, secretKey }: Ready): Promise<string[]> {
 }
 
 describe('gateway-sim cards', () => {
-  it('walks a card through its life, to the cent, and all of it survives a kill', async () => {
-    const { cwd, running, cards } = await started();
+  it('walks a card through its life, to the cent, and all of it survives a restart', async () => {
+    const { cwd, sim, cards } = await started();
     const { id } = (await cards('create', '--amount', '100', '--title', 'Travel')).body;
     expect((await cards('show', id)).body).toMatchObject({
       status: 'active',
@@ -53,9 +53,9 @@ describe('gateway-sim cards', () => {
     const final = await run(['cards', 'activate', id], { cwd });
     expect([final.code, final.stderr.includes('canceled')]).toEqual([4, true]);
     for (let count = 0; count < 39; count++) {
-      await fetch(`${running.ready.url}/api/cards/save`, {
+      await fetch(`${sim.url}/api/cards/save`, {
         method: 'POST',
-        headers: { Authorization: `Bearer ${running.ready.secretKey}`, 'Content-Type': 'application/json' },
+        headers: { Authorization: `Bearer ${sim.secretKey}`, 'Content-Type': 'application/json' },
         body: JSON.stringify({
           currency_code: 'EUR',
           title: 'x',
@@ -65,13 +65,11 @@ describe('gateway-sim cards', () => {
         }),
       });
     }
-    const before = await listAll(running.ready);
+    const before = await listAll(sim);
     expect(new Set(before).size).toBe(40);
 
-    running.child.kill('SIGKILL');
-    await running.ended;
-    const again = await startBinary(['--quiet'], { cwd });
-    expect(await listAll(again.ready)).toEqual(before);
+    await sim.server.stop();
+    expect(await listAll(await startIn(cwd))).toEqual(before);
     const { body } = await cards('show', id);
     expect(body).toMatchObject({ status: 'canceled', amount: '100', availableBalance: '86.51' });
     expect(body.transactions.map(({ type, amount }) => type + amount)).toEqual(['+0.01', '-12.50']);

@@ -10,8 +10,7 @@ import {
   resolveOptions,
 } from '../../src/options/resolve.ts';
 import { type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';
-import { startBinary } from '../helpers/binary.ts';
-import { run } from '../helpers/cli.ts';
+import { run, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const SPECS: [name: string, spec: OptionSpec][] = Object.entries(START_OPTIONS);
@@ -143,7 +142,7 @@ describe('a configuration file', () => {
       [[], 'one'],
       [['--config', 'two.json'], 'two'],
     ] as const) {
-      const { ready } = await startBinary(args, { cwd, env });
+      const { ready } = await start(args, { cwd, env });
       const status = (await (await fetch(`${ready.url}/_sim/status`)).json()) as { options: object };
       expect(status.options).toMatchObject({ sandboxCode: code });
     }
@@ -153,7 +152,7 @@ describe('a configuration file', () => {
     const cwd = await temporaryFolder();
     const config = { dataDir: 'sim', host: '0.0.0.0', controlToken: 'a-long-secret' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ ...config, port: 0 }));
-    const { ready } = await startBinary([], { cwd });
+    const { ready } = await start([], { cwd });
     expect((await run(['clock', 'freeze'], { cwd })).code).toBe(0);
     const elsewhere = await temporaryFolder();
     await writeFile(
@@ -181,7 +180,7 @@ describe('a configuration file', () => {
       wallets: [{ email: 'ada@shop.example', holder: 'Ada', currency: 'NPR', balance: '12.50' }],
     };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
-    const { ready, child, ended } = await startBinary([], { cwd });
+    const { ready, stop } = await start([], { cwd });
     const wallets = async (url: string) =>
       ((await (await fetch(`${url}/_sim/wallets`)).json()) as { data: Record<string, string>[] }).data.filter(
         ({ currency }) => currency === 'NPR',
@@ -207,9 +206,8 @@ describe('a configuration file', () => {
       cwd,
     });
     expect(JSON.parse(created.stdout)).toMatchObject({ currency: 'NPR', charge: '10.50' });
-    child.kill('SIGTERM');
-    await ended;
-    const again = await startBinary([], { cwd });
+    await stop();
+    const again = await start([], { cwd });
     const kept = await wallets(again.ready.url);
     expect(kept.find(({ email }) => email === 'ada@shop.example')).toMatchObject({ balance: '13.5' });
     expect(kept).toHaveLength(inNpr.length);

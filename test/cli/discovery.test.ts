@@ -1,16 +1,14 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectNamed } from '../../src/library/connect.ts';
-import { startBinary } from '../helpers/binary.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
 describe('a command finds the server', () => {
-  it('in the folder of this or a parent folder, by --data-dir, --url and their variables', {
-    timeout: 60_000,
-  }, async () => {
+  it('in the folder of this or a parent folder, by --data-dir, --url and their variables', async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
     const ready = await startIn(cwd);
@@ -33,9 +31,10 @@ describe('a command finds the server', () => {
 
   it('and does not take one whose process is gone', async () => {
     const cwd = await temporaryFolder();
-    const { child, ended } = await startBinary(['--quiet'], { cwd });
-    child.kill('SIGKILL');
-    await ended;
+    await mkdir(join(cwd, '.gateway-sim'));
+    const { pid } = spawnSync('true');
+    const left = { url: 'http://127.0.0.1:9', pid, controlToken: null };
+    await writeFile(join(cwd, '.gateway-sim', 'server.json'), JSON.stringify(left));
     expect((await run(['stop'], { cwd })).code).toBe(3);
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
   });
@@ -68,7 +67,7 @@ describe('a command finds the server', () => {
     }
   });
 
-  it('with the control token of its folder, or one that is given', { timeout: 60_000 }, async () => {
+  it('with the control token of its folder, or one that is given', async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
     const { server } = await startIn(cwd, { host: '0.0.0.0' });

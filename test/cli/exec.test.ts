@@ -1,50 +1,37 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
-import { launch, run } from '../helpers/binary.ts';
+import { BINARY, launch as launchBinary, run as runBinary } from '../helpers/binary.ts';
+import { killGroup, launchProgram } from '../helpers/child.ts';
+import { launch, run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { freePort } from '../helpers/port.ts';
 
-const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
 const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 
 const node = (script: string): string[] => ['--', process.execPath, '-e', script];
+/** A command of a shell. Run in this process, it has the stdout of the tests: what it has to say goes into files. */
+const sh = (script: string): string[] => ['--', 'sh', '-c', script];
 
-/** A command that says how it is called and waits; a signal makes it say which, and end with 9. */
-const LISTENER = `
-  let count = 0;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2']) process.on(signal, () => {
-    console.log('got', signal, ++count);
-    setTimeout(() => process.exit(9), 100);
-  });
-  setInterval(() => {}, 1000);
-  console.log('up', process.pid, process.env.GATEWAY_SIM_URL);`;
-
-/** Whether nobody listens on the port of an address any more. */
-async function isFree(url: string): Promise<boolean> {
-  const { port } = new URL(url);
-  return new Promise((resolve) => {
-    const taker = createServer()
-      .once('error', () => resolve(false))
-      .listen(Number(port), '127.0.0.1', () => taker.close(() => resolve(true)));
-  });
-}
+/** The process of the emulator that answers there, if one does. */
+const pidAt = (url: string) =>
+  fetch(`${url}/_sim/status`).then(
+    async (answer) => ((await answer.json()) as { pid: number }).pid,
+    () => undefined,
+  );
 
 describe('exec', () => {
-  it('gives the command a fresh emulator that answers, and keeps stdout for it', async () => {
+  it('gives the command a fresh emulator that answers, and keeps stdin and stdout for it', async () => {
     const cwd = await temporaryFolder();
     const script = `
       const { GATEWAY_SIM_URL: url, GATEWAY_SIM_INITIATE_URL: initiate, ...env } = process.env;
       fetch(url + '/_sim/status').then((answer) => answer.json()).then((status) => console.log(JSON.stringify({
-        url, initiate, mode: status.mode, pid: status.pid === process.ppid,
+        url, initiate, mode: status.mode, pid: status.pid === process.ppid, read: require('fs').readFileSync(0, 'utf8'),
         keys: [env.GATEWAY_SIM_PUBLIC_KEY, env.GATEWAY_SIM_SECRET_KEY], token: env.GATEWAY_SIM_CONTROL_TOKEN,
       })))`;
-    const { code, stdout, stderr } = await run(['exec', ...node(script)], { cwd });
+    const { code, stdout, stderr } = await runBinary(['exec', ...node(script)], { cwd, input: 'hello' });
     const seen = JSON.parse(stdout) as { url: string };
     expect([code, stderr]).toEqual([0, '']);
     expect(seen).toEqual({
@@ -52,19 +39,39 @@ describe('exec', () => {
       initiate: `${seen.url}/sandbox/payment/initiate`,
       mode: 'in-memory',
       pid: true,
+      read: 'hello',
       keys: ['pub_sim_example_not_a_real_key', 'sec_sim_example_not_a_real_key'],
     });
-    expect(await isFree(seen.url)).toBe(true);
   });
 
+  /** What the command sees of variables that are set. */
+  async function variables(flags: readonly string[], env: Record<string, string> = {}) {
+    const cwd = await temporaryFolder();
+    expect(await run(['exec', ...flags, ...sh('env > seen')], { cwd, env })).toMatchObject({ code: 0 });
+    const lines = (await readFile(join(cwd, 'seen'), 'utf8')).split('\n');
+    return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2))) as Record<
+      string,
+      string
+    >;
+  }
+
   it('tells the control token where there is one', async () => {
-    const script = `fetch(process.env.GATEWAY_SIM_URL + '/_sim/status', {
-      headers: { Authorization: 'Bearer ' + process.env.GATEWAY_SIM_CONTROL_TOKEN },
-    }).then(({ status }) => console.log(status))`;
-    const { stdout } = await run(['exec', '--host', '0.0.0.0', ...node(script)], {
-      cwd: await temporaryFolder(),
+    const { GATEWAY_SIM_CONTROL_TOKEN: made } = await variables(['--host', '0.0.0.0']);
+    expect(made).toMatch(/^[\w-]{20,}$/);
+    const { GATEWAY_SIM_CONTROL_TOKEN: given } = await variables(['--control-token', 'of-the-team-0001']);
+    expect(given).toBe('of-the-team-0001');
+  });
+
+  it('leaves variables of the user alone that do not say where the emulator is', async () => {
+    const set = { NODE_EXTRA_CA_CERTS: '/of/the/user.pem', GATEWAY_SIM_LOOSE: '1', GATEWAY_SIM_PORT: '1' };
+    const env = { ...set, GATEWAY_SIM_URL: 'http://127.0.0.1:9', GATEWAY_SIM_TLS_CA: '/of/another.pem' };
+    const seen = await variables(['--tls', '--host-alias', 'pay.example.com'], env);
+    expect(seen).toMatchObject({
+      ...set,
+      GATEWAY_SIM_URL: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d\d+$/),
+      GATEWAY_SIM_TLS_CA: expect.stringMatching(/ca\.pem$/),
+      GATEWAY_SIM_HOST_ALIAS: 'pay.example.com',
     });
-    expect(stdout).toBe('200\n');
   });
 
   it.each([
@@ -105,10 +112,10 @@ describe('exec', () => {
 
   it('reads nothing behind the --, and wants it before options of the command', async () => {
     const cwd = await temporaryFolder();
-    const script = "require('fs').writeSync(1, JSON.stringify(process.argv.slice(1)))";
     const words = ['--port', 'x', '--help', '-V', '--', '--json'];
-    const { code, stdout } = await run(['exec', '--loose', ...node(script), '--', ...words], { cwd });
-    expect([code, JSON.parse(stdout)]).toEqual([0, words]);
+    const args = [...sh('printf "%s\\n" "$@" > said'), 'sh', ...words];
+    expect((await run(['exec', '--loose', ...args], { cwd })).code).toBe(0);
+    expect(await readFile(join(cwd, 'said'), 'utf8')).toBe(`${words.join('\n')}\n`);
     const without = await run(['exec', 'npm', 'test', '--coverage'], { cwd });
     expect([without.code, without.stderr]).toEqual([
       2,
@@ -118,63 +125,52 @@ describe('exec', () => {
     expect([slip.code, slip.stderr]).toEqual([2, expect.stringContaining('--port')]);
   });
 
-  it('passes stdin on', async () => {
-    const options = { cwd: await temporaryFolder(), input: 'hello' };
-    expect((await run(['exec', '--', 'cat'], options)).stdout).toBe('hello');
-  });
-
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)(
-    'hands %s on once, waits for the command and leaves nothing behind',
+    'hands %s on once and waits for the command',
     async (signal) => {
-      const port = String(await freePort());
-      const args = ['exec', '--port', port, ...node(LISTENER)];
-      const running = launch(args, { cwd: await temporaryFolder() });
-      await running.until((stdout) => stdout.includes('\n'));
-      const [, pid = '', url = ''] = running.stdout().trim().split(' ');
-      running.child.kill(signal);
-      const { code, stdout, stderr } = await running.ended;
-      expect([code, stdout.split('\n').slice(1), stderr]).toEqual([9, [`got ${signal} 1`, ''], '']);
-      expect([isAlive(Number(pid)), await isFree(url)]).toEqual([false, true]);
+      const cwd = await temporaryFolder();
+      const name = signal.slice(3);
+      // Time for a second one to come.
+      const script = `trap 'echo got ${name} >> said' ${name}; echo up > said; sleep 1000 & wait; sleep 0.1; exit 9`;
+      const running = launch(['exec', ...sh(script)], { cwd });
+      const said = () => readFile(join(cwd, 'said'), 'utf8').catch(() => '');
+      await expect.poll(said).toBe('up\n');
+      expect(await running.stop(signal)).toEqual({ code: 9, stdout: '', stderr: '' });
+      expect(await said()).toBe(`up\ngot ${name}\n`);
     },
   );
 
   it.runIf(hasTerminal)('leaves Ctrl-C to the terminal, which sends it to the command too', async () => {
     const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'listener.cjs'), `${LISTENER} console.log('exec ' + process.ppid + ' end')`);
+    await writeFile(
+      join(cwd, 'listener.cjs'),
+      `for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {
+         console.log('got', signal);
+         setTimeout(() => process.exit(9), 100);
+       });
+       setInterval(() => {}, 1000);
+       console.log('exec ' + process.ppid + ' end');`,
+    );
     // In a session of its own the command gets from us what it gets, and nothing from the terminal.
     // exec: a shell that stays in between would end by the Ctrl-C itself, with a code of its own.
     const command = `exec '${process.execPath}' '${BINARY}' exec -- setsid '${process.execPath}' listener.cjs`;
-    const terminal = spawn('script', ['-qec', command, '/dev/null'], {
-      cwd,
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void terminal.kill('SIGKILL'));
-    let said = '';
-    const sent = new Set<string>();
-    const once = (text: string, act: () => void) => {
-      if (!said.includes(text) || sent.has(text)) return;
-      sent.add(text);
-      act();
-    };
-    terminal.stdout.on('data', (chunk: Buffer) => {
-      said += chunk;
-      once(' end', () => terminal.stdin.write('\x03'));
-      once('^C', () => process.kill(Number(/exec (\d+)/.exec(said)?.[1]), 'SIGTERM'));
-    });
-    const code = await new Promise((resolve) => terminal.on('close', resolve));
-    expect([code, said.match(/got \w+/g)]).toEqual([9, ['got SIGTERM']]);
+    const terminal = launchProgram(['script', '-qec', command, '/dev/null'], { cwd, keepsInput: true });
+    await terminal.until((stdout) => stdout.includes(' end'));
+    terminal.child.stdin?.write('\x03');
+    await terminal.until((stdout) => stdout.includes('^C'));
+    process.kill(Number(/exec (\d+)/.exec(terminal.stdout())?.[1]), 'SIGTERM');
+    const { code, stdout } = await terminal.ended;
+    expect([code, stdout.match(/got \w+/g)]).toEqual([9, ['got SIGTERM']]);
   });
 
   it('ends what the command left running, also what does not want to', async () => {
-    const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log(process.pid)";
-    const script = [
-      `'${process.execPath}' -e "${stubborn}" > pid & sleep 1000 & echo $!`,
-      'until [ -s pid ]; do sleep 0.02; done; cat pid; exit 7',
-    ].join('\n');
-    const running = launch(['exec', '--', 'sh', '-c', script], { cwd: await temporaryFolder() });
-    const { code, stdout } = await running.ended;
-    const pids = stdout.trim().split('\n').map(Number);
-    expect([code, pids.length, pids.some(isAlive)]).toEqual([7, 2, false]);
+    const cwd = await temporaryFolder();
+    const stubborn = `(trap '' TERM; touch up; exec sleep 1000) & echo $! >> pids`;
+    const script = `${stubborn}; sleep 1000 & echo $! >> pids; until [ -e up ]; do sleep 0.02; done; exit 7`;
+    const { code } = await run(['exec', ...sh(script)], { cwd });
+    const pids = (await readFile(join(cwd, 'pids'), 'utf8')).trim().split('\n').map(Number);
+    expect([code, pids.length]).toEqual([7, 2]);
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
   });
 
   it.each([
@@ -185,38 +181,26 @@ describe('exec', () => {
       process.on('SIGTERM', () => {});
       setInterval(() => {}, 1000);
       console.log('up', process.pid, process.env.GATEWAY_SIM_URL);`;
-    const port = String(await freePort());
-    const child = spawn(process.execPath, [BINARY, 'exec', '--port', port, ...node(stubborn)], {
-      cwd: await temporaryFolder(),
-      detached: true,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    let said = '';
-    const up = new Promise<void>((resolve) =>
-      child.stdout.on('data', (chunk: Buffer) => {
-        said += chunk;
-        if (said.includes('\n')) resolve();
-      }),
-    );
-    await up;
-    const [, pid = '', url = ''] = said.trim().split(' ');
-    onTestFinished(() => {
-      if (isAlive(Number(pid))) process.kill(Number(pid), 'SIGKILL');
-    });
-    // The command holds this output, too: it ends only with it.
-    const ended = new Promise((resolve) => child.on('close', resolve));
-    kill(child.pid ?? 0);
-    await ended;
+    const running = launchBinary(['exec', ...node(stubborn)], { cwd: await temporaryFolder() });
+    await running.until((stdout) => stdout.includes('\n'));
+    const [, pid = '', url = ''] = running.stdout().trim().split(' ');
+    onTestFinished(() => killGroup(Number(pid)));
+    expect(await pidAt(url)).toBe(running.pid);
+    kill(running.pid);
+    // The command holds its output, too: it ends only with it.
+    await running.ended;
     await expect.poll(() => isAlive(Number(pid))).toBe(false);
-    expect(await isFree(url)).toBe(true);
+    expect(await pidAt(url)).not.toBe(running.pid);
   });
 
   it('leaves no watcher behind', async () => {
-    const script = `console.log(require('child_process').execFileSync('ps', ['-eo', 'pid,ppid,args']).toString())`;
-    const { stdout } = await run(['exec', ...node(script)], { cwd: await temporaryFolder() });
-    const watcher = /^ *(\d+) .*read -r group/m.exec(stdout)?.[1];
-    expect(watcher).toBeDefined();
-    await expect.poll(() => isAlive(Number(watcher))).toBe(false);
+    const cwd = await temporaryFolder();
+    await run(['exec', ...sh('ps -eo pid,ppid,args > seen')], { cwd });
+    const watcher = new RegExp(`^ *(\\d+) +${process.pid} .*read -r group`, 'm');
+    const pid = Number(watcher.exec(await readFile(join(cwd, 'seen'), 'utf8'))?.[1]);
+    expect(pid).toBeGreaterThan(0);
+    // This process goes on: only a word to the watcher ends it.
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   it('says what cannot be as start does', async () => {
@@ -257,8 +241,8 @@ describe('what exec runs with', () => {
       join(cwd, 'gateway-sim.config.json'),
       JSON.stringify({ ...values, faults: [{ route: 'cards', status: 503 }] }),
     );
-    const { code, stdout, stderr } = await run(['exec', '--', 'echo', 'ran'], { cwd, env: asked });
-    expect([code, stdout, stderr]).toEqual([0, 'ran\n', expect.stringContaining('FAULT ON')]);
+    const { code, stderr } = await run(['exec', '--', 'true'], { cwd, env: asked });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('FAULT ON')]);
     for (const flag of ['--open', '--detach']) {
       expect([flag, (await run(['exec', flag, '--', 'true'], { cwd })).code]).toEqual([flag, 2]);
     }

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startBinary } from '../helpers/binary.ts';
-import { run, runJson, startIn } from '../helpers/cli.ts';
+import { run, runJson, start, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 interface Rule {
@@ -14,7 +13,7 @@ interface Rule {
 describe('gateway-sim faults', () => {
   it('sets, lists and clears rules, loudly', async () => {
     const cwd = await temporaryFolder();
-    const server = await startBinary([], { cwd });
+    const server = await start([], { cwd });
     const initiate = async () =>
       (await fetch(`${server.ready.url}/payment/initiate`, { method: 'POST' })).status;
 
@@ -50,7 +49,7 @@ describe('gateway-sim faults', () => {
     const cwd = await temporaryFolder();
     const faults = [{ route: 'cards', drop: true }];
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ faults }));
-    const server = await startBinary([], { cwd });
+    const server = await start([], { cwd });
     await server.until((_, stderr) => stderr.includes('FAULT ON  cards: connection dropped'));
   });
 

@@ -1,10 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
-import { startBinary } from '../helpers/binary.ts';
-import { run } from '../helpers/cli.ts';
+import { run, startIn } from '../helpers/cli.ts';
 import { fullName, helpOf, PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -113,25 +110,17 @@ test.each([
   expect(stderr).toContain(nearest);
 });
 
-const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
-const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
-
-describe.runIf(hasTerminal)('on a terminal', () => {
+describe('on a terminal', () => {
   it.each([
-    ['colours are on', {}, '', true],
-    ['an empty NO_COLOR says nothing', { NO_COLOR: '' }, '', true],
-    ['NO_COLOR turns them off', { NO_COLOR: '1' }, '', false],
-    ['--no-color turns them off', {}, '--no-color', false],
-  ])('%s', async (_, variables, flag, coloured) => {
+    ['colours are on', {}, [], true],
+    ['an empty NO_COLOR says nothing', { NO_COLOR: '' }, [], true],
+    ['NO_COLOR turns them off', { NO_COLOR: '1' }, [], false],
+    ['--no-color turns them off', {}, ['--no-color'], false],
+  ])('%s', async (_, env, flag, coloured) => {
     const cwd = await temporaryFolder();
-    const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd });
-    await fetch(`${ready.url}/nowhere`);
-    const command = `'${process.execPath}' '${BINARY}' logs ${flag} --url ${ready.url}`;
-    const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
-      encoding: 'utf8',
-      cwd,
-      env: { PATH: process.env['PATH'], TERM: 'xterm', ...variables },
-    });
+    const { url } = await startIn(cwd);
+    await fetch(`${url}/nowhere`);
+    const { stdout } = await run(['logs', ...flag], { cwd, env, isTerminal: true });
     expect(stdout).toContain('GET /nowhere');
     expect(stdout.includes('\u001b[')).toBe(coloured);
   });

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseJsonc } from '../../src/cli/configuration.ts';
 import { START_OPTIONS } from '../../src/options/table.ts';
-import { startBinary } from '../helpers/binary.ts';
-import { run, runJson } from '../helpers/cli.ts';
+import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const CONFIG = 'gateway-sim.config.json';
@@ -39,8 +38,8 @@ describe('init', () => {
     await edit(CONFIG, '// "sandboxCode": "222666",', '"sandboxCode": "111111", // ours');
     await edit(CONFIG, '// "auto": "approve",', '/* headless */ "auto": "approve"');
     await edit(FIXTURES, 'wallet@example.com', 'ada@shop.example');
-    const { ready } = await startBinary([], { cwd: folder });
-    const get = async (path: string) => (await fetch(`${ready.url}/_sim/${path}`)).json();
+    let running = await start([], { cwd: folder });
+    const get = async (path: string) => (await fetch(`${running.ready.url}/_sim/${path}`)).json();
     expect(await get('status')).toMatchObject({
       options: { sandboxCode: '111111', auto: 'approve', fixtures: FIXTURES },
     });
@@ -51,9 +50,9 @@ describe('init', () => {
       [[], ''],
       [['--fixtures', FIXTURES], expect.stringContaining('--fixtures is ignored')],
     ] as const) {
-      await run(['stop'], { cwd: folder });
-      const again = await startBinary(args, { cwd: folder });
-      expect(again.stderr()).toEqual(said);
+      await running.stop();
+      running = await start(args, { cwd: folder });
+      expect(running.stderr()).toEqual(said);
     }
   });
 

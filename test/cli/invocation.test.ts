@@ -5,9 +5,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 const ESCAPE = '\u001b';
 
 describe('every command', () => {
-  it('with --json gives exactly one document, and no colours without a terminal', {
-    timeout: 60_000,
-  }, async () => {
+  it('with --json gives exactly one document, and no colours without a terminal', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const commands = [
@@ -57,9 +55,7 @@ describe('every command', () => {
       expect(stdout).toMatch(new RegExp(`^ +${number} {2}\\w`, 'm'));
   });
 
-  it('without a server exits 3 and says how to start one the way it was called', {
-    timeout: 60_000,
-  }, async () => {
+  it('without a server exits 3 and says how to start one the way it was called', async () => {
     const cwd = await temporaryFolder();
     for (const args of [
       ['status'],

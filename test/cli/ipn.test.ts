@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Verdict } from '../../src/wire/dialect.ts';
 import { sign } from '../../src/wire/documented/ipn.ts';
-import { launch, type Running, startBinary } from '../helpers/binary.ts';
-import { run, runJson, startIn } from '../helpers/cli.ts';
+import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
@@ -100,15 +99,18 @@ describe('killing the server with deliveries due', () => {
       if (received.size === identifiers.length) all.open();
       return {};
     });
-    const first = await startBinary(['--quiet'], { cwd });
+    const first = await startIn(cwd);
     const identifiers = Array.from({ length: 12 }, (_, index) => `order-${index}`);
-    for (const identifier of identifiers) await initiate(first, { identifier, ipn_url: receiver.url });
+    for (const identifier of identifiers)
+      await first.initiate({ ...ORDER, identifier, ipn_url: receiver.url });
     // Not due yet or on their way to a receiver that hangs: either way none is done when the kill comes.
-    await Promise.all(identifiers.map((identifier) => settle(first, identifier, 'redirect-then-ipn')));
-    first.child.kill('SIGKILL');
-    await first.ended;
+    await Promise.all(
+      identifiers.map((identifier) => settle({ ready: first }, identifier, 'redirect-then-ipn')),
+    );
+    const left = await leftByKill(cwd);
+    await first.server.stop();
     restarted = true;
-    await startIn(cwd);
+    await startIn(left);
     await all.opened;
     expect(received).toEqual(new Set(identifiers));
   });
@@ -380,9 +382,7 @@ interface Heard {
 }
 
 /** `ipn listen` on a free port, ready. */
-async function listening(
-  args: readonly string[],
-): Promise<Running & { url: string; heard: (count: number) => Promise<Heard[]> }> {
+async function listening(args: readonly string[]) {
   const cwd = await temporaryFolder();
   const listener = launch(['ipn', 'listen', '--port', '0', '--secret', SECRET, '--json', ...args], { cwd });
   await listener.until((stdout) => stdout.includes('\n'));
@@ -394,7 +394,7 @@ async function listening(
       .map((line) => JSON.parse(line) as Heard);
   const [ready] = lines();
   // An answer may be here before the line that tells of it.
-  const heard = async (count: number) => {
+  const heard = async (count: number): Promise<Heard[]> => {
     await listener.until((stdout) => stdout.split('\n').length > count + 1);
     return lines().slice(1);
   };
@@ -418,8 +418,7 @@ describe('ipn listen', () => {
       ['/', 400, false],
       ['/', 405, false],
     ]);
-    listener.child.kill('SIGTERM');
-    expect(await listener.ended).toMatchObject({ code: 0, stderr: '' });
+    expect(await listener.stop()).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('answers 200 to an authentic IPN of another status', async () => {

@@ -1,18 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { expect, it } from 'vitest';
+import { leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { fields } from '../helpers/records.ts';
-
-type Started = Awaited<ReturnType<typeof startBinary>>;
-
-async function initiate({ ready: { url, publicKey } }: Started, changes: Record<string, string>) {
-  const body = new URLSearchParams({ ...fields(changes), public_key: publicKey });
-  const answer = await fetch(`${url}/sandbox/payment/initiate`, { method: 'POST', body });
-  expect(answer.status).toBe(200);
-}
+import { ORDER } from '../helpers/sim.ts';
 
 /** What is left, oldest first. */
 async function left(cwd: string) {
@@ -30,31 +22,26 @@ it('start --keep drops the oldest settled payments with their IPNs, for good, an
   const cwd = await temporaryFolder();
   const receiver = await startReceiver();
   const busy = await startReceiver([{ status: 503 }]);
-  const args = ['--keep', '2', '--auto', 'approve', '--auto-delay', '1ms', '--ipn-schedule', '12h'];
-  const first = await startBinary(args, { cwd });
-  await initiate(first, { identifier: 'pending', customer_email: 'pending@gateway-sim.test' });
-  await initiate(first, { identifier: 'due', ipn_url: busy.url });
+  const approved = { auto: 'approve', autoDelay: '1ms' } as const;
+  const first = await startIn(cwd, { ...approved, keep: '2', ipnSchedule: ['12h'] });
+  await first.initiate({ ...ORDER, identifier: 'pending', customer_email: 'pending@gateway-sim.test' });
+  await first.initiate({ ...ORDER, identifier: 'due', ipn_url: busy.url });
   await busy.request(1);
   for (let number = 0; number < 10; number++) {
-    await initiate(first, { identifier: `order-${number}`, ipn_url: receiver.url });
+    await first.initiate({ ...ORDER, identifier: `order-${number}`, ipn_url: receiver.url });
     await receiver.request(number + 1);
   }
-  await vi.waitFor(async () => expect((await left(cwd)).payments).toEqual(KEPT), {
-    timeout: 30_000,
-    interval: 200,
-  });
+  await expect.poll(async () => (await left(cwd)).payments).toEqual(KEPT);
   expect((await left(cwd)).ipns).toEqual(['due', 'order-8', 'order-9']);
   const shown = await run(['payments', 'show', 'order-0'], { cwd });
   expect([shown.code, shown.stderr]).toEqual([4, expect.stringContaining('order-0')]);
-  first.child.kill('SIGKILL');
-  await first.ended;
 
-  // Without the flag nothing goes, and nothing comes back.
-  const second = await startBinary([], { cwd });
-  expect(await left(cwd)).toEqual({ payments: KEPT, ipns: ['due', 'order-8', 'order-9'] });
-  second.child.kill('SIGTERM');
-  await second.ended;
-  expect(await readFile(join(cwd, '.gateway-sim', 'db.json'), 'utf8')).not.toContain('order-0');
+  // Without the option nothing goes, and nothing comes back.
+  const again = await leftByKill(cwd);
+  const second = await startIn(again);
+  expect(await left(again)).toEqual({ payments: KEPT, ipns: ['due', 'order-8', 'order-9'] });
+  await second.server.stop();
+  expect(await readFile(join(again, '.gateway-sim', 'db.json'), 'utf8')).not.toContain('order-0');
 });
 
 it.each([
@@ -66,37 +53,17 @@ it.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-it('with --seed, a start on a state of the same size as an earlier one draws other values', async () => {
-  const cwd = await temporaryFolder();
-  const args = [
-    '--keep',
-    '1',
-    '--seed',
-    'shop',
-    '--auto',
-    'approve',
-    '--auto-delay',
-    '1ms',
-    '--delivery',
-    'redirect-only',
-  ];
-  const drawn: string[] = [];
+it('with a seed, a start on a state of the same size as an earlier one draws other values', async () => {
+  let cwd = await temporaryFolder();
+  const drawn: (string | undefined)[] = [];
   for (let start = 0; start < 3; start++) {
-    const emulator = await startBinary(args, { cwd });
-    await initiate(emulator, { identifier: `order-${start}` });
-    await vi.waitFor(
-      async () => {
-        const { body } = await runJson<{ data: { trx: string; identifier: string; status: string }[] }>(
-          ['payments'],
-          { cwd },
-        );
-        expect(body.data).toMatchObject([{ identifier: `order-${start}`, status: 'succeeded' }]);
-        drawn[start] = body.data[0]?.trx ?? '';
-      },
-      { timeout: 30_000, interval: 100 },
-    );
-    emulator.child.kill('SIGKILL');
-    await emulator.ended;
+    const settled = { auto: 'approve', autoDelay: '1ms', delivery: 'redirect-only' } as const;
+    const sim = await startIn(cwd, { ...settled, keep: '1', seed: 'shop' });
+    await sim.initiate({ ...ORDER, identifier: `order-${start}` });
+    const payments = () => [...sim.server.parts.state.current.payments.values()];
+    await expect.poll(payments).toMatchObject([{ identifier: `order-${start}`, status: 'succeeded' }]);
+    drawn.push(payments()[0]?.trx);
+    cwd = await leftByKill(cwd);
   }
   expect(new Set(drawn).size).toBe(3);
 });

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startBinary } from '../helpers/binary.ts';
-import { run, runJson } from '../helpers/cli.ts';
+import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 interface Document {
@@ -18,7 +17,7 @@ test('openapi prints what a running emulator would answer, without one', async (
   expect(document.servers).toEqual([{ url: 'http://127.0.0.1:4477' }]);
   const { body } = await runJson<Document>(['openapi'], { cwd });
   expect(body).toEqual(document);
-  const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd });
+  const { ready } = await start(['--in-memory'], { cwd });
   const answered = (await (await fetch(`${ready.url}/_sim/openapi.json`)).json()) as Document;
   expect({ ...answered, servers: [] }).toEqual({ ...document, servers: [] });
 });

@@ -1,14 +1,16 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ReadyEvent } from '../../src/cli/banner.ts';
 import { kebab } from '../../src/contract/hint.ts';
 import { readJson, request } from '../../src/library/request.ts';
 import { choicesInForce, readProfile } from '../../src/options/profile.ts';
 import { environmentName, readValue } from '../../src/options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';
-import { isAlive } from '../../src/store/process-identity.ts';
-import { launch, type Ready, run, startBinary } from '../helpers/binary.ts';
+import { launch as launchBinary } from '../helpers/binary.ts';
 import { writePair } from '../helpers/certificates.ts';
+import { killGroup } from '../helpers/child.ts';
+import { launch, run, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 
@@ -140,12 +142,10 @@ describe('every option of start, as the running emulator tells it', () => {
     const strongest =
       layer === null ? { port: 0, json: true } : { ...STRUCTURES, ...Object.fromEntries(of(layer)) };
     const args = layer === null ? ['--port', '0', '--json'] : flags ? of(0).flatMap(asFlags) : [];
-    const running = launch(['start', ...args], { cwd, env });
+    const running = launchBinary(['start', ...args], { cwd, env });
     await running.until((stdout) => stdout.includes('\n'));
-    const ready = JSON.parse(running.stdout().split('\n', 1)[0] ?? '') as Ready;
-    onTestFinished(() => {
-      if (isAlive(ready.pid)) process.kill(ready.pid, 'SIGKILL');
-    });
+    const ready = JSON.parse(running.stdout().split('\n', 1)[0] ?? '') as ReadyEvent;
+    onTestFinished(() => killGroup(ready.pid));
     const expected = Object.entries(SPECS).map(([name, spec]) => [name, inForce(name, spec, strongest)]);
     const trusted = {
       headers: { authorization: `Bearer ${ready.controlToken}` },
@@ -193,8 +193,7 @@ describe('quiet', () => {
     await running.until((stdout) => stdout.includes('\n'));
     const [, url = ''] = running.stdout().trim().split(' ');
     await fetch(`${url}/nowhere`);
-    running.child.kill('SIGTERM');
-    const { stdout, stderr } = await running.ended;
+    const { stdout, stderr } = await running.stop();
     expect([stdout, stderr]).toEqual([`ready ${url}\n`, '']);
   });
 });
@@ -243,7 +242,7 @@ describe('what is no option', () => {
       GATEWAY_SIM_TOKEN: 'ours',
       GATEWAY_SIM_HOTS: '',
     };
-    const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder(), env });
+    const { ready } = await start(['--in-memory', '--quiet'], { cwd: await temporaryFolder(), env });
     expect(ready.event).toBe('ready');
   });
 });

@@ -5,8 +5,7 @@ import { pairs, table } from '../../src/cli/layout.ts';
 import { onOneLine, printable } from '../../src/cli/printable.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import { PLAIN } from '../../src/contract/hint.ts';
-import { launch } from '../helpers/binary.ts';
-import { run } from '../helpers/cli.ts';
+import { launch, run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 

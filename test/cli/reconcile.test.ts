@@ -1,46 +1,48 @@
 import { describe, expect, it } from 'vitest';
-import { run, runJson } from '../helpers/binary.ts';
-import { prepare } from '../merchants/running.ts';
+import { startAudited } from '../helpers/auditable.ts';
+import { run, runJson } from '../helpers/cli.ts';
+import { GOOD } from '../merchants/node-shop.ts';
+
+const LOOKS = ['--fulfilled', '.credited', '--order-amount'];
 
 describe('reconcile', () => {
-  const readyOf = async () => {
-    const { cwd, env, url } = await prepare('node');
-    const looks = ['--probe-url', `${url}/orders/{identifier}`, '--paid-when', '.status=paid'];
-    const sim = (...args: string[]) => run(args, { cwd, env });
-    const reconcile = (...args: string[]) => sim('reconcile', ...looks, '--order-amount', '.total', ...args);
-    return { url, sim, reconcile };
-  };
-  const order = (url: string) => fetch(`${url}/order`, { method: 'POST' });
-
   it('agrees with a good shop', async () => {
-    const { url, sim, reconcile } = await readyOf();
-    await order(url);
-    await order(url);
-    await sim('pay', '--approve');
-    const { code, stdout } = await reconcile('--fulfilled', '.effects');
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    await shop.place();
+    await shop.place();
+    await run(['pay', '--approve'], options);
+    const looks = [...byUrl.slice(2), ...paidWhen, ...LOOKS, '.total'];
+    const { code, stdout } = await run(['reconcile', ...looks], options);
     expect([code, stdout]).toEqual([0, 'The shop and the emulator agree about every payment.\n']);
   });
 
   it.each([
-    ['paid-not-fulfilled', 'robust', ['--approve', '--delivery', 'redirect-only'], '.total'],
-    ['fulfilled-not-paid', 'F', ['--cancel'], '.total'],
-    ['fulfilled-twice', 'once', ['--approve'], '.total'],
-    ['amount-differs', '', ['--approve'], '.effects'],
-  ])('finds %s', async (problem, flaw, settle, amount) => {
-    const { cwd, env, url } = await prepare('node', flaw);
-    const sim = (...args: string[]) => run(args, { cwd, env });
-    await order(url);
-    const list = await runJson<{ data: { identifier: string; successUrl: string }[] }>(['payments', 'list'], {
-      cwd,
-      env,
-    });
-    const [{ identifier, successUrl } = { identifier: '', successUrl: '' }] = list.body.data;
-    await sim('pay', ...settle);
-    if (problem === 'fulfilled-not-paid') await fetch(successUrl);
-    if (problem === 'fulfilled-twice') await sim('ipn', 'fire', '--payment', identifier);
-    const looks = ['--probe-url', `${url}/orders/{identifier}`, '--paid-when', '.status=paid'];
-    const more = ['--fulfilled', '.effects', '--order-amount', amount];
-    const { code, body } = await runJson<{ data: object[] }>(['reconcile', ...looks, ...more], { cwd, env });
-    expect([code, body.data]).toEqual([1, [{ identifier, problem, detail: expect.any(String) }]]);
-  });
+    ['paid-not-fulfilled', {}, ['--approve', '--delivery', 'redirect-only'], '.total'],
+    [
+      'fulfilled-not-paid',
+      { onReturn: (order) => order && GOOD.pay(order, new URLSearchParams()) },
+      ['--cancel'],
+      '.total',
+    ],
+    [
+      'fulfilled-twice',
+      { pay: (order, form) => GOOD.pay(Object.assign(order, { paid: false }), form) },
+      ['--approve'],
+      '.total',
+    ],
+    ['amount-differs', {}, ['--approve'], '.credited'],
+  ] satisfies [string, Parameters<typeof startAudited>[0], string[], string][])(
+    'finds %s',
+    async (problem, changed, settle, amount) => {
+      const { shop, options, byUrl, paidWhen } = await startAudited(changed);
+      await shop.place();
+      const [identifier = ''] = shop.orders.keys();
+      await run(['pay', ...settle], options);
+      if (problem === 'fulfilled-not-paid') await fetch(`${shop.url}/paid?order=${identifier}`);
+      if (problem === 'fulfilled-twice') await run(['ipn', 'fire', '--payment', identifier], options);
+      const looks = [...byUrl.slice(2), ...paidWhen, ...LOOKS, amount];
+      const { code, body } = await runJson<{ data: object[] }>(['reconcile', ...looks], options);
+      expect([code, body.data]).toEqual([1, [{ identifier, problem, detail: expect.any(String) }]]);
+    },
+  );
 });

@@ -1,11 +1,11 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { type Running, run, runJson, startBinary } from '../helpers/binary.ts';
+import { describe, expect, it } from 'vitest';
+import { leftByKill, run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fields } from '../helpers/records.ts';
 
-type Started = Awaited<ReturnType<typeof startBinary>>;
+type Started = Awaited<ReturnType<typeof start>>;
 
 async function initiate({ ready: { url, publicKey } }: Started, identifier: string) {
   const body = new URLSearchParams({ ...fields({ identifier }), public_key: publicKey });
@@ -18,34 +18,29 @@ const identifiersIn = async (cwd: string) => {
   return body.data.map(({ identifier }) => identifier);
 };
 
-async function kill({ child, ended }: Running, signal: NodeJS.Signals) {
-  child.kill(signal);
-  return ended;
-}
-
 /** Removes a folder while an emulator may write into it. */
 const removed = (folder: string) => rm(folder, { recursive: true, maxRetries: 10 });
 
 const GONE = /was removed, moved or replaced while gateway-sim ran on it/;
 
 describe('a data folder that was removed and made again by another emulator', () => {
-  it.each(['SIGTERM', 'SIGKILL'] as const)('is left alone when the first one ends by %s', async (signal) => {
+  it('is left alone when the first one ends', async () => {
     const cwd = await temporaryFolder();
     const data = join(cwd, '.gateway-sim');
-    const first = await startBinary([], { cwd });
+    const first = await start([], { cwd });
     await initiate(first, 'of-the-first');
     await removed(data);
-    const second = await startBinary([], { cwd });
+    const second = await start([], { cwd });
     expect((await initiate(second, 'of-the-second')).status).toBe(200);
     const refused = await initiate(first, 'into-nowhere');
     expect(refused).toMatchObject({ status: 507, body: { message: expect.stringMatching(GONE) } });
     await first.until((_, stderr) => stderr.includes('was removed'));
-    await kill(first, signal);
+    await first.stop();
     expect(await readFile(join(data, 'lock'), 'utf8')).toContain(String(second.ready.pid));
     expect(await identifiersIn(cwd)).toEqual(['of-the-second']);
-    await kill(second, 'SIGKILL');
-    await startBinary([], { cwd });
-    expect(await identifiersIn(cwd)).toEqual(['of-the-second']);
+    const again = await leftByKill(cwd);
+    await start([], { cwd: again });
+    expect(await identifiersIn(again)).toEqual(['of-the-second']);
   });
 });
 
@@ -59,28 +54,28 @@ describe('an initiate', () => {
 
   it.each(Object.entries(losses))('is not answered with success when the %s', async (_, lose) => {
     const cwd = await temporaryFolder();
-    const emulator = await startBinary([], { cwd });
+    const emulator = await start([], { cwd });
     await initiate(emulator, 'before');
     await lose(join(cwd, '.gateway-sim'));
     const { status, body } = await initiate(emulator, 'after');
     expect([status, body.message]).toEqual([507, expect.stringMatching(GONE)]);
     const { stdout } = await run(['payments', 'list', '--url', emulator.ready.url], { cwd });
     expect(stdout).not.toContain('after');
-    const { code, stderr } = await kill(emulator, 'SIGTERM');
+    const { code, stderr } = await emulator.stop();
     expect([code, stderr.match(new RegExp(GONE, 'g'))]).toEqual([6, [expect.any(String)]]);
   });
 
   it('is stored again when the folder is back', async () => {
     const cwd = await temporaryFolder();
     const data = join(cwd, '.gateway-sim');
-    const emulator = await startBinary([], { cwd });
+    const emulator = await start([], { cwd });
     await rename(data, `${data}-away`);
     expect((await initiate(emulator, 'while-away')).status).toBe(507);
     await rename(`${data}-away`, data);
     expect((await initiate(emulator, 'after')).status).toBe(200);
-    await kill(emulator, 'SIGKILL');
-    await startBinary([], { cwd });
-    expect(await identifiersIn(cwd)).toEqual(['after']);
+    const again = await leftByKill(cwd);
+    await start([], { cwd: again });
+    expect(await identifiersIn(again)).toEqual(['after']);
   });
 });
 
@@ -88,17 +83,15 @@ describe('a db.json that somebody edits while an emulator runs on it', () => {
   it('keeps the edit, which is named then and at the next start', async () => {
     const cwd = await temporaryFolder();
     const db = join(cwd, '.gateway-sim', 'db.json');
-    const emulator = await startBinary([], { cwd });
+    const emulator = await start([], { cwd });
     await initiate(emulator, 'order-1');
-    await vi.waitFor(async () => expect(await readFile(db, 'utf8')).toContain('order-1'), {
-      timeout: 30_000,
-    });
+    await expect.poll(() => readFile(db, 'utf8')).toContain('order-1');
     const edited = (await readFile(db, 'utf8')).replace('order-1', 'order-X');
     await writeFile(db, edited);
     await initiate(emulator, 'order-2');
     await emulator.until((_, stderr) => stderr.includes('was edited while gateway-sim runs on it'));
     expect(await readFile(db, 'utf8')).toBe(edited);
-    const { stderr } = await kill(emulator, 'SIGTERM');
+    const { stderr } = await emulator.stop();
     expect(stderr).toContain('the edit is left in place');
     expect(await readFile(db, 'utf8')).toBe(edited);
     const next = await run(['start'], { cwd });

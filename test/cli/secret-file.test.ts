@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, startBinary } from '../helpers/binary.ts';
+import { run, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const KEY = 'sec_of_the_team_1234';
@@ -19,12 +19,9 @@ const FLAGS = ['--in-memory', '--quiet'];
 describe('a secret in a file', () => {
   it('is taken by a flag', async () => {
     const cwd = await folderWithSecrets();
-    const { ready } = await startBinary(
-      ['--secret-key', '@key', '--control-token', `@${cwd}/token`, ...FLAGS],
-      {
-        cwd,
-      },
-    );
+    const { ready } = await start(['--secret-key', '@key', '--control-token', `@${cwd}/token`, ...FLAGS], {
+      cwd,
+    });
     expect(ready).toMatchObject({ secretKey: KEY, controlToken: 'token-of-the-team' });
     const connection = ['--url', ready.url, '--control-token', '@token'];
     expect(await run(['status', ...connection], { cwd })).toMatchObject({ code: 0 });
@@ -35,14 +32,14 @@ describe('a secret in a file', () => {
   it('is taken by a variable', async () => {
     const cwd = await folderWithSecrets();
     const env = { GATEWAY_SIM_SECRET_KEY: '@key' };
-    expect((await startBinary(FLAGS, { cwd, env })).ready.secretKey).toBe(KEY);
+    expect((await start(FLAGS, { cwd, env })).ready.secretKey).toBe(KEY);
   });
 
   it('is taken by the configuration file, from whose folder the path is meant', async () => {
     const cwd = await folderWithSecrets();
     await mkdir(join(cwd, 'config'));
     await writeFile(join(cwd, 'config', 'sim.json'), '{ "secretKey": "@../key" }');
-    const { ready } = await startBinary(['--config', 'config/sim.json', ...FLAGS], { cwd });
+    const { ready } = await start(['--config', 'config/sim.json', ...FLAGS], { cwd });
     expect(ready.secretKey).toBe(KEY);
   });
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { launch, startBinary } from '../helpers/binary.ts';
-import { run, runJson } from '../helpers/cli.ts';
+import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 /** What a few commands make: ids, trx, verification code, card number and merchant, in this order. */
@@ -27,22 +26,18 @@ async function made(cwd: string): Promise<string[]> {
 }
 
 it('the same commands with the same seed make the same things, and new things after a restart', async () => {
-  const folders = [await temporaryFolder(), await temporaryFolder()];
-  const [first, second] = await Promise.all(
-    folders.map(async (cwd) => {
-      const gateway = await startBinary(['--quiet', '--seed', 'shop'], { cwd });
-      const things = await made(cwd);
-      gateway.child.kill('SIGKILL');
-      await gateway.ended;
-      return things;
-    }),
-  );
-  expect(first).toEqual(second);
-  expect(first?.every((text) => text.length >= 3 && text !== 'undefined')).toBe(true);
+  const seeded = async () => {
+    const cwd = await temporaryFolder();
+    await startIn(cwd, { seed: 'shop' });
+    return { cwd, things: await made(cwd) };
+  };
+  const { cwd, things: first } = await seeded();
+  expect((await seeded()).things).toEqual(first);
+  expect(first.filter((text) => text.length < 3 || text === 'undefined')).toEqual([]);
 
-  const [cwd = ''] = folders;
-  await startBinary(['--quiet', '--seed', 'shop'], { cwd });
-  const { body } = await runJson<Record<string, string>>(['cards', 'create'], { cwd });
+  const again = await leftByKill(cwd);
+  await startIn(again, { seed: 'shop' });
+  const { body } = await runJson<Record<string, string>>(['cards', 'create'], { cwd: again });
   expect(first).not.toContain(body['id']);
   expect(first).not.toContain(body['number']);
 });

@@ -1,12 +1,12 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { runJson as runBinary, startBinary } from '../helpers/binary.ts';
+import { shellWords } from '../helpers/child.ts';
+import { launch, leftByKill, run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { fields } from '../helpers/records.ts';
@@ -23,7 +23,7 @@ async function initiate(url: string, publicKey: string, identifier: string): Pro
 describe('start --json', () => {
   it('says ready in its first line, and only once it answers', async () => {
     const cwd = await temporaryFolder();
-    const { ready, pid } = await startBinary([], { cwd });
+    const { ready } = await start([], { cwd });
     expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
     expect(ready).toEqual({
       event: 'ready',
@@ -36,7 +36,7 @@ describe('start --json', () => {
       controlToken: null,
       tlsCa: null,
       proxyPort: null,
-      pid,
+      pid: process.pid,
     });
     const { mode } = await stat(join(cwd, '.gateway-sim', 'server.json'));
     expect(mode & 0o777).toBe(0o600);
@@ -44,19 +44,18 @@ describe('start --json', () => {
   });
 
   it('with --quiet says nothing after that, whatever happens', async () => {
-    const { ready, child, ended } = await startBinary(['--in-memory', '--quiet'], {
+    const { ready, stop } = await start(['--in-memory', '--quiet'], {
       cwd: await temporaryFolder(),
     });
     await initiate(ready.url, ready.publicKey, 'order-1');
-    child.kill('SIGTERM');
-    const { stdout, code } = await ended;
+    const { stdout, code } = await stop();
     expect(stdout.split('\n')).toEqual([JSON.stringify(ready), '']);
     expect(ready.dataDir).toBeNull();
     expect(code).toBe(0);
   });
 
   it('without --quiet says everything in a line of JSON each', async () => {
-    const { ready, stdout, until } = await startBinary(['--in-memory'], { cwd: await temporaryFolder() });
+    const { ready, stdout, until } = await start(['--in-memory'], { cwd: await temporaryFolder() });
     await initiate(ready.url, ready.publicKey, 'order-1');
     await until((text) => text.includes('"type":"request"'));
     const lines = stdout()
@@ -67,7 +66,7 @@ describe('start --json', () => {
   });
 
   it('gives the control token when other machines can reach it', async () => {
-    const { ready } = await startBinary(['--in-memory', '--host', '0.0.0.0'], {
+    const { ready } = await start(['--in-memory', '--host', '0.0.0.0'], {
       cwd: await temporaryFolder(),
     });
     expect(ready.controlToken).toMatch(/^[\w-]{20,}$/);
@@ -110,7 +109,7 @@ describe('start for people', () => {
       '--public-url',
       'https://pay.example.test',
     ];
-    const { ready } = await startBinary(args, { cwd: await temporaryFolder() });
+    const { ready } = await start(args, { cwd: await temporaryFolder() });
     expect([ready.publicKey, ready.secretKey]).toEqual(['pub_team', 'sec_team']);
     expect(await initiate(ready.url, 'pub_team', 'a')).toMatch(/^https:\/\/pay\.example\.test\/sandbox\//);
   });
@@ -126,8 +125,11 @@ describe('start for people', () => {
 });
 
 describe('a command that is printed finds the emulator it is about', () => {
-  const pasted = (text: string, cwd: string, PATH = process.env['PATH']) =>
-    promisify(execFile)('sh', ['-c', text], { cwd, env: { PATH } });
+  const pasted = (text: string, cwd: string) => {
+    const [node, , ...args] = shellWords(text);
+    expect(node).toBe('node');
+    return run(args, { cwd });
+  };
 
   it.each([[[]], [['--in-memory']], [['--data-dir', "it's mine"]]])('with %j', async (args) => {
     const cwd = await temporaryFolder();
@@ -141,7 +143,7 @@ describe('a command that is printed finds the emulator it is about', () => {
 
   it('in an error too', async () => {
     const cwd = await temporaryFolder();
-    const { ready } = await startBinary(['--data-dir', 'one'], { cwd });
+    const { ready } = await start(['--data-dir', 'one'], { cwd });
     for (const args of [
       ['--data-dir', 'one', '--port', '0'],
       ['--port', String(ready.port)],
@@ -171,7 +173,7 @@ describe('a start that cannot be', () => {
 
   it('on a folder that another one has exits 5 and leaves that one alone', async () => {
     const cwd = await temporaryFolder();
-    const { ready } = await startBinary([], { cwd });
+    const { ready } = await start([], { cwd });
     const { code, stderr } = await run(['start', '--port', '0'], { cwd });
     expect(code).toBe(5);
     expect(stderr).toMatch(/in use/);
@@ -187,6 +189,17 @@ describe('a start that cannot be', () => {
     expect(stderr).toContain(join(cwd, 'file', 'state'));
     expect(stderr).toContain('--in-memory');
     expect(stderr).not.toMatch(STACK);
+  });
+
+  it.each([
+    ['a file', (path: string) => writeFile(path, 'x')],
+    ['a dangling link', (path: string) => symlink('/nowhere/at/all', path)],
+  ])('on a folder that is %s exits 5 and says so', async (_, make) => {
+    const cwd = await temporaryFolder();
+    await make(join(cwd, '.gateway-sim'));
+    const { code, stderr } = await run(['start', '--port', '0'], { cwd });
+    const said = /cannot be written: a file is in the way\n.*--data-dir/;
+    expect([code, stderr]).toEqual([5, expect.stringMatching(said)]);
   });
 
   it.skipIf(!existsSync('/proc/self')).each([['start'], ['start', '--detach']])(
@@ -218,16 +231,15 @@ describe('a start that cannot be', () => {
 });
 
 describe('what was answered', () => {
-  it('is there again after kill -9 and a restart, and a torn last line is said', async () => {
+  it('is there again after a kill and a restart, and a torn last line is said', async () => {
     const cwd = await temporaryFolder();
-    const first = await startBinary([], { cwd });
+    const first = await start([], { cwd });
     const url = await initiate(first.ready.url, first.ready.publicKey, 'order-1');
-    first.child.kill('SIGKILL');
-    await first.ended;
-    await appendFile(join(cwd, '.gateway-sim', 'journal.jsonl'), '{"payments":[{"id":"pay_to');
-    const second = await startBinary([], { cwd });
-    await second.until((_, stderr) => stderr.includes('torn'));
-    const { body } = await runJson<{ id: string; status: string }>(['payments', 'show', 'order-1'], { cwd });
+    const left = { cwd: await leftByKill(cwd) };
+    await appendFile(join(left.cwd, '.gateway-sim', 'journal.jsonl'), '{"payments":[{"id":"pay_to');
+    const second = await start([], left);
+    expect(second.stderr()).toContain('torn');
+    const { body } = await runJson<{ id: string; status: string }>(['payments', 'show', 'order-1'], left);
     expect([body.id, body.status]).toEqual([new URL(url).searchParams.get('payment_id'), 'pending']);
   });
 });
@@ -238,7 +250,7 @@ describe('start below a folder with a state', () => {
     await mkdir(join(cwd, '.gateway-sim'));
     await writeFile(join(cwd, '.gateway-sim', 'db.json'), '{"version":1}');
     await mkdir(join(cwd, 'tests'));
-    const { until } = await startBinary([], { cwd: join(cwd, 'tests') });
+    const { until } = await start([], { cwd: join(cwd, 'tests') });
     const said =
       'a new state in .gateway-sim; the one in ../.gateway-sim is left alone (--data-dir ../.gateway-sim uses it)';
     await until((_, stderr) => stderr.includes(said));
@@ -249,24 +261,23 @@ describe('start below a folder with a state', () => {
 describe('what is still due', () => {
   it('is said by stop, by the next start and at its end', async () => {
     const cwd = await temporaryFolder();
-    const { ready, ended } = await startBinary(['--payment-expires', '1h'], { cwd });
+    const { ready, ended } = await start(['--payment-expires', '1h'], { cwd });
     await initiate(ready.url, ready.publicKey, 'order-1');
     const { stderr } = await run(['stop'], { cwd });
     expect(stderr).toMatch(/Something is still due, next at 2\d{3}-.*Z: it goes on with the next start/);
     await ended;
-    const next = await startBinary([], { cwd });
+    const next = await start([], { cwd });
     await next.until((_, stderr) => /gateway-sim: Something is still due, next at 2\d{3}-/.test(stderr));
-    next.child.kill('SIGINT');
-    expect((await next.ended).stderr).toMatch(/next at 2\d{3}-.*Z: it goes on with the next start\n$/);
+    expect((await next.stop('SIGINT')).stderr).toMatch(
+      /next at 2\d{3}-.*Z: it goes on with the next start\n$/,
+    );
   });
 });
 
 describe('a signal', () => {
   it.each([
-    ['SIGINT', 1],
     ['SIGINT', 2],
     ['SIGTERM', 1],
-    ['SIGTERM', 2],
   ] as const)('%s stops gracefully and exits 0, also when it comes %i times', async (signal, times) => {
     const cwd = await temporaryFolder();
     const { ready, child, ended, stderr } = await startBinary([], { cwd });
@@ -283,7 +294,7 @@ describe('stop', () => {
   it('returns when the port is free and the process gone', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await startBinary(['--port', String(await freePort())], { cwd });
-    const { code, body } = await runJson<object>(['stop'], { cwd });
+    const { code, body } = await runBinary<object>(['stop'], { cwd });
     expect(code).toBe(0);
     expect(body).toEqual({ stopped: true, url: ready.url, pid: ready.pid });
     expect(() => process.kill(ready.pid, 0)).toThrow('ESRCH');

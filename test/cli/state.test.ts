@@ -1,7 +1,6 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run as runBinary } from '../helpers/binary.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -14,7 +13,7 @@ async function identifiers(cwd: string): Promise<string[]> {
 }
 
 describe('state export and import', () => {
-  it('brings a whole state back, from a file and by stdin and stdout', { timeout: 60_000 }, async () => {
+  it('brings a whole state back, from a file and by stdin and stdout', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
     await create(cwd, 'order-1');
@@ -47,7 +46,7 @@ describe('state export and import', () => {
       await create(cwd, 'order-1');
       await run(['state', 'export', 'saved.json'], { cwd });
       const args = name === 'import' ? ['saved.json'] : [];
-      expect((await runBinary(['state', name, ...args], { cwd })).code).toBe(0);
+      expect((await run(['state', name, ...args], { cwd })).code).toBe(0);
       expect(await identifiers(cwd)).toEqual(name === 'import' ? ['order-1'] : []);
       expect((await run(['state', name, '--help'], { cwd })).stdout).toContain(
         'without a terminal it never asks',
@@ -57,7 +56,7 @@ describe('state export and import', () => {
     },
   );
 
-  it('refuses what is no state, whole, and says why', { timeout: 60_000 }, async () => {
+  it('refuses what is no state, whole, and says why', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     await create(cwd, 'order-1');
@@ -81,7 +80,7 @@ describe('state export and import', () => {
     expect(await identifiers(cwd)).toEqual(['order-1']);
   });
 
-  it('writes over a former export, not over anything else', { timeout: 60_000 }, async () => {
+  it('writes over a former export, not over anything else', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const to = (file: string, ...args: string[]) => run(['state', 'export', file, ...args], { cwd });
@@ -133,7 +132,7 @@ describe('state reset', () => {
     await mkdir(folder);
     await writeFile(join(folder, 'db.json'), '{damaged');
     await writeFile(join(folder, 'journal.jsonl'), 'damaged too\n');
-    const failed = await runBinary(['start', '--port', '0'], { cwd });
+    const failed = await run(['start', '--port', '0'], { cwd });
     expect([failed.code, failed.stderr]).toEqual([6, expect.stringContaining('state reset')]);
     const { body } = await runJson<{ backup: string }>(['state', 'reset'], { cwd });
     expect(body).toEqual({
@@ -168,7 +167,7 @@ describe('state reset', () => {
       expect([code, stderr]).toEqual([4, expect.stringContaining('no data folder')]);
     }
     // Nor is it ours because somebody has tried to start there.
-    expect((await runBinary(['start', '--port', '0', '--data-dir', '.'], { cwd })).code).toBe(6);
+    expect((await run(['start', '--port', '0', '--data-dir', '.'], { cwd })).code).toBe(6);
     expect((await run(['state', 'reset', '--data-dir', '.'], { cwd })).code).toBe(4);
     expect(await readdir(cwd)).toEqual(['db.json']);
     expect(await readFile(join(cwd, 'db.json'), 'utf8')).toBe('{"posts":[]}');

@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { onNpmExit } from '../../src/cli/signals.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
-import { run, runJson, startBinary } from '../helpers/binary.ts';
+import { BINARY } from '../helpers/binary.ts';
+import { launchProgram } from '../helpers/child.ts';
+import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 /** Something on a port that answers everything as an emulator would, or not. */
@@ -45,7 +46,7 @@ describe('stop', () => {
 
   it('by --data-dir means that folder, whatever address the environment names', async () => {
     const cwd = await temporaryFolder();
-    const { ready, ended } = await startBinary(['--quiet'], { cwd });
+    const { ready, ended } = await start(['--quiet'], { cwd });
     const options = { cwd: await temporaryFolder(), env: { GATEWAY_SIM_URL: 'http://127.0.0.1:9' } };
     const { body } = await runJson(['stop', '--data-dir', join(cwd, '.gateway-sim')], options);
     expect(body).toMatchObject({ stopped: true, url: ready.url });
@@ -54,17 +55,14 @@ describe('stop', () => {
 });
 
 describe('a start that npm was asked for', () => {
-  const alive = async (pid: number) => {
-    while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
-  };
+  const onLinux = it.runIf(process.platform === 'linux');
 
-  it.runIf(process.platform === 'linux')('stays while npm runs, though its shell has ended', () => {
-    const shell = spawn('sh', ['-c', 'read line; true']);
-    onTestFinished(() => void shell.kill('SIGKILL'));
+  onLinux('stays while npm runs, though its shell has ended', () => {
+    const shell = launchProgram(['sh', '-c', 'sleep 1000; true']);
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     // This process stands for npm: it is the parent of that shell.
-    const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(shell.pid ?? 0);
+    const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(shell.pid);
     onTestFinished(() => parent.mockRestore());
     const tell = vi.fn();
     onNpmExit({ npm_command: 'run-script' }, tell);
@@ -79,41 +77,25 @@ describe('a start that npm was asked for', () => {
     ['npm, while its shell goes on', '', '; true', false],
     ['npm, whose shell is the emulator now', 'exec ', '', false],
   ] as const;
-  const onLinux = it.runIf(process.platform === 'linux');
   onLinux.each(ends)('stops when it is the end of %s', async (_, before, after, shellFirst) => {
     const cwd = await temporaryFolder();
-    const binary = new URL('../../bin/gateway-sim.js', import.meta.url).pathname;
-    const start = `'${process.execPath}' '${binary}' start --port 0 --quiet`;
+    const line = `${before}'${process.execPath}' '${BINARY}' start --port 0 --quiet${after}`;
     const script = `
-        const shell = require('child_process').spawn('sh', ['-c', ${JSON.stringify(`${before}${start}${after}`)}], { stdio: 'inherit' });
+        const shell = require('child_process').spawn('sh', ['-c', ${JSON.stringify(line)}], { stdio: 'inherit' });
         process.on('SIGTERM', () => shell.kill('SIGKILL'));
         shell.on('exit', () => console.log('shell is gone'));
         setInterval(() => {}, 1000);`;
-    const env = { PATH: process.env['PATH'], npm_command: 'run-script' };
-    const npm = spawn(process.execPath, ['-e', script], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
-    const says = (text: string) =>
-      new Promise<void>((resolve) => {
-        const look = () => said.includes(text) && resolve();
-        npm.stdout.on('data', look);
-        look();
-      });
-    npm.stdout.on('data', (chunk: Buffer) => {
-      said += chunk;
-    });
-    onTestFinished(() => void npm.kill('SIGKILL'));
-    await says('ready ');
-    const url = /ready (\S+)/.exec(said)?.[1] ?? '';
-    const { pid } = (await (await fetch(`${url}/_sim/status`)).json()) as { pid: number };
-    onTestFinished(() => {
-      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-    });
+    const env = { npm_command: 'run-script' };
+    const npm = launchProgram([process.execPath, '-e', script], { cwd, env });
+    await npm.until((stdout) => stdout.includes('ready '));
+    const { body } = await runJson<{ pid: number }>(['status'], { cwd });
     if (shellFirst) {
-      npm.kill('SIGTERM');
-      await says('shell is gone');
+      npm.child.kill('SIGTERM');
+      await npm.until((stdout) => stdout.includes('shell is gone'));
     }
-    npm.kill('SIGKILL');
-    await alive(pid);
+    npm.child.kill('SIGKILL');
+    await expect.poll(() => isAlive(body.pid)).toBe(false);
+    expect((await npm.ended).stderr).toContain('npm is gone, so this stops too');
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
   });
 });

@@ -1,29 +1,34 @@
-import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import { launch, run, runJson, startBinary } from '../helpers/binary.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { launch as launchBinary } from '../helpers/binary.ts';
 import { writePair } from '../helpers/certificates.ts';
+import { runProgram } from '../helpers/child.ts';
+import { launch, run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
 
-const execute = promisify(execFile);
-const _DAY_MS = 24 * 3_600_000;
 const noPython = missing('python');
 
-/** Opens an address as a Python program does that trusts one file, by the variable that is documented. */
-function pythonGet(url: string, trusted: string): Promise<string> {
-  const script = 'import sys, urllib.request\nprint(urllib.request.urlopen(sys.argv[1]).read().decode())';
-  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', SSL_CERT_FILE: trusted };
-  return execute('python3', ['-c', script, url], { env }).then(({ stdout }) => stdout);
+/** Opens addresses as a Python program does that trusts one file, by the variable that is documented. */
+async function pythonGets(urls: readonly string[], trusted: string): Promise<string[]> {
+  const script = `import sys, urllib.request
+for url in sys.argv[1:]:
+    try: print(urllib.request.urlopen(url).read().decode())
+    except Exception as error: print(error)`;
+  const { stdout } = await runProgram(['python3', '-c', script, ...urls], {
+    env: { SSL_CERT_FILE: trusted },
+  });
+  return stdout.trim().split('\n');
 }
 
 describe('start --tls', () => {
   it('makes an authority in the data folder, which all of our commands trust by themselves', async () => {
     const cwd = await temporaryFolder();
-    const { ready, ended } = await startBinary(['--tls', '--host-alias', 'pay.example.com'], { cwd });
+    const { ready, ended } = await start(['--tls', '--host-alias', 'pay.example.com'], { cwd });
     const folder = join(cwd, '.gateway-sim', 'tls');
     expect(ready).toMatchObject({ url: `https://127.0.0.1:${ready.port}`, tlsCa: join(folder, 'ca.pem') });
     const modes = async (name: string) => (await stat(join(folder, name))).mode & 0o777;
@@ -47,14 +52,13 @@ describe('start --tls', () => {
     `is trusted by Python by the file alone${noPython ? ` (${noPython})` : ''}`,
     async () => {
       const cwd = await temporaryFolder();
-      const { ready, stderr, until } = await startBinary(['--tls'], { cwd });
-      for (const host of ['127.0.0.1', 'localhost'])
-        expect(await pythonGet(`https://${host}:${ready.port}/_sim/readyz`, ready.tlsCa ?? '')).toContain(
-          'ready',
-        );
+      const { ready, stderr, until } = await start(['--tls'], { cwd });
+      const urls = ['127.0.0.1', 'localhost'].map((host) => `https://${host}:${ready.port}/_sim/readyz`);
+      const answered = await pythonGets(urls, ready.tlsCa ?? '');
+      expect(answered).toEqual([expect.stringContaining('ready'), expect.stringContaining('ready')]);
       const { ca } = await writePair(cwd, 'other');
-      for (let count = 0; count < 3; count++)
-        await expect(pythonGet(`${ready.url}/_sim/readyz`, ca)).rejects.toThrow('CERTIFICATE_VERIFY_FAILED');
+      const refused = await pythonGets(Array(3).fill(`${ready.url}/_sim/readyz`), ca);
+      expect(refused).toEqual(Array(3).fill(expect.stringContaining('CERTIFICATE_VERIFY_FAILED')));
       const told = () =>
         stderr().match(/a client does not trust the certificate \(unknown ca\): let it trust/g)?.length;
       await expect.poll(told).toBe(1);
@@ -66,9 +70,7 @@ describe('start --tls', () => {
     const cwd = await temporaryFolder();
     const folder = join(cwd, '.gateway-sim', 'tls');
     const restart = async (...args: string[]) => {
-      const started = await startBinary(['--tls', ...args], { cwd });
-      await run(['stop'], { cwd });
-      const { stderr } = await started.ended;
+      const { stderr } = await (await start(['--tls', ...args], { cwd })).stop();
       return { ca: await readFile(join(folder, 'ca.pem'), 'utf8'), stderr };
     };
     const first = await restart();
@@ -90,11 +92,11 @@ describe('start --tls', () => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'localhost+2');
     const pair = join(cwd, 'localhost+2.pem');
-    const { ready } = await startBinary(['--tls'], { cwd });
+    const { ready, stop } = await start(['--tls'], { cwd });
     expect(ready.tlsCa).toBe(pair);
     expect((await run(['status'], { cwd })).code).toBe(0);
-    await run(['stop'], { cwd });
-    const second = await startBinary(['--tls', '--host-alias', 'pay.example.com'], { cwd });
+    await stop();
+    const second = await start(['--tls', '--host-alias', 'pay.example.com'], { cwd });
     expect(second.ready.tlsCa).toBe(join(cwd, '.gateway-sim', 'tls', 'ca.pem'));
     const said = 'localhost+2.pem is not used: it is not for pay.example.com';
     await second.until((_, stderr) => stderr.includes(said));
@@ -121,7 +123,7 @@ describe('start --tls', () => {
     const pair = { tlsCert: '../mine.pem', tlsKey: '../mine-key.pem' };
     await writeFile(join(cwd, 'sub', 'gateway-sim.config.json'), JSON.stringify(pair));
     const config = ['--config', 'sub/gateway-sim.config.json'];
-    const { ready } = await startBinary(['--in-memory', ...config], { cwd });
+    const { ready } = await start(['--in-memory', ...config], { cwd });
     expect(ready).toMatchObject({ url: expect.stringMatching(/^https:/), tlsCa: join(cwd, 'mine.pem') });
     expect((await run(['status', '--url', ready.url, '--tls-ca', 'mine.pem'], { cwd })).code).toBe(0);
     const { code, stderr } = await run(['status', '--url', ready.url, '--tls-ca', 'none.pem'], { cwd });
@@ -133,46 +135,42 @@ describe('start --tls', () => {
 });
 
 describe('start --tls --in-memory', () => {
-  const signals = ['SIGTERM', 'SIGINT'] as const;
-
-  it.each(signals)('leaves nothing behind after %s', async (signal) => {
+  it('leaves nothing behind', async () => {
     const cwd = await temporaryFolder();
-    const { ready, child, ended } = await startBinary(['--tls', '--in-memory'], { cwd });
+    const { ready, stop } = await start(['--tls', '--in-memory'], { cwd });
     const folder = dirname(ready.tlsCa ?? '');
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     expect(await readdir(folder)).toEqual(['ca.pem']);
-    child.kill(signal);
-    expect((await ended).code).toBe(0);
+    expect((await stop()).code).toBe(0);
     expect(existsSync(folder)).toBe(false);
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it.each(signals)('leaves nothing behind after %s to a conform', async (signal) => {
+  it('leaves nothing behind after a signal to a conform, which listens to none', async () => {
     const cwd = await temporaryFolder();
     const env = { TMPDIR: join(cwd, 'tmp') };
     await mkdir(env.TMPDIR);
     await writeFile(join(cwd, 'gateway-sim.config.json'), '{"tls":true}');
-    const { child, until, ended } = launch(['conform'], { cwd, env });
-    await until((_, stderr) => stderr.includes('[100/'));
-    expect(await readdir(env.TMPDIR)).toHaveLength(1);
-    child.kill(signal);
-    expect((await ended).signal).toBe(signal);
+    const { child, ended } = launchBinary(['conform'], { cwd, env });
+    const made = () => readdir(env.TMPDIR, { recursive: true });
+    await expect.poll(made).toContainEqual(expect.stringMatching(/ca\.pem$/));
+    child.kill('SIGTERM');
+    expect((await ended).signal).toBe('SIGTERM');
     expect(await readdir(env.TMPDIR)).toEqual([]);
   });
 
   it('leaves nothing behind where it cannot start', async () => {
     const cwd = await temporaryFolder();
-    const other = await startBinary(['--in-memory'], { cwd });
-    const port = String(other.ready.port);
-    const env = { TMPDIR: join(cwd, 'tmp') };
-    await mkdir(env.TMPDIR);
-    const { code } = await run(['start', '--tls', '--in-memory', '--port', port], { cwd, env });
-    expect([code, await readdir(env.TMPDIR)]).toEqual([5, []]);
+    const { port } = (await startSim()).server;
+    vi.stubEnv('TMPDIR', cwd);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { code } = await run(['start', '--tls', '--in-memory', '--port', String(port)], { cwd });
+    expect([code, await readdir(cwd)]).toEqual([5, []]);
   });
 
   it('is found and trusted by address and file; without the file it is said what lacks', async () => {
     const cwd = await temporaryFolder();
-    const { ready, ended } = await startBinary(['--tls', '--in-memory'], { cwd });
+    const { ready, ended } = await start(['--tls', '--in-memory'], { cwd });
     const env = { GATEWAY_SIM_URL: ready.url };
     const untrusted = await run(['status'], { cwd, env });
     expect([untrusted.code, untrusted.stderr]).toEqual([3, expect.stringContaining('is not trusted')]);
@@ -191,10 +189,10 @@ describe('start --tls --in-memory', () => {
     const cwd = await temporaryFolder();
     const script = `
       const response = await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body: new URLSearchParams({ a: 'b' }) });
-      console.log(JSON.stringify([await response.json(), process.env.GATEWAY_SIM_TLS_CA]));`;
+      (await import('node:fs')).writeFileSync('said', JSON.stringify([await response.json(), process.env.GATEWAY_SIM_TLS_CA]));`;
     const command = ['exec', '--tls', '--', process.execPath, '--input-type=module', '-e', script];
-    const { stdout, code } = await run(command, { cwd });
-    const [answer, ca] = JSON.parse(stdout) as [object, string];
+    const { code } = await run(command, { cwd });
+    const [answer, ca] = JSON.parse(await readFile(join(cwd, 'said'), 'utf8')) as [object, string];
     expect([code, answer]).toEqual([0, expect.objectContaining({ message: 'public_key is required' })]);
     expect(existsSync(ca)).toBe(false);
   });
@@ -224,7 +222,6 @@ describe('what cannot be', () => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'own');
     await writePair(cwd, 'other');
-    const { generateKeyPairSync } = await import('node:crypto');
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const locked = privateKey.export({
       type: 'pkcs8',

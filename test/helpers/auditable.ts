@@ -1,20 +1,27 @@
 import { onTestFinished } from 'vitest';
 import type { StartOptions } from '../../src/options/table.ts';
 import { type Handler, startShop } from '../merchants/node-shop.ts';
+import { run } from './cli.ts';
+import { temporaryFolder } from './folder.ts';
 import { startSim } from './sim.ts';
 
 /** A key of its own: with the one that every fresh emulator has, a case is skipped. */
-const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
+export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 /**
  * An emulator, and a shop to be audited by it.
  *
  * @param changed the steps of the handler that are not as they should be
+ * @param path where the shop initiates its payments
  */
-export async function startAuditable(options: StartOptions = {}, changed: Partial<Handler> = {}) {
+export async function startAuditable(
+  options: StartOptions = {},
+  changed: Partial<Handler> = {},
+  path = '/sandbox/payment/initiate',
+) {
   const sim = await startSim({ secretKey: SECRET, ...options });
   const { url, publicKey, secretKey } = sim;
-  const keys = { publicKey, secretKey, initiateUrl: `${url}/sandbox/payment/initiate` };
+  const keys = { publicKey, secretKey, initiateUrl: url + path };
   const shop = await startShop(keys, changed);
   onTestFinished(() => shop[Symbol.asyncDispose]());
   /** What the form of the page is given. */
@@ -27,4 +34,18 @@ export async function startAuditable(options: StartOptions = {}, changed: Partia
     orderAmount: '.total',
   };
   return { sim, shop, asked };
+}
+
+/** An emulator and a shop, and the command line beside them. */
+export async function startAudited(changed: Partial<Handler> = {}) {
+  const { sim, shop, asked } = await startAuditable({}, changed, '/payment/initiate');
+  const cwd = await temporaryFolder();
+  const options = { cwd, env: { GATEWAY_SIM_URL: sim.url } };
+  const byUrl = ['--order-url', asked.orderUrl, '--probe-url', asked.probeUrl];
+  const paidWhen = ['--paid-when', asked.paidWhen];
+  return {
+    ...{ sim, shop, options, byUrl, paidWhen },
+    audit: (args: readonly string[] = [], by: readonly string[] = byUrl) =>
+      run(['audit', shop.ipnUrl, ...by, ...paidWhen, ...args], options),
+  };
 }

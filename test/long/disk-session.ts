@@ -3,11 +3,13 @@ import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { ReadyEvent } from '../../src/cli/banner.ts';
 import { initiate } from '../../src/domain/payment.ts';
 import { DataFolder } from '../../src/store/folder.ts';
 import { emptySnapshot, type Snapshot } from '../../src/store/snapshot.ts';
 import { Store } from '../../src/store/store.ts';
-import { type Finished, launch, type Ready } from '../helpers/binary.ts';
+import { launch } from '../helpers/binary.ts';
+import type { Finished } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { context, input, records, wallet } from '../helpers/records.ts';
 import { Ledger } from './ledger.ts';
@@ -104,7 +106,7 @@ export async function session(
     .until((stdout) => stdout.includes('\n'))
     .then(
       async () => {
-        const merchant = new Merchant(JSON.parse(emulator.stdout()) as Ready, ledger, budget);
+        const merchant = new Merchant(JSON.parse(emulator.stdout()) as ReadyEvent, ledger, budget);
         await shop(merchant);
         if (!isSlow) return;
         await Promise.race([newSnapshot(join(folder, 'db.json')), emulator.ended]);

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { type Ready, type Running, startBinary } from '../helpers/binary.ts';
+import type { ReadyEvent } from '../../src/cli/banner.ts';
+import { startBinary } from '../helpers/binary.ts';
+import type { Running } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import type { Budget } from './trial.ts';
 
 /** An emulator in a process of its own, which a fault can end and whose memory can be read. */
-export interface Emulator extends Ready {
+export interface Emulator extends ReadyEvent {
   running: Running;
   /** The body of an answer of the control API; a body to send makes it a POST. */
   control: <Body>(path: string, body?: object, method?: string) => Promise<Body>;

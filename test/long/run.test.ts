@@ -1,26 +1,14 @@
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
-import { begun } from '../helpers/binary.ts';
+import { expect, it } from 'vitest';
+import { launchProgram } from '../helpers/child.ts';
 import { LANGUAGES } from '../merchants/running.ts';
 import { extentOf } from './trial.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Begins a long run. */
-function longRun(...args: string[]) {
-  const child = spawn(process.execPath, [here('run.mjs'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const running = begun(
-    child,
-    (written) => new Promise<typeof written>((resolve) => child.on('close', () => resolve(written))),
-  );
-  onTestFinished(async () => {
-    if (child.exitCode === null) child.kill('SIGTERM');
-    await running.ended;
-  });
-  return { ...running, child };
-}
+const longRun = (...args: string[]) => launchProgram([process.execPath, here('run.mjs'), ...args]);
 
 it('the shares of all trials are the whole of the minutes', () => {
   const files = readdirSync(here('trials'));

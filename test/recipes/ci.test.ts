@@ -35,7 +35,7 @@ beforeAll(async () => {
        shop.close();
      });`,
   );
-}, 60_000);
+});
 afterAll(() => project.remove());
 
 /** The `run:` lines of a workflow, as one runs after the other. */

@@ -28,7 +28,7 @@ export const audit: Actions['audit'] = async (context) => {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new GatewayError('check_failed', 'the audit was interrupted'));
   // After the case under way; a user without patience asks twice.
-  process.once('SIGINT', interrupt);
+  io.signals.once('SIGINT', interrupt);
   const { gateway, stop } = own ? await ownEmulator(context) : await running(context);
   try {
     const report = await runAudit(gateway, await dialect.ipn(), {
@@ -46,7 +46,7 @@ export const audit: Actions['audit'] = async (context) => {
     if (html !== undefined) await writeReport(html, htmlReport(report, ipnUrl), io.cwd);
     return result(report, alsoFailing, output.colour);
   } finally {
-    process.off('SIGINT', interrupt);
+    io.signals.off('SIGINT', interrupt);
     await stop();
   }
 };

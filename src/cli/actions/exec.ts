@@ -42,7 +42,7 @@ export const exec: Actions['exec'] = async ({ args, options, flags, io, output }
     ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
     ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
   };
-  return runCommand(words, environment, output).finally(server.stop);
+  return runCommand(words, environment, { io, output }).finally(server.stop);
 };
 
 /** A test suite may be refused on purpose, again and again: each reason is told once, and only so many. */

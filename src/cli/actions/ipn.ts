@@ -159,8 +159,8 @@ export const verify: Actions['verify'] = async ({ args: [argument], options, io,
 };
 
 /** A receiver that verifies and prints what comes, until it is stopped. */
-export const listen: Actions['listen'] = async ({ options, output, connect }) => {
+export const listen: Actions['listen'] = async ({ options, io, output, connect }) => {
   const { listenForIpns } = await import('../ipn-receiver.ts');
-  await listenForIpns(options, () => verifyKeys(options, connect), output);
+  await listenForIpns(options, () => verifyKeys(options, connect), { io, output });
   return undefined;
 };

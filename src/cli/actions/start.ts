@@ -14,6 +14,7 @@ import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
 import { showEvent } from '../format-event.ts';
 import { styleInForce } from '../in-force.ts';
+import type { Io } from '../io.ts';
 import { connectionFlags, EXIT_CODES, type Output, openInBrowser } from '../output.ts';
 import { endByHangup, onNpmExit } from '../signals.ts';
 import { dueText, leftText } from './emulator.ts';
@@ -60,7 +61,7 @@ async function startHere(
     },
   );
   // Before anybody hears that it is ready, and may want to end it.
-  stopOnSignals(server, output);
+  stopOnSignals(server, output, io);
   const ready = readyEvent(server);
   const notices = [...noticesOf(server), ...other];
   if (parent) {
@@ -183,7 +184,7 @@ function announce(
 /** npm and CI send a signal twice; only one that comes later means that the user has lost patience. */
 const DOUBLED_SIGNAL_MS = 1_000;
 
-function stopOnSignals(server: RunningServer, output: Output): void {
+function stopOnSignals(server: RunningServer, output: Output, { signals }: Io): void {
   let first: number | undefined;
   const onSignal = () => {
     const now = performance.now();
@@ -193,6 +194,6 @@ function stopOnSignals(server: RunningServer, output: Output): void {
     if (!output.quiet && !output.json) output.notice('\nStopping…');
     void server.stop();
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  process.once('SIGHUP', endByHangup);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) signals.on(signal, onSignal);
+  signals.once('SIGHUP', endByHangup);
 }

@@ -3,8 +3,9 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import type { ReadyEvent } from '../../../src/cli/banner.ts';
 import { isAlive } from '../../../src/store/process-identity.ts';
-import { BINARY, launch, type Ready, run, runJson, startBinary } from '../../helpers/binary.ts';
+import { BINARY, launch, run, runJson, startBinary } from '../../helpers/binary.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { type Budget, trial } from '../trial.ts';
 
@@ -78,9 +79,12 @@ async function killDetaching(cwd: string, budget: Budget): Promise<void> {
   // One that was handed over stays, and is found; one that nobody knows of ends by itself.
   const isOver = await comesTrue(async () => {
     await run(['stop', '--data-dir', 'data'], { cwd });
-    const next = await runJson<Ready | null>(['start', '--detach', '--port', '0', '--data-dir', 'data'], {
-      cwd,
-    });
+    const next = await runJson<ReadyEvent | null>(
+      ['start', '--detach', '--port', '0', '--data-dir', 'data'],
+      {
+        cwd,
+      },
+    );
     if (next.code !== 0) return false;
     const pid = next.body?.pid ?? 0;
     process.kill(pid, 'SIGKILL');

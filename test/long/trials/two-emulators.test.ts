@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { ReadyEvent } from '../../../src/cli/banner.ts';
 import type { Snapshot } from '../../../src/store/snapshot.ts';
-import { BINARY, type Finished, launch, type Ready, startBinary } from '../../helpers/binary.ts';
+import { BINARY, launch, startBinary } from '../../helpers/binary.ts';
+import type { Finished } from '../../helpers/child.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { Ledger } from '../ledger.ts';
 import { Merchant } from '../merchant.ts';
@@ -36,7 +38,7 @@ async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget)
   for (const [index, emulator] of emulators.entries())
     if (!outcomes[index]) refused(await emulator.ended, `one of ${starts} starts`, budget);
   for (const winner of winners) {
-    const merchant = new Merchant(JSON.parse(winner.stdout()) as Ready, ledger, budget);
+    const merchant = new Merchant(JSON.parse(winner.stdout()) as ReadyEvent, ledger, budget);
     for (const problem of ledger.lostIn((await merchant.snapshot()) as Snapshot))
       budget.fail('lost', problem);
     await merchant.initiate(`of-${winner.pid}`);
@@ -67,7 +69,7 @@ const UNSHARE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child',
 const elsewhere = spawnSync('unshare', [...UNSHARE, 'true']);
 
 /** `start` where no process of here is seen; it ends with the one that is returned. */
-async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready: Ready }> {
+async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready: ReadyEvent }> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn('unshare', [...UNSHARE, process.execPath, BINARY, ...START], {
     cwd,
@@ -76,7 +78,7 @@ async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, ready: JSON.parse(line.toString()) as Ready };
+  return { child, ready: JSON.parse(line.toString()) as ReadyEvent };
 }
 
 /** An emulator in another container has the folder; and when it is killed, somebody else may. */

@@ -1,0 +1,135 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+
+/** What a command has written so far. */
+export interface Written {
+  stdout: string;
+  stderr: string;
+}
+
+/** What a finished process left behind. */
+export interface Finished extends Written {
+  /** null when a signal ended it. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A command that was begun. */
+export interface Begun<End extends Written> {
+  stdout: () => string;
+  stderr: () => string;
+  /** Resolves with stdout and stderr as soon as the condition holds for them; rejects when the command ends before. */
+  until: (holds: (stdout: string, stderr: string) => boolean) => Promise<void>;
+  ended: Promise<End>;
+}
+
+/** A process. */
+export interface Running extends Begun<Finished> {
+  child: ChildProcess;
+  pid: number;
+}
+
+export interface RunOptions {
+  /** Working directory. */
+  cwd: string;
+  /** Beside those of `inherited`, the only variables that the process sees. */
+  env?: Record<string, string | undefined>;
+  /** What the process reads from its stdin; without it there is nothing to read. */
+  input?: string;
+}
+
+/** Keeps what a command writes and wakes those who wait for it. @param end given what it writes, tells when it ended */
+export function begun<End extends Written>(
+  streams: Readonly<Record<keyof Written, Readable | null>>,
+  end: (written: Readonly<Written>) => Promise<End>,
+): Begun<End> {
+  const written: Written = { stdout: '', stderr: '' };
+  const onChange = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    streams[name]?.setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text;
+      for (const look of onChange) look();
+    });
+  }
+  const ended = end(written);
+  return {
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    until: (holds) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!holds(written.stdout, written.stderr)) return;
+          onChange.delete(look);
+          resolve();
+        };
+        onChange.add(look);
+        void ended.then(
+          (finished) => reject(new Error(`it ended before: ${JSON.stringify(finished)}`)),
+          reject,
+        );
+        look();
+      }),
+    ended,
+  };
+}
+
+/** What every program needs, and the mark by which a run of the tests finds what is left of it. */
+export function inherited(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'TEST_RUN'];
+  return Object.fromEntries(names.map((name) => [name, process.env[name] ?? '']));
+}
+
+/**
+ * Starts a program in a group of its own. All of the group is killed when the test is over.
+ *
+ * @param options.keepsInput whether its stdin stays open
+ */
+export function launchProgram(
+  [command = '', ...args]: readonly string[],
+  { cwd, env = {}, input, keepsInput = false }: Partial<RunOptions> & { keepsInput?: boolean } = {},
+): Running {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...inherited(), ...env },
+    stdio: [input === undefined && !keepsInput ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  if (!keepsInput) child.stdin?.end(input);
+  const { stdout, stderr } = child;
+  const running = begun(
+    { stdout, stderr },
+    (written) =>
+      new Promise<Finished>((resolve, reject) => {
+        child.on('error', reject);
+        child.on('close', (code, signal) => resolve({ code, signal, ...written }));
+      }),
+  );
+  onTestFinished(async () => {
+    if (child.pid === undefined) return;
+    killGroup(child.pid);
+    await running.ended;
+  });
+  return { ...running, child, pid: child.pid ?? 0 };
+}
+
+/** Runs a program to its end. */
+export const runProgram = (command: readonly string[], options?: Partial<RunOptions>): Promise<Finished> =>
+  launchProgram(command, options).ended;
+
+/** Kills a process and all that it started and did not put into another group. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** The words of a command line, as a shell reads it. */
+export function shellWords(line: string, env: Record<string, string> = {}): string[] {
+  const options = { encoding: 'utf8', env: { ...inherited(), ...env } } as const;
+  return execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], options)
+    .split('\0')
+    .slice(0, -1);
+}
