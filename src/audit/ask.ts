@@ -40,11 +40,17 @@ export async function ask<Result>(
   }
 }
 
+const IN_WORDS: Readonly<Record<string, string>> = {
+  ipnUrl: 'the address of the IPN handler',
+  orderUrl: 'the address that places orders',
+  probeUrl: 'the address of the probe',
+};
+
 /**
  * @param name of the option
  * @throws GatewayError `invalid_fields` for what is no address, `forbidden` for one that may not be reached
  */
 export function requireReachable(egress: Egress, name: string, url: string | undefined): void {
-  const problem = egress.unreachable(requireAddress(url, name));
+  const problem = egress.unreachable(requireAddress(url, IN_WORDS[name] ?? name));
   if (problem !== null) throw new GatewayError('forbidden', `${name} may not be reached: ${problem}`);
 }

@@ -40,6 +40,15 @@ export interface Observation {
   durationMs: number;
 }
 
+interface ClientOptions {
+  /** For https, where certificates are trusted that others would not be. */
+  agent?: Agent | undefined;
+  /** What to do about a certificate that is not, where it is not what `start` needs. */
+  trustBy?: string | undefined;
+  /** Ends what is under way. */
+  cancelled?: AbortSignal | undefined;
+}
+
 export const FORM = 'application/x-www-form-urlencoded';
 const DROPS = 5;
 const DROP_EVERY_MS = 150;
@@ -50,18 +59,12 @@ const LEAVE_AFTER_MS = 100;
 export class AuditClient {
   readonly #egress: Egress;
   readonly #timeoutMs: number;
-  readonly #agent: Agent | undefined;
-  readonly #trustBy: string | undefined;
+  readonly #options: ClientOptions;
 
-  /**
-   * @param agent for https, where certificates are trusted that others would not be
-   * @param trustBy what to do about a certificate that is not, where it is not what `start` needs
-   */
-  constructor(egress: Egress, timeoutMs: number, agent?: Agent, trustBy?: string) {
+  constructor(egress: Egress, timeoutMs: number, options: ClientOptions = {}) {
     this.#egress = egress;
     this.#timeoutMs = timeoutMs;
-    this.#agent = agent;
-    this.#trustBy = trustBy;
+    this.#options = options;
   }
 
   send(shot: Shot): Promise<Observation> {
@@ -84,9 +87,9 @@ export class AuditClient {
 
   /** Sends all of them so that each lacks its last byte only, and then that byte of all in one go. */
   async sendTogether(shots: readonly Shot[]): Promise<Observation[]> {
-    let open = () => {};
+    let release = () => {};
     const gate = new Promise<void>((resolve) => {
-      open = resolve;
+      release = resolve;
     });
     let waiting = shots.length;
     const arrival = () => {
@@ -95,7 +98,7 @@ export class AuditClient {
         if (isIn) return;
         isIn = true;
         waiting--;
-        if (waiting === 0) open();
+        if (waiting === 0) release();
       };
     };
     return Promise.all(shots.map((shot) => this.#send(shot, gate, arrival())));
@@ -109,11 +112,13 @@ export class AuditClient {
       ...{ status: null, headers: [], body: '', error: null, ...seen },
       durationMs: Math.round(performance.now() - began),
     });
-    const inWords = (error: unknown) => describeFailure(error, url, this.#trustBy);
+    const { agent, trustBy, cancelled } = this.#options;
+    const inWords = (error: unknown) => describeFailure(error, url, trustBy);
     try {
       const answer = await open({
         ...{ url, method, headers: headersOf(shot), guard: this.#egress, timeoutMs: this.#timeoutMs },
-        agent: (/^https:/i.test(url) && this.#agent) || false,
+        agent: (/^https:/i.test(url) && agent) || false,
+        ...(cancelled && { signal: cancelled }),
         body: (request) => write(request, shot, gate, arrived),
       });
       const { body, error } = await readBody(answer, MAX_ANSWER_BYTES);
