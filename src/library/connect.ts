@@ -2,7 +2,7 @@ import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { findServer } from '../store/server-file.ts';
-import type { GatewaySimClient, StateSnapshot } from './api.ts';
+import type { Duration, GatewaySimClient, StateSnapshot } from './api.ts';
 import { requireFields, requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
 import { type Connection, type ControlServer, controlServer } from './control-client.ts';
@@ -25,16 +25,17 @@ import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from '.
  */
 export async function connectNamed(
   given: string | undefined,
-  options: Omit<Connection, 'url'>,
+  options: { controlToken?: string | undefined; tlsCa?: string | undefined; timeout?: Duration | undefined },
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Promise<GatewaySimClient> {
   const controlToken = options.controlToken || undefined;
-  const caFile = options.caFile || env['GATEWAY_SIM_TLS_CA'] || undefined;
+  const caFile = options.tlsCa || env['GATEWAY_SIM_TLS_CA'] || undefined;
+  const limitMs = options.timeout === undefined ? undefined : milliseconds('timeout', options.timeout);
   const named = given ?? (env['GATEWAY_SIM_URL'] || undefined);
   const found = await findServer(cwd);
   const known = named === undefined || named === found?.url ? found : undefined;
-  const trusted = { caFile: caFile ?? known?.tlsCa ?? undefined };
+  const trusted = { caFile: caFile ?? known?.tlsCa ?? undefined, limitMs };
   if (named !== undefined) {
     const variable = env['GATEWAY_SIM_CONTROL_TOKEN'];
     const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
@@ -123,8 +124,12 @@ export function clientOf(
     },
     audit: async (options) => {
       requireObject('the options of an audit', options);
-      const { audit } = await import('../audit/audit.ts');
-      return audit(client, await dialect.ipn(), options);
+      const [{ audit }, { egressOf }] = await Promise.all([
+        import('../audit/audit.ts'),
+        import('./egress-of.ts'),
+      ]);
+      const egress = await egressOf(server, options.allowIpnHosts);
+      return audit({ ...client, egress }, await dialect.ipn(), options);
     },
   };
   return client;
