@@ -1,13 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditOptions } from '../../src/contract/audit.ts';
 import { startGatewaySim } from '../../src/index.ts';
+import { seedOfTest } from '../helpers/seed.ts';
 import { type Handler, startShop } from '../merchants/node-shop.ts';
 
 /** A key of its own: with the one that every fresh emulator has, a case is skipped. */
 const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 async function prepared(changed: Partial<Handler> = {}) {
-  const sim = await startGatewaySim({ secretKey: SECRET });
+  const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
   onTestFinished(() => sim.stop());
   const shop = await startShop(sim, changed);
   onTestFinished(() => shop[Symbol.asyncDispose]());
@@ -119,7 +120,9 @@ describe('an audit', () => {
 describe('an emulator that forwards all IPNs', () => {
   it('has the attacks go there, with the query of each order', async () => {
     const { shop } = await prepared();
-    await using forwarding = await startGatewaySim({ secretKey: SECRET, forwardIpn: shop.ipnUrl });
+    await using forwarding = await startGatewaySim({
+      ...{ secretKey: SECRET, seed: seedOfTest(), forwardIpn: shop.ipnUrl },
+    });
     await using other = await startShop(forwarding, {
       initiate: (fields) => ({
         ...fields,
@@ -145,7 +148,7 @@ describe('what cannot be audited', () => {
   ])('is unproven with %s', async (_, options, why) => {
     const { audit } = await prepared();
     const { cases } = await audit({ ...options, only: ['A'] });
-    expect(cases.every(({ verdict }) => verdict === 'unproven')).toBe(true);
+    expect(new Set(cases.map(({ verdict }) => verdict))).toEqual(new Set(['unproven']));
     expect(cases[0]?.why).toContain(why);
   });
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AuditRun } from '../../src/contract/audit-report.ts';
 import { startAuditable } from '../helpers/auditable.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
 
 /** What the emulator itself finds in a shop. */
 async function audited(changed: Parameters<typeof startAuditable>[1] = {}) {
@@ -9,17 +10,20 @@ async function audited(changed: Parameters<typeof startAuditable>[1] = {}) {
   const answer = await fetch(`${sim.url}/_sim/ui/audit`, { method: 'POST', body, redirect: 'manual' });
   expect(answer.status).toBe(303);
   const { audits } = sim.server.parts;
-  await expect.poll(() => audits.last?.state, { timeout: 50_000, interval: 100 }).toBe('finished');
+  await expect.poll(() => audits.last?.state).toBe('finished');
   const html = await (await fetch(`${sim.url}/_sim/ui/audit`)).text();
   return { run: await sim.control<AuditRun>('/audit'), html };
 }
 
-it('finds nothing wrong with a good shop by itself, in any of a hundred cases', async () => {
-  const { run } = await audited();
-  expect(run.cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
-  expect(run.cases.length).toBe(run.of);
-  expect(run.of).toBeGreaterThanOrEqual(60);
-});
+it.runIf(IS_RELEASE)(
+  'finds nothing wrong with a good shop by itself, in any of a hundred cases',
+  async () => {
+    const { run } = await audited();
+    expect(run.cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+    expect(run.cases.length).toBe(run.of);
+    expect(run.of).toBeGreaterThanOrEqual(60);
+  },
+);
 
 it('shows all that is wrong with the worst shop on a page of less than half a megabyte', async () => {
   const { run, html } = await audited({ isSigned: () => true, isAmount: () => true });

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditOptions } from '../../src/contract/audit.ts';
 import { startGatewaySim } from '../../src/index.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
+import { seedOfTest } from '../helpers/seed.ts';
 import { startShop } from '../merchants/node-shop.ts';
 
 const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
@@ -17,7 +19,7 @@ async function prepared(listener: RequestListener) {
     server.closeAllConnections();
     server.close();
   });
-  const sim = await startGatewaySim({ secretKey: SECRET });
+  const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
   onTestFinished(() => sim.stop());
   const port = () => (server.address() as AddressInfo).port;
   const url = `http://127.0.0.1:${port()}`;
@@ -32,6 +34,9 @@ async function prepared(listener: RequestListener) {
   return { shop, audit };
 }
 
+/** Of each kind of case some; in a release all. */
+const CHOSEN = IS_RELEASE ? undefined : ['A', 'F', 'L', 'once', 'fields-extra', 'amount-too-low'];
+
 /** What is seen at initiate says nothing about the handler. */
 const passed = ({ cases }: Awaited<ReturnType<Awaited<ReturnType<typeof prepared>>['audit']>>) =>
   cases.filter(({ verdict, group }) => verdict === 'pass' && group !== 'initiate').map(({ name }) => name);
@@ -40,32 +45,28 @@ describe('a handler that ignores everything', () => {
   it.each([
     ['200', (_, response) => response.end('OK')],
     ['400', (_, response) => response.writeHead(400).end()],
-  ] as [string, RequestListener][])(
-    'passes no case with a probe, answering %s',
-    async (_, listener) => {
-      const { shop, audit } = await prepared(listener);
-      const report = await audit({
-        order: shop.place,
-        probe: shop.probe,
-        paidWhen: '.status=paid',
-        timeoutMs: 500,
-      });
-      expect(report.cases[0]?.verdict).toBe('fail');
-      expect(passed(report)).toEqual([]);
-    },
-    60_000,
-  );
+  ] as [string, RequestListener][])('passes no case with a probe, answering %s', async (_, listener) => {
+    const { shop, audit } = await prepared(listener);
+    const report = await audit({
+      order: shop.place,
+      probe: shop.probe,
+      paidWhen: '.status=paid',
+      timeoutMs: 500,
+    });
+    expect(report.cases[0]?.verdict).toBe('fail');
+    expect(passed(report)).toEqual([]);
+  });
 
   it('passes no case without a probe', async () => {
     const { shop, audit } = await prepared((_, response) => response.end('OK'));
-    const report = await audit({ order: shop.place });
+    const report = await audit({ order: shop.place, only: CHOSEN });
     expect(passed(report)).toEqual([]);
     expect(report.summary.fail).toBe(0);
-    expect(report.summary.unproven).toBeGreaterThan(80);
+    expect(report.summary.unproven).toBeGreaterThan(IS_RELEASE ? 80 : 20);
   });
 
   it('passes no case with orders that were invented', async () => {
     const { audit } = await prepared((_, response) => response.end('OK'));
-    expect(passed(await audit({}))).toEqual([]);
+    expect(passed(await audit({ only: CHOSEN }))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -53,6 +53,10 @@ export const sign = (amount: string, identifier: string, secret: string) =>
     .digest('hex')
     .toUpperCase();
 
+/** Hexadecimal digits that an attacker does not guess, the same in every run. */
+export const digits = (of: string, length: number) =>
+  createHash('sha256').update(of).digest('hex').slice(0, length);
+
 const same = (one: string, other: string) => {
   const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
   return bytes.length === others.length && timingSafeEqual(bytes, others);
@@ -85,7 +89,7 @@ export const GOOD: Handler = {
   onReturn: () => {},
   initiate: (fields) => fields,
   headers: {},
-  identifier: () => randomBytes(10).toString('hex'),
+  identifier: (count) => digits(`order ${count}`, 20),
   get: (response) => response.writeHead(405).end('POST only'),
   refuse: (response) => response.writeHead(400).end('rejected'),
   accept: (response) => response.writeHead(200).end('OK'),
@@ -188,7 +192,7 @@ async function answer(
 async function placeOrder(shop: Shop, keys: Keys, handler: Handler): Promise<void> {
   const identifier = handler.identifier(shop.orders.size);
   const order: Order = {
-    ...{ identifier, total: '49.90', currency: 'USD', token: randomBytes(16).toString('hex') },
+    ...{ identifier, total: '49.90', currency: 'USD', token: digits(`token of ${identifier}`, 32) },
     ...{ paid: false, status: 'pending', credited: 0, charge: '' },
   };
   shop.orders.set(identifier, order);

@@ -1,4 +1,5 @@
 import { startGatewaySim } from '../../../src/index.ts';
+import { seedOfTest } from '../../helpers/seed.ts';
 import { HANDLERS } from './list.ts';
 import { VariedShop } from './shop.ts';
 
@@ -8,7 +9,7 @@ const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 export async function convictions(name: string): Promise<string[]> {
   const style = HANDLERS[name];
   if (!style) throw new Error(`there is no handler "${name}"`);
-  await using sim = await startGatewaySim({ secretKey: SECRET });
+  await using sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
   await using shop = await new VariedShop(style, sim).start();
   const { cases } = await sim.audit({
     ...{ ipnUrl: shop.ipnUrl, order: () => shop.place(), probe: (identifier) => shop.probe(identifier) },

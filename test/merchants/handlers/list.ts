@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { digits } from '../node-shop.ts';
 import {
   formOnly,
   jsonToo,
@@ -24,7 +24,7 @@ const PLAIN: Style = {
   money: 'text',
   total: '49.90',
   upperCasesFirst: false,
-  identifier: () => randomBytes(10).toString('hex'),
+  identifier: (count) => digits(`order ${count}`, 20),
   token: 'query',
   concurrency: 'row',
   ...{ sessions: false, mailsAfterMs: 0, invoices: false, frontController: false },
@@ -98,7 +98,10 @@ export const HANDLERS: Readonly<Record<string, Style>> = Object.fromEntries(
       ['numbers as identifiers, token in the path', { identifier: numbered, token: 'path' }],
       ['short identifiers', { identifier: (count) => `S-${count}`, money: 'decimal' }],
       ['identifiers with marks', { identifier: (count) => `SO/2026/${count}#a` }],
-      ['identifiers of 20 digits', { identifier: () => randomUUID().replaceAll('-', '').slice(0, 20) }],
+      [
+        'identifiers of 20 digits',
+        { identifier: (count) => digits(`order ${count}`, 20).replace(/\D/g, '7') },
+      ],
       ['token in the path', { token: 'path' }],
       ['mails later', { mailsAfterMs: 150 }],
       ['mails from a slow queue', { mailsAfterMs: 400, work: 'after', accepted: 202 }],

@@ -1,11 +1,15 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
+import { digits } from '../node-shop.ts';
 import type { Fields, Incoming, Parser } from './parsers.ts';
+
+/** A queue takes sometimes longer, sometimes shorter. */
+const QUEUE_MS = [100, 60, 180];
 
 /** How a handler is made that is right: each of these is a habit of shops. */
 export interface Style {
@@ -80,6 +84,7 @@ export class VariedShop implements AsyncDisposable {
   readonly #keys: Keys;
   readonly #busy = new Map<string, Promise<unknown>>();
   #invoices = 0;
+  #queued = 0;
   #server = createServer();
   url = '';
 
@@ -130,8 +135,9 @@ export class VariedShop implements AsyncDisposable {
 
   async place(): Promise<void> {
     const { identifier, total, token, frontController } = this.#style;
+    const name = identifier(this.orders.size);
     const order: Order = {
-      ...{ identifier: identifier(this.orders.size), token: randomBytes(16).toString('hex') },
+      ...{ identifier: name, token: digits(`token of ${name}`, 32) },
       ...{ paid: false, effects: 0, mails: 0, invoice: null, charge: '' },
     };
     this.orders.set(order.identifier, order);
@@ -206,7 +212,8 @@ export class VariedShop implements AsyncDisposable {
     if (status !== 'success') return { status: ignored, body: NOTHING };
     if (!this.#isTotal(amount) || currency !== 'USD') return refused(refusal[0]);
     if (work === 'after') {
-      void sleep(50 + Math.random() * 150).then(() => this.#payInTurn(order, fields));
+      const wait = QUEUE_MS[this.#queued++ % QUEUE_MS.length];
+      void sleep(wait).then(() => this.#payInTurn(order, fields));
       return { status: accepted, body: acceptedBody };
     }
     if (work === 'slow') await sleep(300);
