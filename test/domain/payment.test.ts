@@ -11,6 +11,7 @@ import { initiate, requirePayment, unique, withEvent } from '../../src/domain/pa
 import { State } from '../../src/domain/state.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
 import { readInitiate } from '../../src/wire/documented/initiate.ts';
+import { character } from '../helpers/characters.ts';
 import {
   applied,
   context,
@@ -399,7 +400,7 @@ describe('the addresses of initiate', () => {
 
 describe('characters', () => {
   it('counts code points, as spreading a text does', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => characters(text) === [...text].length));
+    fc.assert(fc.property(fc.string({ unit: character }), (text) => characters(text) === [...text].length));
     const unit = fc.constantFrom('\ud83d', '\ude00', 'a', SMILE);
     fc.assert(fc.property(fc.string({ unit }), (text) => characters(text) === [...text].length));
   });
@@ -737,7 +738,7 @@ describe('the history of a payment', () => {
 describe('any input at all', () => {
   it('is accepted or refused with an explained error, never anything else', () => {
     const anyField = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: character }),
       fc.double(),
       fc.constant(null),
       fc.array(fc.string()),
@@ -764,7 +765,7 @@ describe('any input at all', () => {
   it('is stored so that it can be read back', () => {
     const held = new State();
     held.apply(records());
-    const anyText = (max: number) => fc.string({ unit: 'grapheme', minLength: 1, maxLength: max });
+    const anyText = (max: number) => fc.string({ unit: character, minLength: 1, maxLength: max });
     fc.assert(
       fc.property(anyText(5), anyText(20), (identifier, details) => {
         const payment = initiate(held, input({ identifier, details }), 'live', context()).result;

@@ -8,6 +8,7 @@ import { playwrightText, vitestText } from '../../src/http/test-texts/javascript
 import { phpunitText } from '../../src/http/test-texts/php.ts';
 import { testStoryOf } from '../../src/http/test-texts/test-story.ts';
 import type { StartOptions } from '../../src/options/table.ts';
+import { character } from '../helpers/characters.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -117,7 +118,7 @@ describe('a payment as a test', () => {
 
   it('can be parsed, whatever the texts of the payment are', async () => {
     const sim = await initiated();
-    const text = fc.string({ unit: 'binary', maxLength: 40 });
+    const text = fc.string({ unit: character, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(text, text, text, async (identifier, details, customerName) => {
         await textsOf(sim, { identifier, details, customerName });

@@ -7,6 +7,7 @@ import { requestListener } from '../../src/http/request-listener.ts';
 import { initiateLane } from '../../src/http/service/initiate-lane.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
+import { character } from '../helpers/characters.ts';
 import { rawExchange } from '../helpers/raw.ts';
 import { fields } from '../helpers/records.ts';
 import { startSim } from '../helpers/sim.ts';
@@ -188,7 +189,7 @@ describe('initiate without the app', () => {
 
   it('answers whatever is posted as the app does', async () => {
     const value = fc.oneof(
-      fc.string({ unit: 'grapheme', maxLength: 24 }),
+      fc.string({ unit: character, maxLength: 24 }),
       fc.constantFrom('', 'USD', 'usd', 'light', '10.00', '1.005', 'a@b.cd', 'sec_pinned', 'http://h/?a=b'),
     );
     const changes = fc.dictionary(fc.constantFrom(...Object.keys(fields()), 'merchant', '__proto__'), value, {

@@ -71,24 +71,27 @@ async function startVitest(mutants) {
     test: {
       ...shared,
       ...test,
+      maxWorkers: 2,
       setupFiles: [...test.setupFiles, 'test/setup/mutants.ts'],
       globalSetup: [...shared.globalSetup, ...test.globalSetup],
     },
   });
-  const ended = [];
+  let ended = [];
+  let stopping;
+  const stop = () => {
+    stopping ??= vitest.cancelCurrentRun('test-failure');
+  };
   const vitest = await createVitest('test', {
     root: ROOT,
     config: false,
     watch: false,
-    bail: 1,
-    maxWorkers: 2,
     sequence: { sequencer: AsGiven },
     reporters: [
       {
+        onTestCaseResult: (test) => test.ok() || stop(),
         onTestModuleEnd(file) {
           ended.push(file);
-          // A file that cannot be loaded is none of what bail counts.
-          if (!file.ok()) void vitest.cancelCurrentRun('test-failure');
+          if (!file.ok()) stop();
         },
       },
     ],
@@ -96,20 +99,23 @@ async function startVitest(mutants) {
   });
   await vitest.standalone();
 
-  /** Runs files until the first one fails; what is not done in time is killed. */
+  /** Runs files until the first failure; what is not done in time is killed. */
   async function run(files, limitMs, id = 'none') {
-    ended.length = 0;
+    ended = [];
+    stopping = undefined;
     process.env['MUTANT'] = id;
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      // The first time asks the workers.
-      for (let time = 1; time <= 2; time++) void vitest.cancelCurrentRun('test-failure');
+      stop();
+      // The second time nobody is asked.
+      stopping = Promise.all([stopping, vitest.cancelCurrentRun('test-failure')]);
     }, limitMs);
     const { unhandledErrors } = await vitest.runTestSpecifications(files);
     clearTimeout(timer);
+    await stopping;
     const failed = ended.filter((file) => !file.ok());
-    return { ended: [...ended], failed, isKilled: isLate || failed.length > 0 || unhandledErrors.length > 0 };
+    return { ended, failed, isKilled: isLate || failed.length > 0 || unhandledErrors.length > 0 };
   }
   const all = await vitest.globTestSpecifications();
   const filesOf = (lanes) => all.filter((file) => lanes.includes(file.project.name));

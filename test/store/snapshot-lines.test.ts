@@ -6,12 +6,13 @@ import { LineSplitter } from '../../src/store/lines.ts';
 import { emptySnapshot } from '../../src/store/snapshot.ts';
 import { readSnapshotFile, writeSnapshotFile } from '../../src/store/snapshot-file.ts';
 import { SnapshotLines, snapshotText } from '../../src/store/snapshot-lines.ts';
+import { character } from '../helpers/characters.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
 
 /** Characters of one to four bytes, and all that could be taken for the end of a line. */
 const holder = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: character }),
   fc.constantFrom('Zoë 😀', '\n', '\r\n', '\u2028', '"},'),
 );
 

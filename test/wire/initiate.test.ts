@@ -6,6 +6,7 @@ import { shapeOf } from '../../src/contract/field.ts';
 import { LOOSE, PROFILES } from '../../src/contract/profiles.ts';
 import { readInitiate } from '../../src/wire/documented/initiate.ts';
 import { INITIATE_FIELDS } from '../../src/wire/documented/initiate-fields.ts';
+import { character } from '../helpers/characters.ts';
 import { fields } from '../helpers/records.ts';
 
 const SCHEMAS = {
@@ -67,7 +68,7 @@ const VALUES = fc.oneof(
     `http://h/${'x'.repeat(2_040)}`,
     '\u0000',
   ),
-  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.string({ unit: character, maxLength: 60 }),
 );
 
 describe('the fields of initiate', () => {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeIpn, ipnFields, sign } from '../../src/wire/documented/ipn.ts';
+import { character } from '../helpers/characters.ts';
 import { pendingPayment, SECRET_KEY, type SettingsChanges, settings, state } from '../helpers/records.ts';
 
 interface Vector {
@@ -75,8 +76,8 @@ describe('the signature', () => {
   it('is upper-case hexadecimal of 256 bits for any input', () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: 'binary' }),
-        fc.string({ unit: 'binary' }),
+        fc.string({ unit: character }),
+        fc.string({ unit: character }),
         fc.string({ minLength: 1 }),
         (amount, identifier, key) => /^[0-9A-F]{64}$/.test(sign(amount, identifier, key)),
       ),
@@ -179,7 +180,7 @@ describe('the bytes of an IPN', () => {
   });
 
   it('give a receiver, in either format, the text that was signed', () => {
-    const anyText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 });
+    const anyText = fc.string({ unit: character, minLength: 1, maxLength: 20 });
     const anyAmount = fc
       .tuple(fc.nat(), fc.nat({ max: 99_999_999 }))
       .map(([whole, part]) => `${whole}.${part}`);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAny, parseMultipart, parsePlain } from '../../src/wire/multipart.ts';
+import { character } from '../helpers/characters.ts';
 
 const TYPE = 'multipart/form-data; boundary=XX';
 const part = (name: string, value: string, headers = '') =>
@@ -37,7 +38,7 @@ describe('a multipart body', () => {
 
   it('comes back from what FormData writes, whatever the values', async () => {
     const text = fc
-      .string({ unit: 'grapheme', maxLength: 30 })
+      .string({ unit: character, maxLength: 30 })
       .map((value) => value.replace(/\r\n|\r|\n/g, '\r\n'));
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.stringMatching(/^[a-z_]{1,12}$/), text)), async (fields) => {
@@ -120,7 +121,7 @@ describe('a multipart body', () => {
       ),
     );
     const value = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 10 }),
+      fc.string({ unit: character, maxLength: 10 }),
       fc.array(piece, { maxLength: 4 }).map((all) => all.join('')),
     );
     const fields = fc.array(
