@@ -72,8 +72,8 @@ export interface ContextOf<Declared extends Declaration> {
   /** All that stands on the command line itself, without what the environment says. */
   flags: Readonly<Record<string, unknown>>;
   choice: ServerChoice;
-  /** Finds the server. */
-  connect: () => Promise<Server>;
+  /** Finds the server. @param dataDir where it runs, if that is known better than by the command line */
+  connect: (dataDir?: string) => Promise<Server>;
   /** Finds the server and calls it. */
   call: Server['call'];
   io: Io;

@@ -156,8 +156,15 @@ function write(stream: Writable, text: string): void {
   }
 }
 
-/** Opens an address in the browser, or says that somebody has to. */
+/**
+ * Opens an address in the browser, or says that somebody has to.
+ *
+ * @throws GatewayError `no_server` for one that would open something else
+ */
 export async function openInBrowser(url: string, output: Output): Promise<void> {
+  if (!/^https?:/i.test(url)) {
+    throw new GatewayError('no_server', `the emulator named no address of a page (got "${url}")`);
+  }
   const { default: open } = await import('open');
   await open(url).catch(() => output.notice(`No browser could be opened: go to ${url}`));
 }

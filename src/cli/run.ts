@@ -2,6 +2,7 @@ import { basename, delimiter, dirname, relative } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { didYouMean, GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
+import { unlikeGatewaySim } from '../library/control-client.ts';
 import { environmentName } from '../options/resolve.ts';
 import type { AnyGroup, ContextOf, Declaration } from './command.ts';
 import { connect } from './connect.ts';
@@ -97,12 +98,17 @@ async function act(
     tokenVariable: variable('controlToken'),
     tlsCa: tlsCa ?? variable('tlsCa'),
   };
+  let asked: string | undefined;
   try {
     requireNoExcess(command);
     requireChoices(command, flags);
     const { fields = {}, neverGuess = false } = commands[command.name()] ?? {};
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
-    const find = () => connect(choice, io, !neverGuess);
+    const find = async (dataDir = choice.dataDir) => {
+      const server = await connect({ ...choice, dataDir }, io, !neverGuess);
+      asked = server.url;
+      return server;
+    };
     const context: ContextOf<Declaration> = {
       args: command.processedArgs,
       options,
@@ -119,9 +125,15 @@ async function act(
     const result = await actions[command.name()]?.(context as never);
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
   } catch (error) {
-    return output.fail(error);
+    return output.fail(
+      asked !== undefined && isMisunderstood(error) ? unlikeGatewaySim(asked, error) : error,
+    );
   }
 }
+
+/** What reading an answer of another shape throws. */
+const isMisunderstood = (error: unknown) =>
+  [TypeError, RangeError, SyntaxError, URIError].some((kind) => error instanceof kind);
 
 /** The options of a command and of those above it; `flags` are those that stand on the command line itself. */
 function valuesOf(command: Command) {

@@ -1,8 +1,9 @@
 import { parseDuration } from '../contract/duration.ts';
-import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import { type ErrorCode, GatewayError, STATUS } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
-import { command, hint, option } from '../contract/hint.ts';
+import { command, type Hint, hint, option } from '../contract/hint.ts';
 import type { ControlApi } from '../http/control/routes.ts';
+import { hasShapeOf } from './answer-shape.ts';
 import {
   type Answer,
   isEmulator,
@@ -76,19 +77,19 @@ export function controlServer({ url: given, controlToken, caFile, limitMs }: Con
       throw noServer(url, error);
     });
     if (isEmulator(answer) && isSuccess(answer)) return answer;
-    const refusal = isEmulator(answer) && (await readJson(answer).catch(() => undefined));
+    const refusal = isEmulator(answer) && (await readJson(answer).catch(() => null));
     answer.destroy();
-    throw errorFrom(refusal, url);
+    throw refusal === false ? noServer(url) : (errorFrom(refusal) ?? unlikeGatewaySim(url));
   };
   const call = async (key: string, input?: LooseInput) => {
     const answer = await open(key, input);
     // The answer may break off on the way, and be one that no emulator gives.
     const body = await readJson(answer, key === 'GET /snapshot' ? MAX_STATE_BYTES : undefined).catch(
       (error: unknown) => {
-        throw noServer(url, error);
+        throw error instanceof SyntaxError ? unlikeGatewaySim(url, error) : noServer(url, error);
       },
     );
-    if (typeof body !== 'object' || body === null) throw noServer(url);
+    if (!hasShapeOf(key, body)) throw unlikeGatewaySim(url);
     return body;
   };
   return { url, open, call, caFile } as ControlServer;
@@ -137,13 +138,36 @@ export function segment(text: string): string {
   return encodeURIComponent(String(text).toWellFormed());
 }
 
-/** The error that is in a refused response; `no_server` when what answered is no gateway-sim. */
-function errorFrom(body: unknown, url: string): GatewayError {
-  const { code, message, errors, hint: advice } = (body || {}) as Partial<ControlError>;
-  if (typeof message !== 'string' || code === undefined) return noServer(url);
-  return new GatewayError(code satisfies ErrorCode, message, {
-    problems: errors ?? [message],
-    ...(advice && { hint: advice as NonNullable<GatewayError['hint']> }),
+/** The error that is in a refused response; undefined where there is none of ours. */
+function errorFrom(body: unknown): GatewayError | undefined {
+  const {
+    code,
+    message,
+    errors,
+    hint: advice,
+  } = (body ?? {}) as Partial<Record<keyof ControlError, unknown>>;
+  if (typeof message !== 'string' || typeof code !== 'string' || !Object.hasOwn(STATUS, code))
+    return undefined;
+  const problems = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string') : [];
+  return new GatewayError(code as ErrorCode, message, {
+    problems: problems.length ? problems : [message],
+    ...(isHint(advice) && { hint: advice }),
+  });
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+const isHint = (value: unknown): value is Hint =>
+  Array.isArray(value) &&
+  value.every((part) => {
+    const { command, args = [], option } = part ?? {};
+    return isText(part) || isText(option) || (isText(command) && Array.isArray(args) && args.every(isText));
+  });
+
+/** What answers calls itself gateway-sim, but its answers are not understood. */
+export function unlikeGatewaySim(url: string, cause?: unknown): GatewayError {
+  return new GatewayError('no_server', `what answers at ${url} does not answer like gateway-sim`, {
+    hint: hint`If it is one of another version, restart it with this one. Else say where the emulator is with ${option('url')} or ${option('dataDir')}.`,
+    cause,
   });
 }
 

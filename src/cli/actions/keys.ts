@@ -3,6 +3,7 @@ import { findMerchant, merchantEnvironment, requireMerchant } from '../../librar
 import type { Actions } from '../commands/keys.ts';
 import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
+import { onOneLine } from '../printable.ts';
 
 export const show: Actions['show'] = async ({ options: { merchant }, connect }) =>
   shown(await requireMerchant(await connect(), merchant));
@@ -29,6 +30,6 @@ function shown({ name, publicKey, secretKey }: Merchant, ...notices: string[]): 
 export const env: Actions['env'] = async ({ options: { merchant }, connect }) => {
   const server = await connect();
   const variables = merchantEnvironment(server, await requireMerchant(server, merchant));
-  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${onOneLine(value)}`);
   return { json: variables, text: lines.join('\n') };
 };

@@ -2,13 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
+
 import { readText } from '../../delivery/sender.ts';
-import { noServer } from '../../library/control-client.ts';
+import { noServer, unlikeGatewaySim } from '../../library/control-client.ts';
 import { MAX_STATE_BYTES } from '../../library/request.ts';
+
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import type { Actions } from '../commands/state.ts';
-import { connect as connectTo, type Server } from '../connect.ts';
+import type { Server } from '../connect.ts';
 import { confirm, type Io, readAll } from '../io.ts';
 import type { CommandResult } from '../output.ts';
 import { replaceFile } from '../write-file.ts';
@@ -22,8 +24,7 @@ export const reset: Actions['reset'] = async (context) => {
   if (folder === undefined) return resetByServer(await context.connect(), context);
   if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, context);
   try {
-    const server = await connectTo({ ...choice, dataDir: folder }, io, false);
-    return await resetByServer(server, context);
+    return await resetByServer(await context.connect(folder), context);
   } catch (error) {
     // What server.json names is not there: the lock of the folder shows whether another process has it.
     if (error instanceof GatewayError && error.code === 'no_server') return resetFolder(folder, context);
@@ -73,7 +74,7 @@ const exportState: Actions['export'] = async ({ args: [file], options, connect, 
     throw noServer(server.url, error);
   });
   const counts = countsIn(text);
-  if (!counts) throw noServer(server.url);
+  if (!counts) throw unlikeGatewaySim(server.url);
   if (file === '-') {
     output.line(text.trimEnd());
     return undefined;

@@ -1,0 +1,88 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run } from '../helpers/cli.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { type Answer, startReceiver } from '../helpers/receiver.ts';
+import { sample } from '../helpers/scope.ts';
+
+const NOTHING = 'http://127.0.0.1:9/';
+const COMMANDS = [
+  ...['status', 'stop', 'open checkout', 'open checkout x', 'logs', 'inbox', 'keys', 'keys env'],
+  ...[
+    'keys generate',
+    'keys generate --merchant new',
+    'pay --approve',
+    'pay x --approve',
+    'pay --cancel --all',
+  ],
+  ...['payments', 'payments show x', 'payments show x --curl', 'payments show x --har', 'payments create'],
+  ...['ipn', 'ipn show x', 'ipn resend x', 'ipn verify status=success&identifier=a&signature=x'],
+  ...['ipn fire --payment x', `ipn fire --to ${NOTHING} --identifier a --parallel 2`],
+  ...[
+    'cards',
+    'cards show x',
+    'cards create --amount 5 --currency USD',
+    'cards charge x --amount 5 --details a',
+  ],
+  ...['cards fund x --amount 5', 'cards activate x', 'wallets', 'wallets fund x --amount 5'],
+  ...['state reset', 'state export -', 'state import state.json'],
+  ...['faults', 'faults set initiate --status 503', 'faults clear'],
+  ...['clock', 'clock advance 2h', 'clock freeze', 'clock resume', `audit ${NOTHING}`, 'conform'],
+  `reconcile --probe-url ${NOTHING}{identifier}`,
+];
+
+const entry = { id: 1, identifier: 2, createdAt: 3, warnings: 4, attempts: 5, isDefault: true };
+const nested = {
+  counts: null,
+  clock: null,
+  faults: [{}],
+  payment: {},
+  timeline: [{}],
+  data: [{ attempts: [{}] }],
+};
+const refusal = { message: 'no', code: 'usage' };
+const ANSWERS: Record<string, Exclude<Answer, string>> = {
+  'a page': { body: '<!doctype html><p>hello' },
+  'half an answer': { body: '{"data":[{"id":"pay_1"' },
+  nothing: { status: 204 },
+  null: { body: 'null' },
+  'a text': { body: '"x"' },
+  'an empty object': { body: '{}' },
+  'a list without a list': { body: '{"data":{}}' },
+  'a list of nothing': { body: '{"data":[null]}' },
+  'empty records': { body: '{"data":[{}]}' },
+  'records of numbers': { body: JSON.stringify({ data: [entry], ...entry }) },
+  'empty parts': { body: JSON.stringify(nested) },
+  'a redirect': { status: 302, headers: { Location: 'javascript:alert(1)' } },
+  'a broken server': { status: 500, body: '<h1>oh no' },
+  'an unknown error': { status: 404, body: '{"message":"no","code":"constructor","errors":[]}' },
+  'an error without words': { status: 422, body: '{"message":{},"code":"usage"}' },
+  'an error with other parts': {
+    status: 422,
+    body: JSON.stringify({ ...refusal, errors: [1], hint: [7, null, {}] }),
+  },
+};
+const GRID = COMMANDS.flatMap((command) => Object.keys(ANSWERS).map((answer) => ({ command, answer })));
+const TYPICAL = ['an empty object', 'empty records', 'records of numbers', 'an error with other parts'];
+
+describe('what calls itself gateway-sim, and is none,', () => {
+  const grid = sample(GRID, ({ command, answer }) => command === 'payments' || TYPICAL.includes(answer));
+
+  it.each(grid)('gets a sentence for $answer to $command', async ({ command, answer }) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'state.json'), '{"version":1}');
+    const { headers, ...rest } = ANSWERS[answer] ?? {};
+    const other = await startReceiver([{ ...rest, headers: { 'X-Gateway-Sim': '1', ...headers } }]);
+    const env = { GATEWAY_SIM_URL: other.url };
+    const { code, stdout, stderr } = await run(command.split(' '), { cwd, env });
+    expect([command, stderr]).not.toEqual([command, expect.stringMatching(/bug of gateway-sim|^\s+at /m)]);
+    expect(stdout).not.toMatch(/undefined|\[object|NaN/);
+    const refused =
+      answer === 'an error with other parts'
+        ? [2, /gateway-sim: no\n/]
+        : [3, /does not answer like gateway-sim/];
+    const isRead = command === 'logs' && code === 0;
+    if (!isRead) expect([code, stderr]).toEqual([refused[0], expect.stringMatching(refused[1] as RegExp)]);
+  });
+});
