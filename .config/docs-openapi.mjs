@@ -42,7 +42,8 @@ function operationSection({ heading, operation }) {
   ]);
   const answers = Object.entries(responses ?? {}).filter(([, { $ref }]) => $ref === undefined);
   const refusals = Object.entries(responses ?? {}).filter(
-    ([status, { $ref }]) => $ref && status !== 'default',
+    // The table above has what any route may answer.
+    ([status, { $ref }]) => $ref && !['default', '507'].includes(status),
   );
   return [
     `### ${heading}`,

@@ -39,6 +39,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   415: 'The Content-Type is none of those that are read.',
   422: 'Fields are missing or wrong; each is named.',
   504: 'It took too long, and got only so far.',
+  507: 'Any route: the change, or one that the answer would show, could not be stored, and is not made.',
   default: 'Any other error.',
 };
 
@@ -74,7 +75,7 @@ const SECURITY: Readonly<Record<NonNullable<Operation['security']>, readonly obj
 export function describeOperation(method: string, path: string, operation: Operation) {
   const { tag, summary, description, source, lines, security, body, answers } = operation;
   const parameters = parametersOf(path, operation);
-  const errors = [...(security ? [401] : []), ...(body ? [400, 413, 415] : []), ...operation.errors];
+  const errors = [...(security ? [401] : []), ...(body ? [400, 413, 415] : []), ...operation.errors, 507];
   return {
     // `post /_sim/ipns/{id}/resend` → `postSimIpnsIdResend`
     operationId: (method + path).replace(/[^a-zA-Z0-9]+(.)?/g, (_, next = '') => next.toUpperCase()),

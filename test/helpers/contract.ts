@@ -94,6 +94,12 @@ export class Contract {
     return type.includes('json') ? JSON.parse(text) : (text as Body);
   }
 
+  /** Whether the document names a status for an operation, instead of any other error. */
+  isNamed(operation: string, status: number): boolean {
+    const [method = '', path = ''] = operation.split(' ');
+    return status in (this.#document.paths[path]?.[method.toLowerCase()]?.responses ?? {});
+  }
+
   /** What an answer breaks of what the document says of it. @param type its Content-Type, empty where it has none */
   answerProblems(operation: string, status: number, type: string, text: string): string[] {
     const [method = '', path = ''] = operation.split(' ');

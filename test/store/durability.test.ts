@@ -37,8 +37,8 @@ const FULL_DISK = `
   import { Store } from './src/store/store.ts';
   import { records, wallet } from './test/helpers/records.ts';
   const [folder] = process.argv.slice(2);
-  const warnings = [];
-  const warn = (text) => warnings.push(text);
+  const warned = [];
+  const warn = (text) => warned.push(text);
   const store = await Store.open({ folder, fsync: false, warn }, async () => records());
   const told = [];
   store.onChange((change) => told.push(change.wallets[0].id));
@@ -54,7 +54,7 @@ const FULL_DISK = `
   for (let count = 0; count < 30; count++) await put('filler-' + count, 1_000);
   await store.close();
   const wallets = [...store.state.wallets.values()].map(({ id }) => id);
-  process.stdout.write(JSON.stringify({ rejections, afterFailure, told, wallets, warnings }));
+  process.stdout.write(JSON.stringify({ rejections, afterFailure, told, wallets, warned }));
 `;
 
 /** Opens a folder and says what came of it. */
@@ -404,7 +404,7 @@ describe('a disk that is full', () => {
       afterFailure: string[];
       told: string[];
       wallets: string[];
-      warnings: string[];
+      warned: string[];
     };
     const refused = {
       status: 'rejected',
@@ -416,7 +416,7 @@ describe('a disk that is full', () => {
     expect(report.afterFailure.slice(-2)).toEqual(['fat', 'before']);
     expect(report.told).not.toContain('too-big');
     expect(report.told.slice(0, 2)).toEqual(['before', 'after']);
-    expect(report.warnings.at(-1)).toMatch(/db\.json/);
+    expect(report.warned).toEqual([refused.message, expect.stringMatching(/db\.json could not be renewed/)]);
     const { snapshot, notices } = await stateOf(folder);
     expect(snapshot.wallets.map(({ id }) => id)).toEqual(report.wallets);
     expect(report.wallets.at(-1)).toBe('filler-29');

@@ -10,8 +10,6 @@ const PER_PIPELINE = 16;
 const MOST_MEMORY_MIB = 250;
 /** After so many rounds the emulator gets back the state that it began with. */
 const ROUNDS_PER_STATE = 16;
-/** What the document says of single routes: a receiver, or the clock, did not come to an end in time. */
-const DOCUMENTED_5XX = [503, 504, 507];
 
 /** What the emulator has at the moment. */
 async function knownTo({ control, publicKey, secretKey }: Emulator): Promise<Known> {
@@ -40,7 +38,7 @@ function judge(
 ): void {
   const { status, headers, body } = answer;
   const asked = () => `${operation}: ${JSON.stringify(bytes.toString('latin1').slice(0, 700))}`;
-  if (status >= 500 && !DOCUMENTED_5XX.includes(status)) {
+  if (status >= 500 && !contract.isNamed(operation, status)) {
     budget.fail('5xx', `${status} ${body.toString().slice(0, 200)} to ${asked()}`);
     return;
   }
