@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { requireAddress } from '../contract/address.ts';
 import {
   AUDIT_CLASSES,
@@ -46,6 +47,8 @@ export async function audit(
   const ipnUrl = requireAddress(given.ipnUrl, 'the address of the IPN handler');
   const options = withPreset(given, ipnUrl);
   requireConsistent(options);
+  const { cancelled } = options;
+  cancelled?.throwIfAborted();
   const chosen = chooseCases(options);
   const egress = new Egress(options.allowIpnHosts ?? [], () => undefined);
   const refused = egress.unreachable(ipnUrl);
@@ -57,17 +60,21 @@ export async function audit(
   const shop = new Shop({
     ...{ gateway, tools, orders, ipnUrl, notices, attackerUrl: attacker.url },
     ...probesOf(options, gateway.env),
-    client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS),
+    client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS, { cancelled }),
     refusal: (url) => egress.unreachable(url),
     hasOrders: hasOrders(options),
     orderAmount: options.orderAmount,
+    cancelled,
   });
   options.onBegin?.(chosen.length);
-  const cases = await runCases(shop, chosen, options).catch(async (error: unknown) => {
-    // Whatever broke it is what the user must hear of.
-    await cancelLeftOver(gateway, orders).catch(() => {});
-    throw error;
-  });
+  const cases = await unlessAborted(cancelled, runCases(shop, chosen, options)).catch(
+    async (error: unknown) => {
+      // Whatever broke it is what the user must hear of.
+      await orders.abandon().catch(() => {});
+      await cancelLeftOver(gateway, orders).catch(() => {});
+      throw error;
+    },
+  );
   await cancelLeftOver(gateway, orders);
   for (const notice of notices) options.onNotice?.(notice);
   return { cases, summary: auditSummary(cases), orders: orders.made.length, notices: [...notices] };
@@ -88,6 +95,17 @@ function chooseCases({ only, skip }: AuditOptions): readonly AuditCase[] {
   return CASES.filter(
     (one) => one === CONTROL || ((!only || named(only, one)) && !(skip && named(skip, one))),
   );
+}
+
+/** Does not wait for the end of what is under way where it was cancelled: all of that fails by itself. */
+async function unlessAborted<Result>(signal: AbortSignal | undefined, run: Promise<Result>): Promise<Result> {
+  if (!signal) return run;
+  // As many listen as there are requests and commands under way.
+  setMaxListeners(0, signal);
+  return Promise.race([
+    run,
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  ]);
 }
 
 /** No order of the audit stays pending: somebody may settle it later, and the shop would get goods out of nowhere. */

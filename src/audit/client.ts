@@ -33,6 +33,15 @@ export interface Observation {
   durationMs: number;
 }
 
+interface ClientOptions {
+  /** For https, where certificates are trusted that others would not be. */
+  agent?: Agent | undefined;
+  /** What to do about a certificate that is not, where it is not what `start` needs. */
+  trustBy?: string | undefined;
+  /** Ends what is under way. */
+  cancelled?: AbortSignal | undefined;
+}
+
 const KEPT_BYTES = 256 * 1024;
 export const FORM = 'application/x-www-form-urlencoded';
 const DROPS = 5;
@@ -44,18 +53,12 @@ const LEAVE_AFTER_MS = 100;
 export class AuditClient {
   readonly #egress: Egress;
   readonly #timeoutMs: number;
-  readonly #agent: Agent | undefined;
-  readonly #trustBy: string | undefined;
+  readonly #options: ClientOptions;
 
-  /**
-   * @param agent for https, where certificates are trusted that others would not be
-   * @param trustBy what to do about a certificate that is not, where it is not what `start` needs
-   */
-  constructor(egress: Egress, timeoutMs: number, agent?: Agent, trustBy?: string) {
+  constructor(egress: Egress, timeoutMs: number, options: ClientOptions = {}) {
     this.#egress = egress;
     this.#timeoutMs = timeoutMs;
-    this.#agent = agent;
-    this.#trustBy = trustBy;
+    this.#options = options;
   }
 
   send(shot: Shot): Promise<Observation> {
@@ -106,7 +109,7 @@ export class AuditClient {
         resolve({ ...seen, error, durationMs: Math.round(performance.now() - began) });
       const onError = (error: unknown) => {
         arrived?.();
-        finish(describeFailure(error, shot.url, this.#timeoutMs, this.#trustBy));
+        finish(describeFailure(error, shot.url, this.#timeoutMs, this.#options.trustBy));
       };
       void this.#open(shot, address)
         .then((request) => {
@@ -129,11 +132,13 @@ export class AuditClient {
   async #open(shot: Shot, address: URL): Promise<http.ClientRequest> {
     const isSecure = address.protocol === 'https:';
     const client = isSecure ? await import('node:https') : http;
+    const { agent, cancelled } = this.#options;
     const { method = shot.body === undefined ? 'GET' : 'POST' } = shot;
     return client.request(address, {
       method,
       headers: headersOf(shot).flat(),
-      agent: (isSecure && this.#agent) || false,
+      agent: (isSecure && agent) || false,
+      ...(cancelled && { signal: cancelled }),
       lookup: this.#egress.lookup(endpointOf(address).port),
     });
   }

@@ -1,11 +1,19 @@
 import { requireAddress } from '../contract/address.ts';
-import type { AuditOptions } from '../contract/audit.ts';
-import { quoted } from '../contract/curl.ts';
+import { type AuditOptions, PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import { GatewayError } from '../contract/error.ts';
-import { ofTheUser, runShell } from './shell.ts';
+import { namesOf } from '../contract/vocabulary.ts';
+import {
+  askedIn,
+  type CommandRun,
+  filledAddress,
+  type OrderValues,
+  ofTheUser,
+  readCommand,
+  runCommand,
+} from './command.ts';
 
 /** Looks at something in the shop: what a command prints, what an address answers, what a function returns. */
-export type Probe = (identifier: string) => Promise<string>;
+export type Probe = (values: OrderValues) => Promise<string>;
 
 /** What the shop looks like with respect to one order. */
 export interface Look {
@@ -19,33 +27,36 @@ export interface Look {
   at: number;
 }
 
-const PLACEHOLDER = /\{identifier\}/g;
 const LIMIT_MS = 10_000;
 
 /** Whether a probe asks about one order; another one sees what happens to all of them. */
 export function isAboutOneOrder(probe: string): boolean {
-  return probe.includes('{identifier}');
+  return askedIn(probe).length > 0;
 }
 
-/** @param environment variables that its command sees */
+/** What is known of an order that no order command placed. */
+export const WITHOUT_ORDER = namesOf(PLACEHOLDERS).filter((name) => name !== 'order');
+
+/** @param what what to call it in an error. @throws GatewayError `usage` */
 export function commandProbe(
+  what: string,
   line: string,
-  environment: Readonly<Record<string, string>>,
-  limitMs?: number,
+  known: readonly Placeholder[],
+  running: CommandRun,
 ): Probe {
-  return (identifier) =>
-    runShell(
-      line.replace(PLACEHOLDER, () => quoted(identifier)),
-      environment,
-      limitMs,
-    );
+  const command = readCommand(what, line, known);
+  return (values) => runCommand(command, values, running);
 }
 
-export function urlProbe(url: string, limitMs = LIMIT_MS): Probe {
-  return async (identifier) => {
-    const address = url.replace(PLACEHOLDER, () => encodeURIComponent(identifier));
+export function urlProbe(
+  url: string,
+  { limitMs = LIMIT_MS, cancelled }: Pick<CommandRun, 'limitMs' | 'cancelled'> = {},
+): Probe {
+  return async (values) => {
+    const address = filledAddress(url, values);
+    const limits = [AbortSignal.timeout(limitMs), ...(cancelled ? [cancelled] : [])];
     // An address that was found to be allowed leads to no other.
-    const options = { signal: AbortSignal.timeout(limitMs), redirect: 'manual' } as const;
+    const options = { signal: AbortSignal.any(limits), redirect: 'manual' } as const;
     const response = await fetch(address, options).catch((error: Error) => {
       const { message } = (error.cause as Error | undefined) ?? error;
       throw new GatewayError('check_failed', `the probe ${address} did not answer: ${message}`);
@@ -56,11 +67,6 @@ export function urlProbe(url: string, limitMs = LIMIT_MS): Probe {
   };
 }
 
-/** A probe as it is given on the command line: an address, or a command. */
-function probeOf(given: string, environment: Readonly<Record<string, string>>, limitMs?: number): Probe {
-  return /^https?:\/\//i.test(given) ? urlProbe(given, limitMs) : commandProbe(given, environment, limitMs);
-}
-
 /**
  * The probes that the options name.
  *
@@ -68,24 +74,29 @@ function probeOf(given: string, environment: Readonly<Record<string, string>>, l
  * @throws GatewayError `usage`, `invalid_fields`
  */
 export function probesOf(options: AuditOptions, environment: Readonly<Record<string, string>>) {
-  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs } = options;
+  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs: limitMs, cancelled } = options;
+  const known = (options.orderCmd ?? options.order) ? namesOf(PLACEHOLDERS) : WITHOUT_ORDER;
+  const running = { environment, limitMs, cancelled };
   const functionProbe =
     (look: (identifier: string) => unknown): Probe =>
-    async (identifier) =>
+    async ({ identifier = '' }) =>
       textOf(await ofTheUser('the probe', () => look(identifier)));
   const orderProbe = (): Probe | undefined => {
     if (probe) return functionProbe(probe);
     // An address is never read as a command, whatever is in it.
     if (probeUrl !== undefined)
-      return urlProbe(requireAddress(probeUrl, 'the address of the probe'), timeoutMs);
-    return probeCmd === undefined ? undefined : commandProbe(probeCmd, environment, timeoutMs);
+      return urlProbe(requireAddress(probeUrl, 'the address of the probe'), running);
+    return probeCmd === undefined ? undefined : commandProbe('the probe command', probeCmd, known, running);
   };
-  const effect = (given: string | ((identifier: string) => unknown)) =>
-    typeof given === 'string' ? probeOf(given, environment, timeoutMs) : functionProbe(given);
+  const effect = (name: string, given: string | ((identifier: string) => unknown)) => {
+    if (typeof given !== 'string') return functionProbe(given);
+    if (/^https?:\/\//i.test(given)) return urlProbe(given, running);
+    return commandProbe(`the probe "${name}"`, given, known, running);
+  };
   return {
     probe: orderProbe(),
     isPaid: readCondition(paidWhen),
-    effects: new Map(Object.entries(probes).map(([name, one]) => [name, effect(one)])),
+    effects: new Map(Object.entries(probes).map(([name, one]) => [name, effect(name, one)])),
   };
 }
 

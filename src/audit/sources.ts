@@ -1,9 +1,9 @@
 import { requireAddress } from '../contract/address.ts';
 import type { AuditOptions } from '../contract/audit.ts';
 import { GatewayError } from '../contract/error.ts';
+import { ofTheUser, readCommand, runCommand } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Orders, type PlaceOrder } from './orders.ts';
-import { ofTheUser, runShell } from './shell.ts';
 
 const MAX_ORDERS = 150;
 const MAX_ORDERS_BY_HAND = 3;
@@ -23,16 +23,22 @@ export function ordersOf(
     ...{ max, notices },
     limitMs: orderWait ? BY_HAND_LIMIT_MS : (timeoutMs ?? INITIATE_LIMIT_MS),
     isOurs: ({ ipnUrl }) => ipnUrl === attackerUrl,
+    cancelled: options.cancelled,
   });
 }
 
 function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
-  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice, timeoutMs } = options;
+  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice } = options;
+  const { timeoutMs, cancelled } = options;
   if (order) return () => ofTheUser('placing an order', order);
-  if (orderCmd !== undefined) return () => runShell(orderCmd, gateway.env, timeoutMs);
+  if (orderCmd !== undefined) {
+    const command = readCommand('the order command', orderCmd, ['ipn_url']);
+    const running = { environment: gateway.env, limitMs: timeoutMs, cancelled };
+    return () => runCommand(command, { ipn_url: ipnUrl }, running);
+  }
   if (orderUrl !== undefined) {
     const address = requireAddress(orderUrl, 'the address that places orders');
-    return () => requestOrder(address, orderMethod, timeoutMs ?? INITIATE_LIMIT_MS);
+    return () => requestOrder(address, orderMethod, timeoutMs ?? INITIATE_LIMIT_MS, cancelled);
   }
   if (orderWait)
     return async () => onNotice?.('Place an order at the shop now; it is waited for 10 minutes.');
@@ -40,11 +46,17 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
 }
 
 /** @throws GatewayError `check_failed` when the shop answers with an error, or not at all */
-async function requestOrder(address: string, method: 'GET' | 'POST', limitMs: number): Promise<void> {
-  const signal = AbortSignal.timeout(limitMs);
+async function requestOrder(
+  address: string,
+  method: 'GET' | 'POST',
+  limitMs: number,
+  cancelled?: AbortSignal,
+): Promise<void> {
+  const signal = AbortSignal.any([AbortSignal.timeout(limitMs), ...(cancelled ? [cancelled] : [])]);
   const unable = (why: string) =>
     new GatewayError('check_failed', `no order could be placed: ${method} ${address} ${why}`);
   const response = await fetch(address, { method, redirect: 'manual', signal }).catch((error: Error) => {
+    cancelled?.throwIfAborted();
     if (signal.aborted) throw unable(`was not answered within ${limitMs / 1_000} s`);
     const { message } = (error.cause as Error | undefined) ?? error;
     throw unable(`was not answered: ${message}`);

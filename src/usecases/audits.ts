@@ -23,6 +23,7 @@ export class Audits {
   readonly #parts: AuditParts;
   #last: AuditRun | undefined;
   #isBusy = false;
+  #ended: Promise<void> = Promise.resolve();
 
   constructor(parts: AuditParts) {
     this.#parts = parts;
@@ -46,7 +47,7 @@ export class Audits {
     for (const name of ['ipnUrl', 'orderUrl', 'probeUrl'] as const) this.#requireReachable(name, request);
     this.#isBusy = true;
     return new Promise<AuditRun>((resolve, reject) => {
-      this.#run(request, resolve)
+      this.#ended = this.#run(request, resolve)
         .catch((error: unknown) => {
           reject(error);
           this.#fail(error);
@@ -55,6 +56,11 @@ export class Audits {
           this.#isBusy = false;
         });
     });
+  }
+
+  /** Resolves when none runs any more. */
+  ended(): Promise<void> {
+    return this.#ended;
   }
 
   #requireReachable(name: 'ipnUrl' | 'orderUrl' | 'probeUrl', { [name]: url }: AuditRequest): void {
@@ -68,7 +74,7 @@ export class Audits {
     try {
       const report = await this.#parts.audit({
         ...request,
-        signal: this.#parts.stopped,
+        cancelled: this.#parts.stopped,
         onBegin: (of) => onBegin(this.#begin(request, of)),
         onCase: (audited) => !isOver && this.#add(audited),
       });
