@@ -106,6 +106,7 @@ function provenBy(control: AuditedCase | undefined, one: AuditCase, finding: Fin
   return { ...finding, verdict: 'unproven', why };
 }
 
+/** Rejects when all lanes have ended: what they have under way is done, and nothing else is begun. */
 async function inLanes<Item>(
   items: readonly Item[],
   lanes: number,
@@ -115,7 +116,12 @@ async function inLanes<Item>(
   const lane = async () => {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  const stop = (error: unknown) => {
+    queue.length = 0;
+    throw error;
+  };
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, () => lane().catch(stop)));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
 const WHY: Readonly<Record<AuditVerdict, (one: AuditCase) => string>> = {

@@ -104,8 +104,10 @@ export class Audits {
   #fail(error: unknown): void {
     if (this.#last?.state !== 'running') return;
     const isKnown = error instanceof GatewayError;
-    if (!isKnown && !this.#parts.stopped.aborted) this.#parts.report(error);
-    this.#end({ state: 'failed', error: isKnown ? error.message : 'it failed inside: the log says more' });
+    const isStopped = this.#parts.stopped.aborted;
+    if (!isKnown && !isStopped) this.#parts.report(error);
+    const inside = isStopped ? 'the emulator was stopped' : 'it failed inside: the log says more';
+    this.#end({ state: 'failed', error: isKnown ? error.message : inside });
   }
 
   #end(changes: Partial<AuditRun>): void {

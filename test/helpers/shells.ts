@@ -1,5 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
+import { expect } from 'vitest';
 
 /** The shells that are found here. */
 export const SHELLS = [['sh'], ['bash'], ['dash'], ['busybox', 'sh'], ['ksh'], ['zsh']].filter(
@@ -56,4 +59,17 @@ export function printedBy(
     env: { PATH: process.env['PATH'], ...env },
   });
   return printed.split('\0');
+}
+
+/** A command that starts another one and hangs, as does that; `pids` resolves with both of them when they run. */
+export function hangingCommand(folder: string): { cmd: string; pids: () => Promise<number[]> } {
+  const file = join(folder, 'pids');
+  const read = async () => (await readFile(file, 'utf8').catch(() => '')).trim().split(/\s+/).map(Number);
+  return {
+    cmd: `sleep 600 & echo $$ $! > '${file}'; wait`,
+    pids: async () => {
+      await expect.poll(read).toHaveLength(2);
+      return read();
+    },
+  };
 }
