@@ -203,6 +203,8 @@ async function serve(
   shutdown.add(() => edge?.close());
   const port = portOf(servers[0]);
   listening.port = port;
+  // What it has made is canceled while there is still somewhere to store that.
+  shutdown.add(() => audits.ended());
   startWork(plan, store, { courier, useCases }, shutdown);
   const url = ownUrlOf(options, port);
   await folder?.announce({ url, pid: process.pid, controlToken, tlsCa });

@@ -20,13 +20,14 @@ const HEADERS = [
  * @throws GatewayError `forbidden` by the guard, else `check_failed`
  */
 export async function ask<Result>(
-  request: Pick<Outgoing, 'url' | 'method' | 'guard' | 'timeoutMs'>,
+  request: Pick<Outgoing, 'url' | 'method' | 'guard' | 'timeoutMs'> & { signal?: AbortSignal | undefined },
   read: (answer: IncomingMessage) => Result,
   failed: string,
 ): Promise<Awaited<Result>> {
   const headers = request.method === 'POST' ? [...HEADERS, ['Content-Length', '0'] as const] : HEADERS;
   try {
-    const answer = await open({ ...request, headers, agent: false });
+    const { signal, ...rest } = request;
+    const answer = await open({ ...rest, headers, agent: false, ...(signal && { signal }) });
     try {
       return await read(answer);
     } finally {
@@ -34,6 +35,7 @@ export async function ask<Result>(
     }
   } catch (error) {
     if (isForbidden(error)) throw error;
+    request.signal?.throwIfAborted();
     throw new GatewayError('check_failed', `${failed}: ${describeFailure(error, request.url)}`, {
       cause: error,
     });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   AUDIT_CLASSES,
   AUDIT_GROUPS,
@@ -48,6 +49,8 @@ export async function audit(
   const options = withPreset(given, ipnUrl);
   requireConsistent(options);
   for (const [name, url] of addressesIn(options)) requireReachable(egress, name, url);
+  const { cancelled } = options;
+  cancelled?.throwIfAborted();
   const chosen = chooseCases(options);
   await using attacker = await listenAsAttacker();
   const notices = new Set<string>();
@@ -56,16 +59,20 @@ export async function audit(
   const shop = new Shop({
     ...{ gateway, tools, orders, ipnUrl, notices, attackerUrl: attacker.url },
     ...probesOf(options, gateway),
-    client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS),
+    client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS, { cancelled }),
     hasOrders: hasOrders(options),
     orderAmount: options.orderAmount,
+    cancelled,
   });
   options.onBegin?.(chosen.length);
-  const cases = await runCases(shop, chosen, options).catch(async (error: unknown) => {
-    // Whatever broke it is what the user must hear of.
-    await cancelLeftOver(gateway, orders).catch(() => {});
-    throw error;
-  });
+  const cases = await unlessAborted(cancelled, runCases(shop, chosen, options)).catch(
+    async (error: unknown) => {
+      // Whatever broke it is what the user must hear of.
+      await orders.abandon().catch(() => {});
+      await cancelLeftOver(gateway, orders).catch(() => {});
+      throw error;
+    },
+  );
   await cancelLeftOver(gateway, orders);
   for (const notice of notices) options.onNotice?.(notice);
   return { cases, summary: auditSummary(cases), orders: orders.made.length, notices: [...notices] };
@@ -95,6 +102,17 @@ function chooseCases({ only, skip }: AuditOptions): readonly AuditCase[] {
   return CASES.filter(
     (one) => one === CONTROL || ((!only || named(only, one)) && !(skip && named(skip, one))),
   );
+}
+
+/** Does not wait for the end of what is under way where it was cancelled: all of that fails by itself. */
+async function unlessAborted<Result>(signal: AbortSignal | undefined, run: Promise<Result>): Promise<Result> {
+  if (!signal) return run;
+  // As many listen as there are requests and commands under way.
+  setMaxListeners(0, signal);
+  return Promise.race([
+    run,
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  ]);
 }
 
 /** No order of the audit stays pending: somebody may settle it later, and the shop would get goods out of nowhere. */

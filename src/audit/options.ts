@@ -1,5 +1,6 @@
 import type { AuditOptions } from '../contract/audit.ts';
 import { GatewayError } from '../contract/error.ts';
+import { askedIn } from './command.ts';
 
 /** @throws GatewayError `usage` for options that contradict each other or lack something */
 export function requireConsistent(options: AuditOptions): void {
@@ -12,7 +13,7 @@ export function requireConsistent(options: AuditOptions): void {
   const ways = given({ probeCmd, probeUrl, probe });
   if (ways.length > 1) throw usage(`one probe tells about an order: not both ${ways.join(' and ')}`);
   const asked = probeCmd ?? probeUrl;
-  if (asked !== undefined && !asked.includes('{identifier}')) {
+  if (asked !== undefined && !askedIn(asked).length) {
     throw usage(`the probe must ask about one order: put {identifier} into it (got "${asked}")`);
   }
   if (ways.length && paidWhen === undefined) {

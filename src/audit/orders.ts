@@ -2,7 +2,7 @@ import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { AuditGateway } from './gateway.ts';
 
-/** Makes the shop initiate a payment; what it returns is of no interest. */
+/** Makes the shop initiate a payment. @returns text or a number where it tells what the shop itself calls the order */
 export type PlaceOrder = () => Promise<unknown>;
 
 interface OrderLimits {
@@ -14,6 +14,7 @@ interface OrderLimits {
   notices: Set<string>;
   /** Whether a payment is one that an attacker made, and no order of the shop. */
   isOurs: (payment: Payment) => boolean;
+  cancelled?: AbortSignal | undefined;
 }
 
 const POLL_MS = 20;
@@ -26,6 +27,12 @@ const SETTLES_ITSELF = () =>
     'the emulator settles the payments of the shop by itself: run the audit against one without --auto, and without magic e-mails',
   );
 
+/** The last line of what was printed or returned. */
+function nameIn(said: unknown): string | undefined {
+  const isText = typeof said === 'string' || typeof said === 'number';
+  return isText ? String(said).trimEnd().split('\n').at(-1)?.trim() : undefined;
+}
+
 /** Where orders come from, one after another, each for one case. */
 export class Orders {
   readonly #gateway: AuditGateway;
@@ -34,16 +41,25 @@ export class Orders {
   readonly #max: number;
   readonly #notices: Set<string>;
   readonly #isOurs: OrderLimits['isOurs'];
+  readonly #cancelled: AbortSignal | undefined;
+  /** What the shop itself calls an order, by the id of its payment. */
+  readonly #names = new Map<string, string>();
   readonly #known = new Set<string>();
   /** Orders that nobody harmed, to be used again where there are no new ones. */
   readonly #untouched: Payment[] = [];
   readonly #waiting: ((order: Payment | undefined) => void)[] = [];
   #taken = 0;
+  #isPlacing = false;
   #queue: Promise<unknown> = Promise.resolve();
   readonly made: Payment[] = [];
 
-  constructor(gateway: AuditGateway, place: PlaceOrder, { limitMs, max, notices, isOurs }: OrderLimits) {
+  constructor(
+    gateway: AuditGateway,
+    place: PlaceOrder,
+    { limitMs, max, notices, isOurs, cancelled }: OrderLimits,
+  ) {
     this.#isOurs = isOurs;
+    this.#cancelled = cancelled;
     this.#gateway = gateway;
     this.#place = place;
     this.#limitMs = limitMs;
@@ -80,6 +96,19 @@ export class Orders {
     return this.made.some((other) => other.identifier === identifier && other.id !== id);
   }
 
+  /** What the shop itself calls an order; undefined where placing it did not tell. */
+  nameOf({ id }: Payment): string | undefined {
+    return this.#names.get(id);
+  }
+
+  /** Takes over what was initiated meanwhile by an order that nobody waits for any more, and by an attacker. */
+  async abandon(): Promise<void> {
+    const { data } = await this.#gateway.payments.list({ limit: RECENT });
+    this.made.push(
+      ...data.filter((payment) => this.#isOurs(payment) || (this.#isPlacing && !this.#known.has(payment.id))),
+    );
+  }
+
   /** Hands an order back: `untouched` when it is as it was. */
   release(order: Payment, untouched: boolean): void {
     this.#taken--;
@@ -106,6 +135,7 @@ export class Orders {
 
   async #make(): Promise<Payment> {
     let isPlaced = false;
+    this.#isPlacing = true;
     const placed = this.#place().finally(() => {
       isPlaced = true;
     });
@@ -113,6 +143,7 @@ export class Orders {
     placed.catch(() => {});
     const deadline = performance.now() + this.#limitMs;
     for (;;) {
+      this.#cancelled?.throwIfAborted();
       const wasPlaced = isPlaced;
       const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
       const order = fresh.at(-1);
@@ -123,6 +154,9 @@ export class Orders {
           this.#notices.add('one order initiated several payments at once: the first of them is used');
         }
         this.made.push(order);
+        this.#isPlacing = false;
+        const name = wasPlaced ? nameIn(await placed.catch(() => undefined)) : undefined;
+        if (name !== undefined) this.#names.set(order.id, name);
         if (order.auto) throw SETTLES_ITSELF();
         return order;
       }

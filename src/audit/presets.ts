@@ -1,12 +1,15 @@
-import type { AuditOptions, AuditPreset } from '../contract/audit.ts';
+import { type AuditOptions, type AuditPreset, PLACEHOLDERS } from '../contract/audit.ts';
 
 type Filled = Pick<
   AuditOptions,
   'orderCmd' | 'orderUrl' | 'orderWait' | 'probeCmd' | 'probeUrl' | 'paidWhen' | 'orderAmount'
 >;
 
-/** The identifier as a literal of MySQL: in hexadecimal digits nothing of it can be read as SQL. */
-const SQL_IDENTIFIER = `CAST(x'$(printf %s {identifier} | od -An -v -tx1 | tr -d ' \\n')' AS CHAR)`;
+/**
+ * The identifier as a literal of MySQL, between double quotes of a shell: in hexadecimal digits nothing of it can be read
+ * as SQL.
+ */
+const SQL_IDENTIFIER = `CAST(x'$(printf %s "$${PLACEHOLDERS.identifier}" | od -An -v -tx1 | tr -d ' \\n')' AS CHAR)`;
 
 /** Credentials come from the option file of mysql, ~/.my.cnf. */
 const mysql = (database: string, query: string) =>

@@ -1,15 +1,23 @@
-import type { AuditOptions } from '../contract/audit.ts';
-import { quoted } from '../contract/curl.ts';
+import { type AuditOptions, PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import { GatewayError } from '../contract/error.ts';
+import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { readText } from '../delivery/sender.ts';
 import { matches } from '../system/match-pattern.ts';
 import { ask } from './ask.ts';
+import {
+  askedIn,
+  type CommandRun,
+  filledAddress,
+  type OrderValues,
+  ofTheUser,
+  readCommand,
+  runCommand,
+} from './command.ts';
 import type { AuditGateway } from './gateway.ts';
-import { ofTheUser, runShell } from './shell.ts';
 
 /** Looks at something in the shop: what a command prints, what an address answers, what a function returns. */
-export type Probe = (identifier: string) => Promise<string>;
+export type Probe = (values: OrderValues) => Promise<string>;
 
 /** What the shop looks like with respect to one order. */
 export interface Look {
@@ -23,33 +31,36 @@ export interface Look {
   at: number;
 }
 
-const PLACEHOLDER = /\{identifier\}/g;
 const LIMIT_MS = 10_000;
 
 /** Whether a probe asks about one order; another one sees what happens to all of them. */
 export function isAboutOneOrder(probe: string): boolean {
-  return probe.includes('{identifier}');
+  return askedIn(probe).length > 0;
 }
 
-/** @param environment variables that its command sees */
+/** What is known of an order that no order command placed. */
+export const WITHOUT_ORDER = namesOf(PLACEHOLDERS).filter((name) => name !== 'order');
+
+/** @param what what to call it in an error. @throws GatewayError `usage` */
 export function commandProbe(
+  what: string,
   line: string,
-  environment: Readonly<Record<string, string>>,
-  limitMs?: number,
+  known: readonly Placeholder[],
+  running: CommandRun,
 ): Probe {
-  return (identifier) =>
-    runShell(
-      line.replace(PLACEHOLDER, () => quoted(identifier)),
-      environment,
-      limitMs,
-    );
+  const command = readCommand(what, line, known);
+  return (values) => runCommand(command, values, running);
 }
 
-export function urlProbe(url: string, guard: Egress, timeoutMs = LIMIT_MS): Probe {
-  return async (identifier) => {
-    const address = url.replace(PLACEHOLDER, () => encodeURIComponent(identifier));
+export function urlProbe(
+  url: string,
+  guard: Egress,
+  { limitMs = LIMIT_MS, cancelled }: Pick<CommandRun, 'limitMs' | 'cancelled'> = {},
+): Probe {
+  return async (values) => {
+    const address = filledAddress(url, values);
     const { status, text } = await ask(
-      { url: address, method: 'GET', guard, timeoutMs },
+      { url: address, method: 'GET', guard, timeoutMs: limitMs, signal: cancelled },
       async (answer) => ({ status: answer.statusCode ?? 0, text: await readText(answer) }),
       `the probe ${address} told nothing`,
     );
@@ -70,25 +81,28 @@ export function isAddress(given: string): boolean {
  * @throws GatewayError `usage`, `invalid_fields`
  */
 export function probesOf(options: AuditOptions, { env, egress }: Pick<AuditGateway, 'env' | 'egress'>) {
-  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs } = options;
+  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs: limitMs, cancelled } = options;
+  const known = (options.orderCmd ?? options.order) ? namesOf(PLACEHOLDERS) : WITHOUT_ORDER;
+  const running = { environment: env, limitMs, cancelled };
   const functionProbe =
     (look: (identifier: string) => unknown): Probe =>
-    async (identifier) =>
+    async ({ identifier = '' }) =>
       textOf(await ofTheUser('the probe', () => look(identifier)));
   const orderProbe = (): Probe | undefined => {
     if (probe) return functionProbe(probe);
     // An address is never read as a command, whatever is in it.
-    if (probeUrl !== undefined) return urlProbe(probeUrl, egress, timeoutMs);
-    return probeCmd === undefined ? undefined : commandProbe(probeCmd, env, timeoutMs);
+    if (probeUrl !== undefined) return urlProbe(probeUrl, egress, running);
+    return probeCmd === undefined ? undefined : commandProbe('the probe command', probeCmd, known, running);
   };
-  const effect = (given: string | ((identifier: string) => unknown)) => {
+  const effect = (name: string, given: string | ((identifier: string) => unknown)) => {
     if (typeof given !== 'string') return functionProbe(given);
-    return isAddress(given) ? urlProbe(given, egress, timeoutMs) : commandProbe(given, env, timeoutMs);
+    if (isAddress(given)) return urlProbe(given, egress, running);
+    return commandProbe(`the probe "${name}"`, given, known, running);
   };
   return {
     probe: orderProbe(),
     isPaid: readCondition(paidWhen),
-    effects: new Map(Object.entries(probes).map(([name, one]) => [name, effect(one)])),
+    effects: new Map(Object.entries(probes).map(([name, one]) => [name, effect(name, one)])),
   };
 }
 

@@ -1,12 +1,18 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { requireReachable } from './ask.ts';
+import { askedIn, valuesOf, Withheld } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 import { usage } from './options.ts';
-import { commandProbe, type Probe, readCondition, urlProbe, valueAt } from './probe.ts';
+import { commandProbe, type Probe, readCondition, urlProbe, valueAt, WITHOUT_ORDER } from './probe.ts';
 
 /** In what the shop and the emulator disagree (chosen). */
-export type Difference = 'paid-not-fulfilled' | 'fulfilled-not-paid' | 'fulfilled-twice' | 'amount-differs';
+export type Difference =
+  | 'paid-not-fulfilled'
+  | 'fulfilled-not-paid'
+  | 'fulfilled-twice'
+  | 'amount-differs'
+  | 'not-probed';
 
 export interface Reconciled {
   identifier: string;
@@ -23,6 +29,8 @@ export interface ReconcileOptions {
   orderAmount?: string | undefined;
   /** Where the probe counts how often it was fulfilled, such as `.shipments`: a number, or a list. */
   fulfilled?: string | undefined;
+  /** Ends it at once: commands with all that they have started, and requests. */
+  cancelled?: AbortSignal | undefined;
 }
 
 const PAGE = 200;
@@ -53,8 +61,16 @@ export async function reconcile(
   const lane = async () => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const [identifier, payments] = next;
-      const said = await probe(identifier);
-      found.set(identifier, differences(identifier, payments, said, isPaid(said), options));
+      const [newest] = payments;
+      const asked = payments.find(({ status }) => status === 'succeeded') ?? newest;
+      if (!asked) continue;
+      try {
+        const said = await probe(valuesOf(asked));
+        found.set(identifier, differences(identifier, payments, said, isPaid(said), options));
+      } catch (error) {
+        if (!(error instanceof Withheld)) throw error;
+        found.set(identifier, [{ identifier, problem: 'not-probed', detail: error.message }]);
+      }
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
@@ -62,7 +78,7 @@ export async function reconcile(
 }
 
 function requireProbe(
-  { probeCmd, probeUrl, paidWhen }: ReconcileOptions,
+  { probeCmd, probeUrl, paidWhen, cancelled }: ReconcileOptions,
   { env, egress }: Pick<AuditGateway, 'env' | 'egress'>,
 ): Probe {
   if ((probeCmd === undefined) === (probeUrl === undefined)) {
@@ -71,10 +87,11 @@ function requireProbe(
   if (paidWhen === undefined)
     throw usage('--paid-when says when an order counts as paid, such as .status=paid');
   const given = probeCmd ?? probeUrl ?? '';
-  if (!given.includes('{identifier}')) throw usage(`put {identifier} into the probe (got "${given}")`);
-  if (probeCmd !== undefined) return commandProbe(given, env);
+  if (!askedIn(given).length) throw usage(`put {identifier} into the probe (got "${given}")`);
+  const running = { environment: env, cancelled };
+  if (probeCmd !== undefined) return commandProbe('the probe command', given, WITHOUT_ORDER, running);
   requireReachable(egress, 'probeUrl', given);
-  return urlProbe(given, egress);
+  return urlProbe(given, egress, running);
 }
 
 async function* allPayments({ payments }: Pick<AuditGateway, 'payments'>): AsyncGenerator<Payment> {

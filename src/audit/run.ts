@@ -2,6 +2,7 @@ import { type AuditedCase, type AuditOptions, type AuditVerdict, isTold } from '
 import { GatewayError } from '../contract/error.ts';
 import { type AuditCase, evidence, type Finding, skipped } from './case.ts';
 import { CONTROL } from './cases/control.ts';
+import { Withheld } from './command.ts';
 import { mendText } from './mends.ts';
 import { isAboutOneOrder } from './probe.ts';
 import type { Shop } from './shop.ts';
@@ -79,6 +80,7 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { message } = error;
+    if (error instanceof Withheld) return skipped(message);
     const ended = seen === 0 && one === CONTROL ? undefined : await shop.outage();
     const unproven: Finding = { ...skipped(ended?.text ?? message), verdict: 'unproven', observed: message };
     const [suspect, another] = ended?.suspects ?? [];
@@ -104,6 +106,7 @@ function provenBy(control: AuditedCase | undefined, one: AuditCase, finding: Fin
   return { ...finding, verdict: 'unproven', why };
 }
 
+/** Rejects when all lanes have ended: what they have under way is done, and nothing else is begun. */
 async function inLanes<Item>(
   items: readonly Item[],
   lanes: number,

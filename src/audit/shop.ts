@@ -3,6 +3,7 @@ import type { Payment } from '../contract/payment.ts';
 import { withQueryOf } from '../delivery/forward.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import type { AuditClient, Observation, Shot } from './client.ts';
+import { valuesOf } from './command.ts';
 import { shotText } from './describe-shot.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
@@ -27,6 +28,8 @@ export interface ShopParts {
   /** Whether orders are the shop's own, and not invented here. */
   hasOrders: boolean;
   notices: Set<string>;
+  /** Nothing more is sent and looked at once it is aborted. */
+  cancelled: AbortSignal | undefined;
 }
 
 /** How the control went: what all other cases are measured by. */
@@ -93,6 +96,7 @@ export class Shop {
   }
 
   async send(shot: Shot): Promise<Observation> {
+    this.parts.cancelled?.throwIfAborted();
     const observation = await this.parts.client.send(shot);
     this.see(shot, observation);
     if (observation.status === null) await this.#requireAlive();
@@ -100,6 +104,7 @@ export class Shop {
   }
 
   async sendTogether(shots: readonly Shot[]): Promise<Observation[]> {
+    this.parts.cancelled?.throwIfAborted();
     const observations = await this.parts.client.sendTogether(shots);
     for (const [index, shot] of shots.entries()) {
       const observation = observations[index];
@@ -154,15 +159,17 @@ export class Shop {
   }
 
   /** @throws GatewayError `check_failed` when a probe does not work */
-  async look({ identifier }: Payment): Promise<Look> {
-    const { probe, isPaid, effects } = this.parts;
+  async look(payment: Payment): Promise<Look> {
+    const { probe, isPaid, effects, orders, cancelled } = this.parts;
+    cancelled?.throwIfAborted();
     const at = performance.now();
-    const text = probe ? await probe(identifier) : '';
+    const values = valuesOf(payment, orders.nameOf(payment));
+    const text = probe ? await probe(values) : '';
     if (probe && text.trim() === '') {
-      throw new GatewayError('check_failed', `the probe said nothing about "${identifier}"`);
+      throw new GatewayError('check_failed', `the probe said nothing about "${payment.identifier}"`);
     }
     const looked = new Map<string, string>();
-    for (const [name, effect] of effects) looked.set(name, await effect(identifier));
+    for (const [name, effect] of effects) looked.set(name, await effect(values));
     return { paid: probe ? isPaid(text) : null, text, effects: looked, at };
   }
 

@@ -1,9 +1,9 @@
 import type { AuditOptions } from '../contract/audit.ts';
 import { GatewayError } from '../contract/error.ts';
 import { ask } from './ask.ts';
+import { ofTheUser, readCommand, runCommand } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Orders, type PlaceOrder } from './orders.ts';
-import { ofTheUser, runShell } from './shell.ts';
 
 const MAX_ORDERS = 150;
 const MAX_ORDERS_BY_HAND = 3;
@@ -23,15 +23,21 @@ export function ordersOf(
     ...{ max, notices },
     limitMs: orderWait ? BY_HAND_LIMIT_MS : (timeoutMs ?? INITIATE_LIMIT_MS),
     isOurs: ({ ipnUrl }) => ipnUrl === attackerUrl,
+    cancelled: options.cancelled,
   });
 }
 
 function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
-  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice, timeoutMs } = options;
+  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice } = options;
+  const { timeoutMs, cancelled } = options;
   if (order) return () => ofTheUser('placing an order', order);
-  if (orderCmd !== undefined) return () => runShell(orderCmd, gateway.env, timeoutMs);
+  if (orderCmd !== undefined) {
+    const command = readCommand('the order command', orderCmd, ['ipn_url']);
+    const running = { environment: gateway.env, limitMs: timeoutMs, cancelled };
+    return () => runCommand(command, { ipn_url: ipnUrl }, running);
+  }
   if (orderUrl !== undefined) {
-    const request = { url: orderUrl, method: orderMethod, guard: gateway.egress };
+    const request = { url: orderUrl, method: orderMethod, guard: gateway.egress, signal: cancelled };
     return () => requestOrder({ ...request, timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS });
   }
   if (orderWait)

@@ -1,4 +1,4 @@
-import { quoted } from '../contract/curl.ts';
+import { shellWord } from '../contract/curl.ts';
 import { type HintStyle, kebab } from '../contract/hint.ts';
 import { type OptionSpec, START_OPTIONS } from '../options/table.ts';
 
@@ -28,10 +28,5 @@ function written(name: string, value: unknown): string[] {
   if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(name)}`];
   // Secrets are not repeated in a log.
   if (spec?.kind === 'secret' && name !== 'publicKey') return [`${flag} '…'`];
-  return [value].flat().map((one) => `${flag} ${word(String(one))}`);
-}
-
-/** As a shell takes it. */
-function word(text: string): string {
-  return /^[\w./:@=+,-]+$/.test(text) ? text : quoted(text);
+  return [value].flat().map((one) => `${flag} ${shellWord(String(one))}`);
 }

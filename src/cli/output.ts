@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Chalk, type ChalkInstance } from 'chalk';
-import { quoted } from '../contract/curl.ts';
+import { shellWord } from '../contract/curl.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { type CommandHint, type Hint, type HintStyle, hint, PLAIN, renderHint } from '../contract/hint.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
@@ -49,12 +49,11 @@ interface Address {
 
 /** The flags by which commands find an emulator from a folder: one in memory is found by its URL only. */
 export function connectionFlags({ url, dataDir, tlsCa = null }: Address, cwd: string): string {
-  const trust = tlsCa === null ? '' : ` --tls-ca ${quoted(tlsCa)}`;
+  const trust = tlsCa === null ? '' : ` --tls-ca ${shellWord(tlsCa)}`;
   if (dataDir === null) return url === undefined ? '' : `--url ${url}${trust}`;
   const folder = resolve(cwd, dataDir);
   if (folder === resolve(cwd, DEFAULT_DATA_DIR)) return '';
-  const shown = relative(cwd, folder) || '.';
-  return `--data-dir ${/^[\w./-]+$/.test(shown) ? shown : quoted(shown)}`;
+  return `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
 }
 
 /** Commands as the user would type them, with the flags by which they find the emulator that is meant. */

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { GatewayError } from '../contract/error.ts';
 import { isAlive, statOf } from '../store/process-identity.ts';
+import type { Io } from './io.ts';
 
 const LOOK_EVERY_MS = 250;
 
@@ -44,4 +46,44 @@ export function endByHangup(): void {
     process.removeAllListeners('SIGHUP');
     process.kill(process.pid, 'SIGHUP');
   });
+}
+
+/** npm and CI send a signal twice; only one that comes later means that the user has lost patience. */
+export const DOUBLED_SIGNAL_MS = 1_000;
+/** Of a process that a signal has ended (chosen, as shells have it). */
+export const INTERRUPTED = 130;
+
+/** How a command of ours is interrupted that runs commands of the user: they have a group of their own, and get no signal. */
+export interface Interruption {
+  /** By the first Ctrl-C: after what is under way. */
+  soon: AbortSignal;
+  /** By the second one, SIGTERM and SIGHUP: at once. Later signals end this process as it is. */
+  now: AbortSignal;
+  [Symbol.dispose](): void;
+}
+
+/** @param what what is interrupted, such as `the audit` */
+export function interruption(what: string, { signals }: Pick<Io, 'signals'>): Interruption {
+  const [soon, now] = [new AbortController(), new AbortController()];
+  const why = new GatewayError('check_failed', `${what} was interrupted`);
+  let interruptedAt = 0;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (now.signal.aborted && performance.now() - interruptedAt > DOUBLED_SIGNAL_MS)
+      process.exit(INTERRUPTED);
+    if (now.signal.aborted) return;
+    if (signal === 'SIGINT' && !soon.signal.aborted) return soon.abort(why);
+    interruptedAt = performance.now();
+    now.abort(why);
+    soon.abort(why);
+    if (signal === 'SIGHUP') endByHangup();
+  };
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of names) signals.on(name, onSignal);
+  return {
+    soon: soon.signal,
+    now: now.signal,
+    [Symbol.dispose]: () => {
+      for (const name of names) signals.off(name, onSignal);
+    },
+  };
 }

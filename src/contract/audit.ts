@@ -70,6 +70,20 @@ export const AUDIT_PRESETS = {
 } as const;
 export type AuditPreset = keyof typeof AUDIT_PRESETS;
 
+/**
+ * What commands and addresses may name in braces. A command gets the value in this variable: no value is ever part of
+ * its text.
+ */
+export const PLACEHOLDERS = {
+  identifier: 'GATEWAY_SIM_IDENTIFIER',
+  trx: 'GATEWAY_SIM_TRX',
+  amount: 'GATEWAY_SIM_AMOUNT',
+  ipn_url: 'GATEWAY_SIM_IPN_URL',
+  success_url: 'GATEWAY_SIM_SUCCESS_URL',
+  order: 'GATEWAY_SIM_ORDER',
+} as const;
+export type Placeholder = keyof typeof PLACEHOLDERS;
+
 /** How many cases came to what. */
 export function auditSummary(cases: readonly Pick<AuditedCase, 'verdict'>[]): AuditSummary {
   const summary: AuditSummary = { pass: 0, fail: 0, exposed: 0, unproven: 0, skipped: 0 };
@@ -81,12 +95,12 @@ export function auditSummary(cases: readonly Pick<AuditedCase, 'verdict'>[]): Au
 export interface AuditOptions extends AuditRequest {
   /** Fills in how orders are placed and looked at, where that is not given. */
   preset?: AuditPreset | undefined;
-  /** Makes the shop place an order, instead of `orderUrl`: a command, or a function. */
+  /** Makes the shop place an order, instead of `orderUrl`: a command, or a function. Its last line is `{order}`. */
   orderCmd?: string | undefined;
   order?: (() => unknown) | undefined;
   /** Somebody places the orders by hand; then there are 3 unless `orders` says otherwise. */
   orderWait?: boolean | undefined;
-  /** Tells about an order, instead of `probeUrl`: a command in which `{identifier}` stands for it, or a function. */
+  /** Tells about an order, instead of `probeUrl`: a command in which `{identifier}` stands for a variable, or a function. */
   probeCmd?: string | undefined;
   probe?: ((identifier: string) => unknown) | undefined;
   /** Further probes by name, which must not change when nothing may happen: commands or addresses. */
@@ -95,6 +109,8 @@ export interface AuditOptions extends AuditRequest {
   allowIpnHosts?: readonly string[] | undefined;
   /** Ends the audit before its next case. */
   signal?: AbortSignal | undefined;
+  /** Ends it at once: commands with all that they have started, and requests. */
+  cancelled?: AbortSignal | undefined;
   /** Is called before anything is sent, when all options are found to be right. */
   onBegin?: ((cases: number) => void) | undefined;
   /** Is called for every case as soon as it is done. */

@@ -1,3 +1,4 @@
+import { shellWord } from './curl.ts';
 import { didYouMean, GatewayError } from './error.ts';
 import type { FaultRule } from './fault.ts';
 import { type CommandHint, command, kebab } from './hint.ts';
@@ -50,8 +51,5 @@ export function commandFor({ route, ...members }: FaultRule): CommandHint {
     `--${kebab(name)}`,
     ...(value === true ? [] : [String(value)]),
   ]);
-  return command('faults set', shellSafe(route), ...flags);
+  return command('faults set', shellWord(route), ...flags);
 }
-
-/** A shell would take a star for the names of files. */
-const shellSafe = (word: string) => (word.includes('*') ? `'${word}'` : word);

@@ -21,6 +21,7 @@ export class Audits {
   readonly #parts: AuditParts;
   #last: AuditRun | undefined;
   #isBusy = false;
+  #ended: Promise<void> = Promise.resolve();
 
   constructor(parts: AuditParts) {
     this.#parts = parts;
@@ -43,7 +44,7 @@ export class Audits {
     }
     this.#isBusy = true;
     return new Promise<AuditRun>((resolve, reject) => {
-      this.#run(request, resolve)
+      this.#ended = this.#run(request, resolve)
         .catch((error: unknown) => {
           reject(error);
           this.#fail(error);
@@ -54,13 +55,18 @@ export class Audits {
     });
   }
 
+  /** Resolves when none runs any more. */
+  ended(): Promise<void> {
+    return this.#ended;
+  }
+
   async #run(request: AuditRequest, onBegin: (run: AuditRun) => void): Promise<void> {
     // Cases that were under way when one of them broke the run end after it.
     let isOver = false;
     try {
       const report = await this.#parts.audit({
         ...request,
-        signal: this.#parts.stopped,
+        cancelled: this.#parts.stopped,
         onBegin: (of) => onBegin(this.#begin(request, of)),
         onCase: (audited) => !isOver && this.#add(audited),
       });
@@ -90,8 +96,10 @@ export class Audits {
   #fail(error: unknown): void {
     if (this.#last?.state !== 'running') return;
     const isKnown = error instanceof GatewayError;
-    if (!isKnown && !this.#parts.stopped.aborted) this.#parts.report(error);
-    this.#end({ state: 'failed', error: isKnown ? error.message : 'it failed inside: the log says more' });
+    const isStopped = this.#parts.stopped.aborted;
+    if (!isKnown && !isStopped) this.#parts.report(error);
+    const inside = isStopped ? 'the emulator was stopped' : 'it failed inside: the log says more';
+    this.#end({ state: 'failed', error: isKnown ? error.message : inside });
   }
 
   #end(changes: Partial<AuditRun>): void {

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditOptions } from '../../src/contract/audit.ts';
 import { startGatewaySim } from '../../src/index.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { seedOfTest } from '../helpers/seed.ts';
 import { type Handler, startShop } from '../merchants/node-shop.ts';
 
@@ -114,6 +117,47 @@ describe('an audit', () => {
     const { notices, summary } = await audit({ probe, only: ['A', 'replay-at-once'] });
     expect(notices).toEqual([expect.stringContaining('is there a clock in it?')]);
     expect(summary.fail).toBe(0);
+  });
+});
+
+/** What a page of a stranger would initiate with. */
+const HOSTILE = "\u0007';touch PWNED #";
+
+describe('an audit by commands', () => {
+  it('tells them of an order in variables', async () => {
+    const { shop, audit } = await prepared();
+    const file = join(await temporaryFolder(), 'told');
+    const names = ['{identifier}', '{trx}', '{amount}', '{ipn_url}', '{success_url}', '{order}'];
+    const order = async () => {
+      await shop.place();
+      return 'first line\n  order-77 \n';
+    };
+    const probes = { told: `echo ${names.join(' ')} >> '${file}'; echo 1` };
+    const { summary } = await audit({ order, probes, only: ['control'] });
+    expect(summary.pass).toBe(1);
+    const [told = ''] = (await readFile(file, 'utf8')).split('\n');
+    const [identifier = ''] = shop.orders.keys();
+    const { token } = shop.orders.get(identifier) ?? {};
+    expect(told).toMatch(/ [A-Z0-9]{12} /);
+    expect(told.replace(/ [A-Z0-9]{12} /, ' ')).toBe(
+      `${identifier} 49.90 ${shop.ipnUrl}?token=${token} ${shop.url}/paid?order=${identifier} order-77`,
+    );
+  });
+
+  it('skips a case whose order has an identifier that is handed to no command, and says why', async () => {
+    let initiated = 0;
+    const { shop, audit } = await prepared({
+      initiate: (fields) => (initiated++ === 1 ? { ...fields, identifier: HOSTILE } : fields),
+    });
+    const look = 'fetch(process.argv[1]).then((answer) => answer.text()).then(console.log)';
+    const probeCmd = `'${process.execPath}' -e '${look}' '${shop.url}/orders/'{identifier}`;
+    const only = ['signature-missing', 'signature-garbage', 'signature-empty'];
+    const { cases, summary } = await audit({ probe: undefined, probeCmd, only });
+    expect([cases.length, summary]).toEqual([4, expect.objectContaining({ pass: 3, skipped: 1 })]);
+    expect(cases.find(({ verdict }) => verdict === 'skipped')).toMatchObject({
+      sent: null,
+      why: expect.stringMatching(/^\{identifier\} was not handed over: it holds a control character/),
+    });
   });
 });
 

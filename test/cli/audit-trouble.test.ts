@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit.ts';
+import { isAlive } from '../../src/store/process-identity.ts';
 import { startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
+import { hangingCommand } from '../helpers/shells.ts';
 
 const CONTROL = ['--only', 'control'];
 
@@ -45,6 +47,31 @@ describe('what goes wrong with an audit', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('the audit was interrupted')]);
     const { body } = await runJson(['payments', 'list', '--status', 'pending'], options);
     expect(body).toMatchObject({ data: [] });
+  });
+
+  it.each([
+    ['SIGTERM', ['SIGTERM']],
+    ['SIGHUP', ['SIGHUP']],
+    ['a second Ctrl-C', ['SIGINT', 'SIGINT']],
+  ] as const)('ends by %s, with its order command, and no payment stays pending', async (_, signals) => {
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const { cmd, pids } = hangingCommand(options.cwd);
+    const place = `"${process.execPath}" -e 'fetch("${shop.url}/order", { method: "POST" })'`;
+    const order = `${place}; ${cmd}`;
+    const args = ['--order-cmd', order, ...byUrl.slice(2), ...paidWhen];
+    const audit = launch(['audit', shop.ipnUrl, ...args], options);
+    const started = await pids();
+    for (const [index, signal] of signals.entries()) {
+      if (index) await audit.until((_, stderr) => stderr.includes('Ctrl-C again ends it at once'));
+      void audit.stop(signal);
+    }
+    expect(await audit.ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the audit was interrupted'),
+    });
+    await expect.poll(() => started.filter(isAlive)).toEqual([]);
+    const { body } = await runJson(['payments', 'list'], options);
+    expect(body).toMatchObject({ data: [{ status: 'canceled', settledBy: 'audit' }] });
   });
 
   it('is told: two payments from one order', async () => {

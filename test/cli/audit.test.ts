@@ -82,6 +82,16 @@ describe('audit', () => {
     [['audit', 'http://127.0.0.1:9/ipn', '--only', 'signature-mising', '--own'], 2, 'signature-missing'],
     [['audit', 'http://127.0.0.1:9/ipn', '--url', 'http://127.0.0.1:9'], 3, ''],
     [['audit', 'http://127.0.0.1:9/ipn', '--probe-cmd', 'cat', '--own'], 2, '{identifier}'],
+    [
+      ['audit', 'http://127.0.0.1:9/ipn', '--probe-cmd', 'id "{identifier}"', '--paid-when', 'x', '--own'],
+      2,
+      'write {identifier} outside of quotes, or $GATEWAY_SIM_IDENTIFIER between double quotes',
+    ],
+    [
+      ['audit', 'http://127.0.0.1:9/ipn', '--order-cmd', 'order {identifier}', '--own'],
+      2,
+      'the order command asks for {identifier}, which is not known there, only {ipn_url}',
+    ],
     [['audit', 'http://127.0.0.1:9/ipn', '--preset', 'magento', '--own'], 2, 'woocommerce'],
     [['reconcile'], 3, ''],
   ])('%j exits %i', async (args, code, said) => {

@@ -1,6 +1,10 @@
+import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { isAlive } from '../../src/store/process-identity.ts';
 import { startAudited } from '../helpers/auditable.ts';
-import { run, runJson } from '../helpers/cli.ts';
+import { launch, run, runJson } from '../helpers/cli.ts';
+import { hangingCommand } from '../helpers/shells.ts';
+import { ORDER } from '../helpers/sim.ts';
 import { GOOD } from '../merchants/node-shop.ts';
 
 const LOOKS = ['--fulfilled', '.credited', '--order-amount'];
@@ -14,6 +18,43 @@ describe('reconcile', () => {
     const looks = [...byUrl.slice(2), ...paidWhen, ...LOOKS, '.total'];
     const { code, stdout } = await run(['reconcile', ...looks], options);
     expect([code, stdout]).toEqual([0, 'The shop and the emulator agree about every payment.\n']);
+  });
+
+  it('hands no command an identifier that a shell or a program might obey, and says which it left out', async () => {
+    const { sim, options } = await startAudited();
+    for (const identifier of ["\u0007';touch PWNED #", '$(touch PWNED)', '--exec=touch(1)'])
+      await sim.initiate({ ...ORDER, identifier });
+    await run(['pay', '--all', '--approve', '--delivery', 'redirect-only'], options);
+    const looks = ['--probe-cmd', 'echo {identifier} paid', '--paid-when', '/ paid/'];
+    const { code, stderr, body } = await runJson<{ data: object[] }>(['reconcile', ...looks], options);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('2 could not be asked about')]);
+    expect(body.data).toEqual([
+      {
+        identifier: '--exec=touch(1)',
+        problem: 'not-probed',
+        detail: expect.stringContaining('like an option'),
+      },
+      {
+        identifier: "\u0007';touch PWNED #",
+        problem: 'not-probed',
+        detail: expect.stringContaining('control character'),
+      },
+    ]);
+    expect(await readdir(options.cwd)).not.toContain('PWNED');
+  });
+
+  it('ends a probe with all that it has started when it is interrupted', async () => {
+    const { shop, options } = await startAudited();
+    await shop.place();
+    const { cmd, pids } = hangingCommand(options.cwd);
+    const looks = ['--probe-cmd', `: {identifier}; ${cmd}`, '--paid-when', 'paid'];
+    const running = launch(['reconcile', ...looks], options);
+    const started = await pids();
+    expect(await running.stop('SIGTERM')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the comparison was interrupted'),
+    });
+    await expect.poll(() => started.filter(isAlive)).toEqual([]);
   });
 
   it.each([

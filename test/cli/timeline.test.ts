@@ -1,11 +1,14 @@
-import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { harOf } from '../../src/cli/har.ts';
-import { curlCommand, OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
+import { curlCommand, curlRequest, OBEYED_BY_TERMINALS, quoted } from '../../src/contract/curl.ts';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
+import { hostileText, printedBy, SHELLS } from '../helpers/shells.ts';
 
 /** A delivery with one attempt, as the control API shows it. */
 function delivery(changes: Partial<DeliveryView> = {}): DeliveryView {
@@ -57,10 +60,14 @@ function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): Deliv
   };
 }
 
-/** The words that a shell makes of a command, without running it. */
-function words(command: string, shell = 'sh'): string[] {
-  const script = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n${command}`;
-  return execFileSync(shell, ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
+/** Stands in for curl: prints its arguments, and behind them what it reads. */
+const CURL = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; [ "$word" != @- ] || cat; }`;
+
+/** The words that a shell makes of a command, without running it, and a piped body behind them. */
+function words(command: string, shell: readonly string[] = ['sh']): string[] {
+  const printed = printedBy(shell, `${CURL}\n${command}\n`);
+  const at = printed.indexOf('@-') + 1;
+  return at ? [...printed.slice(0, at), printed.slice(at).join('\0')] : printed.slice(0, -1);
 }
 
 describe('a delivery as a curl command', () => {
@@ -101,14 +108,42 @@ describe('a delivery as a curl command', () => {
     expect(words(curlCommand(delivery({ body }))).at(-1)).toBe(body);
   });
 
-  it.each(['\u001b[201~\nid\n', '\u0007', "it's \\ \u009b31m é", 'a\u202eb'])(
-    'hands %j on as it is, with nothing in it that a terminal obeys',
-    (body) => {
-      const command = curlCommand(delivery({ body }));
-      expect(command).not.toMatch(OBEYED_BY_TERMINALS);
-      expect(words(command, 'bash').at(-1)).toBe(body);
-    },
-  );
+  it.each([
+    ...['\u001b[201~\nid\n', '\u0007', "it's \\ \u009b31m é", 'a\u202eb', "\u0007';touch PWNED #"],
+    ...['-n \0 %s %% \\047 \\n\n\n', '\u0007'.repeat(9), '\r\n\u00077', '--\u0007'],
+  ])('hands %j on as it is, in every shell, with nothing in it that a terminal obeys', (body) => {
+    const command = curlCommand(delivery({ body }));
+    expect([command, command]).toEqual([
+      expect.not.stringMatching(OBEYED_BY_TERMINALS.source),
+      expect.not.stringContaining("$'"),
+    ]);
+    for (const shell of SHELLS) expect([shell, words(command, shell).at(-1)]).toEqual([shell, body]);
+  });
+
+  it('has one word for each of its parts, whatever is in them', () => {
+    const url = 'http://localhost/\u202e$(touch PWNED)';
+    const value = "\u0085it's `id`\u0007";
+    const command = curlRequest({ url, headers: [['X-A', value]], body: '\u0007' });
+    expect(command).not.toMatch(OBEYED_BY_TERMINALS.source);
+    for (const shell of SHELLS) {
+      expect(words(command, shell)).toEqual([url, '-H', `X-A: ${value}`, '--data-binary', '@-', '\u0007']);
+    }
+  });
+
+  it('is made of words that every shell reads as they are, whatever is in them', async () => {
+    const cwd = await temporaryFolder();
+    const texts = fc.sample(
+      hostileText.filter((text) => !text.includes('\0') && text.isWellFormed()),
+      IS_RELEASE ? 10_000 : 300,
+    );
+    const written = texts.map(quoted);
+    expect(written.filter((word) => word.search(OBEYED_BY_TERMINALS) >= 0)).toEqual([]);
+    for (const shell of SHELLS) {
+      const script = written.map((word) => `printf '%s\\0' ${word}\n`).join('');
+      expect(printedBy(shell, script, { cwd })).toEqual([...texts, '']);
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+  });
 
   it('keeps curl from taking an address for a pattern', () => {
     const url = 'http://[::1]:3000/ipn?ids[]={1,2}';

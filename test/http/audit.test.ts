@@ -200,16 +200,25 @@ describe('an audit over the control API', () => {
     expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
   });
 
-  test('ends with its emulator', async () => {
+  test('ends with its emulator, and what it was about to use is canceled before', async () => {
     const { sim, shop, asked, start } = await prepared();
-    const open = held(shop);
+    const { place } = shop;
+    const initiated = new Promise<void>((resolve) => {
+      // The shop never answers the request that places its order.
+      shop.place = async () => {
+        await place();
+        resolve();
+        await new Promise(() => {});
+      };
+    });
     const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
     await start({ ipnUrl, orderUrl, probeUrl, paidWhen, only: ['A'] });
-    const { audits } = sim.server.parts;
+    await initiated;
+    const { audits, state } = sim.server.parts;
     await sim.server.stop();
-    open();
-    await expect.poll(() => audits.last?.state).toBe('failed');
-    expect(audits.last?.cases.length).toBeLessThanOrEqual(1);
+    expect(audits.last).toMatchObject({ state: 'failed', error: 'the emulator was stopped', cases: [] });
+    const statuses = [...state.current.payments.values()].map(({ status, settledBy }) => [status, settledBy]);
+    expect(statuses).toEqual([['canceled', 'audit']]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { auditCases } from '../../audit/audit.ts';
 import { htmlReport } from '../../audit/html-report.ts';
 import { junitReport } from '../../audit/junit-report.ts';
-import { reconcile as runReconcile } from '../../audit/reconcile.ts';
+import { type Reconciled, reconcile as runReconcile } from '../../audit/reconcile.ts';
 import type { AuditedCase, AuditReport, AuditVerdict } from '../../contract/audit.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
@@ -15,6 +15,7 @@ import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { auditText, caseLine } from '../format-audit.ts';
 import { table } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
+import { interruption } from '../signals.ts';
 import { writeReport } from '../write-file.ts';
 
 type Context = Parameters<Actions['audit']>[0];
@@ -26,16 +27,18 @@ export const audit: Actions['audit'] = async (context) => {
   const [ipnUrl] = args;
   if (ipnUrl === undefined) throw missingUrl();
   const alsoFailing = verdictsOf(failOn ?? []);
-  const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort(new GatewayError('check_failed', 'the audit was interrupted'));
-  // After the case under way; a user without patience asks twice.
-  io.signals.once('SIGINT', interrupt);
+  using interrupted = interruption('the audit', io);
+  interrupted.soon.addEventListener('abort', () => {
+    if (!interrupted.now.aborted)
+      output.notice('Ending after the case under way. Ctrl-C again ends it at once.');
+  });
   const { gateway, stop } = own ? await ownEmulator(context) : await running(context);
   try {
     const report = await gateway.audit({
       ...chosen,
       ipnUrl,
-      signal: interrupted.signal,
+      signal: interrupted.soon,
+      cancelled: interrupted.now,
       probes: probe,
       timeoutMs: timeout,
       allowIpnHosts: allowIpnHost,
@@ -47,7 +50,6 @@ export const audit: Actions['audit'] = async (context) => {
     if (html !== undefined) await writeReport(html, htmlReport(report, ipnUrl), io.cwd);
     return result(report, alsoFailing, output.colour);
   } finally {
-    io.signals.off('SIGINT', interrupt);
     await stop();
   }
 };
@@ -131,11 +133,21 @@ async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   return { gateway: clientOf(control, controlToken, server), stop: () => server.stop() };
 }
 
-export const reconcile: Actions['reconcile'] = async ({ options, connect }) => {
+function differing(found: readonly Reconciled[]): string {
+  const unseen = found.filter(({ problem }) => problem === 'not-probed').length;
+  const parts = [
+    ...(found.length > unseen ? [`${found.length - unseen} payments differ`] : []),
+    ...(unseen ? [`${unseen} could not be asked about`] : []),
+  ];
+  return parts.join(', ');
+}
+
+export const reconcile: Actions['reconcile'] = async ({ options, connect, io }) => {
   const server = await connect();
   const gateway = clientOf(server, null, await requireMerchant(server));
+  using interrupted = interruption('the comparison', io);
   const egress = await egressOf(server, options.allowIpnHost);
-  const differences = await runReconcile({ ...gateway, egress }, options);
+  const differences = await runReconcile({ ...gateway, egress }, { ...options, cancelled: interrupted.soon });
   const columns = {
     Identifier: ({ identifier }: (typeof differences)[number]) => identifier,
     Problem: ({ problem }: (typeof differences)[number]) => problem,
@@ -145,6 +157,6 @@ export const reconcile: Actions['reconcile'] = async ({ options, connect }) => {
   return {
     json: { data: differences },
     text: count ? table(columns, differences) : 'The shop and the emulator agree about every payment.',
-    ...(count > 0 && { failure: `${count} payments differ` }),
+    ...(count > 0 && { failure: differing(differences) }),
   };
 };

@@ -16,7 +16,7 @@ import { showEvent } from '../format-event.ts';
 import { styleInForce } from '../in-force.ts';
 import type { Io } from '../io.ts';
 import { connectionFlags, EXIT_CODES, type Output, openInBrowser } from '../output.ts';
-import { endByHangup, onNpmExit } from '../signals.ts';
+import { DOUBLED_SIGNAL_MS, endByHangup, INTERRUPTED, onNpmExit } from '../signals.ts';
 import { dueText, leftText } from './emulator.ts';
 
 type Context = Parameters<Actions['start']>[0];
@@ -181,14 +181,11 @@ function announce(
   else output.line(output.quiet ? `ready ${ready.url}` : banner());
 }
 
-/** npm and CI send a signal twice; only one that comes later means that the user has lost patience. */
-const DOUBLED_SIGNAL_MS = 1_000;
-
 function stopOnSignals(server: RunningServer, output: Output, { signals }: Io): void {
   let first: number | undefined;
   const onSignal = () => {
     const now = performance.now();
-    if (first !== undefined && now - first > DOUBLED_SIGNAL_MS) process.exit(130);
+    if (first !== undefined && now - first > DOUBLED_SIGNAL_MS) process.exit(INTERRUPTED);
     if (first !== undefined) return;
     first = now;
     if (!output.quiet && !output.json) output.notice('\nStopping…');

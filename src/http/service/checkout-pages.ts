@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { stepOf } from '../../contract/checkout.ts';
-import { quoted } from '../../contract/curl.ts';
+import { shellWord } from '../../contract/curl.ts';
 import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
 import type { Payment } from '../../domain/state.ts';
@@ -111,8 +111,10 @@ function tipFor({ wallets, runtime, state, checkout }: AppParts, payment: Paymen
   const { id: walletId, email } = found.wallet;
   if (found.canPay) return { about: 'wallet', email, command: shown('wallets') };
   // A state from outside may name its wallets as it likes.
-  const id = /^\w[\w-]*$/.test(walletId) ? walletId : quoted(walletId);
-  return { about: 'no_wallet', command: shown('wallets fund', id, '--amount', payment.amount) };
+  return {
+    about: 'no_wallet',
+    command: shown('wallets fund', shellWord(walletId), '--amount', payment.amount),
+  };
 }
 
 function summaryOf(parts: AppParts, payment: Payment, language: Language): PaymentSummary {

@@ -1,4 +1,4 @@
-import { quoted } from '../../../contract/curl.ts';
+import { quoted, shellWord } from '../../../contract/curl.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { ServiceCall } from '../../../wire/dialect.ts';
@@ -44,7 +44,7 @@ export function sampleCard({ runtime, dialect }: AppParts, { secretKey }: Mercha
 
 function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
   return [
-    `curl ${baseUrl}${path}`,
+    `curl ${shellWord(baseUrl + path)}`,
     ...(secretKey === undefined ? [] : [`-H ${quoted(`Authorization: Bearer ${secretKey}`)}`]),
     ...Object.entries(form).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
     ...(json ? [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(json))}`] : []),
