@@ -2,8 +2,9 @@
 interface Lane {
   include: readonly string[];
   exclude?: readonly string[];
-  /** What is made once for all of its files, by the file of that name in `test/setup`: the built program, a browser. */
-  needs?: readonly ('build' | 'chromium')[];
+  /** What is made once for all of its files, by the file of that name in `test/setup`: the built program, a browser, a project that
+   * has the package installed. */
+  needs?: readonly ('build' | 'chromium' | 'project')[];
   /** Its files put another module in the place of one of ours or of Node's. */
   mocks?: boolean;
 }
@@ -21,7 +22,7 @@ const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'
 
 /** Other test runners, each with a project of its own, shops in other languages, and the runner of the trials. */
 const FOR_RELEASES = [
-  'test/recipes/{runners,copied-tests}.test.ts',
+  'test/recipes/{runners,copied-tests,parallel}.test.ts',
   'test/audit/merchants.test.ts',
   'test/long/run.test.ts',
 ];
@@ -50,11 +51,11 @@ export const LANES: Readonly<Record<string, Lane>> = {
   recipes: {
     include: ['test/{clients,docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
     exclude: ['test/docs/pages.test.ts', ...FOR_RELEASES],
-    needs: ['build'],
+    needs: ['build', 'project'],
   },
   durability: { include: WITH_PROCESSES, needs: ['build'] },
   /** What only a release needs: `npm run test:release`. */
-  release: { include: FOR_RELEASES, needs: ['build', 'chromium'] },
+  release: { include: FOR_RELEASES, needs: ['build', 'project', 'chromium'] },
   /** What `npm run test:long` repeats; a few cases of each for a release. */
   trials: { include: ['test/long/trials/*.test.ts'], needs: ['build'], mocks: true },
 };

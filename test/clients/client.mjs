@@ -1,5 +1,5 @@
 // A shop with the gateway's host written into it, as published clients have it. It places one order, says what it makes
-// of the answer as a line of JSON, then receives the IPN at RECEIVER_PORT and says whether the order is paid.
+// of the answer as a line of JSON with the port at which it receives the IPN, and then whether the order is paid.
 // ENCODING, JUDGE, READ_ERROR and RECEIVE choose its habits.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -100,11 +100,12 @@ const receiver = createServer(async (request, response) => {
   response.writeHead(paid ? 200 : 400).end('{"received":true}');
   say({ paid, host: request.headers.host });
   receiver.close();
-}).listen(Number(env.RECEIVER_PORT), '127.0.0.1');
+});
+await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve));
 
 const response = await ENCODINGS[env.ENCODING]();
 const answer = await response.json();
-if (JUDGES[env.JUDGE](answer)) say({ redirect: answer.url });
+if (JUDGES[env.JUDGE](answer)) say({ redirect: answer.url, port: receiver.address().port });
 else {
   say({ refused: READERS[env.READ_ERROR](answer) });
   receiver.close();

@@ -1,7 +1,7 @@
 """A shop with the gateway's host written into it, as published clients have it.
 
-It places one order, says what it makes of the answer as a line of JSON, then receives the IPN at RECEIVER_PORT and says
-whether the order is paid. ENCODING, JUDGE, READ_ERROR and RECEIVE choose its habits.
+It places one order, says what it makes of the answer as a line of JSON with the port at which it receives the IPN, and
+then whether the order is paid. ENCODING, JUDGE, READ_ERROR and RECEIVE choose its habits.
 """
 
 import hashlib
@@ -70,7 +70,7 @@ def place():
     except urllib.error.HTTPError as error:
         return {"refused": f"HTTP {error.code}"}
     if JUDGES[os.environ["JUDGE"]](answer):
-        return {"redirect": answer["url"]}
+        return {"redirect": answer["url"], "port": receiver.server_port}
     return {"refused": READERS[os.environ["READ_ERROR"]](answer)}
 
 
@@ -114,7 +114,7 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
-receiver = HTTPServer(("127.0.0.1", int(os.environ["RECEIVER_PORT"])), Receiver)
+receiver = HTTPServer(("127.0.0.1", 0), Receiver)
 say(place())
 while "redirect" in said[-1]:
     receiver.handle_request()

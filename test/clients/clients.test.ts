@@ -1,16 +1,16 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Settled } from '../../src/contract/payment.ts';
 import { readJson, request } from '../../src/library/request.ts';
 import type { StartOptions } from '../../src/options/table.ts';
+import { launchProgram, runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { sample } from '../helpers/scope.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { connected, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
 import { missing } from '../merchants/running.ts';
@@ -24,64 +24,64 @@ const ALIAS = 'pay.example.com';
 const SECRET_KEY = 'sec_sim_of_these_clients';
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
+/** Of many habits, those of two clients show all that a language does in its own way. */
+const typical = (rows: readonly Habits[]) => sample(rows, (one) => rows.indexOf(one) < 2);
+
 /** How a client encodes its request, tells success from failure, finds the reason of one, and reads an IPN. */
 type Habits = readonly [encoding: string, judge: string, readError: string, receive: string];
 
 interface Placed {
   redirect?: string;
+  /** Where the client receives. */
+  port?: number;
   refused?: string;
 }
 
-/** An emulator for clients whose shop listens at a port, and the variables that such a client sees. */
+/** An emulator for clients whose shop listens somewhere, and the variables that such a client sees. */
 async function emulator(
   [encoding, judge, readError, receive]: Habits,
   total: string,
   more: StartOptions = {},
 ) {
-  const port = await freePort();
+  const shop = await startRelay();
   const sim = await startSim({
-    ...{ tls: true, proxy: true, hostAlias: [ALIAS], map: [`shop.example=127.0.0.1:${port}`] },
+    ...{ tls: true, proxy: true, hostAlias: [ALIAS], map: [`shop.example=127.0.0.1:${shop.port}`] },
     ...{ secretKey: SECRET_KEY, ipnFormat: receive === 'json' ? 'json' : 'form' },
     ...more,
   });
   const env = {
-    ...{ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
-    ...{ PUBLIC_KEY: sim.publicKey, SECRET_KEY, RECEIVER_PORT: String(port), TOTAL: total },
+    ...{ PUBLIC_KEY: sim.publicKey, SECRET_KEY, TOTAL: total },
     ...{ ENCODING: encoding, JUDGE: judge, READ_ERROR: readError, RECEIVE: receive },
   };
-  return { sim, port, env, caFile: sim.server.tlsCa ?? '', proxy: `http://127.0.0.1:${sim.server.port}` };
+  return { sim, shop, env, caFile: sim.server.tlsCa ?? '', proxy: `http://127.0.0.1:${sim.server.port}` };
 }
 
-function begin(command: readonly string[], env: Record<string, string>): ChildProcess {
-  const [name = '', ...args] = command;
-  const child = spawn(name, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once('close', resolve));
-    child.kill('SIGKILL');
-    await ended;
+/** A port that leads to the one that a client gets later, and tells. */
+async function startRelay() {
+  const relay = { port: 0, leadTo: 0 };
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const onward = connect(relay.leadTo, '127.0.0.1');
+    socket.pipe(onward).pipe(socket);
+    for (const one of [socket, onward]) sockets.add(one.on('error', () => {}));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
   });
-  return child;
+  await once(server, 'listening');
+  relay.port = (server.address() as AddressInfo).port;
+  return relay;
 }
 
-/** The lines of JSON that a client says, one after the other. */
-function linesOf(child: ChildProcess): () => Promise<unknown> {
-  let text = '';
-  let wake = () => {};
-  child.stdout?.setEncoding('utf8').on('data', (part: string) => {
-    text += part;
-    wake();
-  });
-  child.once('close', () => wake());
-  return async () => {
-    while (!text.includes('\n') && child.exitCode === null) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-    const [line = '', ...rest] = text.split('\n');
-    text = rest.join('\n');
-    return JSON.parse(line);
+/** Starts a client. @returns the lines of JSON that it says, one after the other */
+function begin(command: readonly string[], env: Record<string, string>) {
+  const { until, stdout } = launchProgram(command, { env });
+  let count = 0;
+  return async <Line>(): Promise<Line> => {
+    const number = count++;
+    await until((text) => text.split('\n').length > number + 1);
+    return JSON.parse(stdout().split('\n')[number] ?? '') as Line;
   };
 }
 
@@ -110,11 +110,12 @@ async function runClient(
   command: readonly string[],
   reach: (emulator: { caFile: string; proxy: string; url: string }) => Record<string, string>,
 ) {
-  const { sim, env, caFile, proxy } = await emulator(habits, '49.90');
+  const { sim, shop, env, caFile, proxy } = await emulator(habits, '49.90');
   const variables = { ...env, ...reach({ caFile, proxy, url: sim.url }) };
-  const next = linesOf(begin(command, variables));
-  const { redirect = '', refused } = (await next()) as Placed;
+  const next = begin(command, variables);
+  const { redirect = '', refused, port = 0 } = await next<Placed>();
   expect(refused).toBeUndefined();
+  shop.leadTo = port;
   const { delivery, redirectUrl } = await pay(sim, redirect);
   expect(await next()).toEqual(DELIVERED);
   expect(delivery).toMatchObject({
@@ -122,7 +123,7 @@ async function runClient(
     url: expect.stringContaining('https://shop.example/ipn?'),
   });
   expect(redirectUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/thanks\?order=/);
-  const wrong = linesOf(begin(command, { ...variables, TOTAL: '0' }));
+  const wrong = begin(command, { ...variables, TOTAL: '0' });
   expect(await wrong()).toEqual(shownRefusal(habits));
 }
 
@@ -136,21 +137,24 @@ describe.skipIf(noPython)(inPython, () => {
     ...{ https_proxy: proxy, SSL_CERT_FILE: caFile },
   });
 
-  it.each<Habits>([
-    ['urlencoded', 'url-alone', 'errors-first', 'nested'],
-    ['urlencoded', 'success-present', 'message', 'bracket-keys'],
-    ['multipart', 'success-ok', 'message', 'bracket-keys'],
-    ['multipart', 'error-truthy', 'errors-first', 'nested'],
-    ['json', 'error-named', 'errors-first', 'json'],
-    ['json', 'success-ok', 'error-first', 'nested'],
-  ])('sends %s, judges by %s, reads %s, receives %s', async (...habits) => {
+  it.each(
+    typical([
+      ['urlencoded', 'url-alone', 'errors-first', 'nested'],
+      ['json', 'error-named', 'errors-first', 'json'],
+      ['urlencoded', 'success-present', 'message', 'bracket-keys'],
+      ['multipart', 'success-ok', 'message', 'bracket-keys'],
+      ['multipart', 'error-truthy', 'errors-first', 'nested'],
+      ['json', 'success-ok', 'error-first', 'nested'],
+    ]),
+  )('sends %s, judges by %s, reads %s, receives %s', async (...habits) => {
     await runClient(habits, python, reach);
   });
 
   it('is paid by a visit of success_url where it takes no IPN, and is warned of that', async () => {
     const started = await emulator(['multipart', 'url-alone', 'message', 'visit'], '49.90');
-    const next = linesOf(begin(python, { ...started.env, ...reach(started) }));
-    const { redirect = '' } = (await next()) as Placed;
+    const next = begin(python, { ...started.env, ...reach(started) });
+    const { redirect = '', port = 0 } = await next<Placed>();
+    started.shop.leadTo = port;
     const { payment, delivery, redirectUrl } = await pay(started.sim, redirect);
     expect(delivery?.attempts).toMatchObject([{ responseStatus: 405 }]);
     expect(payment.warnings).toContainEqual(expect.stringContaining('ipn_url and success_url are the same'));
@@ -161,18 +165,18 @@ describe.skipIf(noPython)(inPython, () => {
   it('loses the reason where a refusal has a status of its own', async () => {
     const habits = ['urlencoded', 'success-ok', 'message', 'nested'] as const;
     const started = await emulator(habits, '0', { errorStatus: 'http' });
-    const next = linesOf(begin(python, { ...started.env, ...reach(started) }));
+    const next = begin(python, { ...started.env, ...reach(started) });
     expect(await next()).toEqual({ refused: 'HTTP 422' });
   });
 });
 
-const NODE_HABITS: readonly Habits[] = [
-  ['urlencoded', 'success-ok', 'message', 'bracket-keys'],
-  ['multipart', 'url-alone', 'errors-first', 'nested'],
-  ['json', 'error-truthy', 'message', 'nested'],
-  ['json', 'success-present', 'error-first', 'json'],
+const NODE_HABITS = typical([
   ['json-over-https', 'error-set', 'errors-first', 'bracket-keys'],
-];
+  ['multipart', 'success-present', 'error-first', 'nested'],
+  ['urlencoded', 'success-ok', 'message', 'bracket-keys'],
+  ['json', 'error-truthy', 'message', 'nested'],
+  ['json', 'url-alone', 'errors-first', 'json'],
+]);
 const CLIENT = fileOf('client.mjs');
 
 describe('a client in Node, by gateway-sim/alias-hosts', () => {
@@ -189,14 +193,14 @@ describe('a client in Node, by gateway-sim/alias-hosts', () => {
       console.log(await fetch(url).then(async (answer) => answer.status + await answer.text(), String));`;
     const args = ['--import', fileOf('../../bin/alias-hosts.js'), '--input-type=module', '-e', script];
     const reach = { GATEWAY_SIM_URL: sim.url, GATEWAY_SIM_HOST_ALIAS: ALIAS, NODE_EXTRA_CA_CERTS: caFile };
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...env, ...reach } });
+    const { stdout } = await runProgram([process.execPath, ...args], { env: { ...env, ...reach } });
     expect(stdout).toMatch(/^400.*this port speaks https.*\n401.*Authorization/);
   });
 
-  it('says what it needs', () => {
+  it('says what it needs', async () => {
     const args = ['--import', fileOf('../../bin/alias-hosts.js'), '-e', '0'];
-    const { status, stderr } = spawnSync(process.execPath, args, { env: {}, encoding: 'utf8' });
-    expect([status, stderr]).toEqual([
+    const { code, stderr } = await runProgram([process.execPath, ...args]);
+    expect([code, stderr]).toEqual([
       1,
       expect.stringContaining('needs GATEWAY_SIM_URL and GATEWAY_SIM_HOST_ALIAS'),
     ]);
@@ -215,30 +219,32 @@ describe.skipIf(!obeysProxies)(`a client in Node, by its proxy variables${noProx
   });
 });
 
-const hasCurl = () => spawnSync('php', ['-r', 'exit(extension_loaded("curl") ? 0 : 1);']).status === 0;
-const noPhp = missing('php') ?? (hasCurl() ? undefined : 'php has no curl here');
+const noPhp = missing('php', 'curl');
 
 describe.skipIf(noPhp)(`a client in PHP, by its proxy variables${noPhp ? ` (${noPhp})` : ''}`, () => {
-  it.each<Habits>([
-    ['multipart', 'success-ok', 'message', 'post'],
-    ['multipart', 'success-present', 'message', 'request'],
-    ['multipart', 'url-alone', 'errors-first', 'post'],
-    ['urlencoded', 'error-truthy', 'errors-first', 'request'],
-    ['urlencoded', 'success-loose', 'message', 'post'],
-  ])('sends %s, judges by %s, reads %s, receives %s', async (...habits) => {
+  it.each(
+    typical([
+      ['multipart', 'success-ok', 'message', 'post'],
+      ['urlencoded', 'success-loose', 'errors-first', 'request'],
+      ['multipart', 'success-present', 'message', 'request'],
+      ['multipart', 'url-alone', 'errors-first', 'post'],
+      ['urlencoded', 'error-truthy', 'message', 'post'],
+    ]),
+  )('sends %s, judges by %s, reads %s, receives %s', async (...habits) => {
     const SHOP_FOLDER = await temporaryFolder();
     const placed = async (total: string) => {
-      const { sim, env, port, caFile, proxy } = await emulator(habits, total);
-      const command = ['php', '-d', `curl.cainfo=${caFile}`, '-S', `127.0.0.1:${port}`, fileOf('client.php')];
-      begin(command, { ...env, SHOP_FOLDER, https_proxy: proxy });
-      const shop = `http://127.0.0.1:${port}`;
-      while (!(await fetch(shop).catch(() => undefined))) await sleep(20);
-      return { sim, shop, answer: (await (await fetch(`${shop}/place`)).json()) as Placed };
+      const { sim, shop, env, caFile, proxy } = await emulator(habits, total);
+      const command = ['php', '-d', `curl.cainfo=${caFile}`, '-S', '127.0.0.1:0', fileOf('client.php')];
+      const client = launchProgram(command, { env: { ...env, SHOP_FOLDER, https_proxy: proxy } });
+      await client.until((_, stderr) => / started$/m.test(stderr));
+      const [, url = '', port] = /\((http:.*?:(\d+))\) started/.exec(client.stderr()) ?? [];
+      shop.leadTo = Number(port);
+      return { sim, url, answer: (await (await fetch(`${url}/place`)).json()) as Placed };
     };
-    const { sim, shop, answer } = await placed('49.90');
+    const { sim, url, answer } = await placed('49.90');
     const { delivery } = await pay(sim, answer.redirect ?? '');
     expect(delivery?.state).toBe('delivered');
-    expect(await (await fetch(`${shop}/paid`)).json()).toEqual(DELIVERED);
+    expect(await (await fetch(`${url}/paid`)).json()).toEqual(DELIVERED);
     expect((await placed('0')).answer).toEqual(shownRefusal(habits));
   });
 });

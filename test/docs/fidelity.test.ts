@@ -1,27 +1,20 @@
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { run, startBinary } from '../helpers/binary.ts';
+import { run, start } from '../helpers/cli.ts';
+import { linesNamed } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { fence, ROOT } from './pages.ts';
+import { startSim } from '../helpers/sim.ts';
+import { fence } from './pages.ts';
+import { typed } from './typed.ts';
 
 const PROFILES = 'fidelity.md: Profiles';
 const CONFORM = 'fidelity.md: Hold it against a deployment';
-const GATEWAY_SIM = `'${process.execPath}' '${join(ROOT, 'bin/gateway-sim.js')}'`;
-
-/** Runs a block as it stands on the page. */
-async function typed(text: string, cwd: string, env: Record<string, string> = {}) {
-  const { PATH = '', HOME = '' } = process.env;
-  const command = text.replaceAll('npx gateway-sim', GATEWAY_SIM);
-  return promisify(execFile)('sh', ['-ec', command], { cwd, env: { PATH, HOME, ...env } });
-}
 
 test('a profile is chosen as the page shows it', async () => {
   const cwd = await temporaryFolder();
   const flags = fence(PROFILES, 'sh').trim().split(' ').slice(3);
-  const { ready } = await startBinary(['--in-memory', ...flags], { cwd });
+  const { ready } = await start(['--in-memory', ...flags], { cwd });
   const status = await (await fetch(`${ready.url}/_sim/status`)).json();
   expect(status).toMatchObject({ fidelity: { profile: 'newer-server' } });
   await writeFile(join(cwd, 'gateway-sim.config.json'), fence(PROFILES, 'json'));
@@ -31,14 +24,17 @@ test('a profile is chosen as the page shows it', async () => {
 
 test('conform is called as the page shows it', async () => {
   const cwd = await temporaryFolder();
-  expect((await typed(fence(CONFORM, 'sh'), cwd)).stdout).toContain(' 0 differ');
-  const { ready } = await startBinary(['--in-memory', '--profile', 'newer-server'], { cwd });
-  await writeFile(join(cwd, 'secret-key.txt'), `${ready.secretKey}\n`);
-  const there = fence(CONFORM, 'sh', 1).replace('https://pay.example.com', ready.url);
-  await expect(typed(there, cwd, { PUBLIC_KEY: ready.publicKey })).rejects.toMatchObject({ code: 1 });
+  const few = linesNamed('field-logo-missing', 'field-logo-optional').map((line) => JSON.stringify(line));
+  await writeFile(join(cwd, 'few.jsonl'), few.join('\n'));
+  const more = ['--manifest', 'few.jsonl'];
+  const own = await typed(fence(CONFORM, 'sh'), { cwd, more });
+  expect([own.code, own.stdout]).toEqual([0, expect.stringContaining(' 0 differ')]);
+  const { url, publicKey, secretKey } = await startSim({ profile: 'newer-server' });
+  await writeFile(join(cwd, 'secret-key.txt'), `${secretKey}\n`);
+  const there = fence(CONFORM, 'sh', 1).replace('https://pay.example.com', url);
+  expect((await typed(there, { cwd, more, env: { PUBLIC_KEY: publicKey } })).code).toBe(1);
   const differences = JSON.parse(await readFile(join(cwd, 'differences.json'), 'utf8'));
   expect(differences).toMatchObject({ profile: 'document' });
-  expect(
-    (await typed(`npx gateway-sim conform --profile ./ours.json --target ${ready.url}`, cwd)).stdout,
-  ).toContain(' 0 differ');
+  const again = await run(['conform', '--profile', './ours.json', '--target', url, ...more], { cwd });
+  expect(again.stdout).toContain(' 0 differ');
 });

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parseDocument } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { kebab } from '../../src/contract/hint.ts';
 import { CARD_ACTIONS, CARD_TRANSITIONS } from '../../src/contract/vocabulary.ts';
@@ -73,6 +74,12 @@ test('every code block is run or compared by a test', () => {
   });
   expect(FENCES.length).toBeGreaterThan(30);
   expect(untested.map(({ place, language }) => `${place} (${language})`)).toEqual([]);
+});
+
+const YAML = FENCES.filter(({ language }) => language === 'yaml');
+
+test.each(YAML)('the YAML of $place has no mistake', ({ code }) => {
+  expect(parseDocument(code).errors).toEqual([]);
 });
 
 describe('the options page tells of', () => {

@@ -1,15 +1,15 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { EXIT_CODES } from '../../src/cli/output.ts';
+import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { isGenerated, PAGES, page, ROOT } from './pages.ts';
 
 test('the stored reference is what "npm run docs" makes', async () => {
   const folder = await temporaryFolder();
-  await promisify(execFile)(process.execPath, [join(ROOT, '.config/docs.mjs'), folder]);
+  const made = await runProgram([process.execPath, join(ROOT, '.config/docs.mjs'), folder]);
+  expect(made).toMatchObject({ code: 0 });
   const names = (await readdir(folder)).sort();
   const stored = Object.keys(PAGES).filter((path) => isGenerated(PAGES[path] ?? ''));
   expect(stored).toEqual(names.map((name) => `src/docs/reference/${name}`));

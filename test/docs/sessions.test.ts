@@ -1,57 +1,37 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describe, expect, test } from 'vitest';
-import { launch, run, startBinary } from '../helpers/binary.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { launch, run, start, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
-import { packInto } from '../recipes/project.ts';
+import { STEPS } from '../recipes/packed.ts';
+import { createProject } from '../recipes/project.ts';
 import { FENCES, fence, page, ROOT } from './pages.ts';
+import { typed } from './typed.ts';
 
-const hasCurl = spawnSync('curl', ['--version'], { stdio: 'ignore' }).status === 0;
+const noCurl = spawnSync('curl', ['--version']).status === 0 ? '' : ' (no curl here)';
 const SECRET_KEY = 'sec_sim_example_not_a_real_key';
 
-/** An emulator on disk, a receiver, and a shell whose `npx gateway-sim` is this one. */
+/** An emulator on disk, a receiver, and what types commands of a page beside them. */
 async function openShell() {
-  const folder = await temporaryFolder();
-  const bin = join(folder, 'bin');
-  await mkdir(bin);
-  await writeFile(
-    join(bin, 'npx'),
-    `#!/bin/sh\nshift\nexec '${process.execPath}' '${join(ROOT, 'bin/gateway-sim.js')}' "$@"\n`,
-  );
-  await chmod(join(bin, 'npx'), 0o755);
-  const { ready, child, ended } = await startBinary(['--secret-key', SECRET_KEY], { cwd: folder });
+  const cwd = await temporaryFolder();
+  const sim = await startIn(cwd, { secretKey: SECRET_KEY });
   const receiver = await startReceiver();
-  const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH: `${bin}${delimiter}${PATH}`, HOME, NO_COLOR: '1' };
   const here = (text: string) =>
     text
-      .replaceAll('http://127.0.0.1:4477', ready.url)
+      .replaceAll('http://127.0.0.1:4477', sim.url)
       .replaceAll('http://localhost:3000/ipn', `${receiver.url}/ipn`)
-      .replaceAll('pub_sim_example_not_a_real_key', ready.publicKey);
+      .replaceAll('pub_sim_example_not_a_real_key', sim.publicKey);
   return {
-    ...ready,
-    folder,
-    receiver,
-    here,
-    /** Runs commands as they stand on a page; one that fails ends them. */
-    type: (text: string) => promisify(execFile)('sh', ['-ec', here(text)], { cwd: folder, env }),
-    initiate: async (fields: Record<string, string> = {}) => {
-      const order = { ...ORDER, public_key: ready.publicKey, ipn_url: `${receiver.url}/ipn`, ...fields };
-      const body = new URLSearchParams(order);
-      const answer = await fetch(`${ready.url}/sandbox/payment/initiate`, { method: 'POST', body });
-      return (await answer.json()) as Record<string, unknown>;
-    },
-    stop: async () => {
-      child.kill('SIGTERM');
-      await ended;
-    },
+    ...{ sim, cwd, receiver, here },
+    type: (text: string) => typed(here(text), { cwd }),
+    initiate: (fields: Record<string, string> = {}) =>
+      sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn`, ...fields }),
   };
 }
 
@@ -121,25 +101,29 @@ test('README.md: From a clone names scripts that there are', async () => {
 });
 
 test('README.md: In your own project', async () => {
-  const [pack, enter, install = '', start = ''] = fence('README.md: In your own project', 'sh').split('\n');
-  expect([pack, enter, start]).toEqual(['npm pack', 'cd ../shop', 'npx gateway-sim start']);
-  const folder = await temporaryFolder();
-  for (const name of ['gateway-sim', 'shop']) await mkdir(join(folder, name));
-  await packInto(join(folder, 'gateway-sim'));
-  await writeFile(join(folder, 'shop/package.json'), '{ "private": true }');
-  const env = { ...process.env, npm_config_offline: 'true', npm_config_cache: join(folder, '.cache') };
-  const session = `${install} --no-audit --no-fund\n${start.replace('start', '--version')}`;
-  const { stdout } = await promisify(execFile)('sh', ['-ec', session], { cwd: join(folder, 'shop'), env });
-  expect(stdout).toMatch(/added 1 package\b[\s\S]*\n\d+\.\d+\.\d+\n$/);
+  const steps = fence('README.md: In your own project', 'sh').trim().split('\n');
+  expect(steps).toEqual([STEPS.pack, 'cd ../shop', STEPS.install, 'npx gateway-sim start']);
+  const { folder, run, remove } = await createProject();
+  onTestFinished(remove);
+  const { packages } = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8'));
+  expect(Object.keys(packages)).toEqual(['', 'node_modules/gateway-sim']);
+  const { output } = await run(['node_modules/.bin/gateway-sim', '--version']);
+  expect(output).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test.runIf(hasCurl)('initiate.md: Initiate a payment', async () => {
+test.skipIf(noCurl)(`initiate.md: Initiate a payment${noCurl}`, async () => {
   const shell = await openShell();
   const { stdout } = await shell.type(fence('initiate.md: Initiate a payment', 'sh'));
   const answer = shell.here(fence('initiate.md: Initiate a payment', 'json'));
   expect(steady(stdout)).toBe(steady(answer));
-  const refused = await shell.initiate({ amount: 'abc', site_logo: '' });
-  expect(`${JSON.stringify(refused)}\n`).toBe(fence('initiate.md: Errors', 'json'));
+  const body = new URLSearchParams({
+    ...ORDER,
+    public_key: shell.sim.publicKey,
+    amount: 'abc',
+    site_logo: '',
+  });
+  const refused = await fetch(`${shell.sim.url}/sandbox/payment/initiate`, { method: 'POST', body });
+  expect(`${JSON.stringify(await refused.json())}\n`).toBe(fence('initiate.md: Errors', 'json'));
 });
 
 test('receive-and-verify.md: Receive and verify an IPN', async () => {
@@ -168,8 +152,8 @@ test('receive-and-verify.md: Why a signature does not match', async () => {
   ).split('\n');
   const signature = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest('hex').toUpperCase();
   const fields = { status: 'success', signature, identifier: 'order-1', 'data[amount]': '49.9' };
-  await writeFile(join(shell.folder, 'body.txt'), new URLSearchParams(fields).toString());
-  const failed = await shell.type(command.replace('$ ', '')).catch((error) => error);
+  await writeFile(join(shell.cwd, 'body.txt'), new URLSearchParams(fields).toString());
+  const failed = await shell.type(command.replace('$ ', ''));
   expect(failed).toMatchObject({ code: 1 });
   expect(failed.stdout).toContain(output.join('\n'));
 });
@@ -216,7 +200,7 @@ test('time.md: Time', async () => {
   });
 });
 
-test.runIf(hasCurl)('cards.md: Virtual cards', async () => {
+test.skipIf(noCurl)(`cards.md: Virtual cards${noCurl}`, async () => {
   const shell = await openShell();
   const { stdout } = await shell.type(fence('cards.md: Virtual cards', 'sh'));
   expect(stdout).toContain('"available_balance":86.5');
@@ -237,7 +221,7 @@ test('state.md: State', async () => {
   expect(await payments()).toEqual([]);
 });
 
-test.runIf(hasCurl)('dashboard.md: Control API', async () => {
+test.skipIf(noCurl)(`dashboard.md: Control API${noCurl}`, async () => {
   const shell = await openShell();
   await shell.initiate();
   const { stdout } = await shell.type(fence('dashboard.md: Control API', 'sh'));
@@ -265,13 +249,13 @@ describe('configuration files', () => {
     expect([validate(JSON.parse(code)), validate.errors]).toEqual([true, null]);
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), code);
-    const { ready } = await startBinary(['--in-memory'], { cwd });
+    const { ready } = await start(['--in-memory'], { cwd });
     expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
   });
 });
 
 test('configuration.md: Starting it from a program', async () => {
-  const { ready } = await startBinary([], { cwd: await temporaryFolder() });
+  const { ready } = await start([], { cwd: await temporaryFolder() });
   const shown = JSON.parse(fence('configuration.md: Starting it from a program', 'json'));
   expect(Object.keys(ready)).toEqual(Object.keys(shown));
 });
@@ -280,10 +264,9 @@ test('reference/files.md names every file', async () => {
   const shell = await openShell();
   await shell.initiate();
   const named = [...page('reference/files.md').matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
-  const running = await readdir(join(shell.folder, '.gateway-sim'));
+  const running = await readdir(join(shell.cwd, '.gateway-sim'));
   expect(running).toEqual(expect.arrayContaining(['db.json', 'journal.jsonl', 'server.json', 'lock']));
   expect(running.filter((name) => !named.includes(name))).toEqual([]);
-  await shell.stop();
 });
 
 test('releasing.md: Releasing is about this package', async () => {

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { launch } from '../helpers/binary.ts';
+import { runProgram } from '../helpers/child.ts';
+import { launch } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { missing } from '../merchants/running.ts';
 import { fence, ROOT } from './pages.ts';
@@ -31,19 +31,13 @@ async function started() {
   const running = launch([...args, '--port', '0', '--json'], { cwd });
   await running.until((stdout) => stdout.includes('\n'));
   const { port } = JSON.parse(running.stdout().split('\n', 1)[0] ?? '') as { port: number };
-  return (script: string) =>
-    new Promise<string>((resolve) => {
-      // `node` is the one that runs this test.
-      const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
-      const { HOME = '' } = process.env;
-      const child = spawn('sh', ['-c', script.replaceAll('4477', String(port))], {
-        cwd,
-        env: { PATH, HOME },
-      });
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part));
-      child.on('close', () => resolve(output));
-    });
+  // `node` is the one that runs this test.
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  return async (script: string) => {
+    const command = ['sh', '-c', script.replaceAll('4477', String(port))];
+    const { stdout, stderr } = await runProgram(command, { cwd, env: { PATH } });
+    return stdout + stderr;
+  };
 }
 
 const lineFor = (program: string) =>
@@ -54,7 +48,7 @@ const hasProxies = major >= 24 || (major === 22 && minor >= 21);
 
 /** Clients, and why one cannot be run here. */
 const PROGRAMS: readonly (readonly [program: string, missing: string | undefined])[] = [
-  ['php', missing('php')],
+  ['php', missing('php', 'curl')],
   ['python3', missing('python')],
   ['node', hasProxies ? undefined : `Node ${process.versions.node} has no NODE_USE_ENV_PROXY`],
 ];

@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { environmentName } from '../../src/options/resolve.ts';
 import { START_OPTIONS } from '../../src/options/table.ts';
-import { createProject, type Ended, type Project, recipe } from './project.ts';
+import { launchProgram } from '../helpers/child.ts';
+import { run } from '../helpers/cli.ts';
+import { createProject, type Project, recipe } from './project.ts';
 
 let project: Project;
 beforeAll(async () => {
@@ -38,66 +39,61 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-/** The `run:` lines of a workflow, as one runs after the other. */
-function stepsOf(workflow: string): string[] {
-  return [...workflow.matchAll(/^ +- run: (.+)$/gm)].map(([, command = '']) => command);
+interface Workflow {
+  jobs: { test: { steps: { run?: string }[] } };
+}
+
+/** What a workflow runs, one after the other. */
+function stepsOf(file: string): string[] {
+  const { jobs } = parse(recipe(file)) as Workflow;
+  return jobs.test.steps.flatMap(({ run }) => run ?? []);
 }
 
 /** Runs steps as a runner does: each in a shell of its own, with what the steps before wrote to GITHUB_ENV. */
-async function runSteps(steps: readonly string[]): Promise<Ended[]> {
+async function runSteps(steps: readonly string[]): Promise<{ codes: (number | null)[]; output: string }> {
   const file = join(project.folder, 'github.env');
   await project.write('github.env', '');
-  const ended: Ended[] = [];
+  const codes: (number | null)[] = [];
+  let output = '';
   for (const step of steps) {
     const written = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
     const exported = Object.fromEntries(written.map((line) => line.split(/=(.*)/s).slice(0, 2)));
     // Nothing is fetched, and the port is not the one that a developer's emulator may have.
     const offline = { npm_config_offline: 'true', npm_config_cache: join(project.folder, '.cache') };
     const env = { GITHUB_ENV: file, GATEWAY_SIM_PORT: '0', ...offline, ...exported };
-    ended.push(await project.run(['sh', '-ec', step], env));
+    const ended = await project.run(['sh', '-ec', step], env);
+    codes.push(ended.code);
+    output += ended.output;
   }
-  return ended;
+  return { codes, output };
 }
 
-test('the one line of GitHub Actions', async () => {
-  const steps = stepsOf(recipe('.github/workflows/test.yml'));
-  expect(steps).toHaveLength(2);
-  const ended = await runSteps(steps);
-  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
-  expect(ended[1]?.output).toMatch(/pass 1\n/);
+const IN_ONE_LINE = ['npm ci', 'npx gateway-sim exec -- npm test'];
+
+test('the one line of GitHub Actions, and the same in GitLab CI', async () => {
+  expect(stepsOf('.github/workflows/test.yml')).toEqual(IN_ONE_LINE);
+  expect((parse(recipe('.gitlab-ci.yml')) as { test: { script: string[] } }).test.script).toEqual(
+    IN_ONE_LINE,
+  );
+  const { codes, output } = await runSteps(IN_ONE_LINE);
+  expect([codes, output]).toEqual([[0, 0], expect.stringMatching(/pass 1\n/)]);
 });
 
 test('one emulator over several steps of GitHub Actions', async () => {
-  const steps = stepsOf(recipe('.github/workflows/steps.yml'));
-  expect(steps).toHaveLength(6);
+  const [install, ...steps] = stepsOf('.github/workflows/steps.yml');
+  expect([install, steps.length]).toEqual(['npm ci', 5]);
   // Whatever goes wrong on the way, as `if: always()` has it.
-  onTestFinished(async () => void (await project.run(['npx', 'gateway-sim', 'stop'])));
-  const ended = await runSteps(steps);
-  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
-  expect(ended[4]?.output).toMatch(/pass 1\n/);
-  const [again] = await runSteps(['npx gateway-sim stop']);
-  expect(again?.code).toBe(3);
-});
-
-test('GitLab CI', async () => {
-  const [, script = ''] = recipe('.gitlab-ci.yml').split('  script:\n');
-  const steps = script
-    .trim()
-    .split(/\n? +- /)
-    .filter(Boolean)
-    .map((step) => step.replace(/^- /, ''));
-  expect(steps).toHaveLength(2);
-  const ended = await runSteps(steps);
-  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
-  expect(ended[1]?.output).toMatch(/pass 1\n/);
+  onTestFinished(async () => void (await run(['stop'], { cwd: project.folder })));
+  // What npx adds, the other test shows.
+  const { codes, output } = await runSteps(steps.map((step) => step.replace('npx ', 'node_modules/.bin/')));
+  expect([codes, output]).toEqual([[0, 0, 0, 0, 0], expect.stringMatching(/pass 1\n/)]);
+  expect((await run(['stop'], { cwd: project.folder })).code).toBe(3);
 });
 
 /** The variables that a service of the compose file sets. */
 function environmentOf(service: string): Record<string, string> {
-  const [, rest = ''] = recipe('compose.yaml').split(`\n  ${service}:\n`);
-  const [own = ''] = rest.split(/\n {2}\w/);
-  const found = own.matchAll(/^ {6}(\w+): (.+)$/gm);
-  return Object.fromEntries([...found].map(([, name = '', value = '']) => [name, value]));
+  type Composed = { services: Record<string, { environment: Record<string, string> }> };
+  return (parse(recipe('compose.yaml')) as Composed).services[service]?.environment ?? {};
 }
 
 // No engine runs here: what the image starts is started by hand, as its files say it.
@@ -121,20 +117,12 @@ test('the command of the Dockerfile, with the variables of the compose file', as
 
   const [program = '', ...args] = JSON.parse(command) as string[];
   const binary = join(project.folder, 'node_modules/.bin', program);
-  const child = spawn(process.execPath, [binary, ...args, '--port', '0', '--json', '--quiet'], {
+  const emulator = launchProgram([process.execPath, binary, ...args, '--port', '0', '--json', '--quiet'], {
     cwd: project.folder,
-    env: { PATH: process.env['PATH'] ?? '', ...gateway },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    env: gateway,
   });
-  const exit = new Promise((resolve) => child.once('exit', resolve));
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await exit;
-  });
-  const ready = await new Promise<string>((resolve) =>
-    createInterface({ input: child.stdout }).once('line', resolve),
-  );
-  const { port } = JSON.parse(ready) as { port: number };
+  await emulator.until((stdout) => stdout.includes('\n'));
+  const { port } = JSON.parse(emulator.stdout()) as { port: number };
   const url = `http://127.0.0.1:${port}`;
   expect((await fetch(`${url}${path}`)).status).toBe(200);
   expect((await fetch(`${url}/_sim/payments`)).status).toBe(401);
@@ -148,6 +136,6 @@ test('the command of the Dockerfile, with the variables of the compose file', as
   const env = { ...tests, GATEWAY_SIM_URL: url };
   const { output } = await project.run([process.execPath, 'compose.mjs'], env);
   expect(output).toContain(`${gateway['GATEWAY_SIM_PUBLIC_URL']}/sandbox/`);
-  child.kill('SIGTERM');
-  expect(await exit).toBe(0);
+  emulator.child.kill('SIGTERM');
+  expect((await emulator.ended).code).toBe(0);
 });

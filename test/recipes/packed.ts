@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import manifest from '../../package.json' with { type: 'json' };
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+export const TARBALL = `${manifest.name}-${manifest.version}.tgz`;
+
+/** How README.md has the package put into a project. */
+export const STEPS = { pack: 'npm pack', install: `npm install --save-dev ../gateway-sim/${TARBALL}` };
+
+/**
+ * Packs the package as `npm publish` would, and installs it into a project beside it, without a network.
+ *
+ * @returns the folder of both
+ */
+export async function installPacked(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-installed-'));
+  const [packed, shop] = [join(folder, 'gateway-sim'), join(folder, 'shop')];
+  for (const name of [packed, shop]) await mkdir(name);
+  await writeFile(join(shop, 'package.json'), '{ "name": "shop", "private": true }\n');
+  const type = (line: string, cwd: string) => promisify(execFile)('sh', ['-c', line], { cwd });
+  await type(`${STEPS.pack} --ignore-scripts --silent --pack-destination ${packed}`, ROOT);
+  await type(`${STEPS.install} --offline --no-audit --no-fund --cache .cache`, shop);
+  return folder;
+}

@@ -1,0 +1,16 @@
+import { rm } from 'node:fs/promises';
+import type { TestProject } from 'vitest/node';
+import { installPacked } from '../recipes/packed.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    installed: string;
+  }
+}
+
+/** Packs the package and installs it into a project, which the tests copy. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await installPacked();
+  project.provide('installed', folder);
+  return () => rm(folder, { recursive: true, maxRetries: 10 });
+}
