@@ -24,7 +24,7 @@ async function post(url: string, trust: ReceiverTrust, egress = new Egress([], (
   const poster = new Poster(egress, trust);
   onTestFinished(() => poster.close());
   const { report, refused } = await poster.post({
-    ...{ url, name, headers: [], body: '', timeoutMs: 5_000, signal: new AbortController().signal },
+    ...{ url, name, headers: [], body: '', timeoutMs: 60_000, signal: new AbortController().signal },
   });
   return { status: report.responseStatus, error: report.error, refused };
 }

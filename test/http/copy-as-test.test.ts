@@ -10,6 +10,7 @@ import { testStoryOf } from '../../src/http/test-texts/test-story.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { character } from '../helpers/characters.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 async function storyOf(sim: Sim, change: Partial<Payment> = {}) {
@@ -123,7 +124,7 @@ describe('a payment as a test', () => {
       fc.asyncProperty(text, text, text, async (identifier, details, customerName) => {
         await textsOf(sim, { identifier, details, customerName });
       }),
-      { numRuns: 50 },
+      { numRuns: IS_RELEASE ? 50 : 15 },
     );
   });
 });

@@ -218,12 +218,12 @@ describe('payments', () => {
     expect(second).toContain('href="/_sim?status=pending"');
   });
 
-  it('are shown a page at a time when a hundred thousand are stored', async () => {
+  it('are shown a page at a time when very many are stored', async () => {
     await sim.initiate(fields());
     const { current: state } = sim.server.parts.state;
     const [one] = state.payments.values();
     if (!one) throw new Error('there is no payment');
-    const payments = Array.from({ length: 100_000 }, (_, number) => ({ ...one, id: `pay_${number}` }));
+    const payments = Array.from({ length: 30_000 }, (_, number) => ({ ...one, id: `pay_${number}` }));
     state.apply({ payments });
     const all = await (await get('/_sim')).text();
     const none = await (await get('/_sim?status=pending&text=nobody')).text();

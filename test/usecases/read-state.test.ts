@@ -6,6 +6,7 @@ import { readState } from '../../src/usecases/read-state.ts';
 import { parsed, StateText } from '../../src/usecases/state-text.ts';
 import { character } from '../helpers/characters.ts';
 import { pendingPayment, state } from '../helpers/records.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
 
 /** What a text holds, put together again from its parts; undefined for what is refused. */
 function together(text: string): unknown {
@@ -58,7 +59,7 @@ describe('a text that is read part by part', () => {
         const changed = text.slice(0, place) + sign + text.slice(place + removed);
         expect(together(changed)).toEqual(atOnce(Buffer.from(changed).toString()));
       }),
-      { numRuns: 1_000 },
+      { numRuns: IS_RELEASE ? 1_000 : 300 },
     );
   });
 
