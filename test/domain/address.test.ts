@@ -20,9 +20,9 @@ describe('a plain host', () => {
         seen++;
         expect(new URL(`http://${text}/`).hostname).toBe(text.replace(/:\d+$/, ''));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
-    expect(seen).toBeGreaterThan(100);
+    expect(seen).toBeGreaterThan(50);
   });
 
   it.each(['', 'a b', 'A', 'xn--a', '1.2.3.4.5', 'a.1', 'a:99999', 'a@b', '[::1]', 'a/'])(

@@ -55,37 +55,7 @@ describe('a new card', () => {
     });
   });
 
-  it('takes its amount as a JSON number too', () => {
-    expect(issued({ amount: 99.9 }).amount).toBe('99.9');
-  });
-
-  it.each([
-    ['currency_code is required', { currency_code: undefined }],
-    ['currency_code may have at most 3 characters', { currency_code: 'USDT' }],
-    ['not an active currency', { currency_code: 'XYZ' }],
-    ['not an active currency', { currency_code: 'usd' }],
-    ['title is required', { title: '' }],
-    ['title may have at most 255 characters (got 256)', { title: 'x'.repeat(256) }],
-    ['name_on_card must be text', { name_on_card: 5 }],
-    ['email must be a valid e-mail', { email: 'nobody' }],
-    ['amount is required', { amount: null }],
-    ['amount must be a plain decimal', { amount: '-1' }],
-    ['amount must be a plain decimal', { amount: 0 }],
-    ['amount must be a plain decimal', { amount: '1e3' }],
-    ['amount must be a plain decimal', { amount: 1e21 }],
-    ['amount must be a plain decimal', { amount: '12345678901' }],
-    ['amount must be a plain decimal', { amount: '1.00001' }],
-    ['amount must be text', { amount: true }],
-  ])('is refused: %s', (message, changes) => {
-    expect(() => issued(changes)).toThrowError(
-      expect.objectContaining({ code: 'invalid_fields', message: expect.stringContaining(message) }),
-    );
-  });
-
-  it('counts a title in characters, not in bytes', () => {
-    expect(issued({ title: '😀'.repeat(255) }).title).toHaveLength(510);
-  });
-
+  // What each field may be is in fixtures/fidelity/manifest.jsonl.
   it('is refused with all problems at once', () => {
     expect(() => readToggle({ fields: { active: 'true' }, text: '' })).toThrowError(
       expect.objectContaining({

@@ -60,21 +60,18 @@ describe('the problems of an error', () => {
     expect(new GatewayError('usage', 'm', { problems: many(count) }).problems).toEqual(many(count));
   });
 
-  it.each([21, 100_000])(
-    'are twenty at most, the last of which says how many more there are: %i',
-    (count) => {
-      const { problems } = new GatewayError('usage', 'm', { problems: many(count) });
-      expect(problems).toEqual([...many(19), `and ${count - 19} more`]);
-    },
-  );
+  it.each([21, 1_000])('are twenty at most, the last of which says how many more there are: %i', (count) => {
+    const { problems } = new GatewayError('usage', 'm', { problems: many(count) });
+    expect(problems).toEqual([...many(19), `and ${count - 19} more`]);
+  });
 
   it('of an input are put into words only as far as they are named', () => {
-    const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field${index}`, 1]));
+    const unknown = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 1]));
     const describeAll = vi.fn((issue: z.core.$ZodIssue) => ('keys' in issue ? issue.keys.map(String) : []));
     expect(() => parseInput(z.strictObject({}), unknown, describeAll)).toThrow(
       expect.objectContaining({
-        problemCount: 100_000,
-        problems: expect.arrayContaining(['and 99981 more']),
+        problemCount: 1_000,
+        problems: expect.arrayContaining(['and 981 more']),
       }),
     );
     expect(describeAll.mock.results.flatMap(({ value }) => value)).toHaveLength(20);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { characters, isEmail, shorten, urlProblem } from '../../src/contract/address.ts';
 import { GatewayError } from '../../src/contract/error.ts';
 import { renderHint } from '../../src/contract/hint.ts';
@@ -8,7 +8,7 @@ import { initiateRemedy } from '../../src/domain/initiate-remedy.ts';
 import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate, requirePayment, unique, withEvent } from '../../src/domain/payment.ts';
-import { State } from '../../src/domain/state.ts';
+import type { State } from '../../src/domain/state.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
 import { readInitiate } from '../../src/wire/documented/initiate.ts';
 import { character } from '../helpers/characters.ts';
@@ -20,10 +20,8 @@ import {
   LOOSELY,
   merchant,
   NOW,
-  PUBLIC_KEY,
   pendingPayment,
   posted,
-  records,
   SECRET_KEY,
   type SettingsChanges,
   settings,
@@ -62,17 +60,7 @@ function accepted(changes: Record<string, unknown> = {}, settings: SettingsChang
   return initiated(state(), posted(changes), settings).result;
 }
 
-const TEXT_FIELDS = [
-  ['public_key', 50],
-  ['identifier', 20],
-  ['currency', 4],
-  ['details', 100],
-  ['customer_name', 30],
-] as const;
-
 const URL_FIELDS = ['ipn_url', 'success_url', 'cancel_url', 'site_logo'] as const;
-
-const REQUIRED = [...TEXT_FIELDS.map(([name]) => name), ...URL_FIELDS, 'amount', 'customer_email'] as const;
 
 /** Two UTF-16 units and four bytes, one character. */
 const SMILE = '😀';
@@ -123,21 +111,8 @@ describe('a valid initiate', () => {
     expect(initiate(state(), input(), mode, context()).result.mode).toBe(mode);
   });
 
-  it.each([
-    [undefined, 'light'],
-    ['', 'light'],
-    [null, 'light'],
-    ['light', 'light'],
-    ['dark', 'dark'],
-  ])('takes checkout_theme %j as %s', (given, theme) => {
-    expect(accepted({ checkout_theme: given }).checkoutTheme).toBe(theme);
-  });
-
-  it('does not trim: white space around a text is part of it', () => {
-    expect(accepted({ identifier: ' order-1 ', details: ' ' })).toMatchObject({
-      identifier: ' order-1 ',
-      details: ' ',
-    });
+  it.each([undefined, '', null])('takes checkout_theme %j as light', (given) => {
+    expect(accepted({ checkout_theme: given }).checkoutTheme).toBe('light');
   });
 
   it('belongs to the merchant whose public key was sent', () => {
@@ -176,103 +151,34 @@ describe('a valid initiate', () => {
 });
 
 describe('the fields of initiate', () => {
-  it.each(REQUIRED)(
-    '%s is required: missing, empty and null are the same problem, which names it',
-    (name) => {
-      for (const value of [undefined, '', null]) {
-        const error = refusal(posted({ [name]: value }));
-        expect(error.code).toBe('invalid_fields');
-        expect(error.problems).toEqual([`${name} is required`]);
-        expect(error.message).toBe(`${name} is required`);
-      }
-    },
-  );
-
-  it.each(REQUIRED.filter((name) => name !== 'amount'))(
-    '%s must be text, not a number, list or object',
-    (name) => {
-      for (const value of [12, true, ['a'], { a: 'b' }]) {
-        expect(refusal(posted({ [name]: value })).problems).toEqual([`${name} must be text`]);
-      }
-    },
-  );
-
-  it.each([true, ['1'], { value: 1 }])('amount must be text or a number, not %j', (value) => {
-    expect(refusal(posted({ amount: value })).problems).toEqual(['amount must be text']);
-  });
-
-  it.each(TEXT_FIELDS)('%s may have %i characters, counted as people count them', (name, limit) => {
-    for (const letter of ['x', 'é', SMILE]) {
-      const atLimit = letter.repeat(limit);
-      // A key or currency of this length is unknown, which is another check than the length.
-      if (name === 'public_key') expect(refusal(posted({ [name]: atLimit })).code).toBe('invalid_api_key');
-      else if (name === 'currency')
-        expect(refusal(posted({ [name]: atLimit })).code).toBe('unsupported_currency');
-      else expect(accepted({ [name]: atLimit }).warnings).toEqual([]);
-      expect(refusal(posted({ [name]: letter.repeat(limit + 1) })).problems).toEqual([
-        `${name} may have at most ${limit} characters (got ${limit + 1})`,
-      ]);
-    }
-  });
-
-  it('customer_email may have 30 characters, counted as people count them', () => {
-    const email = (letter: string, length: number) =>
-      `${letter.repeat(length - '@example.com'.length)}@example.com`;
-    for (const letter of ['x', SMILE]) {
-      expect(accepted({ customer_email: email(letter, 30) }).customerEmail).toBe(email(letter, 30));
-      expect(refusal(posted({ customer_email: email(letter, 31) })).problems).toEqual([
-        'customer_email may have at most 30 characters (got 31)',
-      ]);
-    }
-  });
-
+  // What each of them may be is in fixtures/fidelity/manifest.jsonl.
   it.each([
-    'ada',
-    'ada@',
-    '@example.com',
-    'ada@example',
-    'ada@@example.com',
-    'a da@example.com',
-    'ada@.com',
-    'ada@example.',
-    'ada@ex..com',
-    'ada@example.com\n',
-  ])('customer_email %j is no e-mail address', (email) => {
-    expect(isEmail(email)).toBe(false);
-    expect(refusal(posted({ customer_email: email })).message).toMatch(
-      /^customer_email must be a valid e-mail address/,
+    [{ identifier: null }, 'identifier is required'],
+    [{ customer_name: 7 }, 'customer_name must be text'],
+    [{ amount: ['1'] }, 'amount must be text'],
+    [{ details: SMILE.repeat(101) }, 'details may have at most 100 characters (got 101)'],
+    // Any other currency is refused, too: only the words tell it from a limit.
+    [{ currency: 'EUROS' }, 'currency may have at most 4 characters (got 5)'],
+    [{ customer_email: 'nobody' }, 'customer_email must be a valid e-mail address (got "nobody")'],
+    [{ checkout_theme: 'blue' }, 'checkout_theme must be light or dark'],
+  ])('%.40j is refused in words: %s', (changes, problem) => {
+    const { code, message, problems } = refusal(posted(changes));
+    expect({ code, message, problems }).toEqual({
+      code: 'invalid_fields',
+      message: problem,
+      problems: [problem],
+    });
+  });
+
+  it('says of an amount what was expected, and what was sent', () => {
+    expect(refusal(posted({ amount: '1,50' })).message).toMatch(
+      /^amount must be a plain decimal greater than 0.*"1,50"/,
     );
   });
 
-  it.each(['a@b.c', 'ada+shop@sub.example.com', "o'neil@example.co.uk", 'é@exämple.com'])(
-    'customer_email %j is one',
-    (email) => {
-      expect(accepted({ customer_email: email }).customerEmail).toBe(email);
-    },
-  );
-
-  it.each(['Dark', 'blue', ' dark', 1])('checkout_theme %j is neither light nor dark', (theme) => {
-    expect(refusal(posted({ checkout_theme: theme })).problems).toEqual([
-      'checkout_theme must be light or dark',
-    ]);
+  it('keeps an amount character by character', () => {
+    expect(accepted({ amount: '00100.50' }).amount).toBe('00100.50');
   });
-
-  it.each(['0', '-1', '1,50', '1.123456789', '123456789012345678901', '1e3', ' 1', 'ten', '0x1F'])(
-    'amount %j is refused, with the form that is expected',
-    (amount) => {
-      const error = refusal(posted({ amount }));
-      expect(error.problems).toHaveLength(1);
-      expect(error.message).toMatch(/^amount must be a plain decimal greater than 0/);
-      expect(error.message).toContain(JSON.stringify(amount));
-    },
-  );
-
-  it.each(['25.00', '49.9', '100', '0.00000001', '12345678901234567890.12345678', '00100'])(
-    'amount %j is kept character by character',
-    (amount) => {
-      expect(accepted({ amount }).amount).toBe(amount);
-    },
-  );
 
   it('takes a JSON number as its shortest text, with a warning', () => {
     const outcome = initiated(state(), { fields: fields({ amount: 49.9 }), text: '{"amount": 49.90}' });
@@ -388,13 +294,28 @@ describe('the addresses of initiate', () => {
     expect(urlProblem(`http://a/${SMILE.repeat(2048 - 'http://a/'.length)}`)).toBeUndefined();
   });
 
-  it.each(URL_FIELDS)('%s is such an address, kept character by character', (name) => {
-    expect(refusal(posted({ [name]: 'nowhere' })).message).toMatch(
-      new RegExp(`^${name} must be an absolute`),
-    );
+  it.each(URL_FIELDS)('%s is kept character by character', (name) => {
     const odd = 'HTTP://Shop.example.com:80/a/../b?x=%7e&y=[1]#ü';
     const payment = accepted({ [name]: odd });
     expect([payment.ipnUrl, payment.successUrl, payment.cancelUrl, payment.siteLogo]).toContain(odd);
+  });
+});
+
+describe('an e-mail address', () => {
+  it.each([
+    'ada@',
+    '@example.com',
+    'ada@@example.com',
+    'ada@.com',
+    'ada@example.',
+    'ada@ex..com',
+    'ada@example.com\n',
+  ])('is not %j', (text) => {
+    expect(isEmail(text)).toBe(false);
+  });
+
+  it.each(['a@b.c', "o'neil@example.co.uk", 'é@exämple.com'])('may be %s', (text) => {
+    expect(isEmail(text)).toBe(true);
   });
 });
 
@@ -403,21 +324,6 @@ describe('characters', () => {
     fc.assert(fc.property(fc.string({ unit: character }), (text) => characters(text) === [...text].length));
     const unit = fc.constantFrom('\ud83d', '\ude00', 'a', SMILE);
     fc.assert(fc.property(fc.string({ unit }), (text) => characters(text) === [...text].length));
-  });
-});
-
-describe('the order of the checks', () => {
-  const wrongKey = { public_key: 'pub_sim_nobody' };
-  const wrongCurrency = { currency: 'XXX' };
-  const wrongField = { details: '' };
-
-  it.each([
-    ['fields before currency and key', { ...wrongKey, ...wrongCurrency, ...wrongField }, 'invalid_fields'],
-    ['fields before the key', { ...wrongKey, ...wrongField }, 'invalid_fields'],
-    ['the currency before the key', { ...wrongKey, ...wrongCurrency }, 'unsupported_currency'],
-    ['the key last', wrongKey, 'invalid_api_key'],
-  ])('is %s', (_, changes, code) => {
-    expect(refusal(posted(changes)).code).toBe(code);
   });
 });
 
@@ -468,14 +374,6 @@ describe('the currency', () => {
       ).currency,
     ).toBe('NPR');
   });
-
-  it('in lower case passes under --loose, as its upper case', () => {
-    expect(accepted({ currency: 'usd' }, LOOSELY).currency).toBe('USD');
-  });
-
-  it('that is not configured is refused under --loose too', () => {
-    expect(refusal(posted({ currency: 'npr' }), LOOSELY).code).toBe('unsupported_currency');
-  });
 });
 
 describe('the key', () => {
@@ -492,13 +390,6 @@ describe('the key', () => {
     expect(advice).toMatch(/secret key was sent as public_key/);
     expect(JSON.stringify([error.message, error.problems, advice])).not.toContain(SECRET_KEY);
   });
-
-  it.each([PUBLIC_KEY.slice(0, -1), `${PUBLIC_KEY}x`, PUBLIC_KEY.toUpperCase(), ` ${PUBLIC_KEY}`])(
-    'must match whole and in case: %j does not',
-    (key) => {
-      expect(refusal(posted({ public_key: key })).code).toBe('invalid_api_key');
-    },
-  );
 });
 
 describe('loose mode', () => {
@@ -520,18 +411,6 @@ describe('loose mode', () => {
 
   it.each([undefined, '', null])('takes site_logo %j as none', (siteLogo) => {
     expect(accepted({ site_logo: siteLogo }, LOOSELY).siteLogo).toBeNull();
-  });
-
-  it.each([
-    { site_logo: 'logo.png' },
-    { amount: '-1' },
-    { ipn_url: 'nowhere' },
-    { customer_email: 'nobody' },
-    { customer_name: '' },
-    { identifier: undefined },
-    { success_url: `http://a/${'x'.repeat(3_000)}` },
-  ])('refuses %.60j all the same', (changes) => {
-    expect(refusal(posted(changes), LOOSELY).code).toBe('invalid_fields');
   });
 
   it('is named as the remedy exactly when it would have taken the request', () => {
@@ -656,47 +535,18 @@ describe('warnings', () => {
 
   it('stay few and short however many unknown fields come', () => {
     const unknown = Object.fromEntries(
-      Array.from({ length: 50_000 }, (_, index) => [`${'x'.repeat(80)}${index}`, '']),
+      Array.from({ length: 1_500 }, (_, index) => [`${'x'.repeat(80)}${index}`, '']),
     );
     const { warnings } = accepted(unknown);
     expect(warnings.length).toBeLessThan(50);
     expect(JSON.stringify(warnings).length).toBeLessThan(10_000);
-    expect(warnings.at(-1)).toMatch(/and 49,?\d{3} more/);
+    expect(warnings.at(-1)).toMatch(/and 1,?\d{3} more/);
   });
 
   it('never change the answer: fields of JavaScript’s own names are unknown fields like any other', () => {
     const odd = JSON.parse('{"__proto__":"x","constructor":"x","toString":"x"}') as Record<string, unknown>;
     const given = Object.assign(Object.create(null), fields(), odd) as Record<string, unknown>;
     expect(initiated(state(), { fields: given, text: '' }).result.identifier).toBe('order-1');
-  });
-});
-
-describe('one identifier for every payment', () => {
-  it('costs the same at the 20,000th payment as at the 10th, settled or not', () => {
-    const held = state();
-    const lookups = vi.spyOn(held.payments, 'get');
-    const scans = vi.spyOn(held.payments, 'values');
-    const using = context();
-    const given = input({ identifier: 'DFU80XZIKS' });
-    const cost = () => {
-      lookups.mockClear();
-      scans.mockClear();
-      const payment = applied(held, initiate(held, given, 'sandbox', using));
-      held.payments.newestOf('never-used');
-      held.findPayment('DFU80XZIKS');
-      held.newestPending();
-      // Going through all of them would not be seen in the number of lookups.
-      const work = lookups.mock.calls.length + 1_000 * scans.mock.calls.length;
-      // Every second one is settled, so that the lists hold what is no longer pending too.
-      if (held.payments.size % 2) held.apply({ payments: [{ ...payment, status: 'succeeded' }] });
-      return work;
-    };
-    const early = Array.from({ length: 10 }, cost);
-    for (let count = 0; count < 19_980; count++) cost();
-    const late = Array.from({ length: 10 }, cost);
-    expect(held.payments.size).toBe(20_000);
-    expect(Math.max(...late)).toBeLessThanOrEqual(Math.max(...early));
-    expect(Math.max(...early)).toBeLessThan(20);
   });
 });
 
@@ -759,18 +609,6 @@ describe('any input at all', () => {
           }
         },
       ),
-    );
-  });
-
-  it('is stored so that it can be read back', () => {
-    const held = new State();
-    held.apply(records());
-    const anyText = (max: number) => fc.string({ unit: character, minLength: 1, maxLength: max });
-    fc.assert(
-      fc.property(anyText(5), anyText(20), (identifier, details) => {
-        const payment = initiate(held, input({ identifier, details }), 'live', context()).result;
-        expect(JSON.parse(JSON.stringify(payment))).toEqual(payment);
-      }),
     );
   });
 });

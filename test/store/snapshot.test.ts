@@ -13,6 +13,7 @@ import { fullSnapshot, wallet } from '../helpers/records.ts';
 
 const paid = () => fullSnapshot().payments[0];
 const due = () => fullSnapshot().deliveries[0];
+const tried = () => fullSnapshot().attempts[0];
 
 describe('a snapshot', () => {
   it('is read back as it was written', () => {
@@ -45,6 +46,7 @@ describe('a snapshot', () => {
     ['deliveries', [{ ...due(), nextAttemptAt: 'tomorrow' }], 'deliveries.0.nextAttemptAt'],
     ['deliveries', [{ ...due(), nextAttemptAt: '2026-13-01T00:00:00.000Z' }], 'deliveries.0.nextAttemptAt'],
     ['deliveries', [{ ...due(), attemptCount: -1 }], 'deliveries.0.attemptCount'],
+    ['attempts', [{ ...tried(), requestHeaders: [['a', 'b', 'c']] }], 'attempts.0.requestHeaders.0'],
   ])('with damaged %s is refused, and the error says where', (name, value, where) => {
     const act = () => parseSnapshot({ ...fullSnapshot(), [name]: value }, 'the request body');
     expect(act).toThrow(GatewayError);

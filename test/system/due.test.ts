@@ -28,11 +28,11 @@ describe('what comes next of all that waits', () => {
     );
   });
 
-  it('is told of a hundred thousand by looking at few', () => {
+  it('is told of a thousand by looking at few', () => {
     let looked = 0;
     const counting = { ...work, isDue: () => ++looked > 0 };
     const heap = Array.from(
-      { length: 100_000 },
+      { length: 1_000 },
       (_, at): Due => ({ at, turn: at, id: `p-${at}`, work: counting }),
     );
     expect(soonest(heap, 50).map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, at) => at));

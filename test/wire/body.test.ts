@@ -47,7 +47,7 @@ describe('a form', () => {
         expect(Object.entries(fields).sort()).toEqual(expected.sort());
         expect(logged).toBe(text);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -58,7 +58,7 @@ describe('a form', () => {
         const expected = [...new Map(new URLSearchParams(body.toString()))];
         expect(Object.entries(read(body).fields).sort()).toEqual(expected.sort());
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 
@@ -75,7 +75,7 @@ describe('a form', () => {
           expect(Object.entries(read(text).fields).sort()).toEqual(expected.sort());
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     );
   });
 
@@ -101,12 +101,12 @@ describe('a value of a body', () => {
     collect();
     const before = process.memoryUsage().heapUsed;
     const kept: unknown[] = [];
-    for (let count = 0; count < 1_000; count++) {
+    for (let count = 0; count < 200; count++) {
       const value = `identifier-${count}-long`;
       kept.push(fieldReader(type)(Buffer.from(body(value)), type).fields['identifier']);
     }
     collect();
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(2_000_000);
     expect(kept[7]).toBe('identifier-7-long');
   });
 });

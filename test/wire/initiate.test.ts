@@ -84,9 +84,9 @@ describe('the fields of initiate', () => {
           expect(byTable(posted, strictness)).toEqual(expected);
           if (!Array.isArray(expected)) good++;
         }),
-        { numRuns: 2_000 },
+        { numRuns: 500 },
       );
-      expect(good).toBeGreaterThan(50);
+      expect(good).toBeGreaterThan(20);
     },
   );
 

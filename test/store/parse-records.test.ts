@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from '../../src/contract/state.ts';
+import { parseRecords } from '../../src/store/parse-records.ts';
+import { fullSnapshot } from '../helpers/records.ts';
+
+const samples = fullSnapshot();
+
+/** What the schema alone makes of a record; undefined where it refuses it, or would drop a part. */
+function bySchema(name: CollectionName, record: object): unknown {
+  const { success, data } = z.safeParse(COLLECTIONS[name][0] as z.ZodMiniType, record);
+  if (!success) return undefined;
+  try {
+    expect(data).toMatchObject(record);
+    return data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Values of other fields among them, so that some are valid. */
+const value = fc.oneof(
+  fc.constantFrom<unknown>(
+    ...COLLECTION_NAMES.flatMap((name): unknown[] => Object.values(samples[name][0] ?? {})),
+  ),
+  fc.jsonValue(),
+  fc.constantFrom<unknown>('', null, -1, 1.5, 1e300, [], {}, '1.00', '2026-02-30T00:00:00Z', [
+    ['a', 'b', 'c'],
+  ]),
+);
+
+/** A record in which some fields were changed, added, dropped or moved. */
+function changed(name: CollectionName): fc.Arbitrary<object> {
+  const sample = Object.entries(samples[name][0] ?? {});
+  const key = fc.oneof(fc.constantFrom(...sample.map(([one]) => one)), fc.string());
+  const changes = fc.array(fc.tuple(key, fc.option(value, { nil: undefined })), { maxLength: 2 });
+  return fc.tuple(changes, fc.boolean()).map(([list, isBackwards]) => {
+    const fields = new Map<string, unknown>(isBackwards ? sample.toReversed() : sample);
+    for (const [name, value] of list) {
+      if (value === undefined) fields.delete(name);
+      else fields.set(name, value);
+    }
+    return Object.fromEntries(fields);
+  });
+}
+
+it.each(COLLECTION_NAMES)('%s are taken exactly where each of them is one by its schema', (name) => {
+  const taken = { good: 0, bad: 0 };
+  fc.assert(
+    fc.property(fc.array(changed(name), { minLength: 1, maxLength: 2 }), (records) => {
+      const expected = records.map((record) => bySchema(name, record));
+      if (expected.includes(undefined)) {
+        taken.bad++;
+        expect(() => parseRecords(name, [...records], 'it')).toThrow('it is damaged');
+      } else {
+        taken.good++;
+        expect(parseRecords(name, [...records], 'it')).toEqual(expected);
+      }
+    }),
+  );
+  expect(Math.min(taken.good, taken.bad)).toBeGreaterThan(5);
+});
