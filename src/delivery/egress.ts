@@ -146,7 +146,7 @@ export class Egress {
   #addressProblem(name: string, address: string, port: number, localOnly = false): string | null {
     const shown = name === address ? address : `${name} (${address})`;
     if (port === this.#ownPort() && isOwnInterface(address)) {
-      return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
+      return `${shown} port ${port} is the emulator itself, not the merchant's address`;
     }
     if (this.#isLocal(address) || (!localOnly && this.#allowedHosts.has(name.toLowerCase()))) {
       if (!this.#kindOf(address).isMetadata || this.#allowedHosts.has(address)) return null;

@@ -75,41 +75,37 @@ async function attempt(
   started: number,
   isRetry: boolean,
 ): Promise<http.IncomingMessage> {
-  const { body, guard, signal, timeoutMs, silenceMs } = outgoing;
+  const { method, body, guard, signal, agent, timeoutMs, silenceMs } = outgoing;
   signal?.throwIfAborted();
   const lookup = guard?.admit(address);
   // TLS is only loaded for who needs it.
   const client = address.protocol === 'https:' ? await import('node:https') : http;
   return new Promise((resolve, reject) => {
     const request = client.request(address, {
-      ...{ method: outgoing.method, headers: headersOf(outgoing, address), agent: outgoing.agent },
-      ...(lookup && { lookup }),
-      ...(silenceMs !== undefined && { timeout: silenceMs }),
+      method,
+      headers: headersOf(outgoing, address),
+      agent,
+      lookup,
+      timeout: silenceMs,
       ...outgoing.tls,
     });
-    const timer =
-      timeoutMs === undefined
-        ? undefined
-        : setTimeout(
-            () => request.destroy(tooLate(address, timeoutMs)),
-            Math.max(started + timeoutMs - performance.now(), 0),
-          );
     const abort = () => request.destroy(signal?.reason);
+    const giveUp = (limitMs: number) => request.destroy(tooLate(address, limitMs));
+    const left = timeoutMs && Math.max(started + timeoutMs - performance.now(), 0);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, left, timeoutMs);
     signal?.addEventListener('abort', abort, { once: true });
+    if (silenceMs !== undefined) request.on('timeout', () => giveUp(silenceMs));
     let answer: http.IncomingMessage | undefined;
-    request.on('response', (begun) => {
+    const begin = (begun: http.IncomingMessage) => {
       answer = begun;
       resolve(begun);
-    });
+    };
+    request.on('response', begin);
     // Nobody asked to switch protocols: an answer like any other, and no connection to keep.
     request.on('upgrade', (begun, socket) => {
       socket.destroy();
-      answer = begun;
-      resolve(begun);
+      begin(begun);
     });
-    if (silenceMs !== undefined) {
-      request.on('timeout', () => request.destroy(tooLate(address, silenceMs)));
-    }
     request.on('error', (error: NodeJS.ErrnoException) => {
       // What reads it hears of the reason, such as a time-out.
       if (answer) return void answer.destroy(error);
@@ -151,24 +147,25 @@ export function readBody(
   answer: http.IncomingMessage,
   keepBytes: number,
   readsOn = false,
-): Promise<{ body: Buffer; error?: Error }> {
+): Promise<{ body: Buffer; error: Error | undefined }> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let kept = 0;
-    const finish = (error?: Error) =>
-      resolve({ body: Buffer.concat(chunks).subarray(0, keepBytes), ...(error && { error }) });
+    let isEnough = false;
+    const finish = (error?: Error) => resolve({ body: Buffer.concat(chunks).subarray(0, keepBytes), error });
     const isSwitched = answer.statusCode === 101;
     if (isSwitched || answer.destroyed) return finish(isSwitched ? undefined : brokenOff());
     answer.on('data', (chunk: Buffer) => {
       if (kept < keepBytes) chunks.push(chunk);
       kept += chunk.length;
-      if (kept < keepBytes || readsOn) return;
-      finish();
-      answer.destroy();
+      isEnough = kept >= keepBytes && !readsOn;
+      if (isEnough) answer.destroy();
     });
     answer.on('error', finish);
     answer.on('end', () => finish());
-    answer.on('close', () => answer.readableEnded || finish(brokenOff()));
+    answer.on('close', () => {
+      if (!answer.readableEnded && !answer.errored) finish(isEnough ? undefined : brokenOff());
+    });
   });
 }
 

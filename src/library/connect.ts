@@ -126,7 +126,7 @@ export function clientOf(
       requireObject('the options of an audit', options);
       const [{ audit }, { egressOf }] = await Promise.all([
         import('../audit/audit.ts'),
-        import('./egress-of.ts'),
+        import('./egress.ts'),
       ]);
       const egress = await egressOf(server, options.allowIpnHosts);
       return audit({ ...client, egress }, await dialect.ipn(), options);

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { reconcile } from '../../src/audit/reconcile.ts';
 import type { AuditOptions } from '../../src/contract/audit.ts';
+import { Egress } from '../../src/delivery/egress.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { startLibrary } from '../helpers/library.ts';
 import { startShop } from '../merchants/node-shop.ts';
@@ -102,6 +104,16 @@ describe('where an audit may send', () => {
     await expect(audit({ probes: { stock: 'http://8.8.8.8/stock' } })).rejects.toMatchObject({
       code: 'forbidden',
       message: expect.stringMatching(/^the probe stock may not be reached: /),
+    });
+  });
+
+  it('what reconcile asks is asked about, too', async () => {
+    const egress = new Egress([], () => undefined);
+    const gateway = { env: {}, egress, payments: { list: () => Promise.reject(new Error('too late')) } };
+    const options = { probeUrl: 'http://8.8.8.8/{identifier}', paidWhen: '/paid/' };
+    await expect(reconcile(gateway as never, options)).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('--allow-ipn-host 8.8.8.8'),
     });
   });
 

@@ -8,7 +8,7 @@ import { command, hint } from '../../contract/hint.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { clientOf } from '../../library/connect.ts';
 import { controlServer } from '../../library/control-client.ts';
-import { egressOf } from '../../library/egress-of.ts';
+import { egressOf } from '../../library/egress.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
 import type { Actions } from '../commands/audit.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
