@@ -29,7 +29,7 @@ const DOORS: Record<string, Doors> = {
     rooms: ['contract', '../package.json', '../fixtures/fidelity/manifest.jsonl'],
     types: ['domain'],
     packages: ['tinyqueue'],
-    node: ['node:crypto', 'node:fs', 'node:path', 'node:url'],
+    node: ['node:crypto', 'node:fs', 'node:path', 'node:url', 'node:vm'],
   },
   wire: { rooms: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:crypto'] },
   store: {
@@ -87,15 +87,26 @@ const DOORS: Record<string, Doors> = {
     node: ['*'],
   },
   conform: {
-    rooms: ['contract', 'audit/client.ts', 'audit/junit-report.ts', 'delivery/egress.ts'],
+    rooms: ['contract', 'audit/client.ts', 'audit/junit-report.ts', 'delivery/egress.ts', 'system'],
     types: ['wire'],
     node: ['*'],
   },
   library: {
-    rooms: ['contract', 'options', 'audit', 'system', 'server', 'wire', 'store/server-file.ts'],
+    rooms: [
+      'contract',
+      'options',
+      'audit',
+      'system',
+      'server',
+      'wire',
+      'store/server-file.ts',
+      'delivery/egress.ts',
+      'delivery/sender.ts',
+    ],
     types: ['http'],
     node: [
       'node:crypto',
+      'node:dns/promises',
       'node:fs',
       'node:http',
       'node:https',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { AuditClient } from '../audit/client.ts';
 import { bareHost } from '../contract/address.ts';
 import type { ConformReport, Difference } from '../contract/conform.ts';
+import { GatewayError } from '../contract/error.ts';
 import type { ManifestLine } from '../contract/manifest.ts';
 import { textMask } from '../contract/secret.ts';
 import { Egress } from '../delivery/egress.ts';
@@ -159,7 +160,7 @@ class Trial {
       this.#unanswered = 0;
       return { mismatches: mismatches(line.expect, seen, secretKey, tools) };
     } catch (error) {
-      if (error instanceof Unseen) return { why: error.message };
+      if (error instanceof Unseen || isUndecided(error)) return { why: error.message };
       if (!(error instanceof NoAnswer) || ++this.#unanswered >= MAX_UNANSWERED) throw error;
       return { mismatches: [{ expected: 'an answer', got: error.reason }] };
     } finally {
@@ -185,6 +186,10 @@ class Trial {
     return chain.at(-1)?.expect.ipn && this.#noIpn !== null ? this.#noIpn : undefined;
   }
 }
+
+/** A pattern of the manifest takes too long on what came. */
+const isUndecided = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code === 'check_failed';
 
 /** What is not below the sandbox moves real money, or cards; what opens a page of a payment is as that payment. */
 const isLive = (path: string) => !/^(\/sandbox\/|\{checkout\})/.test(path);

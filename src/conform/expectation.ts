@@ -1,5 +1,6 @@
 import { isLuhnNumber } from '../contract/luhn.ts';
 import type { Expected, ExpectedIpn } from '../contract/manifest.ts';
+import { matches } from '../system/match-pattern.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { header } from './checkout.ts';
 import { at, parsed } from './json.ts';
@@ -30,7 +31,7 @@ class Findings {
   }
 
   match(what: string, pattern: string, got: unknown): void {
-    const isMatch = got !== undefined && new RegExp(pattern, 'u').test(String(got));
+    const isMatch = got !== undefined && matches(new RegExp(pattern, 'u'), String(got));
     if (!isMatch) this.differ(`${what} like /${pattern}/`, shown(got));
   }
 

@@ -121,6 +121,18 @@ describe('an answer that does not come', () => {
   });
 });
 
+it('leaves a line unseen whose pattern takes forever on what came', async () => {
+  const sim = await startSim();
+  const [line] = linesNamed('initiate-sandbox');
+  if (!line) throw new Error('there is no such line');
+  const lines = [{ ...line, expect: { matches: { message: '^((a|[^b])+)+b$' } } }];
+  const { report } = await held(sim, {}, { lines });
+  expect(report).toMatchObject({
+    ...{ agree: 0, differ: [] },
+    unseen: [{ why: expect.stringContaining('takes too long to match') }],
+  });
+});
+
 it('shows no key of ours in any report', async () => {
   const { publicKey, secretKey } = await startSim();
   const url = await startServer((incoming, outgoing) => {

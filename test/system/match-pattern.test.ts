@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { matches } from '../../src/system/match-pattern.ts';
+
+describe('a pattern of a user', () => {
+  it('is matched', () => {
+    expect([matches(/^pa(id)$/i, 'PAID'), matches(/^paid$/, 'unpaid')]).toEqual([true, false]);
+  });
+
+  it.each([/^(a+)+$/, /(a|aa)*b/, /(?<=(a+)+)b/])('is given up when it takes long: %s', (pattern) => {
+    expect(() => matches(pattern, `${'a'.repeat(100_000)}!`)).toThrow(
+      expect.objectContaining({ code: 'check_failed', message: expect.stringContaining('takes too long') }),
+    );
+  });
+
+  it('sees the first 256 Ki characters only', () => {
+    const text = ' '.repeat(256 * 1024);
+    expect([matches(/b/, `${text.slice(1)}b`), matches(/b/, `${text}b`)]).toEqual([true, false]);
+  });
+});
