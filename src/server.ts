@@ -6,7 +6,7 @@ import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
 import { Courier } from './delivery/courier.ts';
-import { Egress } from './delivery/egress.ts';
+import { allowedHosts, Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
 import type { ReceiverTrust } from './delivery/receiver-trust.ts';
 import { prepare } from './domain/bootstrap.ts';
@@ -93,14 +93,12 @@ export async function startServer(
 
 /** What the options say, before anything is opened. @throws GatewayError `usage` */
 function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
-  const { host, forwardIpn, faults } = options;
+  const { host, faults } = options;
   const terms = readTerms(options);
   const style = surroundings.style ?? NPX;
   const label = (name: OptionName) => givenAs(options, name) ?? style.option({ option: name });
   const listening: { port?: number } = {};
-  // Naming the address to forward to allows its host.
-  const allowedHosts = [...options.allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
-  const egress = new Egress(allowedHosts, () => listening.port);
+  const egress = new Egress(allowedHosts(options), () => listening.port);
   const aliases = aliasesOf(options, label);
   const settings = settingsOf(options, terms, egress, label);
   const currencies = [...settings.currencies.keys()];
@@ -191,9 +189,9 @@ async function serve(
   const dataDir = folder?.path ?? null;
   const audits = new Audits({
     ...{ clock, events: useCases.events, report, stopped: shutdown.stopping.signal },
-    unreachable: (url) => plan.egress.unreachable(url),
     // A start has no time for what few ask for.
-    audit: async (options) => (await import('./http/audit-gateway.ts')).auditShop(parts, options),
+    audit: async (options) =>
+      (await import('./http/audit-gateway.ts')).auditShop(parts, plan.egress, options),
   });
   const runtime = runtimeOf(plan, { dataDir, tlsCa }, shutdown);
   const parts: AppParts = { ...useCases, audits, runtime, dialect };

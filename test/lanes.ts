@@ -9,7 +9,7 @@ interface Lane {
 }
 
 /** They open sockets. */
-const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust'].map(
+const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust', 'sender'].map(
   (name) => `test/delivery/${name}.test.ts`,
 );
 const IN_A_BROWSER = ['test/http/reference.test.ts'];

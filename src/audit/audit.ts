@@ -1,4 +1,3 @@
-import { requireAddress } from '../contract/address.ts';
 import {
   AUDIT_CLASSES,
   AUDIT_GROUPS,
@@ -9,8 +8,8 @@ import {
 } from '../contract/audit.ts';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
-import { Egress } from '../delivery/egress.ts';
 import type { IpnTools } from '../wire/dialect.ts';
+import { requireReachable } from './ask.ts';
 import { listenAsAttacker } from './attacker.ts';
 import type { AuditCase } from './case.ts';
 import { CONTROL } from './cases/control.ts';
@@ -20,7 +19,7 @@ import type { AuditGateway } from './gateway.ts';
 import { requireConsistent, usage } from './options.ts';
 import type { Orders } from './orders.ts';
 import { withPreset } from './presets.ts';
-import { probesOf } from './probe.ts';
+import { isAddress, probesOf } from './probe.ts';
 import { runCases } from './run.ts';
 import { Shop } from './shop.ts';
 import { ordersOf } from './sources.ts';
@@ -36,29 +35,28 @@ export function auditCases(): AuditCaseInfo[] {
  * Places orders in the merchant's shop, attacks its IPN handler and return page, and looks at what the shop did. Only
  * payments that it made itself are settled; nothing else in the emulator is changed.
  *
- * @throws GatewayError `usage`, or `forbidden` when the shop is neither on a loopback nor on a private address
+ * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` for an address that the egress rules do not allow
  */
 export async function audit(
   gateway: AuditGateway,
   tools: IpnTools,
   given: AuditOptions,
 ): Promise<AuditReport> {
-  const ipnUrl = requireAddress(given.ipnUrl, 'the address of the IPN handler');
+  const { ipnUrl } = given;
+  const { egress } = gateway;
+  requireReachable(egress, 'ipnUrl', ipnUrl);
   const options = withPreset(given, ipnUrl);
   requireConsistent(options);
+  for (const [name, url] of addressesIn(options)) requireReachable(egress, name, url);
   const chosen = chooseCases(options);
-  const egress = new Egress(options.allowIpnHosts ?? [], () => undefined);
-  const refused = egress.unreachable(ipnUrl);
-  if (refused !== null) throw new GatewayError('forbidden', `the shop may not be attacked there: ${refused}`);
   await using attacker = await listenAsAttacker();
   const notices = new Set<string>();
   const orders = ordersOf(gateway, options, notices, attacker.url);
   await orders.begin();
   const shop = new Shop({
     ...{ gateway, tools, orders, ipnUrl, notices, attackerUrl: attacker.url },
-    ...probesOf(options, gateway.env),
+    ...probesOf(options, gateway),
     client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS),
-    refusal: (url) => egress.unreachable(url),
     hasOrders: hasOrders(options),
     orderAmount: options.orderAmount,
   });
@@ -71,6 +69,15 @@ export async function audit(
   await cancelLeftOver(gateway, orders);
   for (const notice of notices) options.onNotice?.(notice);
   return { cases, summary: auditSummary(cases), orders: orders.made.length, notices: [...notices] };
+}
+
+/** Where orders and probes are asked for, by the option that says so. */
+function* addressesIn({ orderUrl, probeUrl, probes = {} }: AuditOptions): Generator<[string, string]> {
+  if (orderUrl !== undefined) yield ['orderUrl', orderUrl];
+  if (probeUrl !== undefined) yield ['probeUrl', probeUrl];
+  for (const [name, one] of Object.entries(probes)) {
+    if (typeof one === 'string' && isAddress(one)) yield [`the probe ${name}`, one];
+  }
 }
 
 const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>

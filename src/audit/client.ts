@@ -1,10 +1,17 @@
 import { once } from 'node:events';
-import * as http from 'node:http';
+import type { ClientRequest } from 'node:http';
 import type { Agent } from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Egress, endpointOf } from '../delivery/egress.ts';
-import { describeFailure, headerPairs } from '../delivery/sender.ts';
+import { type Egress, endpointOf, isForbidden } from '../delivery/egress.ts';
+import {
+  describeFailure,
+  headerPairs,
+  IDENTITY,
+  MAX_ANSWER_BYTES,
+  open,
+  readBody,
+} from '../delivery/sender.ts';
 import { VERSION } from '../system/package-info.ts';
 
 /** How a body goes out: whole with its length, in chunks, in drops, or not to its end. */
@@ -26,14 +33,22 @@ export interface Observation {
   /** null when there was no answer. */
   status: number | null;
   headers: readonly (readonly [string, string])[];
-  /** The first 256 KiB. */
+  /** The first 256 KiB, never decoded. */
   body: string;
-  /** Why there was no answer. */
+  /** Why there was no answer, or not all of it. */
   error: string | null;
   durationMs: number;
 }
 
-const KEPT_BYTES = 256 * 1024;
+interface ClientOptions {
+  /** For https, where certificates are trusted that others would not be. */
+  agent?: Agent | undefined;
+  /** What to do about a certificate that is not, where it is not what `start` needs. */
+  trustBy?: string | undefined;
+  /** Ends what is under way. */
+  cancelled?: AbortSignal | undefined;
+}
+
 export const FORM = 'application/x-www-form-urlencoded';
 const DROPS = 5;
 const DROP_EVERY_MS = 150;
@@ -44,18 +59,12 @@ const LEAVE_AFTER_MS = 100;
 export class AuditClient {
   readonly #egress: Egress;
   readonly #timeoutMs: number;
-  readonly #agent: Agent | undefined;
-  readonly #trustBy: string | undefined;
+  readonly #options: ClientOptions;
 
-  /**
-   * @param agent for https, where certificates are trusted that others would not be
-   * @param trustBy what to do about a certificate that is not, where it is not what `start` needs
-   */
-  constructor(egress: Egress, timeoutMs: number, agent?: Agent, trustBy?: string) {
+  constructor(egress: Egress, timeoutMs: number, options: ClientOptions = {}) {
     this.#egress = egress;
     this.#timeoutMs = timeoutMs;
-    this.#agent = agent;
-    this.#trustBy = trustBy;
+    this.#options = options;
   }
 
   send(shot: Shot): Promise<Observation> {
@@ -65,7 +74,7 @@ export class AuditClient {
   /** Whether nothing listens there any more. */
   async isDown(url: string): Promise<boolean> {
     const { host, port } = endpointOf(new URL(url));
-    const socket = connect({ host, port: Number(port), lookup: this.#egress.lookup(port) });
+    const socket = connect({ host, port: Number(port), lookup: this.#egress.admit(new URL(url)) });
     try {
       await once(socket, 'connect');
       return false;
@@ -78,9 +87,9 @@ export class AuditClient {
 
   /** Sends all of them so that each lacks its last byte only, and then that byte of all in one go. */
   async sendTogether(shots: readonly Shot[]): Promise<Observation[]> {
-    let open = () => {};
+    let release = () => {};
     const gate = new Promise<void>((resolve) => {
-      open = resolve;
+      release = resolve;
     });
     let waiting = shots.length;
     const arrival = () => {
@@ -89,53 +98,42 @@ export class AuditClient {
         if (isIn) return;
         isIn = true;
         waiting--;
-        if (waiting === 0) open();
+        if (waiting === 0) release();
       };
     };
     return Promise.all(shots.map((shot) => this.#send(shot, gate, arrival())));
   }
 
   /** @throws GatewayError `forbidden` for an address that the egress rules do not let it reach */
-  #send(shot: Shot, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
-    const address = new URL(shot.url);
-    this.#egress.check(address);
+  async #send(shot: Shot, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
+    const { url, method = shot.body === undefined ? 'GET' : 'POST' } = shot;
     const began = performance.now();
-    const seen: Pick<Observation, 'status' | 'headers' | 'body'> = { status: null, headers: [], body: '' };
-    return new Promise((resolve) => {
-      const finish = (error: string | null) =>
-        resolve({ ...seen, error, durationMs: Math.round(performance.now() - began) });
-      const onError = (error: unknown) => {
-        arrived?.();
-        finish(describeFailure(error, shot.url, this.#timeoutMs, this.#trustBy));
-      };
-      void this.#open(shot, address)
-        .then((request) => {
-          const timer = setTimeout(
-            () => request.destroy(new Error(`no complete answer within ${this.#timeoutMs / 1_000} s`)),
-            this.#timeoutMs,
-          );
-          request.on('close', () => {
-            clearTimeout(timer);
-            finish('the connection was closed without an answer');
-          });
-          request.on('error', onError);
-          request.on('response', (answer) => readAnswer(answer, seen, finish));
-          return write(request, shot, gate, arrived);
-        })
-        .catch(onError);
+    const observed = (seen: Partial<Observation>): Observation => ({
+      ...{ status: null, headers: [], body: '', error: null, ...seen },
+      durationMs: Math.round(performance.now() - began),
     });
-  }
-
-  async #open(shot: Shot, address: URL): Promise<http.ClientRequest> {
-    const isSecure = address.protocol === 'https:';
-    const client = isSecure ? await import('node:https') : http;
-    const { method = shot.body === undefined ? 'GET' : 'POST' } = shot;
-    return client.request(address, {
-      method,
-      headers: headersOf(shot).flat(),
-      agent: (isSecure && this.#agent) || false,
-      lookup: this.#egress.lookup(endpointOf(address).port),
-    });
+    const { agent, trustBy, cancelled } = this.#options;
+    const inWords = (error: unknown) => describeFailure(error, url, trustBy);
+    try {
+      const answer = await open({
+        ...{ url, method, headers: headersOf(shot), guard: this.#egress, timeoutMs: this.#timeoutMs },
+        agent: (/^https:/i.test(url) && agent) || false,
+        ...(cancelled && { signal: cancelled }),
+        body: (request) => write(request, shot, gate, arrived),
+      });
+      const { body, error } = await readBody(answer, MAX_ANSWER_BYTES);
+      return observed({
+        status: answer.statusCode ?? 0,
+        headers: headerPairs(answer.rawHeaders),
+        body: body.toString('utf8'),
+        error: error ? inWords(error) : null,
+      });
+    } catch (error) {
+      if (isForbidden(error)) throw error;
+      return observed({ error: inWords(error) });
+    } finally {
+      arrived?.();
+    }
   }
 }
 
@@ -149,13 +147,14 @@ function headersOf({ url, headers = [], contentType = FORM, body, manner }: Shot
     ['User-Agent', `gateway-sim/${VERSION}`],
     ['X-Gateway-Sim', '1'],
     ['Connection', 'close'],
+    [...IDENTITY],
     ...(body === undefined ? [] : [['Content-Type', contentType] as [string, string], framing]),
     ...headers.map(([name, value]): [string, string] => [name, value]),
   ];
 }
 
 async function write(
-  request: http.ClientRequest,
+  request: ClientRequest,
   { body, manner = 'whole' }: Shot,
   gate: Promise<void>,
   arrived?: () => void,
@@ -199,26 +198,4 @@ async function write(
       await sleep(LEAVE_AFTER_MS);
       request.destroy();
   }
-}
-
-function readAnswer(
-  answer: http.IncomingMessage,
-  seen: { status: number | null; headers: Observation['headers']; body: string },
-  finish: (error: string | null) => void,
-): void {
-  seen.status = answer.statusCode ?? 0;
-  seen.headers = headerPairs(answer.rawHeaders);
-  const chunks: Buffer[] = [];
-  let kept = 0;
-  const end = () => {
-    seen.body = Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString('utf8');
-    finish(null);
-  };
-  answer.on('data', (chunk: Buffer) => {
-    if (kept < KEPT_BYTES) chunks.push(chunk);
-    kept += chunk.length;
-  });
-  answer.on('end', end);
-  answer.on('close', end);
-  answer.on('error', end);
 }

@@ -1,11 +1,14 @@
 import type { RecordedRequest } from '../contract/event.ts';
 import type { InitiateFields, Payment, Settled, SettleInput } from '../contract/payment.ts';
+import type { Egress } from '../delivery/egress.ts';
 
 /** The part of an emulator that an audit needs. */
 export interface AuditGateway {
   url: string;
   publicKey: string;
   secretKey: string;
+  /** Decides where orders, probes and attacks may go: where the IPNs of this emulator may. */
+  egress: Egress;
   /** Variables that the commands of the user see. */
   env: Readonly<Record<string, string>>;
   payments: {

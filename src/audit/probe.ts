@@ -1,7 +1,11 @@
-import { requireAddress } from '../contract/address.ts';
 import type { AuditOptions } from '../contract/audit.ts';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
+import type { Egress } from '../delivery/egress.ts';
+import { readText } from '../delivery/sender.ts';
+import { matches } from '../system/match-pattern.ts';
+import { ask } from './ask.ts';
+import type { AuditGateway } from './gateway.ts';
 import { ofTheUser, runShell } from './shell.ts';
 
 /** Looks at something in the shop: what a command prints, what an address answers, what a function returns. */
@@ -41,33 +45,31 @@ export function commandProbe(
     );
 }
 
-export function urlProbe(url: string, limitMs = LIMIT_MS): Probe {
+export function urlProbe(url: string, guard: Egress, timeoutMs = LIMIT_MS): Probe {
   return async (identifier) => {
     const address = url.replace(PLACEHOLDER, () => encodeURIComponent(identifier));
-    // An address that was found to be allowed leads to no other.
-    const options = { signal: AbortSignal.timeout(limitMs), redirect: 'manual' } as const;
-    const response = await fetch(address, options).catch((error: Error) => {
-      const { message } = (error.cause as Error | undefined) ?? error;
-      throw new GatewayError('check_failed', `the probe ${address} did not answer: ${message}`);
-    });
-    const text = await response.text();
-    if (response.status < 300 || (response.status >= 400 && response.status < 500)) return text;
-    throw new GatewayError('check_failed', `the probe ${address} answered ${response.status}`);
+    const { status, text } = await ask(
+      { url: address, method: 'GET', guard, timeoutMs },
+      async (answer) => ({ status: answer.statusCode ?? 0, text: await readText(answer) }),
+      `the probe ${address} told nothing`,
+    );
+    if (status < 300 || (status >= 400 && status < 500)) return text;
+    throw new GatewayError('check_failed', `the probe ${address} answered ${status}`);
   };
 }
 
-/** A probe as it is given on the command line: an address, or a command. */
-function probeOf(given: string, environment: Readonly<Record<string, string>>, limitMs?: number): Probe {
-  return /^https?:\/\//i.test(given) ? urlProbe(given, limitMs) : commandProbe(given, environment, limitMs);
+/** Whether a probe that may be an address or a command is an address. */
+export function isAddress(given: string): boolean {
+  return /^https?:\/\//i.test(given);
 }
 
 /**
  * The probes that the options name.
  *
- * @param environment variables that their commands see
+ * @param gateway whose variables their commands see, and whose guard decides over their addresses
  * @throws GatewayError `usage`, `invalid_fields`
  */
-export function probesOf(options: AuditOptions, environment: Readonly<Record<string, string>>) {
+export function probesOf(options: AuditOptions, { env, egress }: Pick<AuditGateway, 'env' | 'egress'>) {
   const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs } = options;
   const functionProbe =
     (look: (identifier: string) => unknown): Probe =>
@@ -76,12 +78,13 @@ export function probesOf(options: AuditOptions, environment: Readonly<Record<str
   const orderProbe = (): Probe | undefined => {
     if (probe) return functionProbe(probe);
     // An address is never read as a command, whatever is in it.
-    if (probeUrl !== undefined)
-      return urlProbe(requireAddress(probeUrl, 'the address of the probe'), timeoutMs);
-    return probeCmd === undefined ? undefined : commandProbe(probeCmd, environment, timeoutMs);
+    if (probeUrl !== undefined) return urlProbe(probeUrl, egress, timeoutMs);
+    return probeCmd === undefined ? undefined : commandProbe(probeCmd, env, timeoutMs);
   };
-  const effect = (given: string | ((identifier: string) => unknown)) =>
-    typeof given === 'string' ? probeOf(given, environment, timeoutMs) : functionProbe(given);
+  const effect = (given: string | ((identifier: string) => unknown)) => {
+    if (typeof given !== 'string') return functionProbe(given);
+    return isAddress(given) ? urlProbe(given, egress, timeoutMs) : commandProbe(given, env, timeoutMs);
+  };
   return {
     probe: orderProbe(),
     isPaid: readCondition(paidWhen),
@@ -109,7 +112,7 @@ export function readCondition(condition: string): (text: string) => boolean {
   const [, source = condition, flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(condition) ?? [];
   try {
     const pattern = new RegExp(source, flags.replace(/[gy]/g, ''));
-    return (text) => pattern.test(text);
+    return (text) => matches(pattern, text);
   } catch (error) {
     throw new GatewayError(
       'usage',

@@ -1,5 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import { requireReachable } from './ask.ts';
 import type { AuditGateway } from './gateway.ts';
 import { usage } from './options.ts';
 import { commandProbe, type Probe, readCondition, urlProbe, valueAt } from './probe.ts';
@@ -31,13 +32,14 @@ const LANES = 4;
  * Compares every payment of the emulator with what the shop says of its identifier. Payments that an audit settled are
  * left out: it told the shop of them in its own way, or never.
  *
- * @throws GatewayError `usage`, or `check_failed` when the probe does not work
+ * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` when the
+ *   probe does not work
  */
 export async function reconcile(
-  gateway: Pick<AuditGateway, 'payments' | 'env'>,
+  gateway: Pick<AuditGateway, 'payments' | 'env' | 'egress'>,
   options: ReconcileOptions,
 ): Promise<Reconciled[]> {
-  const probe = requireProbe(options, gateway.env);
+  const probe = requireProbe(options, gateway);
   const isPaid = readCondition(options.paidWhen ?? '');
   const byIdentifier = new Map<string, Payment[]>();
   for await (const payment of allPayments(gateway)) {
@@ -61,7 +63,7 @@ export async function reconcile(
 
 function requireProbe(
   { probeCmd, probeUrl, paidWhen }: ReconcileOptions,
-  env: Record<string, string>,
+  { env, egress }: Pick<AuditGateway, 'env' | 'egress'>,
 ): Probe {
   if ((probeCmd === undefined) === (probeUrl === undefined)) {
     throw usage('reconcile asks the shop by one probe: give --probe-cmd or --probe-url');
@@ -70,7 +72,9 @@ function requireProbe(
     throw usage('--paid-when says when an order counts as paid, such as .status=paid');
   const given = probeCmd ?? probeUrl ?? '';
   if (!given.includes('{identifier}')) throw usage(`put {identifier} into the probe (got "${given}")`);
-  return probeCmd === undefined ? urlProbe(given) : commandProbe(given, env);
+  if (probeCmd !== undefined) return commandProbe(given, env);
+  requireReachable(egress, 'probeUrl', given);
+  return urlProbe(given, egress);
 }
 
 async function* allPayments({ payments }: Pick<AuditGateway, 'payments'>): AsyncGenerator<Payment> {

@@ -24,8 +24,6 @@ export interface ShopParts {
   effects: ReadonlyMap<string, Probe>;
   /** Path of an order's total in what the probe says, such as `.total`. */
   orderAmount: string | undefined;
-  /** Why an address may not be reached; null when it may. */
-  refusal: (url: string) => string | null;
   /** Whether orders are the shop's own, and not invented here. */
   hasOrders: boolean;
   notices: Set<string>;

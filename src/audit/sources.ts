@@ -1,6 +1,6 @@
-import { requireAddress } from '../contract/address.ts';
 import type { AuditOptions } from '../contract/audit.ts';
 import { GatewayError } from '../contract/error.ts';
+import { ask } from './ask.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Orders, type PlaceOrder } from './orders.ts';
 import { ofTheUser, runShell } from './shell.ts';
@@ -31,24 +31,17 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
   if (order) return () => ofTheUser('placing an order', order);
   if (orderCmd !== undefined) return () => runShell(orderCmd, gateway.env, timeoutMs);
   if (orderUrl !== undefined) {
-    const address = requireAddress(orderUrl, 'the address that places orders');
-    return () => requestOrder(address, orderMethod, timeoutMs ?? INITIATE_LIMIT_MS);
+    const request = { url: orderUrl, method: orderMethod, guard: gateway.egress };
+    return () => requestOrder({ ...request, timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS });
   }
   if (orderWait)
     return async () => onNotice?.('Place an order at the shop now; it is waited for 10 minutes.');
   return () => gateway.payments.create({ ipnUrl });
 }
 
-/** @throws GatewayError `check_failed` when the shop answers with an error, or not at all */
-async function requestOrder(address: string, method: 'GET' | 'POST', limitMs: number): Promise<void> {
-  const signal = AbortSignal.timeout(limitMs);
-  const unable = (why: string) =>
-    new GatewayError('check_failed', `no order could be placed: ${method} ${address} ${why}`);
-  const response = await fetch(address, { method, redirect: 'manual', signal }).catch((error: Error) => {
-    if (signal.aborted) throw unable(`was not answered within ${limitMs / 1_000} s`);
-    const { message } = (error.cause as Error | undefined) ?? error;
-    throw unable(`was not answered: ${message}`);
-  });
-  await response.body?.cancel();
-  if (response.status >= 400) throw unable(`was answered ${response.status}`);
+/** @throws GatewayError `forbidden`; `check_failed` when the shop answers with an error, or not at all */
+async function requestOrder(request: Parameters<typeof ask>[0]): Promise<void> {
+  const what = `no order could be placed: ${request.method} ${request.url} was`;
+  const status = await ask(request, ({ statusCode = 0 }) => statusCode, `${what} not answered`);
+  if (status >= 400) throw new GatewayError('check_failed', `${what} answered ${status}`);
 }

@@ -1,5 +1,4 @@
-import { GatewayError } from '../contract/error.ts';
-import { type Egress, endpointOf } from '../delivery/egress.ts';
+import { type Egress, isForbidden } from '../delivery/egress.ts';
 import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from '../delivery/sender.ts';
 
 /** No receiver's answer is read further than this. */
@@ -18,17 +17,14 @@ export interface Outcome {
  * @throws GatewayError `forbidden` when the guard does not let it out
  */
 export async function sendRequest(
-  outgoing: Omit<Outgoing, 'keepBytes' | 'lookup'>,
+  outgoing: Omit<Outgoing, 'guard' | 'agent'>,
   egress: Egress,
 ): Promise<Outcome> {
-  const url = new URL(outgoing.url);
-  egress.check(url);
-  const lookup = egress.lookup(endpointOf(url).port);
   try {
-    const answer = await send({ ...outgoing, lookup, keepBytes: KEPT_BYTES });
+    const answer = await send({ ...outgoing, guard: egress, agent: false }, KEPT_BYTES);
     return { answer, error: describeAnswer(answer.status, answer.headers) };
   } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    return { answer: null, error: describeFailure(error, outgoing.url, outgoing.timeoutMs) };
+    if (isForbidden(error)) throw error;
+    return { answer: null, error: describeFailure(error, outgoing.url) };
   }
 }

@@ -49,12 +49,10 @@ export class Target {
     const { hostname } = new URL(options.url);
     this.isLocal = isLoopback(hostname);
     this.#base = options.url.replace(/\/+$/, '');
-    this.#client = new AuditClient(
-      new Egress([bareHost(hostname)], () => undefined),
-      TIMEOUT_MS,
-      options.agent,
-      TRUST_BY,
-    );
+    this.#client = new AuditClient(new Egress([bareHost(hostname)], () => undefined), TIMEOUT_MS, {
+      agent: options.agent,
+      trustBy: TRUST_BY,
+    });
   }
 
   /** @throws NoAnswer */

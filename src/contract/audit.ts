@@ -91,7 +91,7 @@ export interface AuditOptions extends AuditRequest {
   probe?: ((identifier: string) => unknown) | undefined;
   /** Further probes by name, which must not change when nothing may happen: commands or addresses. */
   probes?: Readonly<Record<string, string | ((identifier: string) => unknown)>> | undefined;
-  /** Public hosts that may be sent to. */
+  /** Public hosts that may be sent to, beside those that the emulator may send IPNs to. */
   allowIpnHosts?: readonly string[] | undefined;
   /** Ends the audit before its next case. */
   signal?: AbortSignal | undefined;

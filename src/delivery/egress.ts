@@ -1,6 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { isLoopback } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 
 /*
@@ -31,6 +32,13 @@ const MAX_VERDICTS = 1_000;
 interface Kind {
   isLocal: boolean;
   isMetadata: boolean;
+}
+
+/** The hosts that options of `start` allow. */
+export function allowedHosts(options: { allowIpnHost: readonly string[]; forwardIpn?: string | undefined }) {
+  const { allowIpnHost, forwardIpn } = options;
+  // Naming the address to forward to allows its host.
+  return [...allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
 }
 
 /** Decides which addresses may be reached. */
@@ -69,8 +77,20 @@ export class Egress {
   #verdict(url: string): string | null {
     const { host, port } = endpointOf(new URL(url));
     if (isIP(host)) return this.#addressProblem(host, host, port);
+    // A name of this machine needs no resolving.
+    if (isLoopback(host)) return this.#addressProblem(host, '127.0.0.1', port);
     if (this.#allowedHosts.has(host) || LOCAL_NAME.test(host)) return null;
     return `${host} is allowed only if it resolves to a private address (${flag(host)})`;
+  }
+
+  /**
+   * Checks an address, and gives what its connection is to be made with.
+   *
+   * @throws GatewayError `forbidden`, naming the flag that would allow it; for a name, the lookup fails so
+   */
+  admit(url: URL, { localOnly = false } = {}): LookupFunction {
+    this.check(url);
+    return this.lookup(endpointOf(url).port, { localOnly });
   }
 
   /**
@@ -126,7 +146,7 @@ export class Egress {
   #addressProblem(name: string, address: string, port: number, localOnly = false): string | null {
     const shown = name === address ? address : `${name} (${address})`;
     if (port === this.#ownPort() && isOwnInterface(address)) {
-      return `${shown} port ${port} is the emulator itself; an IPN goes to the merchant's receiver`;
+      return `${shown} port ${port} is the emulator itself, not the merchant's address`;
     }
     if (this.#isLocal(address) || (!localOnly && this.#allowedHosts.has(name.toLowerCase()))) {
       if (!this.#kindOf(address).isMetadata || this.#allowedHosts.has(address)) return null;
@@ -162,7 +182,13 @@ export function endpointOf({ hostname, port, protocol }: URL): { host: string; p
   return { host: bare(hostname), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
-function isOwnInterface(address: string): boolean {
+/** Whether the guard, and no failure on the way, kept a request from being sent. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'forbidden';
+}
+
+/** Whether an address is one of this machine. */
+export function isOwnInterface(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap((list = []) => list.map((entry) => entry.address));
   return includes(LOOPBACK(), address) || includes(addresses(...own), address);
 }

@@ -1,7 +1,6 @@
 import * as http from 'node:http';
-import { GatewayError } from '../contract/error.ts';
 import type { AttemptReport } from '../domain/retry.ts';
-import { type Egress, endpointOf } from './egress.ts';
+import { type Egress, endpointOf, isForbidden } from './egress.ts';
 import { type ReceiverTrust, reachedAs, type SecureAgents, secureAgents } from './receiver-trust.ts';
 import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from './sender.ts';
 
@@ -12,7 +11,8 @@ const KEPT_BODY_BYTES_LATER = 1024;
 const KEPT_IN_ALL_BYTES = 64 * 2 ** 20;
 
 /** One POST to a receiver. */
-export interface PostRequest extends Pick<Outgoing, 'url' | 'headers' | 'timeoutMs'> {
+export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
+  timeoutMs: number;
   body: string;
   signal: AbortSignal;
   /** The receiver's own host name, where it may be reached elsewhere. */
@@ -68,19 +68,16 @@ export class Poster {
       answer = await this.#send(request);
       error = describeAnswer(answer.status, answer.headers);
     } catch (thrown) {
-      error = describeFailure(thrown, request.url, request.timeoutMs);
-      refused = thrown instanceof GatewayError;
+      error = describeFailure(thrown, request.url);
+      refused = isForbidden(thrown);
     }
     const durationMs = Math.round((performance.now() - started) * 10) / 10;
     return { report: reportOf(request, answer, error, durationMs), refused };
   }
 
   async #send(request: PostRequest): Promise<Answer> {
-    request.signal.throwIfAborted();
     const url = new URL(request.url);
-    this.#egress.check(url);
-    const keepBytes = this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER;
-    const post = { ...request, method: 'POST', keepBytes };
+    const post = { ...request, method: 'POST', guard: this.#egress };
     const answer = await (url.protocol === 'https:'
       ? this.#sendSecured(post, url)
       : this.#sendBy(this.#agent, post, url));
@@ -88,27 +85,24 @@ export class Poster {
     return answer;
   }
 
-  #sendBy(agent: http.Agent, post: Omit<Outgoing, 'agent' | 'lookup'>, url: URL): Promise<Answer> {
-    const lookup = this.#egress.lookup(endpointOf(url).port);
-    return send({ ...post, agent, lookup }, url);
+  #sendBy(agent: http.Agent, post: Outgoing, url: URL): Promise<Answer> {
+    const keepBytes = this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER;
+    return send({ ...post, agent }, keepBytes, url);
   }
 
-  async #sendSecured(
-    { name, ...rest }: Omit<Outgoing, 'agent' | 'lookup'> & Pick<PostRequest, 'name'>,
-    url: URL,
-  ): Promise<Answer> {
+  async #sendSecured({ name, ...rest }: Outgoing & Pick<PostRequest, 'name'>, url: URL): Promise<Answer> {
     this.#secured ??= secureAgents(this.#trust);
     const { checking, insecure } = await this.#secured;
-    const { host, port } = endpointOf(url);
+    const { host } = endpointOf(url);
     const post =
       name === undefined || name === url.hostname ? rest : { ...rest, tls: await reachedAs(name, host) };
     if (insecure && this.#egress.mayBeLocal(url)) {
-      const lookup = this.#egress.lookup(port, { localOnly: true });
+      const guard = { admit: () => this.#egress.admit(url, { localOnly: true }) };
       try {
-        return await send({ ...post, agent: insecure, lookup }, url);
+        return await this.#sendBy(insecure, { ...post, guard }, url);
       } catch (error) {
         // It is not local: whether it may be reached, and who it is, is checked as always.
-        if (!(error instanceof GatewayError)) throw error;
+        if (!isForbidden(error)) throw error;
       }
     }
     return this.#sendBy(checking, post, url);

@@ -1,124 +1,194 @@
 import * as http from 'node:http';
-import type { LookupFunction } from 'node:net';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
+import { GatewayError } from '../contract/error.ts';
+import type { Egress } from './egress.ts';
 
-/** A request to a receiver, byte for byte. */
+/*
+ * The one client: whatever this program sends goes out here, and each caller says by which guard. Node's own client
+ * instead of fetch, whose parts take as long to load as all the rest of a command.
+ */
+
+/** A request, byte for byte. */
 export interface Outgoing {
   url: string;
   method: string;
   /** In the order in which they go out. Host is added where it is missing. */
   headers: readonly (readonly [string, string])[];
-  body: string | Buffer;
-  /** Real time for everything: resolving, connecting, sending, the whole answer. */
-  timeoutMs: number;
+  /** Or what writes it and ends the request. */
+  body?: string | Buffer | ((request: http.ClientRequest) => unknown);
+  /** What decides over the address. Null where the user named that one server, as the emulator of a command. */
+  guard: Pick<Egress, 'admit'> | null;
+  /** Real time for everything: resolving, connecting, sending, the whole answer. Default: no limit. */
+  timeoutMs?: number;
+  /** Real time without a byte, in either direction. Default: no limit. */
+  silenceMs?: number;
   signal?: AbortSignal;
-  /** Default: a connection for this request only. */
-  agent?: http.Agent;
-  lookup?: LookupFunction;
+  /** Default: Node's own; `false`: a connection for this request only. */
+  agent?: http.Agent | false;
   /** What is asked of TLS, for an https address. */
   tls?: Pick<TlsOptions, 'servername' | 'checkServerIdentity'>;
-  /** The answer is read to its end, but no more of its body is kept. */
-  keepBytes: number;
 }
 
-/** What a receiver answered. */
+/** What was answered. */
 export interface Answer {
   status: number;
   headers: [string, string][];
   body: Buffer;
 }
 
-class TimeOut extends Error {}
+/** Answers to orders, probes, attacks and lines of a manifest are read no further than this. */
+export const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** Asks for an answer as it is: what is sent encoded all the same is not decoded, since a little of it can be a lot. */
+export const IDENTITY = ['Accept-Encoding', 'identity'] as const;
+
+/**
+ * Sends one request as it is, no redirect is followed, and reads the answer to its end, so that the connection can be
+ * used again.
+ *
+ * @param keepBytes no more of its body is kept
+ * @param address of `outgoing`, where it was parsed already
+ * @throws as `open`
+ */
+export async function send(outgoing: Outgoing, keepBytes: number, address?: URL): Promise<Answer> {
+  const answer = await open(outgoing, address);
+  const { body, error } = await readBody(answer, keepBytes, true);
+  if (error) throw error;
+  return { status: answer.statusCode ?? 0, headers: headerPairs(answer.rawHeaders), body };
+}
 
 /**
  * Sends one request as it is: no header is added but what the protocol needs, no redirect is followed.
  *
  * @param address of `outgoing`, where it was parsed already
- * @throws what `describeFailure` puts into words, or what `lookup` fails with
+ * @returns the answer when it begins, whose body is still to be read, or to be destroyed
+ * @throws GatewayError `forbidden` by the guard, `timed_out`; else what `describeFailure` puts into words
  */
-export async function send(outgoing: Outgoing, address = new URL(outgoing.url)): Promise<Answer> {
-  return attempt(outgoing, address, performance.now() + outgoing.timeoutMs, false);
+export function open(outgoing: Outgoing, address = new URL(outgoing.url)): Promise<http.IncomingMessage> {
+  return attempt(outgoing, address, performance.now(), false);
 }
 
-/** @param deadline when the time-out is over, on the clock of `performance.now()`: the same for a retry */
+/** @param started when the time-out began, on the clock of `performance.now()`: the same for a retry */
 async function attempt(
   outgoing: Outgoing,
   address: URL,
-  deadline: number,
+  started: number,
   isRetry: boolean,
-): Promise<Answer> {
-  const { signal } = outgoing;
+): Promise<http.IncomingMessage> {
+  const { method, body, guard, signal, agent, timeoutMs, silenceMs } = outgoing;
   signal?.throwIfAborted();
+  const lookup = guard?.admit(address);
   // TLS is only loaded for who needs it.
   const client = address.protocol === 'https:' ? await import('node:https') : http;
-  const request = open(outgoing, address, client);
-  const abort = () => request.destroy(signal?.reason);
-  const timer = setTimeout(() => request.destroy(new TimeOut()), Math.max(deadline - performance.now(), 0));
-  signal?.addEventListener('abort', abort, { once: true });
-  try {
-    return await answerOf(request, outgoing);
-  } catch (error) {
-    // The receiver closed a kept-alive connection just as it was used again: that is no attempt yet.
-    const stale = request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
-    if (stale && !isRetry) return await attempt(outgoing, address, deadline, true);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
-  }
-}
-
-function open(
-  { method, headers, agent, lookup, tls }: Outgoing,
-  address: URL,
-  client: Pick<typeof http, 'request'>,
-): http.ClientRequest {
-  const hasHost = headers.some(([name]) => name.toLowerCase() === 'host');
-  return client.request(address, {
-    method,
-    headers: [...(hasHost ? [] : ['Host', address.host]), ...headers.flat()],
-    agent: agent ?? false,
-    ...(lookup && { lookup }),
-    ...tls,
-  });
-}
-
-function answerOf(request: http.ClientRequest, { body, keepBytes }: Outgoing): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const finish = ({ statusCode = 0, rawHeaders }: http.IncomingMessage, chunks: readonly Buffer[] = []) =>
-      resolve({
-        status: statusCode,
-        headers: headerPairs(rawHeaders),
-        body: Buffer.concat(chunks).subarray(0, keepBytes),
-      });
-    // An end without an answer or an error must not leave anybody waiting.
-    const closed = () =>
-      reject(Object.assign(new Error('closed before the end of the answer'), { code: 'ECONNRESET' }));
-    request.on('error', reject);
-    request.on('close', closed);
+    const request = client.request(address, {
+      method,
+      headers: headersOf(outgoing, address),
+      agent,
+      lookup,
+      timeout: silenceMs,
+      ...outgoing.tls,
+    });
+    const abort = () => request.destroy(signal?.reason);
+    const giveUp = (limitMs: number) => request.destroy(tooLate(address, limitMs));
+    const left = timeoutMs && Math.max(started + timeoutMs - performance.now(), 0);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, left, timeoutMs);
+    signal?.addEventListener('abort', abort, { once: true });
+    if (silenceMs !== undefined) request.on('timeout', () => giveUp(silenceMs));
+    let answer: http.IncomingMessage | undefined;
+    const begin = (begun: http.IncomingMessage) => {
+      answer = begun;
+      resolve(begun);
+    };
+    request.on('response', begin);
     // Nobody asked to switch protocols: an answer like any other, and no connection to keep.
-    request.on('upgrade', (incoming, socket) => {
+    request.on('upgrade', (begun, socket) => {
       socket.destroy();
-      finish(incoming);
+      begin(begun);
     });
-    request.on('response', (incoming) => {
-      request.off('close', closed);
-      const chunks: Buffer[] = [];
-      let kept = 0;
-      incoming.on('data', (chunk: Buffer) => {
-        if (kept < keepBytes) chunks.push(chunk);
-        kept += chunk.length;
-      });
-      incoming.on('error', reject);
-      incoming.on('close', closed);
-      incoming.on('end', () => {
-        incoming.off('close', closed);
-        finish(incoming, chunks);
-      });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      // What reads it hears of the reason, such as a time-out.
+      if (answer) return void answer.destroy(error);
+      // The server closed a kept-alive connection just as it was used again: that is no attempt yet.
+      const isStale = request.reusedSocket && error.code === 'ECONNRESET' && !isRetry;
+      resolve(isStale ? attempt(outgoing, address, started, true) : Promise.reject(error));
     });
-    request.end(body);
+    request.on('close', () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      // An end without an answer or an error must not leave anybody waiting.
+      if (!answer) reject(brokenOff());
+    });
+    if (typeof body === 'function') body(request);
+    else request.end(body);
   });
 }
+
+function headersOf({ headers }: Outgoing, { host }: URL): string[] {
+  const hasHost = headers.some(([name]) => name.toLowerCase() === 'host');
+  return [...(hasHost ? [] : ['Host', host]), ...headers.flat()];
+}
+
+function tooLate({ host }: URL, limitMs: number): GatewayError {
+  return new GatewayError('timed_out', `no complete answer from ${host} within ${limitMs / 1_000} s`);
+}
+
+const brokenOff = () =>
+  Object.assign(new Error('closed before the end of the answer'), { code: 'ECONNRESET' });
+
+/**
+ * What comes of an answer's body.
+ *
+ * @param keepBytes no more of it is kept
+ * @param readsOn whether the rest is read all the same; else the connection is closed
+ * @returns the beginning of the body, and why that is all where it broke off
+ */
+export function readBody(
+  answer: http.IncomingMessage,
+  keepBytes: number,
+  readsOn = false,
+): Promise<{ body: Buffer; error: Error | undefined }> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let kept = 0;
+    let isEnough = false;
+    const finish = (error?: Error) => resolve({ body: Buffer.concat(chunks).subarray(0, keepBytes), error });
+    const isSwitched = answer.statusCode === 101;
+    if (isSwitched || answer.destroyed) return finish(isSwitched ? undefined : brokenOff());
+    answer.on('data', (chunk: Buffer) => {
+      if (kept < keepBytes) chunks.push(chunk);
+      kept += chunk.length;
+      isEnough = kept >= keepBytes && !readsOn;
+      if (isEnough) answer.destroy();
+    });
+    answer.on('error', finish);
+    answer.on('end', () => finish());
+    answer.on('close', () => {
+      if (!answer.readableEnded && !answer.errored) finish(isEnough ? undefined : brokenOff());
+    });
+  });
+}
+
+/**
+ * The whole body as text.
+ *
+ * @throws GatewayError `body_too_large`, or `check_failed` for one that is encoded; else what `describeFailure` puts
+ *   into words
+ */
+export async function readText(answer: http.IncomingMessage, maxBytes = MAX_ANSWER_BYTES): Promise<string> {
+  const { 'content-encoding': coding = 'identity' } = answer.headers;
+  if (coding.toLowerCase() !== 'identity') {
+    answer.destroy();
+    throw new GatewayError('check_failed', `the answer is encoded (${coding}), which was not asked for`);
+  }
+  const { body, error } = await readBody(answer, maxBytes + 1);
+  if (error) throw error;
+  if (body.length <= maxBytes) return body.toString('utf8');
+  throw new GatewayError('body_too_large', `the answer has more than ${size(maxBytes)}`);
+}
+
+const size = (bytes: number) =>
+  bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /** Node's flat list of header names and values as pairs. */
 export function headerPairs(raw: readonly string[]): [string, string][] {
@@ -142,12 +212,11 @@ const TRUST_BY =
  *
  * @param trustBy what to do about a certificate that is not trusted
  */
-export function describeFailure(error: unknown, url: string, timeoutMs: number, trustBy = TRUST_BY): string {
+export function describeFailure(error: unknown, url: string, trustBy = TRUST_BY): string {
   if (!URL.canParse(url)) return `"${url}" is no address`;
-  if (error instanceof AggregateError) return describeFailure(error.errors[0], url, timeoutMs, trustBy);
+  if (error instanceof AggregateError) return describeFailure(error.errors[0], url, trustBy);
   const { host, hostname } = new URL(url);
   const { code, message, name } = error as NodeJS.ErrnoException;
-  if (error instanceof TimeOut) return `no complete answer from ${host} within ${timeoutMs / 1000} s`;
   if (name === 'AbortError') return 'the emulator is stopping';
   if (code === 'EPROTO' || code?.startsWith('ERR_SSL_')) return describeTlsFailure(host, message);
   if (isTlsAlert(error)) return `${host} expects https: use an address that begins with https://`;

@@ -8,13 +8,14 @@ import { maskedRequest, paymentView, settledView } from './control/views.ts';
 import type { AppParts } from './environment.ts';
 
 /** This emulator as an audit needs it, without any request to itself. */
-function auditGateway(parts: AppParts): AuditGateway {
+function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGateway {
   const { dialect, events, merchants, payments, runtime, state } = parts;
   const settle = async (id: string, how: SettleInput) => {
     const { by = 'control', ...rest } = how;
     return settledView(await payments.settle(id, { ...rest, by }), parts);
   };
   return {
+    egress,
     get url() {
       return runtime.baseUrl();
     },
@@ -54,8 +55,11 @@ function auditGateway(parts: AppParts): AuditGateway {
 }
 
 /** Audits a shop with the emulator's own egress rules. The audit itself is loaded only then. */
-export async function auditShop(parts: AppParts, options: AuditOptions): Promise<AuditReport> {
-  const { dialect, runtime } = parts;
-  const [{ audit }, tools] = await Promise.all([import('../audit/audit.ts'), dialect.merchant.ipn()]);
-  return audit(auditGateway(parts), tools, { ...options, allowIpnHosts: runtime.options.allowIpnHost });
+export async function auditShop(
+  parts: AppParts,
+  egress: AuditGateway['egress'],
+  options: AuditOptions,
+): Promise<AuditReport> {
+  const [{ audit }, tools] = await Promise.all([import('../audit/audit.ts'), parts.dialect.merchant.ipn()]);
+  return audit(auditGateway(parts, egress), tools, options);
 }

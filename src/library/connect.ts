@@ -120,8 +120,12 @@ export function clientOf(
     },
     audit: async (options) => {
       requireObject('the options of an audit', options);
-      const { audit } = await import('../audit/audit.ts');
-      return audit(client, await dialect.ipn(), options);
+      const [{ audit }, { egressOf }] = await Promise.all([
+        import('../audit/audit.ts'),
+        import('./egress.ts'),
+      ]);
+      const egress = await egressOf(server, options.allowIpnHosts);
+      return audit({ ...client, egress }, await dialect.ipn(), options);
     },
   };
   return client;

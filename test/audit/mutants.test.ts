@@ -1,7 +1,5 @@
 import { describe, it } from 'vitest';
-import { audit } from '../../src/audit/audit.ts';
 import { startGatewaySim } from '../../src/index.ts';
-import { dialect } from '../../src/library/merchant-client.ts';
 import { MUTANTS, usePublicKey } from '../merchants/mutants.ts';
 import { startShop } from '../merchants/node-shop.ts';
 
@@ -12,7 +10,7 @@ describe('a handler that lacks one check', () => {
     await using sim = await startGatewaySim({ secretKey: SECRET });
     usePublicKey(sim.publicKey);
     await using shop = await startShop(sim, handler);
-    const report = await audit(sim, await dialect.ipn(), {
+    const report = await sim.audit({
       ipnUrl: shop.ipnUrl,
       order: shop.place,
       probe: shop.probe,

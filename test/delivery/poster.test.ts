@@ -228,7 +228,7 @@ describe('a post that brings no answer says why, in words', () => {
     ],
   ])('when OpenSSL says it with %s', (code, message) => {
     const error = Object.assign(new Error(message), { code });
-    expect(describeFailure(error, 'https://localhost:3000/ipn', 1_000)).toBe(
+    expect(describeFailure(error, 'https://localhost:3000/ipn')).toBe(
       'localhost:3000 speaks plain http: use an address that begins with http://',
     );
   });
@@ -237,7 +237,7 @@ describe('a post that brings no answer says why, in words', () => {
     const message =
       '80:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:../x.c:1590:SSL alert number 70';
     const error = Object.assign(new Error(message), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
-    expect(describeFailure(error, 'https://localhost/ipn', 1_000)).toBe(
+    expect(describeFailure(error, 'https://localhost/ipn')).toBe(
       'no secure connection to localhost: tlsv1 alert protocol version',
     );
   });

@@ -126,12 +126,13 @@ describe('an audit by the page', () => {
     expect(await state()).toMatchObject({ code: 'not_found' });
   });
 
-  it('never holds the emulator itself for a shop, nor sends past its own egress rules', async () => {
+  it.each(['ipnUrl', 'orderUrl', 'probeUrl'])('never sends to the emulator itself by %s', async (name) => {
     const { sim, post, asked } = await prepared();
-    const answer = await post({ ...asked, ipnUrl: `${sim.url}/ipn` });
+    const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
+    const answer = await post({ ...asked, [name]: own });
     expect([answer.status, text(await answer.text())]).toEqual([
       403,
-      expect.stringContaining('is the emulator itself'),
+      expect.stringContaining(`${name} may not be reached: localhost (127.0.0.1) port`),
     ]);
   });
 

@@ -20,7 +20,6 @@ async function auditsBy(audit: (options: AuditOptions) => Promise<AuditReport>) 
   const stopping = new AbortController();
   const audits = new Audits({
     ...{ clock: new Clock(), events: server.parts.events, audit, stopped: stopping.signal },
-    unreachable: () => null,
     report: (error) => reported.push(error),
   });
   const ended = async () => {

@@ -151,7 +151,9 @@ export const INITIATE: readonly AuditCase[] = [
       'Customers of the shop under test come back to another one, perhaps to the one in production.',
     ),
     ({ parts }, { ipnUrl, successUrl }) => {
-      const isPublic = parts.refusal(successUrl) !== null && parts.refusal(ipnUrl) === null;
+      const { egress } = parts.gateway;
+      const isElsewhere = !egress.looksLocal(successUrl) && egress.unreachable(successUrl) !== null;
+      const isPublic = isElsewhere && egress.unreachable(ipnUrl) === null;
       return found(isPublic ? 'fail' : 'pass', successUrl);
     },
   ),

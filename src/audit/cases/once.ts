@@ -127,7 +127,7 @@ const copies = (count: number) =>
 /** The browser comes back while the IPN arrives. */
 const withReturn = (name: string, about: string, ipnFirst: boolean): AuditCase =>
   together(name, about, (shop, payment) => {
-    const refused = shop.parts.refusal(payment.successUrl);
+    const refused = shop.parts.gateway.egress.unreachable(payment.successUrl);
     if (!shop.parts.hasOrders || refused)
       return 'the success_url is not one of this shop that can be opened here';
     const both = [targetOf(shop, payment).post(shop.ipnOf(payment)), { url: payment.successUrl }];

@@ -37,13 +37,13 @@ function returns(name: string, about: string, shotOf: (payment: Payment) => Shot
         );
       }
       return withOrder(shop, async (payment, before) => {
-        const refused = shop.parts.refusal(payment.successUrl);
-        if (refused) return skipped(`the success_url is not local: ${refused}`);
         const { host, port } = endpointOf(new URL(payment.successUrl));
         const own = new URL(shop.parts.gateway.url);
         if (host === own.hostname && String(port) === own.port) {
           return skipped('the success_url is a page of the emulator, not of the shop');
         }
+        const refused = shop.parts.gateway.egress.unreachable(payment.successUrl);
+        if (refused) return skipped(`the success_url is not local: ${refused}`);
         const shot = { headers: [['User-Agent', 'Mozilla/5.0'] as const], ...shotOf(payment) };
         const observation = await shop.send(shot);
         const after = await shop.lookAfterGrace(payment);

@@ -1,4 +1,4 @@
-import { auditCases, audit as runAudit } from '../../audit/audit.ts';
+import { auditCases } from '../../audit/audit.ts';
 import { htmlReport } from '../../audit/html-report.ts';
 import { junitReport } from '../../audit/junit-report.ts';
 import { reconcile as runReconcile } from '../../audit/reconcile.ts';
@@ -8,7 +8,8 @@ import { command, hint } from '../../contract/hint.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { clientOf } from '../../library/connect.ts';
 import { controlServer } from '../../library/control-client.ts';
-import { dialect, requireMerchant } from '../../library/merchant-client.ts';
+import { egressOf } from '../../library/egress.ts';
+import { requireMerchant } from '../../library/merchant-client.ts';
 import type { Actions } from '../commands/audit.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { auditText, caseLine } from '../format-audit.ts';
@@ -31,7 +32,7 @@ export const audit: Actions['audit'] = async (context) => {
   process.once('SIGINT', interrupt);
   const { gateway, stop } = own ? await ownEmulator(context) : await running(context);
   try {
-    const report = await runAudit(gateway, await dialect.ipn(), {
+    const report = await gateway.audit({
       ...chosen,
       ipnUrl,
       signal: interrupted.signal,
@@ -133,7 +134,8 @@ async function ownEmulator({ io, output }: Context): Promise<Emulator> {
 export const reconcile: Actions['reconcile'] = async ({ options, connect }) => {
   const server = await connect();
   const gateway = clientOf(server, null, await requireMerchant(server));
-  const differences = await runReconcile(gateway, options);
+  const egress = await egressOf(server, options.allowIpnHost);
+  const differences = await runReconcile({ ...gateway, egress }, options);
   const columns = {
     Identifier: ({ identifier }: (typeof differences)[number]) => identifier,
     Problem: ({ problem }: (typeof differences)[number]) => problem,

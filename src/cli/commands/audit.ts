@@ -19,6 +19,8 @@ orders in the shop's database. {identifier} stands for the identifier of an orde
 GATEWAY_SIM_INITIATE_URL and the keys. Without a probe nothing can be proven. Exit code 1 when a case fails, or when
 the audit could not be carried out.`;
 
+const ALLOW_IPN_HOST = list('host', 'let requests out to this public host; repeatable');
+
 const PROBE = {
   probeCmd: text('command', 'prints what the shop knows of the order {identifier}'),
   probeUrl: text('url', 'the same from an address, such as http://localhost:3000/orders/{identifier}'),
@@ -51,7 +53,7 @@ const COMMANDS = {
       failOn: list('verdicts', 'exit 1 on these, too: exposed, unproven; repeatable'),
       own: flag('in an emulator of its own, in memory, on the port of the configuration'),
       timeout: duration('for an answer, an order and a look each, such as 5s (default: 10s and more)'),
-      allowIpnHost: list('host', 'let requests out to this public host; repeatable'),
+      allowIpnHost: ALLOW_IPN_HOST,
       junit: text('file', 'write the report as JUnit XML, too'),
       html: text('file', 'write the report as one page, too'),
       list: flag('print every case with what it stands for, and run none'),
@@ -68,6 +70,7 @@ const COMMANDS = {
       ...PROBE,
       orderAmount: text('path', 'where the probe says what was paid, such as .total'),
       fulfilled: text('path', 'where the probe counts how often it was fulfilled, such as .shipments'),
+      allowIpnHost: ALLOW_IPN_HOST,
     },
     examples: ["reconcile --probe-cmd './order-status {identifier}' --paid-when /paid/"],
   },

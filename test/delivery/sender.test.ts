@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { Egress } from '../../src/delivery/egress.ts';
+import { MAX_ANSWER_BYTES, type Outgoing, open, readText } from '../../src/delivery/sender.ts';
+import { BROKEN, startAnswering } from '../helpers/answering.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+
+const GET = { method: 'GET', headers: [], guard: null, agent: false } as const;
+
+const textOf = async (url: string, more: Partial<Outgoing> = {}) =>
+  readText(await open({ ...GET, url, ...more }));
+
+describe('an answer that is read as text', () => {
+  it('is read up to its limit, and then its connection is closed', async () => {
+    const whole = 'x'.repeat(MAX_ANSWER_BYTES);
+    const { url } = await startReceiver([{ body: whole }, { body: `${whole}x` }]);
+    expect(await textOf(url)).toBe(whole);
+    await expect(textOf(url)).rejects.toMatchObject({
+      code: 'body_too_large',
+      message: 'the answer has more than 256 KiB',
+    });
+  });
+
+  it('may be without an end', async () => {
+    const url = await startAnswering((_, response) => BROKEN.endless(response));
+    await expect(textOf(url)).rejects.toMatchObject({ code: 'body_too_large' });
+  });
+
+  it('is not decoded', async () => {
+    const url = await startAnswering((_, response) => BROKEN.encodes(response));
+    await expect(textOf(url)).rejects.toMatchObject({
+      code: 'check_failed',
+      message: 'the answer is encoded (gzip), which was not asked for',
+    });
+  });
+
+  it.each([
+    ['in all', { timeoutMs: 50 }],
+    ['without a byte', { silenceMs: 50 }],
+  ])('has its time %s', async (_, limit) => {
+    const url = await startAnswering((_request, response) => BROKEN.hangs(response));
+    await expect(textOf(url, limit)).rejects.toMatchObject({
+      code: 'timed_out',
+      message: `no complete answer from ${new URL(url).host} within 0.05 s`,
+    });
+  });
+
+  it('may break off', async () => {
+    const url = await startAnswering((_, response) => BROKEN.resets(response));
+    await expect(textOf(url)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+});
+
+describe('a request', () => {
+  it('has its time before the answer begins, too', async () => {
+    const { url } = await startReceiver(['hang']);
+    await expect(textOf(url, { silenceMs: 50 })).rejects.toMatchObject({ code: 'timed_out' });
+  });
+
+  it('follows no redirect', async () => {
+    const { url, requests } = await startReceiver([{ status: 302, headers: { Location: '/elsewhere' } }]);
+    expect((await open({ ...GET, url })).destroy().statusCode).toBe(302);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is held back by its guard when its name is resolved', async () => {
+    const { port, requests } = await startReceiver();
+    const guard = new Egress([], () => port);
+    await expect(textOf(`http://localhost:${port}/`, { guard })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('is the emulator itself'),
+    });
+    expect(requests).toEqual([]);
+  });
+});
