@@ -1,4 +1,4 @@
-import type { GatewaySim, GatewaySimClient, StartGatewaySimOptions } from './library/api.ts';
+import type { Duration, GatewaySim, GatewaySimClient, StartGatewaySimOptions } from './library/api.ts';
 import { connectNamed } from './library/connect.ts';
 import { start } from './library/start.ts';
 
@@ -25,12 +25,18 @@ export function startGatewaySim(options: StartGatewaySimOptions = {}): Promise<G
  *   was started in this folder or one above it
  * @param options `controlToken`: what it asks for when it does not listen on a loopback address; default: the variable
  *   GATEWAY_SIM_CONTROL_TOKEN. `tlsCa`: the file to trust where it speaks https (in its ready event); default: the
- *   variable GATEWAY_SIM_TLS_CA, else the one of an emulator that was started in this folder or one above it
- * @throws GatewayError `no_server` when none is named or nothing answers there, `unauthorized` without the right token
+ *   variable GATEWAY_SIM_TLS_CA, else the one of an emulator that was started in this folder or one above it. `timeout`:
+ *   for the emulator to send something, in real time; default: 30 s, and five minutes for what waits for receivers
+ * @throws GatewayError `no_server` when none is named or nothing answers there, `unauthorized` without the right token,
+ *   `timed_out` for one that falls silent. Every call of the client fails with a GatewayError, too
  */
 export function connectGatewaySim(
   url?: string,
-  { controlToken, tlsCa }: { controlToken?: string | undefined; tlsCa?: string | undefined } = {},
+  options: {
+    controlToken?: string | undefined;
+    tlsCa?: string | undefined;
+    timeout?: Duration | undefined;
+  } = {},
 ): Promise<GatewaySimClient> {
-  return connectNamed(url, { controlToken, caFile: tlsCa }, process.env, process.cwd());
+  return connectNamed(url, options, process.env, process.cwd());
 }

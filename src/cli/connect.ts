@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
-import { isEmulator, isSuccess, request, SilentServer } from '../library/request.ts';
+import { isEmulator, isSuccess, request } from '../library/request.ts';
 import { isUntrusted } from '../library/trust.ts';
 import { ownUrlOf } from '../options/base-url.ts';
 import { readSecret } from '../options/secret-file.ts';
@@ -108,7 +108,7 @@ export async function probe(
   } catch (error) {
     if (isUntrusted(error)) throw noServer(url, error);
     // What takes a connection and then says nothing is still there.
-    return error instanceof SilentServer ? 'unready' : 'nothing';
+    return error instanceof GatewayError && error.code === 'timed_out' ? 'unready' : 'nothing';
   }
 }
 

@@ -2,7 +2,7 @@ import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { findServer } from '../store/server-file.ts';
-import type { GatewaySimClient, StateSnapshot } from './api.ts';
+import type { Duration, GatewaySimClient, StateSnapshot } from './api.ts';
 import { requireFields, requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
 import { type Connection, type ControlServer, controlServer } from './control-client.ts';
@@ -25,18 +25,19 @@ import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from '.
  */
 export async function connectNamed(
   given: string | undefined,
-  options: Omit<Connection, 'url'>,
+  options: { controlToken?: string | undefined; tlsCa?: string | undefined; timeout?: Duration | undefined },
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Promise<GatewaySimClient> {
   const variable = env['GATEWAY_SIM_CONTROL_TOKEN'];
   const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
   const controlToken = options.controlToken || inVariable || undefined;
-  const caFile = options.caFile || env['GATEWAY_SIM_TLS_CA'] || undefined;
+  const limitMs = options.timeout === undefined ? undefined : milliseconds('timeout', options.timeout);
+  const caFile = options.tlsCa || env['GATEWAY_SIM_TLS_CA'] || undefined;
   const named = given ?? (env['GATEWAY_SIM_URL'] || undefined);
   const found = await findServer(cwd);
   const known = named === undefined || named === found?.url ? found : undefined;
-  const trusted = { caFile: caFile ?? known?.tlsCa ?? undefined };
+  const trusted = { caFile: caFile ?? known?.tlsCa ?? undefined, limitMs };
   if (named !== undefined) return connect({ url: named, controlToken, ...trusted });
   if (found)
     return connect({

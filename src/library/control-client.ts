@@ -1,8 +1,17 @@
+import { parseDuration } from '../contract/duration.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import type { ControlApi } from '../http/control/routes.ts';
-import { type Answer, isEmulator, isSuccess, readJson, request } from './request.ts';
+import {
+  type Answer,
+  isEmulator,
+  isSuccess,
+  LIMIT_MS,
+  MAX_STATE_BYTES,
+  readJson,
+  request,
+} from './request.ts';
 import { isUntrusted } from './trust.ts';
 
 export interface Connection {
@@ -10,7 +19,19 @@ export interface Connection {
   controlToken?: string | undefined;
   /** The certificates that are trusted, where it speaks https; default: the usual ones. */
   caFile?: string | undefined;
+  /** Real time without a byte, in milliseconds; default: 30 s, and five minutes for what waits for receivers. */
+  limitMs?: number | undefined;
 }
+
+/**
+ * Waits for receivers, or moves a whole state: these begin to answer late. The emulator itself gives up before five
+ * minutes are over.
+ */
+const SLOW: readonly string[] = [
+  ...['POST /clock', 'POST /ipns', 'POST /ipns/:id/resend', 'POST /payments/:ref/settle'],
+  ...['POST /reset', 'GET /snapshot', 'PUT /snapshot'],
+];
+const SLOW_LIMIT_MS = 300_000;
 
 /** What a call of a route takes: the parts that the route has. */
 type CallInput<Key extends keyof ControlApi> = {
@@ -31,22 +52,26 @@ export interface ControlServer extends Pick<Connection, 'caFile'> {
    * Calls a route of the control API, such as `POST /payments/:ref/settle`.
    *
    * @returns the body of the response
-   * @throws GatewayError with the code that the emulator answered; `no_server` when no emulator answered
+   * @throws GatewayError with the code that the emulator answered; `no_server` when no emulator answered, `timed_out`
+   *   when it fell silent
    */
   call<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<ControlApi[Key]['answer']>;
-  /** The same for what is no JSON message: a stream, or text whose layout matters. */
+  /** The same for what is no JSON message: a stream, or text whose layout matters. Who reads it bounds it. */
   open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Answer>;
 }
 
-export function controlServer({ url: given, controlToken, caFile }: Connection): ControlServer {
+export function controlServer({ url: given, controlToken, caFile, limitMs }: Connection): ControlServer {
   const url = given.replace(/\/+$/, '');
+  if (controlToken && !/^[\x21-\x7e]+$/.test(controlToken)) {
+    throw new GatewayError('usage', 'the control token holds characters that no header can have');
+  }
   const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
   const open = async (key: string, input: LooseInput = {}) => {
     const [method = 'GET', path = ''] = key.split(' ');
     const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
-      ...{ method, caFile },
+      ...{ method, caFile, limitMs: limitOf(key, input, limitMs) },
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
-      body: input.json && JSON.stringify(input.json),
+      body: input.json && written(input.json),
     }).catch((error: unknown) => {
       throw noServer(url, error);
     });
@@ -57,10 +82,14 @@ export function controlServer({ url: given, controlToken, caFile }: Connection):
   };
   const call = async (key: string, input?: LooseInput) => {
     const answer = await open(key, input);
-    // The answer may break off on the way.
-    return readJson(answer).catch((error: unknown) => {
-      throw noServer(url, error);
-    });
+    // The answer may break off on the way, and be one that no emulator gives.
+    const body = await readJson(answer, key === 'GET /snapshot' ? MAX_STATE_BYTES : undefined).catch(
+      (error: unknown) => {
+        throw noServer(url, error);
+      },
+    );
+    if (typeof body !== 'object' || body === null) throw noServer(url);
+    return body;
   };
   return { url, open, call, caFile } as ControlServer;
 }
@@ -69,6 +98,22 @@ interface LooseInput {
   param?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, unknown>>;
   json?: object;
+}
+
+/** @throws GatewayError `usage` for what JSON cannot hold, such as a circle */
+function written(json: object): string {
+  try {
+    return JSON.stringify(json);
+  } catch (cause) {
+    throw new GatewayError('usage', `what is sent must be JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** What a call asks for itself is real time, too, and the emulator keeps to it. */
+function limitOf(key: string, { json }: LooseInput, limitMs = LIMIT_MS): number {
+  if (!SLOW.includes(key)) return limitMs;
+  const { timeout } = (json ?? {}) as { timeout?: string };
+  return Math.max(limitMs, SLOW_LIMIT_MS, (parseDuration(timeout) ?? 0) + LIMIT_MS);
 }
 
 function addressOf(path: string, { param = {}, query = {} }: LooseInput): string {
@@ -89,7 +134,7 @@ export function segment(text: string): string {
   if (text === '.' || text === '..') {
     throw new GatewayError('usage', `"${text}" cannot be part of an address: name the payment by its id`);
   }
-  return encodeURIComponent(text.toWellFormed());
+  return encodeURIComponent(String(text).toWellFormed());
 }
 
 /** The error that is in a refused response; `no_server` when what answered is no gateway-sim. */

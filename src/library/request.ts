@@ -1,10 +1,6 @@
-import * as http from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { IDENTITY, open, readText } from '../delivery/sender.ts';
 import { trustingAgent } from './trust.ts';
-
-/*
- * Node's own client instead of fetch: a command asks one question, and the parts of fetch take as long to load as all
- * the rest of the command.
- */
 
 export interface RequestOptions {
   method?: string;
@@ -12,63 +8,45 @@ export interface RequestOptions {
   body?: string | undefined;
   /** The certificates that are trusted, where it speaks https; default: the usual ones. */
   caFile?: string | undefined;
-  /** For the answer to begin, in milliseconds of real time; default: no limit. */
-  limitMs?: number;
+  /** In milliseconds of real time, without a byte; default: `LIMIT_MS`. */
+  limitMs?: number | undefined;
 }
 
 /** An answer whose body is still to be read, or to be destroyed. */
-export type Answer = http.IncomingMessage;
+export type Answer = IncomingMessage;
 
-/** What did not answer in time is there, and silent. */
-export class SilentServer extends Error {}
+/** What an emulator takes to answer what is in its memory is far below this (chosen). */
+export const LIMIT_MS = 30_000;
+/** No list of an emulator is as large (chosen). */
+const MAX_JSON_BYTES = 64 * 2 ** 20;
+/** Of a whole state: no longer text fits into one of Node. */
+export const MAX_STATE_BYTES = 2 ** 29 - 24;
 
 /**
- * Sends a request to an emulator. Redirects are not followed: none of its routes for programs answers with one.
+ * Sends a request to the emulator that the user means. Redirects are not followed: none of its routes for programs
+ * answers with one.
  *
- * @throws SilentServer, or the error of the connection
+ * @throws GatewayError `timed_out`, `usage` for a file that cannot be read, or the error of the connection
  */
 export async function request(url: string, options: RequestOptions = {}): Promise<Answer> {
-  if (!url.toLowerCase().startsWith('https:')) return answerTo(http.request, url, options);
-  const { request: send } = await import('node:https');
-  const agent = options.caFile === undefined ? undefined : await trustingAgent(options.caFile);
-  return answerTo((address, more) => send(address, { ...more, ...(agent && { agent }) }), url, options);
-}
-
-function answerTo(
-  send: (url: string, options: http.RequestOptions) => http.ClientRequest,
-  url: string,
-  options: RequestOptions,
-  isRetry = false,
-): Promise<Answer> {
-  const { method = 'GET', headers = {}, body, limitMs } = options;
-  return new Promise((resolve, reject) => {
-    const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-    const sent = send(url, { method, headers: { ...headers, ...length } });
-    const silence = limitMs && setTimeout(() => sent.destroy(new SilentServer()), limitMs);
-    sent.on('response', resolve);
-    sent.on('error', (error: NodeJS.ErrnoException) => {
-      // The server closed a kept-alive connection just as it was used again.
-      const isStale = sent.reusedSocket && error.code === 'ECONNRESET' && !isRetry;
-      resolve(isStale ? answerTo(send, url, options, true) : Promise.reject(error));
-    });
-    sent.on('close', () => {
-      clearTimeout(silence);
-      reject(new Error('closed before the answer'));
-    });
-    sent.end(body);
+  const { method = 'GET', headers = {}, body, caFile, limitMs = LIMIT_MS } = options;
+  const isSecure = /^https:/i.test(url);
+  const agent = isSecure && caFile !== undefined ? await trustingAgent(caFile) : undefined;
+  const length = String(Buffer.byteLength(body ?? ''));
+  return open({
+    ...{ url, method, guard: null, silenceMs: limitMs, ...(agent && { agent }) },
+    headers: [
+      IDENTITY,
+      ...Object.entries(headers),
+      ...(method === 'GET' ? [] : [['Content-Length', length] as const]),
+    ],
+    ...(body !== undefined && { body }),
   });
 }
 
-/** The whole body. @throws when it breaks off */
-export async function readText(answer: Answer): Promise<string> {
-  let text = '';
-  for await (const part of answer.setEncoding('utf8')) text += part;
-  return text;
-}
-
-/** The whole body. @throws when it breaks off or is no JSON */
-export async function readJson(answer: Answer): Promise<unknown> {
-  return JSON.parse(await readText(answer));
+/** The whole body. @throws when it breaks off, is encoded, too large or no JSON */
+export async function readJson(answer: Answer, maxBytes = MAX_JSON_BYTES): Promise<unknown> {
+  return JSON.parse(await readText(answer, maxBytes));
 }
 
 /** Whether a status is a success. */

@@ -1,4 +1,5 @@
 import type { SimEvent } from '../../contract/event.ts';
+import { noServer } from '../../library/control-client.ts';
 import type { Answer } from '../../library/request.ts';
 import type { Actions } from '../commands/logs.ts';
 import { showEvent } from '../format-event.ts';
@@ -9,25 +10,35 @@ export const logs: Actions['logs'] = async ({ options, output, connect }) => {
   const answer = await server.open('GET /events', {
     query: { since: '0', follow: options.follow ? 'true' : 'false' },
   });
-  for await (const data of serverSentEvents(answer)) {
+  for await (const event of serverSentEvents(answer, server.url)) {
     if (output.unread) break;
-    showEvent(JSON.parse(data) as SimEvent, output);
+    showEvent(event, output);
   }
   return undefined;
 };
 
-/** The data of server-sent events as our server writes them, a line for each; ends with the stream. */
-async function* serverSentEvents(answer: Answer): AsyncGenerator<string> {
+/** Far longer than any line of a server of ours. */
+const MAX_LINE = 64 * 2 ** 20;
+
+/**
+ * Server-sent events as our server writes them, a line for the data of each; ends with the stream.
+ *
+ * @throws GatewayError `no_server` for what no server of ours writes
+ */
+async function* serverSentEvents(answer: Answer, url: string): AsyncGenerator<SimEvent> {
   let text = '';
   try {
     for await (const chunk of answer.setEncoding('utf8')) {
       text += chunk;
       const lines = text.split('\n');
       text = lines.pop() ?? '';
-      for (const line of lines) if (line.startsWith('data: ')) yield line.slice('data: '.length);
+      if (text.length > MAX_LINE) throw noServer(url);
+      for (const line of lines) {
+        if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as SimEvent;
+      }
     }
   } catch (error) {
     // The server was killed in the middle of the stream: that ends the log like a stop does.
-    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw noServer(url, error);
   }
 }

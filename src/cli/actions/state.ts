@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
+import { readText } from '../../delivery/sender.ts';
 import { noServer } from '../../library/control-client.ts';
-import { readText } from '../../library/request.ts';
+import { MAX_STATE_BYTES } from '../../library/request.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import type { Actions } from '../commands/state.ts';
@@ -68,7 +69,7 @@ const exportState: Actions['export'] = async ({ args: [file], options, connect, 
   const server = await connect();
   const answer = await server.open('GET /snapshot');
   // As text: the layout, one record a line, is worth keeping.
-  const text = await readText(answer).catch((error: unknown) => {
+  const text = await readText(answer, MAX_STATE_BYTES).catch((error: unknown) => {
     throw noServer(server.url, error);
   });
   const counts = countsIn(text);

@@ -1,0 +1,93 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { connectGatewaySim } from '../../src/index.ts';
+import { BROKEN, startAnswering } from '../helpers/answering.ts';
+import { startLibrary } from '../helpers/library.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+
+const says = (body: string) => (response: ServerResponse) => void response.end(body);
+
+const closes = (response: ServerResponse): void => void response.destroy();
+const speaksNoHttp = (response: ServerResponse): void => void response.socket?.end('SSH-2.0-x\r\n');
+
+/** A client of what was an emulator when it connected, and then answers as it is told. */
+async function connected(
+  answer: (response: ServerResponse, method?: string) => void,
+  timeout: string | undefined,
+) {
+  let isFirst = true;
+  const url = await startAnswering(({ method }, response) => {
+    response.setHeader('X-Gateway-Sim', '1');
+    if (isFirst) response.end('{"data":[{"isDefault":true,"publicKey":"pub_x","secretKey":"sec_x"}]}');
+    else answer(response, method);
+    isFirst = false;
+  });
+  return connectGatewaySim(url, { timeout });
+}
+
+describe('a client whose emulator', () => {
+  it.each([
+    ['hangs', BROKEN.hangs, 'timed_out'],
+    ['says nothing', (): void => {}, 'timed_out'],
+    ['resets', BROKEN.resets, 'no_server'],
+    ['sends gzip', BROKEN.encodes, 'check_failed'],
+    ['does not end', BROKEN.endless, 'body_too_large'],
+    ['breaks its JSON off', says('{"data":['), 'no_server'],
+    ['says null', says('null'), 'no_server'],
+    ['closes', closes, 'no_server'],
+    ['speaks no HTTP', speaksNoHttp, 'no_server'],
+  ] as const)('%s gets a GatewayError', async (_, answer, code): Promise<void> => {
+    const client = await connected(answer, code === 'timed_out' ? '500ms' : undefined);
+    await expect(client.payments.list()).rejects.toMatchObject({ name: 'GatewayError', code });
+  });
+});
+
+describe('a connection', () => {
+  it.each(['{}', '[]', 'null', '{"data":null}', '<html>'])('is none to what answers %s', async (body) => {
+    const { url } = await startReceiver([{ body, headers: { 'X-Gateway-Sim': '1' } }]);
+    const why = { name: 'GatewayError', code: 'no_server' };
+    await expect(connectGatewaySim(url)).rejects.toMatchObject(why);
+  });
+
+  it('has its time', async () => {
+    const { url } = await startReceiver(['hang']);
+    await expect(connectGatewaySim(url, { timeout: '50ms' })).rejects.toMatchObject({
+      code: 'timed_out',
+      message: `no complete answer from ${new URL(url).host} within 0.05 s`,
+    });
+    await expect(connectGatewaySim(url, { timeout: 'soon' })).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('says so where its token fits into no header', async () => {
+    const { url } = await startReceiver();
+    const connecting = connectGatewaySim(url, { controlToken: 'to\nken' });
+    await expect(connecting).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('waits longer for what waits for receivers', async () => {
+    const waiting: ServerResponse[] = [];
+    const client = await connected((response, method) => {
+      if (method === 'POST') waiting.push(response);
+    }, '500ms');
+    const approved = client.payments.approve('order-1');
+    await expect(client.payments.list()).rejects.toMatchObject({ code: 'timed_out' });
+    waiting[0]?.end('{"redirectUrl":null}');
+    expect(await approved).toEqual({ redirectUrl: null });
+  });
+});
+
+describe('what cannot be sent', () => {
+  it.each([
+    ['a circle', (circle: Record<string, unknown>) => Object.assign(circle, { circle })],
+    ['a bigint', (values: Record<string, unknown>) => Object.assign(values, { version: 1n })],
+  ])('is refused: %s', async (_, change) => {
+    const sim = await startLibrary();
+    const state = change({ ...(await sim.snapshot()) });
+    await expect(sim.restore(state as never)).rejects.toMatchObject({ name: 'GatewayError', code: 'usage' });
+  });
+
+  it('is no reference: a number is one as text', async () => {
+    const sim = await startLibrary();
+    await expect(sim.wallets.fund(5 as never, '1')).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
