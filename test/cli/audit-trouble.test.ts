@@ -61,7 +61,8 @@ describe('what goes wrong with an audit', () => {
     const { url, cwd, env } = await prepare('node');
     const { cmd, pids } = hangingCommand(cwd);
     const order = script(`${ORDER}.then(() => console.log(1))`, `${url}/order`);
-    const audit = launch(['audit', `${url}/ipn`, '--order-cmd', `${order}; ${cmd}`], { cwd, env });
+    const hanging = ['--order-cmd', `${order}; ${cmd}`, '--timeout', '1h'];
+    const audit = launch(['audit', `${url}/ipn`, ...hanging], { cwd, env });
     const started = await pids();
     for (const [index, signal] of signals.entries()) {
       if (index) await audit.until((_, stderr) => stderr.includes('Ctrl-C again ends it at once'));
