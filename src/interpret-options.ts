@@ -2,6 +2,7 @@ import { hostName, isEmail, isLoopback } from './contract/address.ts';
 import { parseDuration } from './contract/duration.ts';
 import { GatewayError, nearestName } from './contract/error.ts';
 import { SENT_ON_REQUEST } from './contract/outcomes.ts';
+import { type OwnPages, readOrigin } from './contract/page-origin.ts';
 import type { Egress } from './delivery/egress.ts';
 import type { Terms } from './domain/configuration.ts';
 import { type HostMap, mapped, readMapping } from './domain/host-map.ts';
@@ -29,6 +30,7 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
     currencies: new Map(currencies.map((currency) => [currency.code, currency])),
     charges: terms.charges,
     keep: retentionOf(options, label),
+    pages: pagesOf(options, label),
     ipn: ipnSettings(options, label),
     auto: {
       rules: terms.outcomes,
@@ -75,6 +77,17 @@ export function aliasesOf({ hostAlias, proxy }: ResolvedOptions, label: Label): 
     return name;
   });
   return [...new Set(names)];
+}
+
+function pagesOf(options: ResolvedOptions, label: Label): OwnPages {
+  const origins = options.allowOrigin.map((text) => {
+    const origin = readOrigin(text);
+    if (origin !== undefined) return origin;
+    const expected = `an origin such as https://shop.example, without a path, or null (got "${text}")`;
+    throw usage(`${label('allowOrigin')} must be ${expected}`);
+  });
+  const own = options.publicUrl && readOrigin(new URL(options.publicUrl).origin);
+  return { origins: new Set([...origins, ...(own ? [own] : [])]), hosts: new Set(aliasesOf(options, label)) };
 }
 
 function retentionOf({ keep }: ResolvedOptions, label: Label): Retention | null {

@@ -92,6 +92,10 @@ const VALUES = {
   ipnCa: TEXT,
   ipnInsecure: TRUTH,
   allowHost: TEXTS,
+  allowOrigin: {
+    good: [[], ['https://shop.example'], ['null', 'http://a.example:8080/']],
+    bad: ['https://shop.example', ['shop.example'], ['https://shop.example/path'], ['*'], null],
+  },
   controlToken: SECRET,
   open: TRUTH,
   json: TRUTH,

@@ -1,4 +1,5 @@
 import type { Currency } from '../contract/amount.ts';
+import type { OwnPages } from '../contract/page-origin.ts';
 import type { Choices } from '../contract/profiles.ts';
 import type { DeliveryOrder, IpnFormat, PaymentStatus } from '../contract/vocabulary.ts';
 import type { AutoSettings } from './auto.ts';
@@ -31,6 +32,8 @@ export interface Settings {
     forwardTo: string | null;
   };
   delivery: DeliveryOrder;
+  /** Whose pages may initiate from the browser. */
+  pages: OwnPages;
   /** Which settled payments are kept; null for all. */
   keep: Retention | null;
   auto: AutoSettings;

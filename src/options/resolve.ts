@@ -1,3 +1,4 @@
+import { PLACEHOLDERS } from '../contract/audit.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError, nearestName } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
@@ -28,12 +29,13 @@ export function environmentName(name: string): string {
 }
 
 /** Variables of ours that are no options of `start`. */
-const OTHER_VARIABLES = [
+const OTHER_VARIABLES: readonly string[] = [
   'GATEWAY_SIM_CONFIG',
   'GATEWAY_SIM_URL',
   'GATEWAY_SIM_JSON',
   'GATEWAY_SIM_INITIATE_URL',
   'GATEWAY_SIM_TLS_CA',
+  ...Object.values(PLACEHOLDERS),
 ];
 
 /**

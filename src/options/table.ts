@@ -198,6 +198,16 @@ export const START_OPTIONS = {
   ipnCa: text('file', 'certificates (PEM) that receivers of IPNs are trusted by, beside the usual ones'),
   ipnInsecure: flag('do not check the certificates of receivers at loopback and private addresses'),
   allowHost: list('host', 'accept this Host header on /_sim; repeatable'),
+  allowOrigin: list(
+    'origin',
+    'let pages of this origin initiate from the browser, such as https://shop.example, or null; repeatable (those of this machine and of private networks may)',
+    {
+      json: {
+        items: { type: 'string', pattern: '^(null|[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#@]+/?)$' },
+        examples: [['https://shop.example']],
+      },
+    },
+  ),
   controlToken: secret(
     'token',
     'token that /_sim asks for (default: none, or a made-up one where --host is not loopback)',

@@ -58,7 +58,7 @@ describe('what goes wrong with an audit', () => {
     const { cmd, pids } = hangingCommand(options.cwd);
     const place = `"${process.execPath}" -e 'fetch("${shop.url}/order", { method: "POST" })'`;
     const order = `${place}; ${cmd}`;
-    const args = ['--order-cmd', order, ...byUrl.slice(2), ...paidWhen];
+    const args = ['--order-cmd', order, ...byUrl.slice(2), ...paidWhen, '--timeout', '1h'];
     const audit = launch(['audit', shop.ipnUrl, ...args], options);
     const started = await pids();
     for (const [index, signal] of signals.entries()) {

@@ -85,6 +85,7 @@ async function layers(cwd: string): Promise<Layers> {
     allowIpnHost: [['a.test', 'b.test'], ['c.test'], ['d.test']],
     ipnInsecure: [true, false, true],
     allowHost: [['e.test'], ['f.test', 'g.test'], ['h.test']],
+    allowOrigin: [['https://i.example'], ['null', 'http://j.example:8080'], ['capacitor://k']],
     controlToken: ['flag-token-0000001', 'variable-token-0002', 'file-token-00000003'],
     open: [true, false, true],
     // Without it there is no ready event to read.

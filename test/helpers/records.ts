@@ -68,6 +68,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
       ...ipn,
     },
     delivery: 'ipn-then-redirect',
+    pages: { origins: new Set(), hosts: new Set() },
     keep: null,
     paymentExpiresMs: null,
     mapped: (url) => url,

@@ -135,6 +135,9 @@ describe('initiate without the app', () => {
     ['a form with nothing but field ends', { body: '&'.repeat(2 ** 20) }],
     ['multipart with too many fields', { type: MULTIPART, body: `${PART.repeat(1_000)}${multipart(KEY)}` }],
     ['a host that is a name', { headers: { Host: 'pay.shop.test' }, body: form(KEY) }],
+    ['a page of a stranger', { headers: { Origin: 'https://evil.example' }, body: form(KEY) }],
+    ['a page of a stranger whose body cannot be read', { headers: { Origin: 'null' }, type: MULTIPART, body: 'x' }],
+    ['a page of another site', { headers: { 'Sec-Fetch-Site': 'cross-site' }, body: form(KEY) }],
     [
       'unusual headers',
       { headers: { Cookie: 'a=1', 'X-A': 'é', Origin: 'https://shop.test' }, body: form(KEY) },

@@ -10,6 +10,8 @@ const says = (body: string) => (response: ServerResponse) => void response.end(b
 const closes = (response: ServerResponse): void => void response.destroy();
 const speaksNoHttp = (response: ServerResponse): void => void response.socket?.end('SSH-2.0-x\r\n');
 
+const MERCHANT = { id: 'mer_x', name: 'Shop', isDefault: true, publicKey: 'pub_x', secretKey: 'sec_x' };
+
 /** A client of what was an emulator when it connected, and then answers as it is told. */
 async function connected(
   answer: (response: ServerResponse, method?: string) => void,
@@ -18,7 +20,7 @@ async function connected(
   let isFirst = true;
   const url = await startAnswering(({ method }, response) => {
     response.setHeader('X-Gateway-Sim', '1');
-    if (isFirst) response.end('{"data":[{"isDefault":true,"publicKey":"pub_x","secretKey":"sec_x"}]}');
+    if (isFirst) response.end(JSON.stringify({ data: [MERCHANT] }));
     else answer(response, method);
     isFirst = false;
   });
@@ -71,8 +73,8 @@ describe('a connection', () => {
     }, '500ms');
     const approved = client.payments.approve('order-1');
     await expect(client.payments.list()).rejects.toMatchObject({ code: 'timed_out' });
-    waiting[0]?.end('{"redirectUrl":null}');
-    expect(await approved).toEqual({ redirectUrl: null });
+    waiting[0]?.end('{"payment":{},"redirectUrl":null}');
+    expect(await approved).toEqual({ payment: {}, redirectUrl: null });
   });
 });
 

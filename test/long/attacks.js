@@ -77,11 +77,13 @@ const submitted = (enctype) => (target) =>
     const form = document.createElement('form');
     Object.assign(form, { method: target.method === 'GET' ? 'get' : 'post', enctype, action: target.url });
     form.target = frame.name;
-    const field = document.createElement('textarea');
     // With text/plain name and value are joined by "=", so that JSON can be written.
-    field.name = enctype === 'text/plain' ? target.body.slice(0, 1) : 'outcome';
-    field.value = enctype === 'text/plain' ? target.body.slice(1) : 'approve';
-    form.append(field);
+    const isText = enctype === 'text/plain';
+    const isForm = !isText && target.body !== '' && !target.body.startsWith('{');
+    const fields = isText ? [[target.body.slice(0, 1), target.body.slice(1)]] : [['outcome', 'approve']];
+    for (const [name, value] of isForm ? new URLSearchParams(target.body) : fields) {
+      form.append(Object.assign(document.createElement('textarea'), { name, value }));
+    }
     document.body.append(form);
     // First comes the empty page that a frame begins with.
     frame.onload = () => {

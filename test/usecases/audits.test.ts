@@ -91,10 +91,10 @@ describe('audits', () => {
   });
 
   it('are no fault of ours when the emulator stops under them', async () => {
-    const { audits, reported, stopping, ended } = await auditsBy(async ({ onBegin, signal }) => {
+    const { audits, reported, stopping, ended } = await auditsBy(async ({ onBegin, cancelled }) => {
       onBegin?.(1);
-      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
-      signal?.throwIfAborted();
+      await new Promise((resolve) => cancelled?.addEventListener('abort', resolve));
+      cancelled?.throwIfAborted();
       return reportOf([]);
     });
     await audits.start(REQUEST);

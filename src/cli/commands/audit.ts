@@ -15,14 +15,18 @@ import {
 const ABOUT = `
 The audit places orders in your shop, attacks its IPN handler and its return page the way real attackers and real
 gateways do, and looks by your probe at what the shop did. It settles only payments that it made itself, and leaves its
-orders in the shop's database. {identifier} stands for the identifier of an order; commands see GATEWAY_SIM_URL,
-GATEWAY_SIM_INITIATE_URL and the keys. Without a probe nothing can be proven. Exit code 1 when a case fails, or when
-the audit could not be carried out.`;
+orders in the shop's database. {identifier} stands for the identifier of an order; in a command that is
+"$GATEWAY_SIM_IDENTIFIER", quotes included, and {trx}, {amount}, {ipn_url}, {success_url} and {order} are the like.
+Commands also see GATEWAY_SIM_URL, GATEWAY_SIM_INITIATE_URL and the keys. Without a probe nothing can be proven. Exit
+code 1 when a case fails, or when the audit could not be carried out.`;
 
 const ALLOW_IPN_HOST = list('host', 'let requests out to this public host; repeatable');
 
 const PROBE = {
-  probeCmd: text('command', 'prints what the shop knows of the order {identifier}'),
+  probeCmd: text(
+    'command',
+    'prints what the shop knows of the order {identifier}, without quotes around it',
+  ),
   probeUrl: text('url', 'the same from an address, such as http://localhost:3000/orders/{identifier}'),
   paidWhen: text('condition', 'it is paid when: .path=value on JSON, or /regular expression/'),
 };

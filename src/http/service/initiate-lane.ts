@@ -42,7 +42,8 @@ export function initiateLane(parts: AppParts, report: (error: unknown) => void):
     const started = performance.now();
     const notes: RequestNotes = {};
     const posted = readForm(incoming, headers['content-type'] ?? '');
-    const { status, body } = await answerInitiate(posted, mode, notes, parts, report);
+    const page = { origin: headers['origin'], site: headers['sec-fetch-site'] as string | undefined };
+    const { status, body } = await answerInitiate(posted, { mode, page, notes }, parts, report);
     const request = {
       method: 'POST',
       target: dialect.paths.initiate[mode],

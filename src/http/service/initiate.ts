@@ -9,6 +9,14 @@ import type { App, AppContext, AppParts, RequestNotes } from '../environment.ts'
 import { asGatewayError, statusOf } from '../errors.ts';
 import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
 import { noteError } from '../record-requests.ts';
+import { foreignPage, type PageHeaders } from './page-guard.ts';
+
+/** What is known of an initiate before its body is read. */
+interface Asked {
+  mode: Mode;
+  page: PageHeaders;
+  notes: RequestNotes;
+}
 
 type Report = (error: unknown) => void;
 
@@ -24,15 +32,20 @@ export function mountInitiate(app: App, parts: AppParts, report: Report): void {
         'Access-Control-Max-Age': '600',
       }),
     );
+    const asked = (c: AppContext): Asked => ({
+      mode,
+      page: { origin: c.req.header('origin'), site: c.req.header('sec-fetch-site') },
+      notes: c.get('exchange'),
+    });
     const answer = async (c: AppContext) => {
-      const { status, body } = await answerInitiate(readFields(c), mode, c.get('exchange'), parts, report);
+      const { status, body } = await answerInitiate(readFields(c), asked(c), parts, report);
       return c.body(body, status, ANSWER_HEADERS);
     };
     app.post(path, described(operationOf(mode, parts.dialect), answer));
     if (parts.runtime.settings.choices.initiateByGet !== 'taken') continue;
     const answerGet = async (c: AppContext) => {
       const posted = Promise.resolve(fieldReader(FORM_TYPE)(Buffer.from(search(c)), FORM_TYPE));
-      const { status, body } = await answerInitiate(posted, mode, c.get('exchange'), parts, report);
+      const { status, body } = await answerInitiate(posted, asked(c), parts, report);
       return c.body(body, status, ANSWER_HEADERS);
     };
     app.get(path, described(getOperationOf(mode, parts.dialect), answerGet));
@@ -46,7 +59,7 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
     tag: 'Service: payments',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
     description:
-      'The public key in the body tells the merchant. Refusals are answered 200 (observed: refusal-*-status*), so look at the body; `--error-status http` answers 422 and 401 instead (chosen: refusal-*-http-status*). Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (observed: initiate-json*), and CORS is open (observed: initiate-cors*).',
+      'The public key in the body tells the merchant. Refusals are answered 200 (observed: refusal-*-status*), so look at the body; `--error-status http` answers 422, 401 and 403 instead (chosen: refusal-*-http-status*). Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (observed: initiate-json*), and CORS is open (observed: initiate-cors*), but before all that a page is refused that is neither of this machine nor of a private network nor allowed by `--allow-origin` (chosen: initiate-foreign-origin*, initiate-null-origin, initiate-cross-site).',
     source: 'documented',
     lines: 'initiate-*, field-*, amount-*, currency-*, refusal-*, route-initiate-*',
     body: {
@@ -63,7 +76,7 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
         examples: messages.examples.initiated[mode],
       },
     ],
-    errors: [401, 422],
+    errors: [401, 403, 422],
   };
 }
 
@@ -96,8 +109,7 @@ export const ANSWER_HEADERS = {
  */
 export async function answerInitiate(
   posted: Promise<PostedFields>,
-  mode: Mode,
-  notes: RequestNotes,
+  { mode, page, notes }: Asked,
   parts: AppParts,
   report: Report,
 ): Promise<{ status: ContentfulStatusCode; body: string }> {
@@ -105,6 +117,12 @@ export async function answerInitiate(
   const { choices } = runtime.settings;
   let read: PostedFields | undefined;
   try {
+    const foreign = foreignPage(page, runtime);
+    if (foreign) {
+      // Whatever is wrong with its body.
+      notes.requestBody = (await posted.catch(() => undefined))?.text ?? null;
+      throw foreign;
+    }
     read = await posted;
     notes.requestBody = read.text;
     const payment = await payments.initiate(dialect.readInitiate(read, choices), mode);

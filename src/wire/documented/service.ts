@@ -54,7 +54,7 @@ export const dialect: Dialect = {
   cardList,
   serviceError,
   // Their clients decide on the body (observed: refusal-*-status*).
-  refusals: new Set(['invalid_fields', 'unsupported_currency', 'invalid_api_key']),
+  refusals: new Set(['forbidden', 'invalid_fields', 'unsupported_currency', 'invalid_api_key']),
   refusal,
   settledError,
   maskCards,

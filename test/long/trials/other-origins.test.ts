@@ -18,7 +18,7 @@ interface Target {
 const READABLE = 10;
 
 /** Answers of the emulator that hold something of it begin or go on with one of these. */
-const REFUSAL = /"code":"(forbidden|method_not_allowed|unauthorized)"/;
+const REFUSAL = /"code":"(forbidden|method_not_allowed|unauthorized)"|may not initiate/;
 
 const READ = [
   ...['/_sim/status', '/_sim/merchants', '/_sim/snapshot', '/_sim/payments', '/_sim/requests', '/_sim/inbox'],
@@ -85,16 +85,21 @@ trial(
     const script = await readFile(new URL('../attacks.js', import.meta.url), 'utf8');
     const html = `<!doctype html><title>evil</title><link rel="icon" href="data:,"><body><script>${script.replaceAll('</script', '<\\/script')}</script>`;
     const evil = await startReceiver(() => ({ headers: { 'content-type': 'text/html' }, body: html }));
-    const sim = await startEmulator();
+    // It takes initiate by GET, too.
+    const sim = await startEmulator(['--quiet', '--profile', 'newer-server']);
     const form = new URLSearchParams({ public_key: sim.publicKey, ...ORDER });
     const initiated = await fetch(`${sim.url}/sandbox/payment/initiate`, { method: 'POST', body: form });
     const { url: checkout = '' } = (await initiated.json()) as { url?: string };
-    const browser = await launchBrowser(['--host-resolver-rules=MAP *.test 127.0.0.1']);
+    const browser = await launchBrowser([
+      '--host-resolver-rules=MAP *.test 127.0.0.1, MAP *.example 127.0.0.1',
+    ]);
     const { page, errors } = await openPage({}, browser);
+    const strange = `http://evil.example:${evil.port}`;
     const rebound = `http://rebound.test:${sim.port}`;
     // Before the name was bound to another address, the attacker's server answered.
     await page.route(`${rebound}/page`, (route) => route.fulfill({ contentType: 'text/html', body: html }));
     const origins = [
+      strange,
       `http://evil.localhost:${evil.port}`,
       evil.url,
       `http://evil.test:${evil.port}`,
@@ -114,6 +119,11 @@ trial(
         body: JSON.stringify({ outcome: 'approve' }),
       })),
     ];
+    // Only a page from elsewhere may not initiate.
+    const initiates: Target[] = ['/payment/initiate', '/sandbox/payment/initiate'].flatMap((path) => [
+      { method: 'POST', path, body: String(form) },
+      { method: 'GET', path: `${path}?${form}`, body: '' },
+    ]);
     await page.goto(`${evil.url}/page`);
     const own = JSON.stringify({ method: 'GET', url: `${evil.url}/own`, body: '' });
     // On a busy machine few ways come to an end in time: then it is tried again.
@@ -126,7 +136,8 @@ trial(
     for (let round = 0; budget.more(); round++) {
       const origin = origins[round % origins.length] ?? evil.url;
       await page.goto(`${origin}/page`);
-      const next = budget.short ? [pick(targets, budget.below), pick(targets, budget.below)] : targets;
+      const lists = origin === strange ? [initiates, targets] : [targets];
+      const next = budget.short ? lists.map((list) => pick(list, budget.below)) : lists.flat();
       for (const target of budget.shuffled(next)) {
         if (!budget.more()) break;
         const isOpen = origin === rebound && !target.path.startsWith('/_sim');

@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import type { StartOptions } from '../../src/options/table.ts';
+import { rawExchange } from '../helpers/raw.ts';
+import { fields } from '../helpers/records.ts';
+import { type Sim, startSim } from '../helpers/sim.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+const PATHS = { live: '/payment/initiate', sandbox: '/sandbox/payment/initiate' } as const;
+
+interface Refusal {
+  error?: string;
+  message?: string;
+  errors?: string[];
+  url?: string;
+}
+
+/** Initiates with headers that fetch would not let through. A form goes through the lane, JSON through the app. */
+async function initiate(
+  sim: Sim,
+  headers: Record<string, string>,
+  { path = PATHS.sandbox as string, changes = {}, isJson = false, method = 'POST' } = {},
+) {
+  const all = { ...fields({ public_key: sim.publicKey, ...changes }) } as Record<string, string>;
+  const form = new URLSearchParams(all).toString();
+  const body = method === 'GET' ? '' : isJson ? JSON.stringify(all) : form;
+  const lines = Object.entries({
+    Host: '127.0.0.1',
+    Connection: 'close',
+    ...(body && { 'Content-Type': isJson ? 'application/json' : FORM }),
+    ...(body && { 'Content-Length': Buffer.byteLength(body) }),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const target = method === 'GET' ? `${path}?${form}` : path;
+  const bytes = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+  const { status, text } = await rawExchange(sim.server.port, bytes);
+  const [head = '', answer = ''] = text.split('\r\n\r\n');
+  return { status, head, answer: JSON.parse(answer) as Refusal };
+}
+
+const paymentsOf = async (sim: Sim) => (await sim.control<{ data: unknown[] }>('/payments')).data;
+
+const OPTIONS: StartOptions = {
+  hostAlias: ['pay.shop.example'],
+  publicUrl: 'https://tunnel.example:8443/here',
+  allowOrigin: ['https://Mine.example/', 'http://other.example:8080'],
+};
+
+describe('a page may initiate from the browser', () => {
+  it.each([
+    ...['http://localhost:3000', 'http://LOCALHOST', 'https://a.b.localhost', 'http://127.0.0.1:5173'],
+    ...['http://127.255.0.9', 'http://[::1]:8080', 'http://0.0.0.0:3000', 'capacitor://localhost'],
+    ...['http://10.0.0.1', 'http://172.16.0.1', 'http://172.31.255.255:99', 'http://192.168.178.20'],
+    ...['http://169.254.1.2', 'http://[fd12:3456::1]', 'http://[fc00::1]', 'http://[fe80::1]:3000'],
+    ...['http://shop', 'https://shop:8443', 'https://shop.test', 'http://a.b.test:81', 'http://mac.local'],
+    ...['http://localhost.', 'http://shop.test.', 'https://pay.shop.example', 'http://pay.shop.example:81'],
+    ...['https://tunnel.example:8443', 'https://mine.example', 'http://other.example:8080'],
+  ])('of %s', async (Origin) => {
+    const sim = await startSim(OPTIONS);
+    for (const isJson of [false, true]) {
+      const { status, head, answer } = await initiate(
+        sim,
+        { Origin, 'Sec-Fetch-Site': 'cross-site' },
+        { isJson },
+      );
+      expect([status, answer]).toMatchObject([200, { success: 'ok' }]);
+      expect(head).toMatch(/^access-control-allow-origin: \*\r?$/im);
+    }
+  });
+
+  it.each([
+    ...['https://evil.example', 'http://evil.example:3000', 'http://8.8.8.8', 'http://172.15.0.1'],
+    ...[
+      'http://172.32.0.1',
+      'http://11.0.0.1',
+      'http://128.0.0.1',
+      'http://192.169.0.1',
+      'http://[2001:db8::1]',
+    ],
+    ...[
+      'http://[fe00::1]',
+      'http://localhost.evil.example',
+      'http://127.0.0.1.evil.example',
+      'http://10.0.0.1.nip.io',
+    ],
+    ...['http://evil-localhost.example', 'http://test.example', 'http://evil.testx', 'http://fd00.example'],
+    ...['http://tunnel.example:8443', 'https://tunnel.example', 'https://x.pay.shop.example'],
+    ...['http://mine.example', 'https://mine.example:81', 'https://x.mine.example', 'http://other.example'],
+    ...['chrome-extension://abcdefgh', 'file://'],
+  ])('but not of %s', async (Origin) => {
+    const sim = await startSim(OPTIONS);
+    for (const isJson of [false, true]) {
+      const { status, head, answer } = await initiate(sim, { Origin }, { isJson });
+      const named =
+        Origin === 'file://' ? '--allow-origin <origin>' : `--allow-origin ${Origin}`.replace(/\[|\]/g, '');
+      expect([status, answer.url]).toEqual([200, undefined]);
+      expect(answer).toEqual({ error: 'true', message: answer.message, errors: [answer.message] });
+      expect(answer.message?.replace(/['[\]]/g, '')).toContain(named);
+      expect(head).toMatch(/^access-control-allow-origin: \*\r?$/im);
+    }
+    expect(await paymentsOf(sim)).toEqual([]);
+  });
+
+  it.each([
+    ['without an origin of its own', { Origin: 'null' }, '--allow-origin null'],
+    [
+      'of another site that does not tell its origin',
+      { 'Sec-Fetch-Site': 'cross-site' },
+      '--allow-origin <origin>',
+    ],
+    ['whose Origin is none', { Origin: '' }, 'the Origin "" is none'],
+    ['with two origins', { Origin: 'http://localhost, http://evil.example' }, 'is none'],
+    [
+      'whose host a shell would run',
+      { Origin: 'http://a$(id).example' },
+      "start with --allow-origin 'http://a$(id).example'",
+    ],
+  ])('but not %s', async (_, headers, said) => {
+    const sim = await startSim();
+    for (const mode of ['live', 'sandbox'] as const) {
+      const { answer } = await initiate(sim, headers as Record<string, string>, { path: PATHS[mode] });
+      expect(answer).toMatchObject({ error: 'true', message: expect.stringContaining(said) });
+    }
+    expect(await paymentsOf(sim)).toEqual([]);
+  });
+
+  it('without an origin where --allow-origin null says so, and never from another site without one', async () => {
+    const sim = await startSim({ allowOrigin: ['null'] });
+    expect((await initiate(sim, { Origin: 'null' })).answer).toMatchObject({ success: 'ok' });
+    expect((await initiate(sim, { 'Sec-Fetch-Site': 'cross-site' })).answer.error).toBe('true');
+    for (const site of ['same-origin', 'same-site', 'none']) {
+      expect((await initiate(sim, { 'Sec-Fetch-Site': site })).answer).toMatchObject({ success: 'ok' });
+    }
+  });
+});
+
+describe('a page that may not initiate', () => {
+  const FOREIGN = { Origin: 'https://evil.example' };
+
+  it('is refused before all else, whatever its fields, currency and key, and its body', async () => {
+    const sim = await startSim();
+    for (const changes of [{ amount: 'x' }, { currency: 'XXX' }, { public_key: 'nobody' }]) {
+      const { answer } = await initiate(sim, FOREIGN, { changes });
+      expect(answer.errors).toEqual([expect.stringContaining('--allow-origin https://evil.example')]);
+    }
+    for (const type of ['text/plain', 'application/json', 'multipart/form-data']) {
+      const bytes = `POST ${PATHS.live} HTTP/1.1\r\nHost: a\r\nOrigin: https://evil.example\r\nContent-Type: ${type}\r\nContent-Length: 1\r\nConnection: close\r\n\r\n{`;
+      const { status, text } = await rawExchange(sim.server.port, Buffer.from(bytes));
+      expect([status, text]).toEqual([200, expect.stringContaining('--allow-origin https://evil.example')]);
+    }
+  });
+
+  it('is answered 403 with --error-status http', async () => {
+    const sim = await startSim({ errorStatus: 'http' });
+    for (const isJson of [false, true]) {
+      expect((await initiate(sim, FOREIGN, { isJson })).status).toBe(403);
+    }
+  });
+
+  it('is refused by GET, too, where the profile takes it, as an image of its own is', async () => {
+    const sim = await startSim({ profile: 'newer-server' });
+    for (const headers of [FOREIGN, { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'image' }]) {
+      const { status, answer } = await initiate(sim, headers as Record<string, string>, { method: 'GET' });
+      expect([status, answer]).toEqual([
+        200,
+        { error: 'true', message: expect.stringContaining('--allow-origin') },
+      ]);
+    }
+    expect((await initiate(sim, {}, { method: 'GET' })).answer).toMatchObject({ success: 'ok' });
+    expect(await paymentsOf(sim)).toHaveLength(1);
+  });
+
+  it('is in the request log with what it sent and why it was refused', async () => {
+    const sim = await startSim();
+    await initiate(sim, FOREIGN);
+    const { data } = await sim.control<{ data: object[] }>('/requests');
+    expect(data).toMatchObject([
+      {
+        status: 200,
+        paymentId: null,
+        requestBody: expect.stringContaining('identifier='),
+        notes: [expect.stringContaining('--allow-origin https://evil.example')],
+      },
+    ]);
+  });
+});
+
+describe('--allow-origin', () => {
+  it.each([
+    'shop.example',
+    'https://shop.example/pay',
+    'https://a@shop.example',
+    '*',
+    'https://shop.example?a',
+  ])('takes no %s', async (origin) => {
+    await expect(startSim({ allowOrigin: [origin] })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(
+        /^--allow-origin must be an origin such as https:\/\/shop\.example, without/,
+      ),
+    });
+  });
+});
