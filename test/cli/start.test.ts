@@ -192,13 +192,20 @@ describe('a start that cannot be', () => {
   });
 
   it.each([
-    ['a file', (path: string) => writeFile(path, 'x')],
-    ['a dangling link', (path: string) => symlink('/nowhere/at/all', path)],
-  ])('on a folder that is %s exits 5 and says so', async (_, make) => {
+    [
+      'a file',
+      (path: string) => writeFile(path, 'x'),
+      /cannot be written: a file is in the way\n.*--data-dir/,
+    ],
+    [
+      'a dangling link',
+      (path: string) => symlink('/nowhere/at/all', path),
+      /is a dangling link: there is nothing at \/nowhere\/at\/all\n/,
+    ],
+  ] as const)('on a folder that is %s exits 5 and says so', async (_, make, said) => {
     const cwd = await temporaryFolder();
     await make(join(cwd, '.gateway-sim'));
     const { code, stderr } = await run(['start', '--port', '0'], { cwd });
-    const said = /cannot be written: a file is in the way\n.*--data-dir/;
     expect([code, stderr]).toEqual([5, expect.stringMatching(said)]);
   });
 

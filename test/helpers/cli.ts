@@ -44,13 +44,13 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
     signals.on('newListener', (name, listener: () => void) => {
       if (name === 'SIGTERM') setImmediate(listener);
     });
-    if (signals.emit('SIGTERM')) await running.ended;
+    if (signals.emit('SIGTERM', 'SIGTERM')) await running.ended;
   });
   return {
     ...running,
     /** What comes when somebody ends the process. */
     stop: (signal: NodeJS.Signals = 'SIGTERM') => {
-      signals.emit(signal);
+      signals.emit(signal, signal);
       return running.ended;
     },
   };
