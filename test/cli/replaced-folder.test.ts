@@ -57,14 +57,14 @@ describe('an initiate', () => {
   it.each(Object.entries(losses))('is not answered with success when the %s', async (_, lose) => {
     const cwd = await temporaryFolder();
     const emulator = await start([], { cwd });
-    await initiate(emulator, 'before');
+    await initiate(emulator, 'order-1');
     await lose(join(cwd, '.gateway-sim'));
-    const { status, body } = await initiate(emulator, 'after');
+    const { status, body } = await initiate(emulator, 'order-2');
     expect([status, body.message]).toEqual([507, expect.stringMatching(GONE)]);
     await emulator.until((_, stderr) => GONE.test(stderr));
     expect(emulator.stderr().match(GONE)).toHaveLength(1);
     const { stdout } = await run(['payments', 'list', '--url', emulator.ready.url], { cwd });
-    expect(stdout).not.toContain('after');
+    expect(stdout).not.toContain('order-2');
   });
 
   it('is stored again when the folder is back', async () => {
@@ -74,10 +74,10 @@ describe('an initiate', () => {
     await rename(data, `${data}-away`);
     expect((await initiate(emulator, 'while-away')).status).toBe(507);
     await rename(`${data}-away`, data);
-    expect((await initiate(emulator, 'after')).status).toBe(200);
+    expect((await initiate(emulator, 'order-2')).status).toBe(200);
     const again = await leftByKill(cwd);
     await start([], { cwd: again });
-    expect(await identifiersIn(again)).toEqual(['after']);
+    expect(await identifiersIn(again)).toEqual(['order-2']);
   });
 });
 
