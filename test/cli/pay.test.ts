@@ -72,7 +72,7 @@ describe('pay', () => {
 
   it('--wait waits for a payment that comes later', async () => {
     const { cwd, create } = await start();
-    const waiting = launch(['pay', 'late', '--cancel', '--wait', '15s', '--json'], { cwd });
+    const waiting = launch(['pay', 'late', '--cancel', '--wait', '60s', '--json'], { cwd });
     await create('late');
     const { code, stdout } = await waiting.ended;
     expect([code, (JSON.parse(stdout) as Settled).payment.status]).toEqual([0, 'canceled']);

@@ -55,12 +55,12 @@ describe('an initiate', () => {
   it.each(Object.entries(losses))('is not answered with success when the %s', async (_, lose) => {
     const cwd = await temporaryFolder();
     const emulator = await start([], { cwd });
-    await initiate(emulator, 'before');
+    await initiate(emulator, 'order-1');
     await lose(join(cwd, '.gateway-sim'));
-    const { status, body } = await initiate(emulator, 'after');
+    const { status, body } = await initiate(emulator, 'order-2');
     expect([status, body.message]).toEqual([507, expect.stringMatching(GONE)]);
     const { stdout } = await run(['payments', 'list', '--url', emulator.ready.url], { cwd });
-    expect(stdout).not.toContain('after');
+    expect(stdout).not.toContain('order-2');
     const { code, stderr } = await emulator.stop();
     expect([code, stderr.match(new RegExp(GONE, 'g'))]).toEqual([6, [expect.any(String)]]);
   });
@@ -72,10 +72,10 @@ describe('an initiate', () => {
     await rename(data, `${data}-away`);
     expect((await initiate(emulator, 'while-away')).status).toBe(507);
     await rename(`${data}-away`, data);
-    expect((await initiate(emulator, 'after')).status).toBe(200);
+    expect((await initiate(emulator, 'order-2')).status).toBe(200);
     const again = await leftByKill(cwd);
     await start([], { cwd: again });
-    expect(await identifiersIn(again)).toEqual(['after']);
+    expect(await identifiersIn(again)).toEqual(['order-2']);
   });
 });
 

@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { launchOptions } from '../helpers/chromium.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { missing } from '../merchants/running.ts';
 import { createProject } from './project.ts';
 
 /*
@@ -118,9 +118,10 @@ namespace PHPUnit\\Framework {
 namespace { require 'PaymentTest.php'; (new PaymentTest)->testPayment(); echo 'passed'; }
 `;
 
-const hasPhp = spawnSync('php', ['-v']).status === 0;
+const noPhp = missing('php');
+const why = noPhp ? ` (${noPhp})` : '';
 
-test.runIf(hasPhp)('the one for PHPUnit does the same over the control API', async () => {
+test.skipIf(noPhp)(`the one for PHPUnit does the same over the control API${why}`, async () => {
   const { sim, receiver } = await playedStory((sim) =>
     sim.server.parts.payments.settle(`o'1 "</b>$x`, { outcome: 'approve', by: 'control' }),
   );

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createProject } from './project.ts';
 
 const SUITE = await readFile(new URL('suite.txt', import.meta.url), 'utf8');
@@ -7,27 +7,24 @@ const FILES = 5;
 
 test('twenty tests in five files, each with an emulator of its own, run in parallel', async () => {
   const project = await createProject(['vitest']);
-  try {
-    await project.recipes('shop.cjs');
-    for (let file = 1; file <= FILES; file++) await project.write(`suite-${file}.test.mjs`, SUITE);
-    const vitest = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', `--maxWorkers=${FILES}`];
-    const { code, output } = await project.run(vitest);
-    expect(output).toMatch(/Tests +20 passed/);
-    expect(output).not.toMatch(/Unhandled|close timed out/);
-    expect(code).toBe(0);
-  } finally {
-    await project.remove();
-  }
+  onTestFinished(project.remove);
+  await project.recipes('shop.cjs');
+  for (let file = 1; file <= FILES; file++) await project.write(`suite-${file}.test.mjs`, SUITE);
+  const vitest = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', `--maxWorkers=${FILES}`];
+  const { code, output } = await project.run(vitest);
+  expect(output).toMatch(/Tests +20 passed/);
+  expect(output).not.toMatch(/Unhandled|close timed out/);
+  expect(code).toBe(0);
 });
 
 test('fake timers of Jest leave it alone, also when they are on for everything', async () => {
   const project = await createProject(['jest']);
-  try {
-    await project.recipes('shop.cjs');
-    await project.write('jest.config.js', 'module.exports = { fakeTimers: { enableGlobally: true } };');
-    await project.write(
-      'fake.test.js',
-      `const { GatewayError, startGatewaySim } = require('gateway-sim');
+  onTestFinished(project.remove);
+  await project.recipes('shop.cjs');
+  await project.write('jest.config.js', 'module.exports = { fakeTimers: { enableGlobally: true } };');
+  await project.write(
+    'fake.test.js',
+    `const { GatewayError, startGatewaySim } = require('gateway-sim');
        const { openShop } = require('./shop.cjs');
        test('an order is paid', async () => {
          const sim = await startGatewaySim();
@@ -41,12 +38,9 @@ test('fake timers of Jest leave it alone, also when they are on for everything',
          shop.close();
          await sim.stop();
        });`,
-    );
-    const jest = [process.execPath, 'node_modules/jest/bin/jest.js'];
-    const { code, output } = await project.run(jest);
-    expect(output).toMatch(/Tests: +1 passed/);
-    expect(code).toBe(0);
-  } finally {
-    await project.remove();
-  }
+  );
+  const jest = [process.execPath, 'node_modules/jest/bin/jest.js'];
+  const { code, output } = await project.run(jest);
+  expect(output).toMatch(/Tests: +1 passed/);
+  expect(code).toBe(0);
 });

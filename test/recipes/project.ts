@@ -43,6 +43,9 @@ export async function createProject(runners: readonly string[] = []): Promise<Pr
   const root = await mkdtemp(join(tmpdir(), 'gateway-sim-project-'));
   await cp(inject('installed'), root, { recursive: true, verbatimSymlinks: true });
   const folder = join(root, 'shop');
+  // Runners keep what they have compiled there.
+  const TMPDIR = join(root, 'tmp');
+  await mkdir(TMPDIR);
   for (const runner of runners) {
     const link = join(folder, 'node_modules', runner);
     await mkdir(dirname(link), { recursive: true });
@@ -56,12 +59,12 @@ export async function createProject(runners: readonly string[] = []): Promise<Pr
     recipes: async (...files) => {
       for (const file of files) await write(file, recipe(file));
     },
-    run: (command, env) => runIn(folder, command, env),
+    run: (command, env) => runIn(folder, command, { TMPDIR, ...env }),
     remove: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 
-async function runIn(cwd: string, command: readonly string[], env: Record<string, string> = {}) {
+async function runIn(cwd: string, command: readonly string[], env: Record<string, string>) {
   const { child, ended } = launchProgram(command, { cwd, env: { CI: 'true', NO_COLOR: '1', ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
