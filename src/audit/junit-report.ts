@@ -8,15 +8,18 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A text as it may stand in XML and HTML; control characters, which XML does not know at all, become blanks. */
+/** What is not seen, or turns the direction of a text so that it reads as another; XML does not know some of it at all. */
+const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\ufffe\uffff]/gu;
+
+/** A text as it may stand in XML and HTML: what is not seen is written as in JSON. */
 export function escaped(text: string): string {
-  return (
-    text
-      .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-      .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, ' ')
-      .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character)
-  );
+  return text
+    .toWellFormed()
+    .replace(UNSEEN, (character) => {
+      const code = character.codePointAt(0)?.toString(16) ?? '';
+      return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
+    })
+    .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
 /** A result as CI servers know them. */

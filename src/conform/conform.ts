@@ -4,21 +4,21 @@ import { bareHost } from '../contract/address.ts';
 import type { ConformReport, Difference } from '../contract/conform.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { ManifestLine } from '../contract/manifest.ts';
-import { textMask } from '../contract/secret.ts';
 import { Egress } from '../delivery/egress.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { type Mismatch, mismatches } from './expectation.ts';
 import { type IpnListener, listenForIpns, markedUrl } from './listener.ts';
 import { holdsUnder, type InForce } from './manifest.ts';
+import { keyMask } from './mask.ts';
 import { requireGateway } from './preflight.ts';
-import { Session, Unseen } from './session.ts';
-import { NoAnswer, Target, type TargetOptions } from './target.ts';
+import { Session } from './session.ts';
+import { NoAnswer, Target, type TargetOptions, Unseen } from './target.ts';
 
 export interface ConformOptions extends TargetOptions {
   lines: readonly ManifestLine[];
   inForce: InForce;
   tools: IpnTools;
-  /** A public address that leads to `ipnPort` of this machine; without it only a local target can reach us. */
+  /** A public address that leads to `ipnPort` of this machine; without it only an emulator here can reach us. */
   ipnUrl?: string | undefined;
   /** Where this machine listens for IPNs; default: a free port. */
   ipnPort?: number | undefined;
@@ -47,7 +47,7 @@ const LANES = 8;
 export async function conform(options: ConformOptions): Promise<Conformed> {
   const target = new Target(options);
   await requireGateway(target);
-  const hasWay = target.isLocal || options.ipnUrl !== undefined;
+  const hasWay = target.isEmulator || options.ipnUrl !== undefined;
   await using listener = hasWay ? await listenForIpns(options.ipnPort) : null;
   const noIpn = listener ? await unreached(options.ipnUrl, listener) : NO_WAY;
   const { lines, inForce } = options;
@@ -64,7 +64,7 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   const lane = async () => {
     for (let line = queue.shift(); line; line = queue.shift()) await look(line);
   };
-  await Promise.all(Array.from({ length: target.isLocal ? LANES : 1 }, lane));
+  await Promise.all(Array.from({ length: target.isEmulator ? LANES : 1 }, lane));
   for (const line of wanted.filter(isAlone)) await look(line);
   return { report: reportOf(options, verdicts), verdicts };
 }
@@ -103,13 +103,13 @@ function reportOf(
   { url, publicKey, secretKey, lines, inForce }: ConformOptions,
   verdicts: ReadonlyMap<ManifestLine, Verdict>,
 ): ConformReport {
-  const mask = textMask([publicKey, secretKey]);
+  const mask = keyMask([publicKey, secretKey]);
   const report: ConformReport = { target: url, profile: inForce.profile, agree: 0, differ: [], unseen: [] };
   for (const line of lines) {
     const verdict = verdicts.get(line);
     if (!verdict || !holdsUnder(line, inForce)) continue;
     const { id } = line;
-    if ('why' in verdict) report.unseen.push({ id, why: verdict.why });
+    if ('why' in verdict) report.unseen.push({ id, why: mask(verdict.why) });
     else if (!verdict.mismatches.length) report.agree++;
     else {
       const plain = verdict.mismatches.map(({ expected, got }) => ({
@@ -161,7 +161,9 @@ class Trial {
       return { mismatches: mismatches(line.expect, seen, secretKey, tools) };
     } catch (error) {
       if (error instanceof Unseen || isUndecided(error)) return { why: error.message };
-      if (!(error instanceof NoAnswer) || ++this.#unanswered >= MAX_UNANSWERED) throw error;
+      if (!(error instanceof NoAnswer)) throw error;
+      // Whoever answers anything is there.
+      if (!error.isMalformed && ++this.#unanswered >= MAX_UNANSWERED) throw error;
       return { mismatches: [{ expected: 'an answer', got: error.reason }] };
     } finally {
       await session.end();
@@ -176,10 +178,10 @@ class Trial {
   /** Why a line is not tried here at all. */
   #hindrance(chain: readonly ManifestLine[]): string | undefined {
     if (chain.some(({ expect }) => expect.client !== undefined)) return 'it only concerns clients';
-    const { isLocal, hasControl, options } = this.#target;
-    if (!isLocal && chain.some(({ emulator }) => emulator)) return 'only an emulator does so';
-    if (!isLocal && !options.live && chain.some(({ request }) => isLive(request.path))) {
-      return 'live mode is left alone: --live --live tries it';
+    const { isEmulator, hasControl, options } = this.#target;
+    if (!isEmulator && chain.some(({ emulator }) => emulator)) return 'only an emulator does so';
+    if (!isEmulator && !options.live && chain.some(({ request }) => isLive(request.path))) {
+      return this.#target.leftAlone().message;
     }
     const needsControl = chain.some(({ outcome }) => outcome !== undefined && outcome !== 'pay');
     if (needsControl && !hasControl) return 'it takes the control API of an emulator';

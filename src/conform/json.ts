@@ -1,11 +1,20 @@
-/** A text as JSON; undefined where it is none. */
+/** No answer of this interface has as many arrays and objects in each other: what walks through it must come to an end. */
+const MAX_DEPTH = 100;
+
+/** A text as JSON; undefined where it is none, or nests too deep. */
 export function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isDeeper(value, MAX_DEPTH) ? undefined : value;
   } catch {
     return undefined;
   }
 }
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
 /** What stands at a dotted path; undefined where there is nothing. */
 export function at(value: unknown, path: string): unknown {

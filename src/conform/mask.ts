@@ -1,4 +1,4 @@
-import { textMask } from '../contract/secret.ts';
+import { masked, textMask, waysToWrite } from '../contract/secret.ts';
 import type { Mismatch } from './expectation.ts';
 
 /** What may not be told to others: the keys, and the address by which IPNs reached this machine. */
@@ -46,10 +46,40 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\b((?:pub|sec)_)[A-Za-z0-9_]{8,}/g, `$1${HIDDEN}`],
 ];
 
+/** As texts in texts have it: encoded a few times, and at most so often, since a pattern without an end takes long. */
+function waysInAnswers(character: string): string[] {
+  const code = character.charCodeAt(0);
+  const hex = `0{0,5}${code.toString(16)}`;
+  const inHtml = [`&#0{0,5}${code};`, `&#[xX](?:${hex}|${hex.toUpperCase()});`];
+  return waysToWrite(character)
+    .flatMap((way) => {
+      if (way.startsWith('%')) return way.replace('%', '%(?:25){0,3}');
+      return way.startsWith('\\\\') ? way.replace('\\\\', '\\\\{1,7}') : way;
+    })
+    .concat(inHtml);
+}
+
+/** A text in Base64, wherever it begins in what is encoded: without the characters that what is around it decides, too. */
+function inBase64(text: string): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const encoded = Buffer.from('\0'.repeat(before) + text)
+      .toString('base64')
+      .replace(/=+$/, '');
+    const isCut = (before + Buffer.byteLength(text)) % 3 !== 0;
+    const own = encoded.slice(Math.ceil((before * 4) / 3), isCut ? -1 : undefined);
+    return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+/** Masks keys, however an answer writes them. */
+export function keyMask(keys: readonly string[]): (text: string) => string {
+  const sought = keys.flatMap((key) => [key, ...inBase64(key)]);
+  return textMask([...new Set(sought)], masked, waysInAnswers);
+}
+
 /** Masks what others may not read, before anything of it is cut off: keys, addresses and names of people, numbers of cards. */
 export function maskFor({ keys, ipnUrl }: Private): (mismatch: Mismatch) => Mismatch {
-  const inBase64 = keys.map((key) => Buffer.from(key).toString('base64').replace(/=+$/, ''));
-  const maskKeys = textMask([...keys, ...inBase64]);
+  const maskKeys = keyMask(keys);
   const own = ipnUrl === undefined ? [] : [ipnUrl, new URL(ipnUrl).host, new URL(ipnUrl).hostname];
   const maskOwn = textMask(own, () => HIDDEN);
   const mask = (text: string) =>

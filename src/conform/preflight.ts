@@ -2,6 +2,7 @@ import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { header } from './checkout.ts';
 import { at, parsed } from './json.ts';
+import { keyMask } from './mask.ts';
 import type { Target } from './target.ts';
 
 const SANDBOX = '/sandbox/payment/initiate';
@@ -15,13 +16,14 @@ const FORM = 'application/x-www-form-urlencoded';
  */
 export async function requireGateway(target: Target): Promise<void> {
   const { options } = target;
+  await target.identify();
   // Every gateway of this interface answers each of them with a success or an error.
   const bodies = [order(options.publicKey), 'public_key=', 'identifier=1'];
   let elsewhere = '';
   for (const [index, body] of bodies.entries()) {
     const answer = await target.send(SANDBOX, { method: 'POST', body, contentType: FORM });
     const location = answer.status >= 300 && answer.status < 400 && header(answer.headers, 'location');
-    if (location) elsewhere = `; it redirects to ${location}`;
+    if (location) elsewhere = `; it redirects to ${keyMask([options.publicKey])(location)}`;
     const json = parsed(answer.body);
     if (!isAnswer(json)) continue;
     if (index === 0) requireKey(json, options.publicKey);
@@ -79,12 +81,12 @@ function wrongKey(which: 'public' | 'secret', key: string): GatewayError {
 
 /** What an emulator of this machine tells about itself. */
 async function look(target: Target): Promise<void> {
-  if (!target.isLocal) return;
+  if (!target.isEmulator) return;
   const answer = await target.control('GET', '/status');
   const status = parsed(answer.body);
   target.hasControl = answer.status === 200 && typeof at(status, 'counts') === 'object';
   const url = at(status, 'url');
-  if (target.hasControl && typeof url === 'string') target.alias = url;
+  if (target.hasControl && typeof url === 'string' && URL.canParse(url)) target.alias = url;
   const [email, code] = [at(status, 'options.sandboxEmail'), at(status, 'options.sandboxCode')];
   if (typeof email === 'string' && typeof code === 'string') target.sandbox = { email, code };
   await requireSecretKey(target);

@@ -2,7 +2,7 @@ import type { ManifestLine } from '../contract/manifest.ts';
 import { payOnCheckout } from './checkout.ts';
 import { at, parsed } from './json.ts';
 import { type IpnListener, markedUrl, type ReceivedIpn } from './listener.ts';
-import type { Target } from './target.ts';
+import { type Target, Unseen } from './target.ts';
 
 /** What was seen of a line. */
 export interface Seen {
@@ -19,9 +19,6 @@ export interface Seen {
   /** The line with its placeholders filled in: for what is expected. */
   fill: (text: string) => string;
 }
-
-/** Why a line could not be seen. */
-export class Unseen extends Error {}
 
 /** No IPN comes any more, this long (milliseconds) after the answer to the settlement; a retry comes after a second. */
 const QUIET_MS = 150;
@@ -110,7 +107,8 @@ export class Session {
       }
     }
     const cardId = at(json, 'data.id');
-    if (typeof cardId === 'string') this.#values['cardId'] = cardId;
+    // Half a character has no form in an address.
+    if (typeof cardId === 'string') this.#values['cardId'] = cardId.toWellFormed();
   }
 
   /** @throws Unseen where a line before it did not bring what it needs */
@@ -166,7 +164,7 @@ export class Session {
   async #ipns(count = 1, answered = 200): Promise<readonly ReceivedIpn[]> {
     if (!this.#listener) throw new Unseen('no IPN can reach this machine: name a public address of it');
     const isRefused = answered >= 300;
-    const limit = this.#target.isLocal ? ARRIVAL_MS.local : ARRIVAL_MS.remote;
+    const limit = this.#target.isEmulator ? ARRIVAL_MS.local : ARRIVAL_MS.remote;
     if (count > 0) await this.#listener.wait(this.#mark, count, limit);
     // One more would be one too many.
     await this.#listener.wait(this.#mark, count + 1, isRefused && count === 1 ? RETRY_MS : QUIET_MS);

@@ -5,6 +5,7 @@ import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { Egress } from '../delivery/egress.ts';
+import { header } from './checkout.ts';
 import { at, parsed } from './json.ts';
 
 /** Where a manifest is held against, and with what. */
@@ -12,7 +13,7 @@ export interface TargetOptions {
   url: string;
   publicKey: string;
   secretKey: string;
-  /** Whether live mode may be used where the target is no emulator of this machine. */
+  /** Whether more than the sandbox may be asked where the target is no emulator of this machine. */
   live: boolean;
   /** Opens the control API of an emulator that asks for it. */
   controlToken?: string | undefined;
@@ -31,8 +32,10 @@ const OTHER_MERCHANT = 'conform';
 /** A deployment that requests are sent to, one connection each, and no faster than its owner may like. */
 export class Target {
   readonly options: TargetOptions;
-  /** It is on this machine, and so taken for an emulator: all may be tried, without pauses. */
+  /** It is on this machine, so that no pauses are needed. */
   readonly isLocal: boolean;
+  /** It is on this machine, and has proved to be an emulator: all may be tried. A tunnel may lead from here to a gateway. */
+  isEmulator = false;
   /** Its control API answers: payments can be settled and cards charged by it. */
   hasControl = false;
   /** What passes its sandbox checkout. */
@@ -55,8 +58,28 @@ export class Target {
     });
   }
 
-  /** @throws NoAnswer */
+  /** Lets a target on this machine prove that it is an emulator: nothing else may be asked before. @throws NoAnswer */
+  async identify(): Promise<void> {
+    if (!this.isLocal) return;
+    const { headers } = await this.#send('/_sim/livez', { method: 'GET' });
+    this.isEmulator = header(headers, 'x-gateway-sim') === '1';
+  }
+
+  /** @throws NoAnswer; Unseen for what may not be asked there */
   async send(path: string, shot: Omit<Shot, 'url'>): Promise<Observation & { status: number }> {
+    const { pathname } = new URL(`http://target${path}`);
+    if (!this.isEmulator && !this.options.live && !pathname.startsWith('/sandbox/')) throw this.leftAlone();
+    return this.#send(path, shot);
+  }
+
+  leftAlone(): Unseen {
+    const why = this.isLocal
+      ? 'what answers there does not prove to be gateway-sim, and so may lead to a gateway'
+      : 'live mode is left alone';
+    return new Unseen(`${why}: --live --live tries it`);
+  }
+
+  async #send(path: string, shot: Omit<Shot, 'url'>): Promise<Observation & { status: number }> {
     if (!this.isLocal) await this.#turn();
     const seen = await this.#client.send({ ...shot, url: this.#base + path });
     const { status } = seen;
@@ -99,11 +122,13 @@ export class Target {
   pathOf(address: string, from = '/'): string | undefined {
     const page = this.#base + from;
     if (!URL.canParse(address, page)) return undefined;
-    const { origin, pathname, search } = new URL(address, page);
+    const { protocol, hostname, origin, pathname, search } = new URL(address, page);
+    // Any other has no origin, and is none of a page.
+    if (!/^https?:$/.test(protocol)) return undefined;
     for (const own of [this.#base, ...(this.alias === undefined ? [] : [this.alias])]) {
       const base = new URL(own);
       // An emulator may name itself by another address than the one that it is asked at.
-      const isHere = origin === base.origin || (this.isLocal && isLoopback(new URL(origin).hostname));
+      const isHere = origin === base.origin || (this.isEmulator && isLoopback(hostname));
       const prefix = base.pathname.replace(/\/+$/, '');
       if (isHere && pathname.startsWith(prefix)) return pathname.slice(prefix.length) + search;
     }
@@ -117,14 +142,20 @@ export class Target {
   }
 }
 
+/** Why a line could not be seen. */
+export class Unseen extends Error {}
+
 /** A request that got no answer. */
 export class NoAnswer extends GatewayError {
   readonly reason: string;
+  /** Something came, but no HTTP: the words are those of Node's parser. */
+  readonly isMalformed: boolean;
 
   constructor(url: string, reason: string) {
     // What is wrong with a certificate is said with what helps.
     const more = /certificate/i.test(reason) ? {} : { hint: hint`Say where it is with ${option('target')}.` };
     super('no_server', `${url} cannot be asked: ${reason}`, more);
     this.reason = reason;
+    this.isMalformed = reason.startsWith('Parse Error');
   }
 }

@@ -29,7 +29,7 @@ const ESCAPED_IN_HTML: Readonly<Record<string, string>> = {
 };
 
 /** The ways to write a character, as patterns: as it is, escaped, percent-encoded, escaped in JSON or in HTML. */
-function waysToWrite(character: string): string[] {
+export function waysToWrite(character: string): string[] {
   const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
   const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
   const html = ESCAPED_IN_HTML[character];
@@ -49,14 +49,14 @@ interface Branch {
 }
 
 /** @param secrets of those with the same beginning the first is told by it */
-function treeOf(secrets: readonly string[]): Branch {
+function treeOf(secrets: readonly string[], waysOf: typeof waysToWrite): Branch {
   const root: Branch = { next: new Map(), secret: undefined };
   const ways = new Map<string, RegExp[]>();
   for (const secret of secrets) {
     let branch = root;
     const characters = [...secret];
     for (const [index, character] of characters.entries()) {
-      const known = ways.get(character) ?? waysToWrite(character).map((way) => new RegExp(way, 'y'));
+      const known = ways.get(character) ?? waysOf(character).map((way) => new RegExp(way, 'y'));
       ways.set(character, known);
       const next = branch.next.get(character) ?? {
         ways: known,
@@ -101,16 +101,21 @@ function foundAt(text: string, at: number, root: Branch): { secret: string; end:
  * Masks secrets in texts, however they are written there; a text without any comes back as it is.
  *
  * @param show what stands for a secret
+ * @param waysOf how each character of it may be written
  */
-export function textMask(secrets: readonly string[], show = masked): (text: string) => string {
+export function textMask(
+  secrets: readonly string[],
+  show = masked,
+  waysOf = waysToWrite,
+): (text: string) => string {
   const sought = secrets
     .filter((secret) => secret.length >= SHORTEST_MASKED)
     .toSorted((one, other) => other.length - one.length);
   if (!sought.length) return (text) => text;
-  const root = treeOf(sought);
+  const root = treeOf(sought, waysOf);
   const beginnings = new Set(sought.map((secret) => secret.slice(0, SOUGHT_PART)));
   const written = [...beginnings].map((beginning) =>
-    [...beginning].map((character) => `(?:${waysToWrite(character).join('|')})`).join(''),
+    [...beginning].map((character) => `(?:${waysOf(character).join('|')})`).join(''),
   );
   const places = new RegExp(written.join('|'), 'g');
   return (text) => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { linesNamed } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
 const SOME = ['initiate-success-is-ok', 'field-logo-missing', 'field-logo-optional', 'client-wants-ok'];
@@ -93,6 +94,24 @@ describe('conform', () => {
     expect(trusting).toMatchObject({ code: 0, stdout: expect.stringContaining('2 agree, 0 differ') });
     const { code, stderr } = await run([...FEW, '--target', url], { cwd });
     expect([code, stderr]).toEqual([3, expect.stringMatching(/is not trusted: .* with --tls-ca/)]);
+  });
+
+  it('asks what does not prove to be an emulator for the sandbox only, and gives it no token', async () => {
+    const other = await startReceiver([{ body: '{"success":"ok"}' }]);
+    const env = { GATEWAY_SIM_CONTROL_TOKEN: 'of-the-environment' };
+    const named = ['--target', other.url, '--public-key', 'pub_x'];
+    const { code, stdout } = await run([...FEW, ...named, '--json'], {
+      cwd: await folder('initiate-live'),
+      env,
+    });
+    const [first, ...more] = other.requests;
+    expect([first?.method, first?.url, first?.headers.authorization]).toEqual([
+      'GET',
+      '/_sim/livez',
+      undefined,
+    ]);
+    expect(more.filter(({ url }) => !/^\/(sandbox\/|_sim\/livez$)/.test(url))).toEqual([]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { unseen: [{ id: 'initiate-live' }] }]);
   });
 
   it.each([

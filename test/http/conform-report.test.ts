@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { htmlReport } from '../../src/audit/html-report.ts';
+import { keyMask } from '../../src/conform/mask.ts';
 import { conformJunit, maskedReport } from '../../src/conform/reports.ts';
+import { auditSummary } from '../../src/contract/audit.ts';
 import { LINES, linesNamed } from '../helpers/conform.ts';
 
 describe('a report that is sent to others', () => {
@@ -55,6 +58,38 @@ describe('a report that is sent to others', () => {
     expect(got.length).toBeLessThan(300);
   });
 
+  const key = keys[0] ?? '';
+  const json = (text: string) => JSON.stringify(text).slice(1, -1);
+  const inHex = (before: string, after = '') =>
+    [...key].map((one) => `${before}${one.charCodeAt(0).toString(16)}${after}`).join('');
+  const spellings: Record<string, string> = {
+    ...{ percent: inHex('%'), 'percent, twice': inHex('%25'), unicode: inHex('\\u00') },
+    'unicode in JSON in JSON': json(json(inHex('\\u00'))),
+    ...{
+      'HTML by number': inHex('&#x', ';'),
+      'HTML by decimal number': [...key].map((one) => `&#${one.charCodeAt(0)};`).join(''),
+    },
+    Base64: Buffer.from(key).toString('base64'),
+    'Base64 of more': Buffer.from(`shop:${key}:more`).toString('base64'),
+    'Base64 of another beginning': Buffer.from(`a user:${key}!`).toString('base64url'),
+    'Base64 of a third beginning': Buffer.from(`me:${key}!`).toString('base64'),
+  };
+
+  it.each(Object.entries(spellings))('holds no key in %s, nor does any other', (_, spelling) => {
+    const { got } = written(`"it is ${spelling}."`);
+    const shown = keyMask(keys)(`"it is ${spelling}."`);
+    for (const text of [got, shown]) {
+      expect(text).not.toContain(spelling.slice(-24, -8));
+      expect(text.length).toBeLessThan(spelling.length);
+    }
+  });
+
+  it('takes no longer for what begins like a key again and again', () => {
+    const began = process.cpuUsage();
+    for (const text of ['\\', '%25', '&#0', 's', 'sec_']) keyMask(keys)(text.repeat(20_000));
+    expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
+  });
+
   it('tells why a line was not seen without the address of our IPNs', () => {
     const unseen = [{ id: line.id, why: 'nothing listens at a1b2c3.tunnel.example' }];
     const report = { target: 'https://pay.example', profile: 'document', agree: 0, differ: [], unseen };
@@ -94,5 +129,25 @@ describe('a report that is sent to others', () => {
     );
     expect(xml).toContain('tests="3" failures="1" skipped="1"');
     expect(xml).toContain('expected: &quot;a&quot; &amp; &lt;b&gt;');
+  });
+});
+
+describe('what is not seen in a text, or turns its direction,', () => {
+  const hostile = 'order-\u202e1\u202c\u2066\u200b\u00ad\u{e0041}\u0007\u2028\ud800';
+  const shown = 'order-\\u202e1\\u202c\\u2066\\u200b\\u00ad\\u{e0041}\\u0007\\u2028\ufffd';
+
+  it('is written out in the page of an audit', () => {
+    const report = { cases: [], summary: auditSummary([]), orders: 0, notices: [hostile] };
+    const page = htmlReport(report, `http://127.0.0.1/${hostile}`);
+    expect(page.split(shown)).toHaveLength(4);
+    for (const character of '\u202e\u202c\u2066\u200b\u00ad\u{e0041}\u0007\u2028')
+      expect(page).not.toContain(character);
+  });
+
+  it('is written out for CI servers', () => {
+    const [line = expect.fail('no line')] = LINES;
+    const differ = [{ id: line.id, expected: 'a line\n', got: hostile }];
+    const report = { target: 'http://a', profile: 'document', agree: 0, differ, unseen: [] };
+    expect(conformJunit(report, [line])).toContain(`expected: a line\n\ngot: ${shown}<`);
   });
 });

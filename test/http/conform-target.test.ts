@@ -27,8 +27,8 @@ describe('a target', () => {
     'that answers %s three times is no such gateway',
     async (body) => {
       let asked = 0;
-      const url = await startServer((_, response) => {
-        asked++;
+      const url = await startServer(({ method }, response) => {
+        if (method === 'POST') asked++;
         response.end(body);
       });
       await expect(held({ url, ...keys })).rejects.toMatchObject({
@@ -88,6 +88,98 @@ describe('a target', () => {
   });
 });
 
+describe('a target on this machine that does not prove to be an emulator', () => {
+  const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
+  const lines = linesNamed(
+    ...['initiate-sandbox', 'initiate-live', 'card-create', 'route-root', 'ipn-status', 'checkout-page'],
+    ...['checkout-success-url-exact', 'checkout-page-live'],
+  );
+
+  /** What stands at the end of a tunnel: a gateway with a checkout of its own. */
+  async function standIn(checkout: string) {
+    const asked: string[] = [];
+    const url = await startServer((incoming, response) => {
+      asked.push(`${incoming.method} ${incoming.url}`);
+      response.end(JSON.stringify({ success: 'ok', url: url + checkout }));
+    });
+    return { url, asked, ...keys };
+  }
+
+  it.each([
+    '/sandbox/initiate/payment/checkout?payment_id=1',
+    '/pay?payment_id=1',
+    '/sandbox/../payment/initiate',
+  ])('is asked for its proof, then for the sandbox only, also where its checkout is %s', async (checkout) => {
+    const { asked, ...target } = await standIn(checkout);
+    const { report } = await held(target, {}, { lines });
+    const [first, ...more] = asked;
+    expect(first).toBe('GET /_sim/livez');
+    expect(more.length).toBeGreaterThan(2);
+    expect(more.filter((one) => !/^[A-Z]+ \/sandbox\//.test(one))).toEqual([]);
+    const why = Object.fromEntries(report.unseen.map((one) => [one.id, one.why]));
+    const leftAlone = expect.stringMatching(/does not prove to be gateway-sim.*: --live --live tries it$/);
+    expect(why).toMatchObject({
+      ...{ 'initiate-live': leftAlone, 'card-create': leftAlone, 'checkout-page-live': leftAlone },
+      'route-root': 'only an emulator does so',
+      'ipn-status': expect.stringContaining('no IPN can reach this machine'),
+    });
+  });
+
+  it('is asked for all that a gateway has by who says so, and never for its control API', async () => {
+    const { asked, ...target } = await standIn('/pay?payment_id=1');
+    await held(target, {}, { lines, live: true });
+    expect(asked).toEqual(expect.arrayContaining(['POST /payment/initiate', 'POST /api/cards/save']));
+    expect(asked.filter((one) => one.includes('/_sim'))).toEqual(['GET /_sim/livez']);
+  });
+});
+
+describe('an emulator, or what calls itself one, that answers strangely', () => {
+  const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
+  const lines = linesNamed(
+    'initiate-sandbox',
+    'initiate-url',
+    'card-create',
+    'checkout-success-url-exact',
+    'card-charged',
+  );
+  const redirect = (location: string) =>
+    `HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`;
+  const json = (body: string) =>
+    `HTTP/1.1 200 OK\r\nX-Gateway-Sim: 1\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const initiated = (url: string) =>
+    json(JSON.stringify({ success: 'ok', url, counts: {}, data: { id: '\ud800', card: [] } }));
+  const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+
+  it.each([
+    ...['javascript:alert(1)', 'data:text/html,hello', 'mailto:a@b.example', 'http://[', '//'].flatMap(
+      (url) => [
+        ['a redirect to', url, redirect(url)],
+        ['an address', url, initiated(url)],
+        ['a form for', url, json(`<form action="${url}"><input name="a"></form>`)],
+      ],
+    ),
+    ['JSON', 'without end', json(deep)],
+    ['JSON', 'with parts without end', json(`{"error":"true","message":${deep},"data":{"id":${deep}}}`)],
+    ['a status line', 'without a number', 'HTTP/1.1 abc\r\n\r\n'],
+    ['a header', 'that is none', 'HTTP/1.1 200 OK\r\nBad Header: \x01\r\n\r\n'],
+    ['bytes', 'that are no HTTP', '\0\x01hello'],
+    ['chunks', 'that are none', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc'],
+    ['a body', 'that breaks off', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+  ])('gets a difference for %s %s', async (_, __, answer) => {
+    let count = 0;
+    // What is asked first finds out what is there.
+    const url = await startServer((incoming, response) => {
+      count++;
+      if (count <= 4)
+        return void response.setHeader('X-Gateway-Sim', '1').end('{"success":"ok","counts":{}}');
+      incoming.resume().on('end', () => response.socket?.end(answer));
+    });
+    const { report } = await held({ url, ...keys }, {}, { lines });
+    expect(report.agree + report.differ.length + report.unseen.length).toBe(lines.length);
+    expect(report.differ.length).toBeGreaterThan(0);
+  });
+});
+
 describe('an answer that does not come', () => {
   const lines = linesNamed('initiate-sandbox', 'initiate-answer-json', 'initiate-cors', 'initiate-url');
 
@@ -139,11 +231,16 @@ it('shows no key of ours in any report', async () => {
     const body = {
       error: 'true',
       message: `no ${secretKey} at ${incoming.headers.authorization ?? publicKey}`,
+      basic: Buffer.from(`:${secretKey}${publicKey}`).toString('base64'),
     };
     outgoing.end(JSON.stringify(body));
   });
   const lines = linesNamed('card-create', 'initiate-sandbox');
-  const { report } = await held({ url, publicKey, secretKey }, {}, { lines });
+  const { report } = await held({ url, publicKey, secretKey }, {}, { lines, live: true });
   expect(report.differ).toHaveLength(2);
-  for (const key of [publicKey, secretKey]) expect(JSON.stringify(report)).not.toContain(key);
+  const inBase64 = [`:${secretKey}`, publicKey].map((text) =>
+    Buffer.from(text).toString('base64').slice(4, 30),
+  );
+  const shown = JSON.stringify(report);
+  for (const key of [publicKey, secretKey, ...inBase64]) expect(shown).not.toContain(key);
 });

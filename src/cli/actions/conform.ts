@@ -4,6 +4,7 @@ import { type Conformed, type ConformOptions, conform as hold } from '../../conf
 import { explainedBy } from '../../conform/explain.ts';
 import { holdsUnder, readManifest } from '../../conform/manifest.ts';
 import { conformJunit, maskedReport } from '../../conform/reports.ts';
+import { Target } from '../../conform/target.ts';
 import { isLoopback, urlProblem } from '../../contract/address.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
@@ -111,13 +112,21 @@ async function placeOf(context: Context, options: ResolvedOptions): Promise<Plac
       hint: hint`Give them with ${option('publicKey')} and ${option('secretKey')}.`,
     });
   }
-  // What is no emulator has no such list: then the first answers tell what it is.
-  const known = isWhole
-    ? undefined
-    : await requireMerchant(controlServer({ url, controlToken, caFile })).catch(() => undefined);
-  const { publicKey = known?.publicKey ?? '', secretKey = known?.secretKey ?? '' } = given;
   const agent = await agentFor(caFile);
-  return { ...{ url, publicKey, secretKey, controlToken, agent }, stop: async () => {} };
+  const named = { url, publicKey: '', secretKey: '', controlToken, agent };
+  // What is no emulator has no such list: then the first answers tell what it is.
+  const hasList = !isWhole && (await provesToBeEmulator(named));
+  const known = hasList
+    ? await requireMerchant(controlServer({ url, controlToken, caFile })).catch(() => undefined)
+    : undefined;
+  const { publicKey = known?.publicKey ?? '', secretKey = known?.secretKey ?? '' } = given;
+  return { ...named, publicKey, secretKey, stop: async () => {} };
+}
+
+async function provesToBeEmulator(named: Omit<Place, 'stop'>): Promise<boolean> {
+  const target = new Target({ ...named, live: false });
+  await target.identify();
+  return target.isEmulator;
 }
 
 async function agentFor(caFile: string | undefined) {

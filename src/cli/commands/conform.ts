@@ -4,9 +4,9 @@ import { type ActionsOf, counted, type Declarations, group, text } from '../comm
 
 const ABOUT = `
 Holds every line of the manifest against an emulator or a deployment: a request, and what must come back. Without
---target it asks the emulator that runs here, or one of its own in memory. A target on this machine is taken for an
-emulator: everything is tried, and what is left pending is canceled. Anywhere else only the sandbox is tried, with at
-most five requests a second. Nothing is settled that was not made by this run. For IPNs from elsewhere give an address
+--target it asks the emulator that runs here, or one of its own in memory. Of a target on this machine that proves to be
+gateway-sim (by X-Gateway-Sim on GET /_sim/livez) everything is tried, and what is left pending is canceled. Of any other
+only the sandbox is, and elsewhere with at most five requests a second. Nothing is settled that was not made by this run. For IPNs from elsewhere give an address
 that leads to this machine (a tunnel to --ipn-port), else they are not seen. Exit code 1 when a line does not hold.`;
 
 export const COMMANDS = {
@@ -22,7 +22,7 @@ export const COMMANDS = {
       secretKey: text('key', `secret key of the same merchant; ${SEEN_IN_PS}`),
       ipnUrl: text('url', 'public address that leads to --ipn-port of this machine'),
       ipnPort: text('number', 'port to listen on for IPNs (default: a free one)'),
-      live: counted('try live mode of a deployment, too: give it twice, real money may move'),
+      live: counted('try live mode of what is no emulator here, too: give it twice, real money may move'),
       manifest: text('file', 'hold these lines against it instead'),
       out: text('file', 'write the differences, with keys and personal data masked'),
       updateProfile: text('file', 'write a profile that explains the differences, for start --profile'),
