@@ -24,7 +24,7 @@ document.addEventListener('input', ({ target }) => {
   const form = filterOf(target);
   if (!form) return;
   clearTimeout(timer);
-  timer = setTimeout(() => apply(form), target instanceof HTMLSelectElement ? 0 : PAUSE_MS);
+  timer = setTimeout(() => apply(form), PAUSE_MS);
 });
 document.addEventListener('submit', (event) => {
   const form = filterOf(event.target);
