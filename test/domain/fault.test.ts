@@ -124,17 +124,21 @@ describe('a fault rule', () => {
 
 describe('fault rules in force', () => {
   it('act on their route only', () => {
-    const set = faults([{ route: 'initiate', drop: true }]);
-    expect(set.take(INITIATE)).toBeDefined();
-    expect(set.take({ route: 'cards', path: '/api/cards' })).toBeUndefined();
+    const dropping: FaultRule = { route: 'initiate', drop: true };
+    const failing: FaultRule = { route: 'cards', status: 500 };
+    const set = faults([dropping, failing]);
+    expect(set.take(INITIATE)).toEqual(dropping);
+    expect(set.take({ route: 'cards', path: '/api/cards' })).toEqual(failing);
     expect(set.take({ route: null, path: '/initiate' })).toBeUndefined();
     expect(set.take(IPN)).toBeUndefined();
   });
 
   it('on a path act on that path, and never on an IPN', () => {
-    const set = faults([{ route: '/api/cards/*', drop: true }]);
-    expect(set.take({ route: 'cards', path: '/api/cards/card_1' })).toBeDefined();
-    expect(set.take({ route: 'cards', path: '/api/cards' })).toBeUndefined();
+    const cards: FaultRule = { route: '/api/cards/*', drop: true };
+    const all: FaultRule = { route: '/*', status: 500 };
+    const set = faults([cards, all]);
+    expect(set.take({ route: 'cards', path: '/api/cards/card_1' })).toEqual(cards);
+    expect(set.take({ route: 'cards', path: '/api/cards' })).toEqual(all);
     expect(set.take(IPN)).toBeUndefined();
   });
 

@@ -18,6 +18,7 @@ describe('a mapping', () => {
     ['shop.example:8443=https://b:8443', 'shop.example:8443', 'https://b:8443'],
     ['shop.example=HTTPS://b/', 'shop.example', 'https://b'],
     ['10.0.0.5=[::1]:80', '10.0.0.5', 'http://[::1]:80'],
+    ['shop.example:1=localhost:65535', 'shop.example:1', 'http://localhost:65535'],
     ['bücher.example=localhost', 'xn--bcher-kva.example', 'http://localhost'],
   ])('%s leads from %s to %s', (text, from, to) => {
     expect(readMapping(text)).toEqual({ from, to });
@@ -35,7 +36,7 @@ describe('a mapping', () => {
     ['shop.example=user@127.0.0.1', 'needs a host on its right'],
     ['shop.example=ftp://127.0.0.1', 'needs a host on its right'],
     ['shop.example=127.0.0.1:0', 'needs a host on its right'],
-    ['shop.example=127.0.0.1:70000', 'needs a host on its right'],
+    ['shop.example=127.0.0.1:65536', 'needs a host on its right'],
     ['shop.example:99999=127.0.0.1', 'needs a host on its left'],
     ['shop.example=shop.example', 'maps a host to itself'],
   ])('%s makes no sense', (text, problem) => {

@@ -13,6 +13,7 @@ describe('a new payment from the page', () => {
     expect(await links()).toEqual([`<a class="button" href="${FORM}">New payment</a>`]);
     await postForm(sim, FORM);
     expect(await links()).toHaveLength(1);
+    expect(await newest(sim)).toMatchObject({ checkoutTheme: 'light' });
   });
 
   it('is made of values that work, as by the command, and leads to its page', async () => {

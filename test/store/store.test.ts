@@ -322,20 +322,50 @@ describe('the files of a store', () => {
     for (const record of records().wallets) expect(text.split(/,?\n/)).toContain(JSON.stringify(record));
   });
 
-  it('get a fresh snapshot soon after the last change while the state is small, and the journal is emptied', async () => {
+  it('get a fresh snapshot a second after the last change while the state is small, and the journal is emptied', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     onTestFinished(() => store.close());
     await store.commit(put('fresh'));
-    await vi.waitFor(
-      async () => {
-        expect(await readFile(join(folder, 'db.json'), 'utf8')).toContain('"fresh"');
-        expect(await changesIn(folder)).toBe(0);
-      },
-      { timeout: 10_000, interval: 50 },
-    );
+    vi.advanceTimersByTime(600);
     await store.commit(put('fresher'));
-    expect(await readFile(join(folder, 'journal.jsonl'), 'utf8')).toContain('"fresher"');
+    vi.advanceTimersByTime(999);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(vi.getTimerCount()).toBe(0);
+    await expect.poll(() => changesIn(folder)).toBe(0);
+    expect(await readFile(join(folder, 'db.json'), 'utf8')).toMatch(/"fresh"[\s\S]*"fresher"/);
+    await store.commit(put('freshest'));
+    expect(await changesIn(folder)).toBe(1);
+  });
+
+  it('that are closed while a snapshot is made hold all of it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    await store.commit(put('last'));
+    vi.advanceTimersByTime(1_000);
+    await store.close();
+    expect(store.notices).toEqual([]);
+    expect(await changesIn(folder)).toBe(0);
+    expect(await readFile(join(folder, 'db.json'), 'utf8')).toContain('"last"');
+  });
+
+  it('get a snapshot at once when most of what they hold is out of date, and the next one in its time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const folder = await temporaryFolder();
+    const store = await openAt(folder);
+    onTestFinished(() => store.close());
+    const large = { wallets: [wallet({ holder: 'x'.repeat(9 * 2 ** 20) })] };
+    await store.commit(() => ({ change: large, result: null }));
+    expect(vi.getTimerCount()).toBe(0);
+    await store.commit(() => ({ change: large, result: null }));
+    await store.commit(put('small'));
+    await expect.poll(() => vi.getTimerCount()).toBe(1);
   });
 
   it('with fsync hold nothing that the disk refused to sync, nor what was made on top of it', async () => {
