@@ -11,34 +11,11 @@ import { ORDER, startSim } from '../helpers/sim.ts';
 
 const SECRET = 'sec_sim_9876543210';
 
-interface Gateway {
-  ready: { url: string; publicKey: string; secretKey: string };
-}
-
-async function initiate({ ready }: Gateway, fields: { identifier: string; ipn_url: string }): Promise<void> {
-  const body = new URLSearchParams({
-    ...{ public_key: ready.publicKey, currency: 'USD', amount: '100.00', details: 'Two books' },
-    ...{ success_url: 'http://127.0.0.1:9/paid', cancel_url: 'http://127.0.0.1:9/canceled' },
-    ...{ site_logo: 'http://127.0.0.1:9/logo.png', customer_name: 'Ada', customer_email: 'ada@example.com' },
-    ...fields,
-  });
-  const answer = await fetch(`${ready.url}/sandbox/payment/initiate`, { method: 'POST', body });
-  expect(await answer.json()).toMatchObject({ success: 'ok' });
-}
-
-function settle({ ready }: Gateway, identifier: string, delivery: string): Promise<Response> {
-  return fetch(`${ready.url}/_sim/payments/${identifier}/settle`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ outcome: 'approve', delivery }),
-  });
-}
-
 /** A running emulator, and the options with which commands find it. */
 async function running() {
   const cwd = await temporaryFolder();
-  const gateway = { ready: await startSim({ ipnSchedule: ['20ms', '20ms'] }) };
-  return { gateway, cwd, options: { cwd, env: { GATEWAY_SIM_URL: gateway.ready.url } } };
+  const sim = await startSim({ ipnSchedule: ['20ms', '20ms'] });
+  return { sim, options: { cwd, env: { GATEWAY_SIM_URL: sim.url } } };
 }
 
 function body(made: { signature: string; amount?: string; status?: string }): string {
@@ -104,9 +81,7 @@ describe('killing the server with deliveries due', () => {
     for (const identifier of identifiers)
       await first.initiate({ ...ORDER, identifier, ipn_url: receiver.url });
     // Not due yet or on their way to a receiver that hangs: either way none is done when the kill comes.
-    await Promise.all(
-      identifiers.map((identifier) => settle({ ready: first }, identifier, 'redirect-then-ipn')),
-    );
+    await run(['pay', '--all', '--approve', '--delivery', 'redirect-then-ipn'], { cwd });
     const left = await leftByKill(cwd);
     await first.server.stop();
     restarted = true;
@@ -119,9 +94,9 @@ describe('killing the server with deliveries due', () => {
 describe('ipn list, show and resend', () => {
   it('show every attempt with both sides and send a delivery once more', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'broken' }, { body: 'OK' }]);
-    const { gateway, options } = await running();
-    await initiate(gateway, { identifier: 'order-1', ipn_url: receiver.url });
-    await settle(gateway, 'order-1', 'ipn-then-redirect');
+    const { sim, options } = await running();
+    await sim.initiate({ ...ORDER, ipn_url: receiver.url });
+    await run(['pay', '--approve'], options);
     await receiver.request(2);
     const delivery = async () => {
       const list = await runJson<{ data: DeliveryView[] }>(['ipn', '--payment', 'order-1'], options);
@@ -143,9 +118,9 @@ describe('ipn list, show and resend', () => {
   });
 
   it('of what is refused says which flag allows it, and exits 4', async () => {
-    const { gateway, options } = await running();
-    await initiate(gateway, { identifier: 'order-1', ipn_url: 'http://203.0.113.9/ipn' });
-    await settle(gateway, 'order-1', 'ipn-then-redirect');
+    const { sim, options } = await running();
+    await sim.initiate({ ...ORDER, ipn_url: 'http://203.0.113.9/ipn' });
+    await run(['pay', '--approve'], options);
     const { body: list } = await runJson<{ data: DeliveryView[] }>(['ipn', 'list'], options);
     const { code, stderr } = await run(['ipn', 'resend', list.data[0]?.id ?? ''], options);
     expect(code).toBe(4);
@@ -166,13 +141,13 @@ describe('ipn list, show and resend', () => {
 describe('ipn fire', () => {
   it('sends one through the server, which lists it', async () => {
     const receiver = await startReceiver();
-    const { gateway, options } = await running();
+    const { sim, options } = await running();
     const args = ['ipn', 'fire', '--to', `${receiver.url}/x`, '--amount', '7.50', '--set', 'data.charge=1'];
     const fired = await runJson<DeliveryView>(args, options);
     expect(fired).toMatchObject({ code: 0, body: { state: 'delivered' } });
     const sent = new URLSearchParams(receiver.requests[0]?.body);
     expect(sent.get('data[charge]')).toBe('1');
-    expect(sent.get('signature')).toBe(sign('7.50', sent.get('identifier') ?? '', gateway.ready.secretKey));
+    expect(sent.get('signature')).toBe(sign('7.50', sent.get('identifier') ?? '', sim.secretKey));
     const { body: list } = await runJson<{ data: DeliveryView[] }>(['ipn'], options);
     expect(list.data.map(({ id }) => id)).toEqual([fired.body.id]);
   });
@@ -318,8 +293,8 @@ describe('ipn verify', () => {
 
   it('takes the id of an IPN, and tells of keys that were replaced without showing any', async () => {
     const receiver = await startReceiver();
-    const { gateway, options } = await running();
-    const { secretKey: old } = gateway.ready;
+    const { sim, options } = await running();
+    const { secretKey: old } = sim;
     const fire = ['ipn', 'fire', '--to', receiver.url];
     const before = await runJson<DeliveryView>(fire, options);
     expect(await run(['ipn', 'verify', before.body.id], options)).toMatchObject({ code: 0 });
@@ -333,8 +308,8 @@ describe('ipn verify', () => {
     const withOld = await run(['ipn', 'verify', after.body.id, '--secret', old], options);
     expect(withOld.code).toBe(1);
     expect(withOld.stdout).toContain('the secret key given here was replaced at ');
-    const merchants = await (await fetch(`${gateway.ready.url}/_sim/merchants`)).text();
-    const state = await (await fetch(`${gateway.ready.url}/_sim/snapshot`)).text();
+    const merchants = JSON.stringify(await sim.control('/merchants'));
+    const state = JSON.stringify(await sim.control('/snapshot'));
     const said = [replaced, captured, withOld].flatMap(({ stdout, stderr }) => [stdout, stderr]);
     expect([...said, merchants, state].join()).not.toContain(old);
     expect(await run(['ipn', 'verify', 'ipn_nope'], options)).toMatchObject({ code: 4 });
@@ -350,8 +325,8 @@ describe('ipn verify', () => {
   });
 
   it("takes the running emulator's key, and knows its public key and its other merchants", async () => {
-    const { gateway, options } = await running();
-    const good = body({ signature: sign('100.00', 'order-1', gateway.ready.secretKey) });
+    const { sim, options } = await running();
+    const good = body({ signature: sign('100.00', 'order-1', sim.secretKey) });
     expect((await run(['ipn', 'verify', good], options)).code).toBe(0);
     const made = await runJson<{ secretKey: string }>(['keys', 'generate', '--merchant', 'shop-2'], options);
     const other = body({ signature: sign('100.00', 'order-1', made.body.secretKey) });
@@ -502,11 +477,11 @@ describe('ipn listen', () => {
   });
 
   it('goes along when the keys of its emulator are replaced', async () => {
-    const { gateway, options } = await running();
+    const { sim, options } = await running();
     const listener = launch(['ipn', 'listen', '--port', '0', '--json'], options);
     await listener.until((stdout) => stdout.includes('\n'));
     const { url } = JSON.parse(listener.stdout()) as { url: string };
-    await initiate(gateway, { identifier: 'order-1', ipn_url: url });
+    await sim.initiate({ ...ORDER, ipn_url: url });
     await run(['keys', 'generate'], options);
     const { body: settled } = await runJson<{ delivery: DeliveryView }>(['pay', '--approve'], options);
     expect(settled.delivery.state).toBe('delivered');
