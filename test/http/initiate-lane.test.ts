@@ -136,7 +136,10 @@ describe('initiate without the app', () => {
     ['multipart with too many fields', { type: MULTIPART, body: `${PART.repeat(1_000)}${multipart(KEY)}` }],
     ['a host that is a name', { headers: { Host: 'pay.shop.test' }, body: form(KEY) }],
     ['a page of a stranger', { headers: { Origin: 'https://evil.example' }, body: form(KEY) }],
-    ['a page of a stranger whose body cannot be read', { headers: { Origin: 'null' }, type: MULTIPART, body: 'x' }],
+    [
+      'a page of a stranger whose body cannot be read',
+      { headers: { Origin: 'null' }, type: MULTIPART, body: 'x' },
+    ],
     ['a page of another site', { headers: { 'Sec-Fetch-Site': 'cross-site' }, body: form(KEY) }],
     [
       'unusual headers',

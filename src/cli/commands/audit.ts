@@ -23,10 +23,7 @@ code 1 when a case fails, or when the audit could not be carried out.`;
 const ALLOW_IPN_HOST = list('host', 'let requests out to this public host; repeatable');
 
 const PROBE = {
-  probeCmd: text(
-    'command',
-    'prints what the shop knows of the order {identifier}, without quotes around it',
-  ),
+  probeCmd: text('command', 'prints what the shop knows of the order {identifier}, without quotes around it'),
   probeUrl: text('url', 'the same from an address, such as http://localhost:3000/orders/{identifier}'),
   paidWhen: text('condition', 'it is paid when: .path=value on JSON, or /regular expression/'),
 };
