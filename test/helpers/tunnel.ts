@@ -16,6 +16,7 @@ export function secured(socket: Socket, ca: string, servername: string): Promise
   return new Promise((resolve, reject) => {
     const secure = tls.connect({ socket, ca, servername }, () => resolve(secure));
     secure.on('error', reject);
+    secure.on('close', () => reject(new Error('the connection was closed before TLS was spoken')));
   });
 }
 

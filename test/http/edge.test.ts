@@ -273,11 +273,11 @@ describe('a connection that comes to nothing', () => {
       socket.resume().once('close', () => resolve());
     });
 
-  async function edge(patienceMs?: number) {
+  async function edge(patienceMs = 600_000) {
     const made = new Edge({
       ...{ credentials: { cert, key }, aliases: [ALIAS], url: () => 'https://x', dialect },
       onUntrusted: () => {},
-      ...(patienceMs !== undefined && { patienceMs }),
+      patienceMs,
     });
     const load = async () => (_: unknown, outgoing: { end: (text: string) => void }) => outgoing.end('hello');
     const servers = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { edge: made });
@@ -300,7 +300,15 @@ describe('a connection that comes to nothing', () => {
 
   /** More than are let wait at a time. */
   const FLOOD = 1_100;
-  const flood = (open: () => Promise<Socket>, length = FLOOD) => Promise.all(Array.from({ length }, open));
+  /** Opens many, fewer at a time than wait for their accept: what is above that comes a second later, or never. */
+  async function flood(open: () => Promise<Socket>, length = FLOOD) {
+    const sockets: Socket[] = [];
+    while (sockets.length < length)
+      sockets.push(
+        ...(await Promise.all(Array.from({ length: Math.min(100, length - sockets.length) }, open))),
+      );
+    return sockets;
+  }
 
   /** Resolves when so many have ended: in which order they were accepted is for the system to say. */
   const someEnded = (sockets: readonly Socket[], count: number) =>
