@@ -75,10 +75,10 @@ async function runTests(env) {
   const failed = readReport(report).flatMap(({ name, status, message, assertionResults }) => {
     const tests = assertionResults.filter((one) => one.status === 'failed');
     const file = name.slice(ROOT.length);
-    if (status === 'failed' && !tests.length) return [{ test: file, message: firstLine(message) }];
+    if (status === 'failed' && !tests.length) return [{ test: file, message: reason(message) }];
     return tests.map(({ fullName, failureMessages }) => ({
       test: `${file} > ${fullName}`,
-      message: firstLine(failureMessages[0]),
+      message: reason(failureMessages[0]),
     }));
   });
   if (output.code !== 0 && !failed.length)
@@ -98,7 +98,12 @@ function readReport(file) {
   }
 }
 
-const firstLine = (text = '') => text.split('\n', 1)[0];
+/** What was wrong, without where: a comparison of long texts is cut. */
+const reason = (text = '') =>
+  text
+    .split(/\n\s+at /, 1)[0]
+    .slice(0, 1_500)
+    .replaceAll('\n', '\n    ');
 
 /** Runs it beside busy processes. */
 async function runUnder(count, run) {

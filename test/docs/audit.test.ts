@@ -31,8 +31,8 @@ test('the CI job takes options that there are', async () => {
   const [, line = ''] = /(npx gateway-sim audit .*)/.exec(fence('audit.md: In CI', 'yaml')) ?? [];
   const { shop, options } = await auditedShop();
   const more = ['--order-url', `${shop.url}/order`, '--only', 'control'];
-  const { code } = await typed(line.replace('http://localhost:3000', shop.url), { ...options, more });
-  expect(code).toBe(0);
+  const audited = await typed(line.replace('http://localhost:3000', shop.url), { ...options, more });
+  expect(audited).toMatchObject({ code: 0, stdout: expect.stringContaining('1 cases: 1 pass') });
 });
 
 test('every class, verdict and preset is told of', () => {
