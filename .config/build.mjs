@@ -42,7 +42,7 @@ const sources = stampOfSources();
 /** All that were bundled. */
 const modules = [];
 
-async function bundle(input, output, inject = {}) {
+async function bundle(input, output) {
   const bundled = await rolldown({
     input,
     platform: 'node',
@@ -53,7 +53,7 @@ async function bundle(input, output, inject = {}) {
     transform: {
       target: 'node20',
       jsx: { runtime: 'automatic', importSource: 'hono/jsx' },
-      inject,
+      inject: REAL_TIME,
     },
     checks: { ineffectiveDynamicImport: false },
   });
@@ -91,8 +91,9 @@ function writeModule(path, commonJs) {
  * file above it holds.
  */
 const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
-const COMMAND_FILES = [
+const FILES = [
   ['version', /src[\\/]system[\\/]package-info\.ts$/],
+  ['client', /src[\\/]library[\\/]connect\.ts$/],
   // With the commands that ask a running emulator.
   [
     'command',
@@ -101,33 +102,17 @@ const COMMAND_FILES = [
   ['server', /src[\\/]cli[\\/]actions[\\/]start\.ts$/],
   ['routes', ROUTES],
 ];
-const LIBRARY_FILES = [
-  ['library', /src[\\/]index\.ts$/],
-  ['library-routes', ROUTES],
-];
-
-const splitInto = (files) => ({
-  groups: files.map(([name, test], index) => ({ name, test, priority: files.length - index })),
-});
 
 const made = [
-  ...(await bundle('src/cli/main.ts', {
+  ...(await bundle(['src/cli/main.ts', 'src/index.ts'], {
     // Loaded in half the time that the same takes as modules.
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',
-    codeSplitting: splitInto(COMMAND_FILES),
-  })),
-  ...(await bundle(
-    'src/index.ts',
-    {
-      format: 'cjs',
-      entryFileNames: '[name].cjs',
-      chunkFileNames: 'chunks/[name]-[hash].cjs',
-      codeSplitting: splitInto(LIBRARY_FILES),
+    codeSplitting: {
+      groups: FILES.map(([name, test], index) => ({ name, test, priority: FILES.length - index })),
     },
-    REAL_TIME,
-  )),
+  })),
   writeModule('dist/index.js', './index.cjs'),
   ...(await writeTypes()),
   join('dist', 'licenses.txt'),

@@ -1,2 +1,10 @@
 #!/usr/bin/env node
-require('../dist/main.cjs').main(process.argv);
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+
+const program = join(__dirname, '..', 'dist', 'main.cjs');
+if (existsSync(program)) require(program).main(process.argv);
+else {
+  process.stderr.write('gateway-sim: this clone is not built yet\n  Build it with: npm run build\n');
+  process.exitCode = 1;
+}

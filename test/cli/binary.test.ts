@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { BINARY } from '../helpers/binary.ts';
@@ -127,4 +129,11 @@ it('a working folder that is gone is said', async () => {
   const { ended } = await shell('mkdir gone && cd gone && rmdir ../gone && "$0" "$1" status');
   const stderr = 'gateway-sim: the working folder does not exist any more\n  Change to another one.\n';
   expect(await ended).toMatchObject({ code: 2, stdout: '', stderr });
+});
+
+it('says in a clone that is not built how to build it', async () => {
+  const cwd = await temporaryFolder();
+  await cp(dirname(BINARY), join(cwd, 'bin'), { recursive: true });
+  const { code, stderr } = await runProgram([process.execPath, 'bin/gateway-sim.js', 'status'], { cwd });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('npm run build')]);
 });
