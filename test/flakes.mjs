@@ -99,11 +99,10 @@ function readReport(file) {
 }
 
 /** What was wrong, without where: a comparison of long texts is cut. */
-const reason = (text = '') =>
-  text
-    .split(/\n\s+at /, 1)[0]
-    .slice(0, 1_500)
-    .replaceAll('\n', '\n    ');
+function reason(text = '') {
+  const [what] = text.split(/\n\s+at /, 1);
+  return what.slice(0, 1_500).replaceAll('\n', '\n    ');
+}
 
 /** Runs it beside busy processes. */
 async function runUnder(count, run) {
