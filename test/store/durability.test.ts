@@ -149,12 +149,8 @@ describe('a torn last line', () => {
         new RegExp(`dropped a torn last line of ${Buffer.byteLength(torn)} bytes`),
       );
       await second.commit(put('next'));
-      expect(
-        (await readFile(journal(folder), 'utf8'))
-          .split('\n')
-          .slice(0, -1)
-          .every((line) => JSON.parse(line)),
-      ).toBe(true);
+      const written = (await readFile(journal(folder), 'utf8')).trimEnd().split('\n');
+      expect(written.map((line) => JSON.parse(line)).length).toBeGreaterThan(1);
       await second.close();
       expect((await stateOf(folder)).notices).toEqual([]);
     },
