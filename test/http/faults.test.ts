@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { FaultRule } from '../../src/contract/fault.ts';
 import type { StartOptions } from '../../src/options/table.ts';
+import { rawExchange } from '../helpers/raw.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
@@ -167,18 +168,21 @@ describe('a fault on a route of the service', () => {
 
   it('breaks off in the middle of the answer to a payment that was made', async () => {
     const sim = await simWith([{ route: 'initiate', truncate: true, times: 1 }]);
-    const answer = await initiate(sim);
-    expect(answer.status).toBe(200);
-    const announced = Number(answer.headers.get('content-length'));
-    const received: Uint8Array[] = [];
-    await expect(
-      (async () => {
-        for await (const chunk of answer.body ?? []) received.push(chunk);
-      })(),
-    ).rejects.toThrow();
-    const text = Buffer.concat(received).toString();
-    expect(text).toMatch(/^\{"success":"ok"/);
-    expect(text.length).toBe(Math.floor(announced / 2));
+    // A client of Node drops what it was sent before the end.
+    const form = new URLSearchParams(fields({ public_key: sim.publicKey }) as Record<string, string>);
+    const head = [
+      'POST /sandbox/payment/initiate HTTP/1.1',
+      'Host: localhost',
+      'Connection: close',
+      'Content-Type: application/x-www-form-urlencoded',
+      `Content-Length: ${form.toString().length}`,
+    ];
+    const { status, headers, body } = await rawExchange(
+      sim.server.port,
+      `${head.join('\r\n')}\r\n\r\n${form}`,
+    );
+    expect([status, body]).toEqual([200, expect.stringMatching(/^\{"success":"ok"/)]);
+    expect(body.length).toBe(Math.floor(Number(headers['content-length']) / 2));
     expect(await paymentCount(sim)).toBe(1);
   });
 

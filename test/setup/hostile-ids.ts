@@ -6,6 +6,8 @@ const ALPHABET = /^const (LOWER|UPPER) = '\w+';$/gm;
 /** For `npm run test:flakes`: ids are made of the letters and digits that words and numbers of tests are made of. */
 export const hostileIds: Plugin = {
   name: 'hostile-ids',
+  // As it is written: a compiler may quote otherwise.
+  enforce: 'pre',
   transform: (code, id) => {
     if (!IDS.test(id)) return undefined;
     const alphabets = { LOWER: 'teazrodi4015', UPPER: 'TEAZRODI4015' };
