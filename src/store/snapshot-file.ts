@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
@@ -55,10 +55,11 @@ export async function writeSnapshotFile(
   snapshot: SnapshotImage,
   announce: (sha256: string) => Promise<void> = async () => {},
   isSynced = true,
-): Promise<{ size: number; sha256: string }> {
+): Promise<{ size: number; sha256: string; stamp: string }> {
   const hash = createHash('sha256');
   let size = 0;
   let sha256 = '';
+  let stamp = '';
   const file = await replaceFile(
     path,
     async (file) => {
@@ -72,15 +73,17 @@ export async function writeSnapshotFile(
       // Without it a power cut after the rename could leave an empty file where a good one was.
       if (isSynced) await file.datasync();
     },
-    async (_, rename) => {
+    async (file, rename) => {
       await announce(sha256);
+      // Not of what is at the path afterwards: somebody may edit it at once.
+      stamp = stampText(await file.stat({ bigint: true }));
       await rename();
     },
   );
   await file.close();
   // Before anything relies on the new one.
   if (isSynced) await syncFolder(path);
-  return { size, sha256 };
+  return { size, sha256, stamp };
 }
 
 /** `db.json`, as lowdb wants it. */
@@ -101,11 +104,12 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
   }
 
   async read(): Promise<SnapshotImage | null> {
+    const stamp = stampOf(this.#path);
     const read = await readSnapshotFile(this.#path);
     if (!read) return null;
     this.size = read.size;
     this.sha256 = read.sha256;
-    this.#stamp = stampOf(this.#path);
+    this.#stamp = stamp;
     return read.snapshot;
   }
 
@@ -116,10 +120,10 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
       this.#assertUnedited();
       await this.announce(sha256);
     };
-    const { size, sha256 } = await writeSnapshotFile(this.#path, image, announce, this.isSynced);
-    this.size = size;
-    this.sha256 = sha256;
-    this.#stamp = stampOf(this.#path);
+    const written = await writeSnapshotFile(this.#path, image, announce, this.isSynced);
+    this.size = written.size;
+    this.sha256 = written.sha256;
+    this.#stamp = written.stamp;
   }
 
   #assertUnedited(): void {
@@ -136,5 +140,7 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
 /** What changes with every edit; undefined without a file. */
 function stampOf(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && `${found.ino}:${found.size}:${found.mtimeNs}`;
+  return found && stampText(found);
 }
+
+const stampText = ({ ino, size, mtimeNs }: BigIntStats) => `${ino}:${size}:${mtimeNs}`;
