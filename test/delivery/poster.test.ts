@@ -2,7 +2,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster, type PostRequest, type PostResult } from '../../src/delivery/poster.ts';
-import { describeFailure } from '../../src/delivery/sender.ts';
+import { describeAnswer, describeFailure } from '../../src/delivery/sender.ts';
 import { gate, type Receiver, startReceiver } from '../helpers/receiver.ts';
 
 function poster(egress = new Egress([], () => undefined)): Poster {
@@ -252,6 +252,19 @@ describe('a post that brings no answer says why, in words', () => {
     );
   });
 
+  it.each([
+    ['ECONNREFUSED', 'connection refused: nothing listens at shop.example:3000'],
+    ['ECONNRESET', 'shop.example:3000 closed the connection without an answer'],
+    ['ENOTFOUND', 'the name shop.example cannot be resolved'],
+    ['EAI_AGAIN', 'the name shop.example cannot be resolved'],
+    ['EHOSTUNREACH', 'there is no route to shop.example:3000'],
+    ['ENETUNREACH', 'there is no route to shop.example:3000'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'the certificate of shop.example:3000 is not trusted: name its CA'],
+  ])('when the system says %s', (code, text) => {
+    const error = Object.assign(new Error('x'), { code });
+    expect(describeFailure(error, 'http://shop.example:3000/ipn', 'name its CA')).toBe(text);
+  });
+
   it.each(['nonsense', 'ftp://127.0.0.1/', 'http://'])(
     'when the address is %j, which no payment of ours has',
     async (url) => {
@@ -357,4 +370,16 @@ describe('the egress guard', () => {
     expect(refused).toBe(true);
     expect(report.error).toContain('--allow-ipn-host 203.0.113.9');
   });
+});
+
+it.each([
+  [199, 'expected 2xx'],
+  [200, null],
+  [299, null],
+  [300, 'redirects are not followed'],
+  [399, 'redirects are not followed'],
+  [400, 'expected 2xx'],
+])('an answer of %s counts as it should', (status, problem) => {
+  const described = describeAnswer(status, []);
+  expect(described).toEqual(problem === null ? null : expect.stringContaining(problem));
 });

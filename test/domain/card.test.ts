@@ -55,6 +55,14 @@ describe('a new card', () => {
     });
   });
 
+  it('may cost all that is in it, and no more', () => {
+    const rate = { percent: '0', fixed: '100' };
+    const given = context({ charges: { payment: rate, card: rate, cardTransaction: rate } });
+    const of = (amount: string) => () => issueCard(state(), merchant(), asked({ amount }), given).result;
+    expect(of('100')()).toMatchObject({ availableBalance: '0' });
+    expect(of('99.99')).toThrowError(expect.objectContaining({ code: 'invalid_fields' }));
+  });
+
   // What each field may be is in fixtures/fidelity/manifest.jsonl.
   it('is refused with all problems at once', () => {
     expect(() => readToggle({ fields: { active: 'true' }, text: '' })).toThrowError(

@@ -12,13 +12,13 @@ import { findMutants, withSwitches } from './find.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-const RULES = { lanes: [['unit', 'mocks'], ['http']], aim: 85 };
+const RULES = { lanes: [['unit', 'mocks'], ['http'], ['cli']], aim: 85 };
 /** Which lanes are asked about a room, one step after the other, and how many of a hundred mutants they must see. */
 const ROOMS = {
   contract: RULES,
   delivery: RULES,
   domain: RULES,
-  store: RULES,
+  store: { lanes: [['unit', 'mocks'], ['durability'], ['http'], ['cli']], aim: 85 },
   usecases: RULES,
   wire: RULES,
   audit: { lanes: [['audit']], aim: 75 },

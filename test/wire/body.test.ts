@@ -16,6 +16,14 @@ describe('JSON', () => {
   });
 });
 
+it.each([
+  ['', 'got none'],
+  ['; charset=utf-8', 'got none'],
+  [' TEXT/Plain ; charset=x', 'got "text/plain"'],
+])('a body of type %j is refused by name', (type, got) => {
+  expect(() => fieldReader(type)).toThrow(got);
+});
+
 describe('a form', () => {
   const piece = fc.oneof(
     fc.constantFrom(

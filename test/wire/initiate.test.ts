@@ -72,6 +72,14 @@ const VALUES = fc.oneof(
 );
 
 describe('the fields of initiate', () => {
+  it.each([
+    ['customer_name', 'x'.repeat(30)],
+    ['customer_email', `${'x'.repeat(24)}@a.bcd`],
+  ])('have %s with 30 characters at most', (name, longest) => {
+    expect(Array.isArray(byTable(fields({ [name]: longest }), 'strict'))).toBe(false);
+    expect(byTable(fields({ [name]: `x${longest}` }), 'strict')).toEqual([expect.stringContaining(name)]);
+  });
+
   it.each(['strict', 'loose'] as const)(
     'are checked by the table as by the schema: values, problems, order and words (%s)',
     (strictness) => {

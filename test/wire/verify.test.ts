@@ -115,6 +115,12 @@ describe('a wrong signature is explained:', () => {
     );
   });
 
+  it.each([0, 1, 3, 4, 5, 6, 7, 8])('the amount with %s decimals', (decimals) => {
+    const amount = (7).toFixed(decimals);
+    const signature = upper(`${amount}order-1`);
+    expect(onlyReason(checked({ signature, amount: '7.00' }))).toContain(amount);
+  });
+
   it.each([':', '|', ' ', '-'])('a separator %j in between', (separator) => {
     expect(onlyReason(checked({ signature: upper(`100${separator}order-1`) }))).toMatch(/separator/);
   });
