@@ -51,7 +51,7 @@ describe('a secret in a file', () => {
       await mkdir(cwd);
       await symlink(join(folder, 'key'), join(cwd, 'link'));
       const file = join(cwd, 'gateway-sim.config.json');
-      await writeFile(file, JSON.stringify({ controlToken }));
+      await writeFile(file, JSON.stringify({ port: 0, inMemory: true, controlToken }));
       for (const command of ['start', 'payments']) {
         const { code, stderr } = await run([command], { cwd });
         const why =
