@@ -26,6 +26,8 @@ import { Shop } from './shop.ts';
 import { ordersOf } from './sources.ts';
 
 const TIMEOUT_MS = 10_000;
+/** For what is to be put in order after it was cancelled: the emulator may hang. */
+const CLEAN_UP_MS = 2_000;
 
 /** Every case with what it stands for, in the order of the report. */
 export function auditCases(): AuditCaseInfo[] {
@@ -55,7 +57,7 @@ export async function audit(
   await using attacker = await listenAsAttacker();
   const notices = new Set<string>();
   const orders = ordersOf(gateway, options, notices, attacker.url);
-  await orders.begin();
+  await unlessAborted(cancelled, orders.begin());
   const shop = new Shop({
     ...{ gateway, tools, orders, ipnUrl, notices, attackerUrl: attacker.url },
     ...probesOf(options, gateway),
@@ -68,12 +70,15 @@ export async function audit(
   const cases = await unlessAborted(cancelled, runCases(shop, chosen, options)).catch(
     async (error: unknown) => {
       // Whatever broke it is what the user must hear of.
-      await orders.abandon().catch(() => {});
-      await cancelLeftOver(gateway, orders).catch(() => {});
+      const cleanUp = async () => {
+        await orders.abandon().catch(() => {});
+        await cancelLeftOver(gateway, orders).catch(() => {});
+      };
+      await unlessLate(cancelled, cleanUp());
       throw error;
     },
   );
-  await cancelLeftOver(gateway, orders);
+  await unlessLate(cancelled, cancelLeftOver(gateway, orders));
   for (const notice of notices) options.onNotice?.(notice);
   return { cases, summary: auditSummary(cases), orders: orders.made.length, notices: [...notices] };
 }
@@ -105,14 +110,31 @@ function chooseCases({ only, skip }: AuditOptions): readonly AuditCase[] {
 }
 
 /** Does not wait for the end of what is under way where it was cancelled: all of that fails by itself. */
-async function unlessAborted<Result>(signal: AbortSignal | undefined, run: Promise<Result>): Promise<Result> {
+export async function unlessAborted<Result>(
+  signal: AbortSignal | undefined,
+  run: Promise<Result>,
+): Promise<Result> {
   if (!signal) return run;
   // As many listen as there are requests and commands under way.
   setMaxListeners(0, signal);
   return Promise.race([
     run,
-    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    new Promise<never>((_, reject) => {
+      if (signal.aborted) reject(signal.reason);
+      else signal.addEventListener('abort', () => reject(signal.reason));
+    }),
   ]);
+}
+
+/** Waits for the end of what puts in order, but not for long where it was cancelled. */
+async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): Promise<void> {
+  if (!signal) return run;
+  const late = new Promise<void>((resolve) => {
+    const begin = () => void setTimeout(resolve, CLEAN_UP_MS).unref();
+    if (signal.aborted) begin();
+    else signal.addEventListener('abort', begin);
+  });
+  return Promise.race([run, late]);
 }
 
 /** No order of the audit stays pending: somebody may settle it later, and the shop would get goods out of nowhere. */

@@ -154,9 +154,12 @@ function problemWith(value: string | undefined): string | undefined {
 /** @throws Withheld for a value that is given to no command */
 function requireFit(name: Placeholder, value: string | undefined): void {
   const problem = problemWith(value);
-  if (problem === undefined) return;
+  if (problem !== undefined) throw withheld(name, value, problem);
+}
+
+function withheld(name: Placeholder, value: string | undefined, problem: string): Withheld {
   const shown = value ? ` (${JSON.stringify(shorten(value))})` : '';
-  throw new Withheld('check_failed', `{${name}} was not handed over: ${problem}${shown}`);
+  return new Withheld('check_failed', `{${name}} was not handed over: ${problem}${shown}`);
 }
 
 /** An address with the values of an order in the place of placeholders. @throws Withheld */
@@ -164,6 +167,7 @@ export function filledAddress(url: string, values: OrderValues): string {
   return url.replace(PLACEHOLDER, (_, name: Placeholder) => {
     const value = values[name] ?? '';
     if (value === '' || !value.isWellFormed()) requireFit(name, value);
+    if (value === '.' || value === '..') throw withheld(name, value, 'it would lead to another address');
     return encodeURIComponent(value);
   });
 }
@@ -221,6 +225,8 @@ export async function runCommand(
     child.on('close', (code, signal) => {
       clearTimeout(timer);
       cancelled?.removeEventListener('abort', cancel);
+      // What it has left running is nobody's any more.
+      if (ownGroup) endGroup(child.pid, ownGroup);
       if (code === 0) resolve(stdout);
       else reject(failed(signal ? `was ended by ${signal}` : `exited with ${code}`));
     });

@@ -7,6 +7,8 @@ export interface AuditGateway {
   url: string;
   publicKey: string;
   secretKey: string;
+  /** Null where it needs none. */
+  controlToken: string | null;
   /** Decides where orders, probes and attacks may go: where the IPNs of this emulator may. */
   egress: Egress;
   /** Variables that the commands of the user see. */

@@ -1,4 +1,4 @@
-import type { AuditOptions } from '../contract/audit.ts';
+import { type AuditOptions, MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import { GatewayError } from '../contract/error.ts';
 import { askedIn } from './command.ts';
 
@@ -6,6 +6,7 @@ import { askedIn } from './command.ts';
 export function requireConsistent(options: AuditOptions): void {
   const { orderCmd, orderUrl, order, orderWait, probeCmd, probeUrl, probe, paidWhen, orders, probes } =
     options;
+  const { timeoutMs = 1 } = options;
   const given = (values: Readonly<Record<string, unknown>>) =>
     Object.keys(values).filter((name) => values[name] !== undefined && values[name] !== false);
   const sources = given({ orderCmd, orderUrl, order, orderWait });
@@ -28,6 +29,9 @@ export function requireConsistent(options: AuditOptions): void {
   }
   if (orders !== undefined && !(Number.isInteger(orders) && orders >= 1 && orders <= 10_000)) {
     throw usage(`the number of orders must be a whole number from 1 to 10,000 (got ${orders})`);
+  }
+  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw usage(`the time-out must be longer than nothing, and an hour at most (got ${timeoutMs} ms)`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type AuditOptions, PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import { GatewayError } from '../contract/error.ts';
+import { plainText } from '../contract/plain-text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { readText } from '../delivery/sender.ts';
@@ -118,10 +119,7 @@ function textOf(value: unknown): string {
 export function readCondition(condition: string): (text: string) => boolean {
   const [, path, value] = /^(\.[^=]+)=(.*)$/s.exec(condition) ?? [];
   if (path !== undefined && value !== undefined) {
-    return (text) => {
-      const found = valueAt(text, path);
-      return found !== undefined && String(found) === value;
-    };
+    return (text) => plainText(valueAt(text, path)) === value;
   }
   const [, source = condition, flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(condition) ?? [];
   try {
@@ -150,22 +148,32 @@ export function valueAt(text: string, path: string): unknown {
   return value;
 }
 
+/** Of a probe's answer that is made to be slow; what is further on, deeper or behind a longer path is not measured. */
+export const MAX_MEASURES = 1_000;
+const MAX_DEPTH = 20;
+const MAX_PATH = 200;
+
 /** The numbers in what a probe said, by where they stand: those of JSON with the lengths of its lists, else of the text. */
 export function measures(text: string): Map<string, number> {
   const found = new Map<string, number>();
-  const walk = (path: string, value: unknown): void => {
+  const walk = (path: string, value: unknown, depth: number): void => {
+    if (found.size >= MAX_MEASURES || depth > MAX_DEPTH || path.length > MAX_PATH) return;
     if (typeof value === 'number') found.set(path, value);
     if (Array.isArray(value)) found.set(`${path}.length`, value.length);
     if (typeof value !== 'object' || value === null) return;
-    for (const [name, inner] of Object.entries(value)) walk(`${path}.${name}`, inner);
+    for (const [name, inner] of Object.entries(value)) walk(`${path}.${name}`, inner, depth + 1);
   };
+  let value: unknown;
   try {
-    walk('', JSON.parse(text));
+    value = JSON.parse(text);
   } catch {
-    for (const [index, [number]] of [...text.matchAll(/-?\d+(?:\.\d+)?/g)].entries()) {
-      found.set(`number ${index}`, Number(number));
-    }
     found.set('lines', text.trim() === '' ? 0 : text.trim().split('\n').length);
+    for (const [number] of text.matchAll(/-?\d+(?:\.\d+)?/g)) {
+      if (found.size > MAX_MEASURES) break;
+      found.set(`number ${found.size - 1}`, Number(number));
+    }
+    return found;
   }
+  walk('', value, 0);
   return found;
 }

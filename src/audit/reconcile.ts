@@ -1,6 +1,9 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import { plainText } from '../contract/plain-text.ts';
+import { textMask } from '../contract/secret.ts';
 import { requireReachable } from './ask.ts';
+import { unlessAborted } from './audit.ts';
 import { askedIn, valuesOf, Withheld } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 import { usage } from './options.ts';
@@ -43,14 +46,19 @@ const LANES = 4;
  * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` when the
  *   probe does not work
  */
-export async function reconcile(
-  gateway: Pick<AuditGateway, 'payments' | 'env' | 'egress'>,
-  options: ReconcileOptions,
-): Promise<Reconciled[]> {
+export function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
+  return unlessAborted(options.cancelled, compare(gateway, options));
+}
+
+type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
+
+async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
   const probe = requireProbe(options, gateway);
+  const mask = textMask([gateway.secretKey, gateway.controlToken ?? '']);
   const isPaid = readCondition(options.paidWhen ?? '');
   const byIdentifier = new Map<string, Payment[]>();
   for await (const payment of allPayments(gateway)) {
+    options.cancelled?.throwIfAborted();
     if (payment.settledBy === 'audit') continue;
     const same = byIdentifier.get(payment.identifier);
     if (same) same.push(payment);
@@ -74,7 +82,9 @@ export async function reconcile(
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  return [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
+  return [...byIdentifier.keys()].flatMap((identifier) =>
+    (found.get(identifier) ?? []).map((one) => ({ ...one, detail: mask(one.detail) })),
+  );
 }
 
 function requireProbe(
@@ -121,8 +131,9 @@ function differences(
     tell('fulfilled-twice', `${count} times for ${paid.length} payments`);
   }
   const amount = orderAmount === undefined ? undefined : valueAt(said, orderAmount);
-  const differing = paid.find((one) => amount !== undefined && Number(amount) !== Number(one.amount));
-  if (differing) tell('amount-differs', `paid ${differing.amount}, the shop says ${String(amount)}`);
+  const told = plainText(amount);
+  const differing = paid.find((one) => amount !== undefined && Number(told) !== Number(one.amount));
+  if (differing) tell('amount-differs', `paid ${differing.amount}, the shop says ${told ?? 'no amount'}`);
   return found;
 }
 

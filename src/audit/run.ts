@@ -1,5 +1,6 @@
 import { type AuditedCase, type AuditOptions, type AuditVerdict, isTold } from '../contract/audit.ts';
 import { GatewayError } from '../contract/error.ts';
+import { textMask } from '../contract/secret.ts';
 import { type AuditCase, evidence, type Finding, skipped } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { Withheld } from './command.ts';
@@ -16,9 +17,11 @@ export async function runCases(
   chosen: readonly AuditCase[],
   options: Pick<AuditOptions, 'onCase' | 'probes' | 'signal'>,
 ): Promise<AuditedCase[]> {
+  const { secretKey, controlToken } = shop.parts.gateway;
+  const mask = textMask([secretKey, controlToken ?? '']);
   const done = new Map<AuditCase, AuditedCase>();
   const record = (one: AuditCase, finding: Finding) => {
-    const audited = auditedCase(one, provenBy(done.get(CONTROL), one, finding));
+    const audited = auditedCase(one, provenBy(done.get(CONTROL), one, finding), mask);
     done.set(one, audited);
     options.onCase?.(audited, done.size, chosen.length);
   };
@@ -134,11 +137,15 @@ const WHY: Readonly<Record<AuditVerdict, (one: AuditCase) => string>> = {
   skipped: ({ about }) => about,
 };
 
-function auditedCase(one: AuditCase, { verdict, sent, observed, why, curl }: Finding): AuditedCase {
+/** @param mask hides the secrets that the shop may have shown, wherever the report goes */
+function auditedCase(one: AuditCase, finding: Finding, mask: (text: string) => string): AuditedCase {
+  const { verdict, sent, observed, why, curl } = finding;
   return {
-    ...{ name: one.name, group: one.group, class: one.class, about: one.about, verdict, sent, observed },
-    why: why ?? WHY[verdict](one),
+    ...{ name: one.name, group: one.group, class: one.class, about: one.about, verdict },
+    sent: sent && mask(sent),
+    observed: observed && mask(observed),
+    why: mask(why ?? WHY[verdict](one)),
     mend: isTold(verdict) ? mendText(one.mend) : null,
-    curl,
+    curl: curl && mask(curl),
   };
 }

@@ -8,7 +8,7 @@ import { shotText } from './describe-shot.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
 import type { Orders } from './orders.ts';
-import { type Look, measures, type Probe } from './probe.ts';
+import { type Look, MAX_MEASURES, measures, type Probe } from './probe.ts';
 
 /** What is known of the shop under test. */
 export interface ShopParts {
@@ -246,8 +246,10 @@ export function numericChanges(before: Look, after: Look): Map<string, number> {
   const changes = new Map<string, number>();
   for (const [name, text] of texts(after)) {
     const was = measures(old.get(name) ?? '');
+    // Where there was more than is measured, what is there now may have been there before.
+    const isAll = was.size < MAX_MEASURES;
     for (const [place, value] of measures(text)) {
-      const change = value - (was.get(place) ?? 0);
+      const change = value - (was.get(place) ?? (isAll ? 0 : value));
       if (change !== 0) changes.set(`${name}${place}`, change);
     }
   }

@@ -76,7 +76,12 @@ export async function readConfiguration(
     if (typeof given === 'string' && given)
       values[name] = relative(cwd, resolve(dirname(path), given)) || '.';
   }
-  return { values, label: (name) => `"${name}" in ${basename(path)}`, folder: dirname(path) };
+  return {
+    values,
+    label: (name) => `"${name}" in ${basename(path)}`,
+    folder: dirname(path),
+    isFound: named === undefined,
+  };
 }
 
 async function readObject(path: string): Promise<Record<string, unknown>> {

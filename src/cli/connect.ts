@@ -15,8 +15,8 @@ import type { Io } from './io.ts';
 export interface Server extends ControlServer {
   /** The process that runs it, where server.json tells. */
   pid: number | undefined;
-  /** What its control API asks for, where that is known. */
-  controlToken: string | undefined;
+  /** Whether what the environment holds is for it: a folder did not choose it. */
+  isNamed: boolean;
 }
 
 /** Where a server listens by default. */
@@ -44,10 +44,11 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   }
   const known = info?.url === url ? info : undefined;
   // The folder may have come from anywhere: what the environment holds is for the emulator that the user names.
-  const isNamed = choice.url !== undefined || info === undefined;
-  const fitting = choice.controlToken ?? (isNamed ? (choice.tokenVariable ?? file.controlToken) : undefined);
+  const isOfFolder = info !== undefined || (file.isFound && file.url !== undefined && url !== DEFAULT_URL);
+  const isNamed = choice.url !== undefined || !isOfFolder;
+  const fitting = choice.controlToken ?? (isNamed ? choice.tokenVariable : undefined);
   const given = fitting && readSecret(fitting, 'the control token', cwd);
-  const token = given ?? known?.controlToken ?? undefined;
+  const token = given ?? (info ? known?.controlToken : file.controlToken) ?? undefined;
   const trusted = choice.tlsCa === undefined ? undefined : resolve(cwd, choice.tlsCa);
   const server = controlServer({
     url: addressOf(url ?? DEFAULT_URL),
@@ -55,13 +56,13 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
     caFile: trusted ?? known?.tlsCa ?? undefined,
   });
   if (!guess) await requireEmulator(server);
-  return { ...server, pid: known?.pid, controlToken: token };
+  return { ...server, pid: known?.pid, isNamed };
 }
 
 type Place = Pick<Io, 'env' | 'cwd'>;
 
 /** What the configuration file says of the emulator that `start` runs by it, if there is one. */
-async function configured(io: Place): Promise<Partial<ServerChoice>> {
+async function configured(io: Place): Promise<Partial<ServerChoice> & { isFound?: boolean }> {
   if (!io.env['GATEWAY_SIM_CONFIG'] && !existsSync(join(io.cwd, CONFIGURATION_FILE))) return {};
   const { readConfiguration, startConfiguration } = await import('./configuration.ts');
   const file = await readConfiguration(undefined, io);
@@ -73,6 +74,7 @@ async function configured(io: Place): Promise<Partial<ServerChoice>> {
     ...(says('dataDir') && { dataDir }),
     ...(says('port') && port !== 0 && isOnThisMachine(url) && { url }),
     controlToken,
+    isFound: file?.isFound ?? false,
   };
 }
 

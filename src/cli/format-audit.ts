@@ -8,6 +8,7 @@ import {
   isTold,
 } from '../contract/audit.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import { onOneLine } from './printable.ts';
 
 const COLOURS = {
   pass: 'green',
@@ -56,8 +57,8 @@ function groupText(
 function caseText({ name, verdict, about, observed, why, curl }: AuditedCase, colour: ChalkInstance): string {
   return [
     `  ${colour[COLOURS[verdict]](verdict.toUpperCase())} ${colour.bold(name)}: ${about}`,
-    ...(observed === null ? [] : [`    The shop ${observed}.`]),
-    `    ${why}`,
+    ...(observed === null ? [] : [`    The shop ${onOneLine(observed)}.`]),
+    `    ${onOneLine(why)}`,
     ...(curl === null ? [] : [indented(curl)]),
   ].join('\n');
 }
@@ -80,7 +81,7 @@ function quietText(cases: readonly AuditedCase[], colour: ChalkInstance): string
   }
   return [...byReason].map(([, same]) => {
     const [{ verdict, why } = { verdict: 'skipped', why: '' } as const] = same;
-    return `  ${colour[COLOURS[verdict]](verdict)} ${same.map(({ name }) => name).join(', ')}: ${why}`;
+    return `  ${colour[COLOURS[verdict]](verdict)} ${same.map(({ name }) => name).join(', ')}: ${onOneLine(why)}`;
   });
 }
 

@@ -2,6 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import type { ConformReport } from '../contract/conform.ts';
 import { AREAS, type ManifestLine } from '../contract/manifest.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import { onOneLine } from './printable.ts';
 
 /** A report for people: what differs, what could not be seen and why, and how many lines hold. */
 export function conformText(
@@ -17,7 +18,7 @@ export function conformText(
       colour.bold(AREAS[area]),
       ...own.map(({ id, expected, got }) => {
         const { says = '', source } = byId.get(id) ?? {};
-        return `  ${colour.red('DIFFERS')} ${colour.bold(id)}: ${says} (${source?.kind})\n    expected: ${expected}\n    got:      ${got}`;
+        return `  ${colour.red('DIFFERS')} ${colour.bold(id)}: ${says} (${source?.kind})\n    expected: ${onOneLine(expected)}\n    got:      ${onOneLine(got)}`;
       }),
     ];
   });
@@ -36,5 +37,5 @@ export function conformText(
 function unseenText(unseen: ConformReport['unseen']): string[] {
   const counts = new Map<string, number>();
   for (const { why } of unseen) counts.set(why, (counts.get(why) ?? 0) + 1);
-  return [...counts].map(([why, count]) => `${count} not seen: ${why}`);
+  return [...counts].map(([why, count]) => `${count} not seen: ${onOneLine(why)}`);
 }

@@ -6,7 +6,7 @@ import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { type CommandHint, type Hint, type HintStyle, hint, PLAIN, renderHint } from '../contract/hint.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
 import type { Io } from './io.ts';
-import { printable } from './printable.ts';
+import { escaped, printable } from './printable.ts';
 
 /** Exit codes, as `--help` lists them. */
 export const EXIT_CODES = {
@@ -126,7 +126,7 @@ export class Output {
   }
 
   notice(text: string | Hint): void {
-    write(this.#io.stderr, `${printable(this.render(text))}\n`);
+    write(this.#io.stderr, `${escaped(this.render(text))}\n`);
   }
 
   /** An error: what was wrong and what to do, never a stack trace; with --json as a document, too. @returns its exit code */

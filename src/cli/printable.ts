@@ -9,7 +9,8 @@ import { OBEYED_BY_TERMINALS } from '../contract/curl.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const COLOURS = /(\u001b\[(?:1|22|3[1-39])m)/;
 
-function escaped(text: string): string {
+/** A text of others, with its lines: no colour of it is ours. */
+export function escaped(text: string): string {
   return text.replace(
     OBEYED_BY_TERMINALS,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -57,7 +57,7 @@ export const INTERRUPTED = 130;
 export interface Interruption {
   /** By the first Ctrl-C: after what is under way. */
   soon: AbortSignal;
-  /** By the second one, SIGTERM and SIGHUP: at once. Later signals end this process as it is. */
+  /** By the second one, SIGTERM, SIGHUP and SIGQUIT: at once. Later signals end this process as it is. */
   now: AbortSignal;
   [Symbol.dispose](): void;
 }
@@ -77,7 +77,7 @@ export function interruption(what: string, { signals }: Pick<Io, 'signals'>): In
     soon.abort(why);
     if (signal === 'SIGHUP') endByHangup();
   };
-  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
   for (const name of names) signals.on(name, onSignal);
   return {
     soon: soon.signal,

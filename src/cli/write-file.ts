@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
@@ -70,15 +70,23 @@ export async function requireWritable(files: readonly (string | undefined)[], cw
   for (const file of files) {
     if (file === undefined) continue;
     const path = resolve(cwd, file);
-    const there = await stat(path).catch(() => undefined);
+    const there = await lstat(path).catch(() => undefined);
     if (there?.isDirectory()) throw unwritable(file, { code: 'EISDIR' });
+    if (there?.isSymbolicLink()) throw unwritable(file, { code: 'ELOOP' });
+    if (there?.isFIFO()) throw unwritable(file, { code: 'ENXIO' });
     await access(there ? path : dirname(path), constants.W_OK).catch((cause) => {
       throw unwritable(file, cause);
     });
   }
 }
 
-/** Writes a report over what was there. @throws GatewayError `storage_failed` */
+/** Of Unix alone: no link is followed, and a pipe that nobody reads holds nothing up. */
+const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+
+/** Writes a report over what was there, but through no link. @throws GatewayError `storage_failed` */
 export async function writeReport(file: string, text: string, cwd: string): Promise<void> {
-  await orStorageFailed(writeFile(resolve(cwd, file), text), file);
+  const flag = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK;
+  await writeFile(resolve(cwd, file), text, { flag }).catch((cause) => {
+    throw unwritable(file, cause);
+  });
 }

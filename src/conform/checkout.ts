@@ -45,8 +45,10 @@ interface FilledForm {
 
 /** The first form with a field to fill in, with this value in that field. */
 function formOf(html: string, value: string): FilledForm | undefined {
-  for (const [, attributes = '', inner = ''] of html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)) {
-    const fields = [...inner.matchAll(/<input\b([^>]*)>/gi)].map(([, all = '']) => ({
+  // One form after another: a pattern for the whole of one takes seconds where many begin and none ends.
+  for (const part of html.split(/<\/form>/i).slice(0, -1)) {
+    const [, attributes = '', inner = ''] = /<form\b([^<>]*)>([\s\S]*)/i.exec(part) ?? [];
+    const fields = [...inner.matchAll(/<input\b([^<>]*)>/gi)].map(([, all = '']) => ({
       name: attribute(all, 'name'),
       value: attribute(all, 'value') ?? '',
       type: attribute(all, 'type') ?? 'text',

@@ -1,5 +1,6 @@
 import { isLuhnNumber } from '../contract/luhn.ts';
 import type { Expected, ExpectedIpn } from '../contract/manifest.ts';
+import { plainText } from '../contract/plain-text.ts';
 import { matches } from '../system/match-pattern.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { header } from './checkout.ts';
@@ -31,7 +32,8 @@ class Findings {
   }
 
   match(what: string, pattern: string, got: unknown): void {
-    const isMatch = got !== undefined && matches(new RegExp(pattern, 'u'), String(got));
+    const text = plainText(got);
+    const isMatch = text !== undefined && matches(new RegExp(pattern, 'u'), text);
     if (!isMatch) this.differ(`${what} like /${pattern}/`, shown(got));
   }
 
@@ -87,7 +89,8 @@ function checkShape(
   }
   for (const path of luhn ?? []) {
     const value = at(seen.json, path);
-    if (!isLuhnNumber(String(value))) findings.differ(`${path} with a check digit of Luhn`, shown(value));
+    if (!isLuhnNumber(plainText(value) ?? ''))
+      findings.differ(`${path} with a check digit of Luhn`, shown(value));
   }
   for (const part of text ?? []) {
     if (!seen.body.includes(seen.fill(part))) findings.differ(`${shown(part)} in the body`, shown(seen.body));

@@ -1,5 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
+import { plainText } from '../contract/plain-text.ts';
 import { header } from './checkout.ts';
 import { at, parsed } from './json.ts';
 import { keyMask } from './mask.ts';
@@ -40,7 +41,7 @@ export async function requireGateway(target: Target): Promise<void> {
 
 /** In an emulator nothing stays pending. */
 async function cancel(target: Target, url: unknown): Promise<void> {
-  const [, id] = /[?&]payment_id=([\w-]+)/.exec(String(url)) ?? [];
+  const [, id] = /[?&]payment_id=([\w-]+)/.exec(plainText(url) ?? '') ?? [];
   if (!target.hasControl || id === undefined) return;
   await target.control('POST', `/payments/${id}/settle`, { outcome: 'cancel', delivery: 'redirect-only' });
 }

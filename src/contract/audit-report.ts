@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { urlProblem } from './address.ts';
-import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, type AuditVerdict } from './audit.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, type AuditVerdict, MAX_TIMEOUT_MS } from './audit.ts';
 import {
   ADDRESS,
   count,
@@ -102,7 +102,10 @@ export const AuditRequest = request(
     orderAmount: optionalText('Where the probe says what the order costs, such as `.total`.'),
     only: field(z.optional(names), 'Only cases, groups or classes of these names.'),
     skip: field(z.optional(names), 'No cases, groups or classes of these names.'),
-    timeoutMs: field(z.optional(z.int().check(z.positive())), 'For the shop to answer; default: 10,000.'),
+    timeoutMs: field(
+      z.optional(z.int().check(z.positive(), z.maximum(MAX_TIMEOUT_MS))),
+      'For the shop to answer, one hour at most; default: 10,000.',
+    ),
   },
   {
     ipnUrl: 'http://localhost:3000/ipn',

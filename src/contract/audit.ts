@@ -84,6 +84,9 @@ export const PLACEHOLDERS = {
 } as const;
 export type Placeholder = keyof typeof PLACEHOLDERS;
 
+/** For an answer: a timer that is much longer ends at once. */
+export const MAX_TIMEOUT_MS = 3_600_000;
+
 /** How many cases came to what. */
 export function auditSummary(cases: readonly Pick<AuditedCase, 'verdict'>[]): AuditSummary {
   const summary: AuditSummary = { pass: 0, fail: 0, exposed: 0, unproven: 0, skipped: 0 };

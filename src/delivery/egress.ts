@@ -187,6 +187,12 @@ export function isForbidden(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'forbidden';
 }
 
+/** Whether a host is an address where a cloud keeps its metadata. A name is judged by what it resolves to. */
+export function isMetadata(host: string): boolean {
+  const address = bare(host);
+  return isIP(address) !== 0 && includes(METADATA(), address);
+}
+
 /** Whether an address is one of this machine. */
 export function isOwnInterface(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap((list = []) => list.map((entry) => entry.address));

@@ -25,6 +25,7 @@ function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGat
     get secretKey() {
       return merchants.default.secretKey;
     },
+    controlToken: runtime.controlToken,
     // Who asks by a page or over the network has no command that could see them.
     env: {},
     payments: {

@@ -124,12 +124,13 @@ export function clientOf(
     },
     audit: async (options) => {
       requireObject('the options of an audit', options);
-      const [{ audit }, { egressOf }] = await Promise.all([
+      const [{ audit, unlessAborted }, { egressOf }] = await Promise.all([
         import('../audit/audit.ts'),
         import('./egress.ts'),
       ]);
-      const egress = await egressOf(server, options.allowIpnHosts);
-      return audit({ ...client, egress }, await dialect.ipn(), options);
+      const egress = await unlessAborted(options.cancelled, egressOf(server, options.allowIpnHosts));
+      const { controlToken: token = controlToken } = server;
+      return audit({ ...client, egress, controlToken: token }, await dialect.ipn(), options);
     },
   };
   return client;

@@ -22,6 +22,8 @@ export interface Connection {
   caFile?: string | undefined;
   /** Real time without a byte, in milliseconds; default: 30 s, and five minutes for what waits for receivers. */
   limitMs?: number | undefined;
+  /** Ends what is under way. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -47,7 +49,7 @@ type Arguments<Key extends keyof ControlApi> = keyof CallInput<Key> extends neve
   ? [input?: Record<string, never>]
   : [input: CallInput<Key>];
 
-export interface ControlServer extends Pick<Connection, 'caFile'> {
+export interface ControlServer extends Pick<Connection, 'caFile' | 'controlToken'> {
   url: string;
   /**
    * Calls a route of the control API, such as `POST /payments/:ref/settle`.
@@ -61,7 +63,13 @@ export interface ControlServer extends Pick<Connection, 'caFile'> {
   open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Answer>;
 }
 
-export function controlServer({ url: given, controlToken, caFile, limitMs }: Connection): ControlServer {
+export function controlServer({
+  url: given,
+  controlToken,
+  caFile,
+  limitMs,
+  signal,
+}: Connection): ControlServer {
   const url = given.replace(/\/+$/, '');
   if (controlToken && !/^[\x21-\x7e]+$/.test(controlToken)) {
     throw new GatewayError('usage', 'the control token holds characters that no header can have');
@@ -70,7 +78,7 @@ export function controlServer({ url: given, controlToken, caFile, limitMs }: Con
   const open = async (key: string, input: LooseInput = {}) => {
     const [method = 'GET', path = ''] = key.split(' ');
     const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
-      ...{ method, caFile, limitMs: limitOf(key, input, limitMs) },
+      ...{ method, caFile, signal, limitMs: limitOf(key, input, limitMs) },
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
       body: input.json && written(input.json),
     }).catch((error: unknown) => {
@@ -92,7 +100,7 @@ export function controlServer({ url: given, controlToken, caFile, limitMs }: Con
     if (!hasShapeOf(key, body)) throw unlikeGatewaySim(url);
     return body;
   };
-  return { url, open, call, caFile } as ControlServer;
+  return { url, open, call, caFile, controlToken } as ControlServer;
 }
 
 interface LooseInput {

@@ -21,6 +21,8 @@ export interface OptionSource {
   values: Readonly<Record<string, unknown>>;
   /** Where paths in it are meant from. Without it no secret is read from a file. */
   folder?: string;
+  /** It was found in a folder, which may have come from anywhere, and nobody named it. */
+  isFound?: boolean;
 }
 
 /** `dataDir` → `GATEWAY_SIM_DATA_DIR`. */
@@ -104,7 +106,7 @@ export function resolveOptions(
     const label = source?.label(name) ?? name;
     const given = source?.values[name] ?? fallback;
     const isInFile = spec.kind === 'secret' && typeof given === 'string' && source?.folder !== undefined;
-    const value = isInFile ? readSecret(given, label, source.folder) : given;
+    const value = isInFile ? readSecret(given, label, source.folder, source) : given;
     resolved[name] = value === undefined ? undefined : readValue(spec, value, label);
   }
   const choicesLabel = sourceOf('choices')?.label('choices') ?? 'choices';

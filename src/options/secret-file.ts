@@ -1,5 +1,7 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { isAbsolute, relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
 import { readBeginning } from './read-beginning.ts';
 
 /** Said of every flag that takes a secret. */
@@ -14,12 +16,35 @@ const MAX_READ_BYTES = 4_096;
  *
  * @param label what to call it in an error
  * @param folder where the path is meant from; default: the working directory
+ * @param isFound whether nobody named what says so: then the file must be below the folder
  * @throws GatewayError `usage` when the file cannot be read or begins with an empty line
  */
-export function readSecret(given: string, label: string, folder = '.'): string {
+export function readSecret(
+  given: string,
+  label: string,
+  folder = '.',
+  { isFound = false }: { isFound?: boolean } = {},
+): string {
   if (!given.startsWith('@')) return given;
   const path = resolve(folder, given.slice(1));
+  if (isFound) requireBelow(folder, path, label);
   const [line = ''] = readBeginning(path, label, MAX_READ_BYTES).split(/\r?\n/, 1);
   if (line) return line;
   throw new GatewayError('usage', `${label} takes the first line of ${path}, which is empty`);
+}
+
+/** A project of somebody else must not choose which file of this machine is read. */
+function requireBelow(folder: string, path: string, label: string): void {
+  const real = (one: string) => {
+    try {
+      return realpathSync(one);
+    } catch {
+      return resolve(one);
+    }
+  };
+  const way = relative(real(folder), real(path));
+  if (!/^\.\.(?:$|[\\/])/.test(way) && !isAbsolute(way)) return;
+  throw new GatewayError('usage', `${label} names a file outside of its own folder: ${path}`, {
+    hint: hint`Name the configuration file itself, with ${option('config')} or GATEWAY_SIM_CONFIG, or give the secret in its variable.`,
+  });
 }

@@ -70,6 +70,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder, not a file',
   ERR_FS_EISDIR: 'it is a folder, not a file',
   EDQUOT: 'the disk quota is used up',
+  ELOOP: 'it is a link',
+  ENXIO: 'it is a pipe',
   EMFILE: 'too many files are open',
   EFBIG: 'the file would grow over the size that is allowed',
   EIO: 'the disk reports an input/output error',

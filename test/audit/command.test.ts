@@ -2,10 +2,11 @@
 import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCommand, runCommand, Withheld } from '../../src/audit/command.ts';
+import { filledAddress, readCommand, runCommand, Withheld } from '../../src/audit/command.ts';
 import { withPreset } from '../../src/audit/presets.ts';
 import { AUDIT_PRESETS } from '../../src/contract/audit.ts';
 import { namesOf } from '../../src/contract/vocabulary.ts';
+import { isAlive } from '../../src/store/process-identity.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
 import { HOSTILE, hostileText, printedBy, SHELLS } from '../helpers/shells.ts';
@@ -108,6 +109,13 @@ describe('a command of the user', () => {
   });
 });
 
+it('leaves nothing running when it has ended', async () => {
+  const running = { environment: {}, limitMs: 20_000 };
+  const pid = Number(await runCommand(command('sleep 600 >/dev/null 2>&1 & echo $!'), {}, running));
+  expect(pid).toBeGreaterThan(1);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+});
+
 describe('a value of an order', () => {
   const run = async (text: string, identifier: string) => {
     const cwd = await temporaryFolder();
@@ -132,6 +140,14 @@ describe('a value of an order', () => {
       // Nor is it there for one that does not name it.
       expect(await run('env | grep -q GATEWAY_SIM_IDENT || echo {amount}', identifier)).toBe('1\n');
     },
+  );
+});
+
+it.each(['.', '..'])('an address is not filled with %s, by which it would be another one', (identifier) => {
+  const url = 'http://localhost/orders/{identifier}';
+  expect(() => filledAddress(url, { identifier })).toThrow(Withheld);
+  expect(filledAddress(url, { identifier: `${identifier}/` })).toBe(
+    `http://localhost/orders/${identifier}%2F`,
   );
 });
 

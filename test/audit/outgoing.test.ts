@@ -1,15 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { measures, readCondition } from '../../src/audit/probe.ts';
 import { reconcile } from '../../src/audit/reconcile.ts';
 import type { AuditOptions } from '../../src/contract/audit.ts';
 import { Egress } from '../../src/delivery/egress.ts';
+import { egressOf } from '../../src/library/egress.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { startLibrary } from '../helpers/library.ts';
-import { startShop } from '../merchants/node-shop.ts';
+import { type Handler, startShop } from '../merchants/node-shop.ts';
 
-async function prepared() {
+async function prepared(changed: Partial<Handler> = {}) {
   const sim = await startLibrary({ secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
-  const shop = await startShop(sim);
+  const shop = await startShop(sim, changed);
   onTestFinished(() => shop[Symbol.asyncDispose]());
   const audit = async (options: Partial<AuditOptions>) => {
     const { cases } = await sim.audit({
@@ -85,6 +87,53 @@ describe('an audit', () => {
   });
 });
 
+describe('what a shop says', () => {
+  const nested = (levels: number) => `{"status":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
+  it('is measured as far as it can be compared', () => {
+    const slow = JSON.stringify({ ['a'.repeat(17_000)]: Array(3_000).fill(1), status: 'pending', total: 7 });
+    expect([...measures(slow)]).toEqual([['.total', 7]]);
+    expect(measures(nested(10_000)).size).toBeLessThan(30);
+    for (const many of [JSON.stringify(Array(100_000).fill(1)), '1 '.repeat(100_000)])
+      expect(measures(many).size).toBeLessThanOrEqual(1_001);
+  });
+
+  it.each([
+    ['an object with a toString of its own', '{"status":{"toString":1,"valueOf":1}}'],
+    ['a list in 100,000 lists', nested(100_000)],
+  ])('pays nothing, and breaks nothing, where it is %s', async (_, said) => {
+    expect(readCondition('.status=paid')(said)).toBe(false);
+    const probeUrl = `${await startAnswering((_request, response) => void response.end(said))}/{identifier}`;
+    const payment = { identifier: 'a', status: 'succeeded', amount: '1.00' };
+    const gateway = {
+      ...{ env: {}, egress: new Egress([], () => undefined), secretKey: '', controlToken: null },
+      payments: { list: async () => ({ data: [payment], nextCursor: null }) },
+    };
+    const options = { probeUrl, paidWhen: '.status=paid', orderAmount: '.status' };
+    expect(await reconcile(gateway as never, options)).toMatchObject([
+      { problem: 'paid-not-fulfilled' },
+      { problem: 'amount-differs', detail: 'paid 1.00, the shop says no amount' },
+    ]);
+  });
+
+  it('is reported without the secret key', async () => {
+    const { sim, shop } = await prepared({
+      refuse: (response, _form, { secretKey }) =>
+        response.writeHead(302, { Location: `http://x/?k=${secretKey}` }).end(`not signed with ${secretKey}`),
+    });
+    const { ipnUrl, url } = shop;
+    const report = await sim.audit({
+      ...{ ipnUrl, orderUrl: `${url}/order`, probeUrl: `${url}/orders/{identifier}` },
+      ...{ paidWhen: '.status=paid', only: ['error-bodies'] },
+    });
+    expect(report.cases[1]).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringMatching(/to http:\/\/x\/\?k=sec_sim_….*not signed with sec_sim_…/),
+    });
+    expect(JSON.stringify(report)).not.toContain(sim.secretKey);
+  });
+});
+
 describe('where an audit may send', () => {
   it.each([
     ['orderUrl', 'http://8.8.8.8/'],
@@ -127,6 +176,19 @@ describe('where an audit may send', () => {
       });
     }
     expect((await fetch(`${sim.url}/_sim/livez`)).status).toBe(200);
+  });
+
+  it('the metadata of a cloud is not by a word of the emulator, but by one of the user', async () => {
+    const { sim } = await prepared();
+    const hosts = ['169.254.169.254', '[fd00:ec2::254]', '203.0.113.1'];
+    const answer = { options: { allowIpnHost: hosts.slice(1), forwardIpn: `http://${hosts[0]}/ipn` } };
+    const server = { url: sim.url, call: async () => answer } as never;
+    const allowed = async (by: readonly string[] = []) => {
+      const egress = await egressOf(server, by);
+      return hosts.filter((host) => egress.unreachable(`http://${host}/`) === null);
+    };
+    expect(await allowed()).toEqual(['203.0.113.1']);
+    expect(await allowed(hosts)).toEqual(hosts);
   });
 
   it('a host is that the user allows, or the emulator for its IPNs', async () => {

@@ -1,6 +1,11 @@
+import { spawnSync } from 'node:child_process';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { writeReport } from '../../src/cli/write-file.ts';
 import type { AuditReport } from '../../src/contract/audit.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
+import { startAnswering } from '../helpers/answering.ts';
 import { startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { hangingCommand } from '../helpers/shells.ts';
@@ -52,6 +57,7 @@ describe('what goes wrong with an audit', () => {
   it.each([
     ['SIGTERM', ['SIGTERM']],
     ['SIGHUP', ['SIGHUP']],
+    ['SIGQUIT', ['SIGQUIT']],
     ['a second Ctrl-C', ['SIGINT', 'SIGINT']],
   ] as const)('ends by %s, with its order command, and no payment stays pending', async (_, signals) => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
@@ -72,6 +78,59 @@ describe('what goes wrong with an audit', () => {
     await expect.poll(() => started.filter(isAlive)).toEqual([]);
     const { body } = await runJson(['payments', 'list'], options);
     expect(body).toMatchObject({ data: [{ status: 'canceled', settledBy: 'audit' }] });
+  });
+
+  it.each(['audit', 'reconcile'])('does not keep %s when the emulator hangs, too', async (command) => {
+    const { sim, shop, options, byUrl, paidWhen } = await startAudited();
+    await shop.place();
+    let isHanging = command === 'reconcile';
+    const [asked, closed] = [new Set<string>(), new Set<string>()];
+    const url = await startAnswering(async ({ method = '', url: path = '', headers }, response) => {
+      if (isHanging && path.startsWith('/_sim/payments')) {
+        asked.add(path);
+        response.on('close', () => closed.add(path));
+        return;
+      }
+      const answer = await fetch(sim.url + path, { method, headers: { accept: headers.accept ?? '*/*' } });
+      response.setHeader('X-Gateway-Sim', '1').end(await answer.text());
+    });
+    const { cmd, pids } = hangingCommand(options.cwd);
+    const args = {
+      audit: [shop.ipnUrl, '--order-cmd', cmd, ...byUrl.slice(2), ...paidWhen, '--timeout', '1h'],
+      reconcile: [...byUrl.slice(2), ...paidWhen],
+    }[command];
+    const running = launch([command, '--url', url, ...(args ?? [])], options);
+    if (command === 'audit') await pids();
+    isHanging = true;
+    await expect.poll(() => asked.size).toBeGreaterThan(0);
+    const began = performance.now();
+    expect(await running.stop('SIGTERM')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('was interrupted'),
+    });
+    // A call of the emulator alone has 30 s.
+    expect(performance.now() - began).toBeLessThan(20_000);
+    // Nor does a request that is not answered keep the process.
+    await expect.poll(() => [...closed]).toEqual([...asked]);
+  });
+
+  it.each([
+    ['a link', 'link.xml', 'it is a link'],
+    ['a pipe', 'pipe.xml', 'it is a pipe'],
+    ['in no folder', 'no/report.xml', 'there is no such file or folder'],
+  ])('is told before it runs: a report that is %s', async (_, file, why) => {
+    const { audit, shop, options } = await startAudited();
+    const aim = join(options.cwd, 'aim');
+    await writeFile(aim, 'mine');
+    await symlink(aim, join(options.cwd, 'link.xml'));
+    spawnSync('mkfifo', [join(options.cwd, 'pipe.xml')]);
+    for (const flag of ['--junit', '--html']) {
+      const { code, stderr } = await audit([...CONTROL, flag, file]);
+      expect([code, stderr]).toEqual([5, `gateway-sim: ${file} cannot be written: ${why}\n`]);
+    }
+    expect([shop.orders.size, await readFile(aim, 'utf8')]).toEqual([0, 'mine']);
+    // It may have come there since.
+    await expect(writeReport(file, 'x', options.cwd)).rejects.toThrow(why);
   });
 
   it('is told: two payments from one order', async () => {

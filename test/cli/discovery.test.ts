@@ -102,6 +102,35 @@ describe('a command finds the server', () => {
     expect(tokens).toEqual(['folder', 'folder', 'flag', 'environment', 'folder', 'flag', 'environment']);
   });
 
+  it('and sends nothing of the environment to a port that a configuration file chose which nobody named', async () => {
+    const cwd = await temporaryFolder();
+    const merchant = { isDefault: true, publicKey: 'pub_of-the-emulator', secretKey: 'sec_of-the-emulator' };
+    const body = JSON.stringify({ data: [{ id: 'm', name: 'm', createdAt: 'x', ...merchant }] });
+    const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body }]);
+    const file = join(cwd, 'gateway-sim.config.json');
+    const write = (config: object) => writeFile(file, JSON.stringify({ port: other.port, ...config }));
+    const env = {
+      ...{
+        GATEWAY_SIM_CONTROL_TOKEN: 'of-the-environment',
+        GATEWAY_SIM_PUBLIC_KEY: 'pub_of-the-environment',
+      },
+      GATEWAY_SIM_SECRET_KEY: 'sec_of-the-environment',
+    };
+    await write({});
+    await run(['payments'], { cwd, env });
+    await run(['conform'], { cwd, env });
+    const sent = () => JSON.stringify(other.requests.map(({ url, headers, body }) => [url, headers, body]));
+    expect(other.requests.length).toBeGreaterThan(3);
+    expect(sent()).not.toContain('of-the-environment');
+    await run(['payments'], { cwd, env: { ...env, GATEWAY_SIM_CONFIG: file } });
+    expect(sent()).toContain('of-the-environment');
+    // Nor is the first line of a file read as a file again.
+    await writeFile(join(cwd, 'token'), `@${file}`);
+    await write({ controlToken: '@token' });
+    await run(['payments'], { cwd, env });
+    expect(other.requests.at(-1)?.headers.authorization).toBe(`Bearer @${file}`);
+  });
+
   it('and goes nowhere else by a configuration file, whatever its token is', async () => {
     const cwd = await temporaryFolder();
     const config = { host: '192.0.2.1', port: 80, controlToken: 'of-the-folder' };

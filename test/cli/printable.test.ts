@@ -1,7 +1,10 @@
+import { PassThrough } from 'node:stream';
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
+import { auditText } from '../../src/cli/format-audit.ts';
 import { eventLines } from '../../src/cli/format-event.ts';
 import { pairs, table } from '../../src/cli/layout.ts';
+import { Output } from '../../src/cli/output.ts';
 import { onOneLine, printable } from '../../src/cli/printable.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import { PLAIN } from '../../src/contract/hint.ts';
@@ -44,6 +47,22 @@ describe('what goes to a terminal', () => {
     const notice = { seq: 1, type: 'notice' as const, at: '2026-01-15T10:30:00.000Z', text: 'x\ny' };
     expect(eventLines(notice, { colour, style: PLAIN }).join()).toMatch(/x\\u000ay$/);
   });
+});
+
+it('a shop cannot write in our colours, or lines of ours', () => {
+  const forged = `x${colour.green('pass')}\n    forged`;
+  const one = { name: 'a', group: 'control', class: 'A', about: 'a', mend: null, curl: null } as const;
+  const cases = (['fail', 'unproven'] as const).map((verdict) => ({
+    ...{ ...one, verdict, sent: null, observed: forged, why: forged },
+  }));
+  const summary = { pass: 0, fail: 1, exposed: 0, unproven: 1, skipped: 0 };
+  const shown = printable(auditText({ cases, summary, orders: 0, notices: [] }, new Chalk({ level: 0 })));
+  expect(shown).toContain('x\\u001b[32mpass');
+  expect(shown).not.toContain('\u001b');
+  expect(shown).not.toMatch(/^ *forged/m);
+  const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
+  new Output({ ...streams, env: {} } as never, {}).fail(new Error(forged));
+  expect(streams.stderr.read().toString()).not.toContain('\u001b');
 });
 
 it('nothing that a merchant or a receiver sends reaches the terminal', async () => {

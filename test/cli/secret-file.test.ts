@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run, start } from '../helpers/cli.ts';
@@ -42,6 +42,26 @@ describe('a secret in a file', () => {
     const { ready } = await start(['--config', 'config/sim.json', ...FLAGS], { cwd });
     expect(ready.secretKey).toBe(KEY);
   });
+
+  it.each(['@../key', '@link'])(
+    'is not taken from outside the folder of a configuration file that nobody named: %s',
+    async (controlToken) => {
+      const folder = await folderWithSecrets();
+      const cwd = join(folder, 'checkout');
+      await mkdir(cwd);
+      await symlink(join(folder, 'key'), join(cwd, 'link'));
+      const file = join(cwd, 'gateway-sim.config.json');
+      await writeFile(file, JSON.stringify({ port: 0, inMemory: true, controlToken }));
+      for (const command of ['start', 'payments']) {
+        const { code, stderr } = await run([command], { cwd });
+        const why =
+          /"controlToken" in gateway-sim.config.json names a file outside of its own folder: .*--config/s;
+        expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);
+      }
+      const named = { cwd, env: { GATEWAY_SIM_CONFIG: file } };
+      expect((await run(['payments'], named)).code).toBe(3);
+    },
+  );
 
   it('signs what is fired without a server', async () => {
     const cwd = await folderWithSecrets();

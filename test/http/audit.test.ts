@@ -123,6 +123,8 @@ describe('an audit by the page', () => {
     const { post, start, asked, state } = await prepared();
     expect((await post(asked, { Origin: 'https://elsewhere.example' })).status).toBe(403);
     expect((await start({})).status).toBe(422);
+    const answer = await start({ ipnUrl: asked.ipnUrl, timeoutMs: 3_000_000_000 });
+    expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining('timeoutMs')]);
     expect(await state()).toMatchObject({ code: 'not_found' });
   });
 

@@ -1,10 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { payOnCheckout } from '../../src/conform/checkout.ts';
 import { explainedBy } from '../../src/conform/explain.ts';
+import type { ManifestLine } from '../../src/contract/manifest.ts';
 import { PROFILE_NAMES } from '../../src/contract/profiles.ts';
 import { DEPENDING, held, inForce, LINES, linesNamed } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -91,6 +94,28 @@ describe('the emulator', () => {
     const { data } = await sim.control<{ data: { status: string }[] }>('/payments?identifier=not-ours');
     expect(data).toMatchObject([{ status: 'pending' }]);
   });
+});
+
+it('takes values that are no texts for what they are not', async () => {
+  const odd = { toString: 1, valueOf: 1 };
+  const body = JSON.stringify({ success: 'ok', url: odd, data: { card_number: odd } });
+  const { url } = await startReceiver([{ body }]);
+  const line = { ...linesNamed('initiate-url')[0], id: 'odd' } as ManifestLine;
+  const lines = [{ ...line, expect: { matches: { url: '.' }, luhn: ['data.card_number'] } }];
+  const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
+  expect(report.differ).toMatchObject([{ got: expect.stringContaining('"toString"') }]);
+});
+
+it.each([
+  ['forms', '<form>'.repeat(10_900)],
+  ['beginnings of a form', '<form '.repeat(9_000)],
+  ['beginnings of a field', `<form>${'<input '.repeat(9_000)}</form>`],
+])('is not held up by a page of nothing but %s', async (_, body) => {
+  const answer = { status: 200, headers: [], body };
+  const target = { sandbox: { email: 'a', code: 'b' }, send: async () => answer };
+  const { user } = process.cpuUsage();
+  expect(await payOnCheckout(target as never, '/')).toBeUndefined();
+  expect(process.cpuUsage().user - user).toBeLessThan(300_000);
 });
 
 it('leaves nothing pending behind', async () => {

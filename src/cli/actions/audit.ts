@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { auditCases } from '../../audit/audit.ts';
 import { htmlReport } from '../../audit/html-report.ts';
 import { junitReport } from '../../audit/junit-report.ts';
@@ -7,7 +8,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { clientOf } from '../../library/connect.ts';
-import { controlServer } from '../../library/control-client.ts';
+import { type ControlServer, controlServer } from '../../library/control-client.ts';
 import { egressOf } from '../../library/egress.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
 import type { Actions } from '../commands/audit.ts';
@@ -15,8 +16,9 @@ import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { auditText, caseLine } from '../format-audit.ts';
 import { table } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
+import { onOneLine } from '../printable.ts';
 import { interruption } from '../signals.ts';
-import { writeReport } from '../write-file.ts';
+import { requireWritable, writeReport } from '../write-file.ts';
 
 type Context = Parameters<Actions['audit']>[0];
 
@@ -32,7 +34,8 @@ export const audit: Actions['audit'] = async (context) => {
     if (!interrupted.now.aborted)
       output.notice('Ending after the case under way. Ctrl-C again ends it at once.');
   });
-  const { gateway, stop } = own ? await ownEmulator(context) : await running(context);
+  await requireWritable([junit, html], io.cwd);
+  const { gateway, stop } = own ? await ownEmulator(context) : await running(context, interrupted.now);
   try {
     const report = await gateway.audit({
       ...chosen,
@@ -96,7 +99,7 @@ function result(
     json: report,
     text: auditText(report, colour),
     ...(bad > 0 && { failure: `${bad} of ${report.cases.length} cases failed` }),
-    ...(bad === 0 && broken && { failure: `the audit could not be carried out: ${control.why}` }),
+    ...(bad === 0 && broken && { failure: `the audit could not be carried out: ${onOneLine(control.why)}` }),
   };
 }
 
@@ -106,17 +109,25 @@ interface Emulator {
 }
 
 /** The emulator that runs; an own one where none does and none was named. */
-async function running(context: Context): Promise<Emulator> {
+async function running(context: Context, cancelled: AbortSignal): Promise<Emulator> {
   const { connect, choice, output } = context;
   try {
-    const server = await connect();
-    return { gateway: clientOf(server, null, await requireMerchant(server)), stop: async () => {} };
+    return await attached(await connect(), cancelled);
   } catch (error) {
     const isNamed = Object.values(choice).some((given) => given !== undefined);
     if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
     output.notice('gateway-sim: no emulator runs here: the audit starts its own, in memory');
     return ownEmulator(context);
   }
+}
+
+/** Speaks to an emulator that may hang: what it has not answered at the end is not waited for. */
+async function attached(server: ControlServer, cancelled: AbortSignal): Promise<Emulator> {
+  const keys = await requireMerchant(controlServer({ ...server, signal: cancelled }));
+  const ended = new AbortController();
+  setMaxListeners(0, ended.signal);
+  const asked = controlServer({ ...server, signal: ended.signal });
+  return { gateway: clientOf(asked, null, keys), stop: async () => ended.abort() };
 }
 
 /** As `start` would run it here, but in memory: the shop finds it where it looks for the emulator. */
@@ -143,11 +154,15 @@ function differing(found: readonly Reconciled[]): string {
 }
 
 export const reconcile: Actions['reconcile'] = async ({ options, connect, io }) => {
-  const server = await connect();
-  const gateway = clientOf(server, null, await requireMerchant(server));
   using interrupted = interruption('the comparison', io);
+  const server = controlServer({ ...(await connect()), signal: interrupted.soon });
+  const { controlToken = null } = server;
+  const gateway = clientOf(server, null, await requireMerchant(server));
   const egress = await egressOf(server, options.allowIpnHost);
-  const differences = await runReconcile({ ...gateway, egress }, { ...options, cancelled: interrupted.soon });
+  const differences = await runReconcile(
+    { ...gateway, egress, controlToken },
+    { ...options, cancelled: interrupted.soon },
+  );
   const columns = {
     Identifier: ({ identifier }: (typeof differences)[number]) => identifier,
     Problem: ({ problem }: (typeof differences)[number]) => problem,

@@ -19,6 +19,7 @@ import { packagedManifest, VERSION } from '../../system/package-info.ts';
 import type { Actions } from '../commands/conform.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { conformText } from '../format-conform.ts';
+import type { Io } from '../io.ts';
 import type { CommandResult, Output } from '../output.ts';
 import { requireWritable, writeReport } from '../write-file.ts';
 
@@ -133,11 +134,12 @@ async function agentFor(caFile: string | undefined) {
   return caFile === undefined ? undefined : trustingAgent(caFile);
 }
 
-function keysOf({ options, io }: Context) {
+/** @param env whose keys may be sent to what is asked */
+function keysOf({ options, io }: Context, env: Io['env'] = io.env) {
   const read = (given: string | undefined, flag: string) => given && readSecret(given, flag, io.cwd);
   return {
-    publicKey: options.publicKey ?? (io.env['GATEWAY_SIM_PUBLIC_KEY'] || undefined),
-    secretKey: read(options.secretKey ?? (io.env['GATEWAY_SIM_SECRET_KEY'] || undefined), '--secret-key'),
+    publicKey: options.publicKey ?? (env['GATEWAY_SIM_PUBLIC_KEY'] || undefined),
+    secretKey: read(options.secretKey ?? (env['GATEWAY_SIM_SECRET_KEY'] || undefined), '--secret-key'),
   };
 }
 
@@ -146,7 +148,8 @@ async function hereOr(context: Context, options: ResolvedOptions): Promise<Place
   try {
     const server = await connect();
     const known = await requireMerchant(server);
-    const { publicKey = known.publicKey, secretKey = known.secretKey } = keysOf(context);
+    const given = keysOf(context, server.isNamed ? context.io.env : {});
+    const { publicKey = known.publicKey, secretKey = known.secretKey } = given;
     const { url, controlToken, caFile } = server;
     const agent = await agentFor(caFile);
     return { ...{ url, publicKey, secretKey, controlToken, agent }, stop: async () => {} };
