@@ -22,6 +22,8 @@ export default defineConfig({
     // One more than the cores of a small machine: many tests wait for a process or for time to pass.
     maxWorkers: 3,
     globalSetup: ['test/setup/run.ts'],
+    // A failure that is rare must tell all.
+    chaiConfig: { truncateThreshold: 2_000 },
     ...(SHUFFLE && {
       sequence: { sequencer: ShuffledProjects, shuffle: { tests: true }, seed: Number(SHUFFLE) },
     }),

@@ -22,9 +22,15 @@ export interface Server extends ControlServer {
 /** Where a server listens by default. */
 export const DEFAULT_URL = 'http://127.0.0.1:4477';
 
+/** Where `start` listens by this environment, if it says so. */
+function portAddress(env: Io['env']): string | undefined {
+  const port = env['GATEWAY_SIM_PORT'] ?? '';
+  return /^[1-9]\d{0,4}$/.test(port) ? `http://127.0.0.1:${port}` : undefined;
+}
+
 /**
  * Finds the server: by its URL, else by server.json in the data folder (this or a parent folder's), else where the
- * configuration file of this folder lets `start` listen, else at the default address.
+ * environment or the configuration file of this folder lets `start` listen, else at the default address.
  *
  * @param guess whether the default address may be tried; else what answers must be an emulator, too
  * @throws GatewayError `no_server`; `usage` for a configuration file that cannot be read
@@ -34,7 +40,8 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   const file = choice.url === undefined && !choice.dataDir ? await configured(io) : {};
   const dataDir = choice.dataDir ?? file.dataDir;
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
-  const url = choice.url ?? info?.url ?? file.url;
+  const started = portAddress(io.env);
+  const url = choice.url ?? info?.url ?? started ?? file.url;
   if (url === undefined && (choice.dataDir || !guess)) {
     const where = dataDir ?? `${DEFAULT_DATA_DIR} of this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
@@ -44,7 +51,9 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   }
   const known = info?.url === url ? info : undefined;
   // The folder may have come from anywhere: what the environment holds is for the emulator that the user names.
-  const isOfFolder = info !== undefined || (file.isFound && file.url !== undefined && url !== DEFAULT_URL);
+  const isOfFolder =
+    info !== undefined ||
+    (started === undefined && file.isFound && file.url !== undefined && url !== DEFAULT_URL);
   const isNamed = choice.url !== undefined || !isOfFolder;
   const fitting = choice.controlToken ?? (isNamed ? choice.tokenVariable : undefined);
   const given = fitting && readSecret(fitting, 'the control token', cwd);

@@ -5,6 +5,7 @@ import type { AuditReport } from '../../src/contract/audit.ts';
 import { SECRET, startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 
 const ONE = ['--only', 'signature-missing'];
 
@@ -95,7 +96,8 @@ describe('audit', () => {
     [['audit', 'http://127.0.0.1:9/ipn', '--preset', 'magento', '--own'], 2, 'woocommerce'],
     [['reconcile'], 3, ''],
   ])('%j exits %i', async (args, code, said) => {
-    const ended = await run(args, { cwd: await temporaryFolder(), env: { GATEWAY_SIM_PORT: '0' } });
+    const env = { GATEWAY_SIM_PORT: String(await freePort()) };
+    const ended = await run(args, { cwd: await temporaryFolder(), env });
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
   });
 
@@ -148,7 +150,7 @@ describe('audit', () => {
   it('starts an emulator of its own where none runs, and says so', async () => {
     const { shop } = await startAudited();
     const elsewhere = await temporaryFolder();
-    const env = { GATEWAY_SIM_PORT: '0', GATEWAY_SIM_SECRET_KEY: SECRET };
+    const env = { GATEWAY_SIM_PORT: String(await freePort()), GATEWAY_SIM_SECRET_KEY: SECRET };
     const invented = await run(['audit', shop.ipnUrl, ...ONE], { cwd: elsewhere, env });
     expect([invented.code, invented.stderr]).toEqual([
       0,

@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, runJson, startIn } from '../helpers/cli.ts';
+import * as cli from '../helpers/cli.ts';
 import { linesNamed } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -18,6 +19,13 @@ async function folder(...ids: string[]): Promise<string> {
 }
 
 const FEW = ['conform', '--manifest', 'few.jsonl'];
+
+/** Where nothing runs: an emulator may run on the default port. */
+const elsewhere = { GATEWAY_SIM_PORT: String(await freePort()) };
+const run: typeof cli.run = (args, options) =>
+  cli.run(args, { ...options, env: { ...elsewhere, ...options.env } });
+const runJson: typeof cli.runJson = (args, options) =>
+  cli.runJson(args, { ...options, env: { ...elsewhere, ...options.env } });
 
 describe('conform', () => {
   it('starts an emulator of its own where none runs', async () => {
@@ -46,7 +54,7 @@ describe('conform', () => {
 
   it('asks the emulator of the folder, and says what differs', async () => {
     const cwd = await folder();
-    const { url } = await startIn(cwd, { profile: 'newer-server' });
+    const { url } = await cli.startIn(cwd, { profile: 'newer-server' });
     const { code, stdout, stderr } = await run([...FEW, '--json'], { cwd });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual({

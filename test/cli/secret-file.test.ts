@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 
 const KEY = 'sec_of_the_team_1234';
 
@@ -58,7 +59,7 @@ describe('a secret in a file', () => {
           /"controlToken" in gateway-sim.config.json names a file outside of its own folder: .*--config/s;
         expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);
       }
-      const named = { cwd, env: { GATEWAY_SIM_CONFIG: file } };
+      const named = { cwd, env: { GATEWAY_SIM_CONFIG: file, GATEWAY_SIM_PORT: String(await freePort()) } };
       expect((await run(['payments'], named)).code).toBe(3);
     },
   );

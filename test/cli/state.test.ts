@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 
 const create = (cwd: string, identifier: string) =>
   run(['payments', 'create', '--identifier', identifier], { cwd });
@@ -105,8 +106,14 @@ describe('state export and import', () => {
   it('needs a running emulator, and import and reset never guess one', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'state.json'), '{"version":1}');
-    for (const command of [['export', 'new.json'], ['import', 'state.json'], ['reset']]) {
-      const { code, stdout, stderr } = await run(['state', ...command], { cwd });
+    const elsewhere = { GATEWAY_SIM_PORT: String(await freePort()) };
+    const commands = [
+      { command: ['export', 'new.json'], env: elsewhere },
+      { command: ['import', 'state.json'], env: {} },
+      { command: ['reset'], env: {} },
+    ];
+    for (const { command, env } of commands) {
+      const { code, stdout, stderr } = await run(['state', ...command], { cwd, env });
       expect([command, code, stdout]).toEqual([command, 3, '']);
       expect(stderr).toContain(' start.');
     }

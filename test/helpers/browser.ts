@@ -60,7 +60,7 @@ export interface TestPage {
  */
 export async function openPage(options: BrowserContextOptions = {}, own?: Browser): Promise<TestPage> {
   const browser = own ?? (await sharedBrowser());
-  const context = await browser.newContext({ locale: 'en-US', ...options });
+  const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'reduce', ...options });
   onTestFinished(() => context.close());
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
