@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { launch as launchBinary } from '../helpers/binary.ts';
-import { writePair } from '../helpers/certificates.ts';
+import { asMkcert, writePair } from '../helpers/certificates.ts';
 import { runProgram } from '../helpers/child.ts';
 import { launch, run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -90,10 +90,11 @@ describe('start --tls', () => {
 
   it('takes a pair of mkcert in the folder instead, if it is for every name', async () => {
     const cwd = await temporaryFolder();
-    await writePair(cwd, 'localhost+2');
-    const pair = join(cwd, 'localhost+2.pem');
-    const { ready, stop } = await start(['--tls'], { cwd });
-    expect(ready.tlsCa).toBe(pair);
+    const root = await asMkcert(await writePair(cwd, 'localhost+2'));
+    const { ready, stop, until } = await start(['--tls'], { cwd });
+    expect(ready.tlsCa).toBe(root);
+    const used = `TLS uses the pair of mkcert ${join(cwd, 'localhost+2.pem')}, trusted by ${root}`;
+    await until((_, stderr) => stderr.includes(used));
     expect((await run(['status'], { cwd })).code).toBe(0);
     await stop();
     const second = await start(['--tls', '--host-alias', 'pay.example.com'], { cwd });
