@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
+import { givenAs } from '../options/resolve.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { onFolder, openFile, unwritable } from '../store/files.ts';
 import { LOG_FILE } from '../store/folder.ts';
-import { makeFolder } from '../store/make-folder.ts';
+import { makeDataFolder } from '../store/make-folder.ts';
 import type { ReadyEvent } from './banner.ts';
 
 interface Started {
@@ -49,12 +50,13 @@ export async function detach(options: ResolvedOptions): Promise<Started & { log:
  * The log lies in the data folder; an emulator in memory has none, and so writes to the system's temporary folder. It
  * is appended to: another emulator may have the folder, and what it says is not ours to clear.
  */
-async function openLog({ inMemory, dataDir }: ResolvedOptions): Promise<{ log: string; file: FileHandle }> {
+async function openLog(options: ResolvedOptions): Promise<{ log: string; file: FileHandle }> {
+  const { inMemory, dataDir } = options;
   const log = inMemory
     ? join(tmpdir(), `gateway-sim-${randomBytes(6).toString('hex')}.log`)
     : join(resolve(dataDir), LOG_FILE);
   return onFolder(dirname(log), async () => {
-    if (!inMemory) await makeFolder(dirname(log), 0o700);
+    if (!inMemory) await makeDataFolder(dirname(log), givenAs(options, 'dataDir') !== undefined);
     const file = await openFile(log, 'append', { isOurs: true, isAlone: true }).catch((cause: Error) => {
       throw 'syscall' in cause ? cause : unwritable(log, cause, hint`Remove it.`);
     });

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promi
 import { basename, join, resolve } from 'node:path';
 import { isMade, onFolder, replaced } from './files.ts';
 import { Lock } from './lock.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeDataFolder } from './make-folder.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 
 /** What a detached emulator says goes to this file of its data folder. */
@@ -29,13 +29,18 @@ export class DataFolder {
    * Makes the folder where it does not exist and takes its lock. Repositories ignore it when nothing is in it yet: in
    * a folder that others use too, that is not ours to decide.
    *
-   * @param patienceMs for a sign of an owner on another machine or in another container, in real time
-   * @throws GatewayError `folder_in_use` when another process has it, `storage_failed` when it cannot be written
+   * @param options.isNamed whether the user named it (default), and so means it whoever has it
+   * @param options.patienceMs for a sign of an owner on another machine or in another container, in real time
+   * @throws GatewayError `folder_in_use` when another process has it, `storage_failed` when it cannot be written, or was
+   *   not named and belongs to somebody else
    */
-  static async take(path: string, patienceMs?: number): Promise<DataFolder> {
+  static async take(
+    path: string,
+    { isNamed = true, patienceMs }: { isNamed?: boolean; patienceMs?: number } = {},
+  ): Promise<DataFolder> {
     const folder = resolve(path);
     return onFolder(folder, async () => {
-      await makeFolder(folder, 0o700);
+      await makeDataFolder(folder, isNamed);
       const isNew = (await readdir(folder)).every(isOfStart);
       const lock = await Lock.take(folder, patienceMs);
       if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL);

@@ -43,7 +43,7 @@ export async function storedAuthority(
   const issued = issue(names, now);
   await onFolder(dataDir, async () => {
     if (await isLink(folder)) await rm(folder);
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     await write(join(folder, KEY_FILE), issued.key);
     await write(join(folder, CERT_FILE), issued.cert);
     await write(caFile, issued.ca);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFile,
+  chmod,
   chown,
   cp,
   mkdir,
@@ -49,6 +50,8 @@ function livingPid(): number {
   return child.pid;
 }
 
+const asRoot = process.getuid?.() === 0;
+
 describe('a data folder', () => {
   it('is made where it does not exist, with a .gitignore that keeps it out of repositories', async () => {
     const path = join(await temporaryFolder(), 'new', '.gateway-sim');
@@ -78,6 +81,41 @@ describe('a data folder', () => {
     const mode = async (...name: string[]) => ((await stat(join(path, ...name))).mode & 0o777).toString(8);
     expect([await mode(), await mode('lock'), await mode('server.json')]).toEqual(['700', '600', '600']);
     await folder.release();
+  });
+
+  it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
+    [
+      'is a link',
+      async (path) => {
+        await rename(path, `${path}.moved`);
+        await symlink(`${path}.moved`, path);
+      },
+    ],
+    ...(asRoot
+      ? [['belongs to another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]]
+      : []),
+  ])('that %s is used only where it was named', async (why, change) => {
+    const path = join(await temporaryFolder(), '.gateway-sim');
+    await mkdir(path);
+    await change(path);
+    await expect(DataFolder.take(path, { isNamed: false })).rejects.toMatchObject({
+      code: 'storage_failed',
+      message: `the data folder ${path} ${why}: it was left alone`,
+      remedy: expect.stringContaining('--data-dir .gateway-sim'),
+    });
+    expect(await readdir(path)).toEqual([]);
+    await (await DataFolder.take(path)).release();
+  });
+
+  it('that is open to others, as in a checkout, is closed to them unless it was named', async () => {
+    const path = join(await temporaryFolder(), '.gateway-sim');
+    await mkdir(path);
+    await chmod(path, 0o775);
+    const mode = async (isNamed: boolean) => {
+      await (await DataFolder.take(path, { isNamed })).release();
+      return (await stat(path)).mode & 0o777;
+    };
+    expect([await mode(true), await mode(false)]).toEqual([0o775, 0o700]);
   });
 
   it('or a db.json that is a dangling link is called one, and stays', async () => {
@@ -206,7 +244,7 @@ describe('the lock of a process that cannot be seen from here', () => {
     const path = await lockedElsewhere(place);
     const heart = setInterval(() => void utimes(lockIn(path), new Date(), new Date()), 20);
     onTestFinished(() => clearInterval(heart));
-    await expect(DataFolder.take(path, PATIENCE_MS)).rejects.toMatchObject({
+    await expect(DataFolder.take(path, { patienceMs: PATIENCE_MS })).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${process.pid} on ${place.host}`),
     });
@@ -215,7 +253,7 @@ describe('the lock of a process that cannot be seen from here', () => {
 
   it.each(places)('is taken over when it stands still, and that is said (%j)', async (place) => {
     const path = await lockedElsewhere(place);
-    const folder = await DataFolder.take(path, PATIENCE_MS);
+    const folder = await DataFolder.take(path, { patienceMs: PATIENCE_MS });
     expect(await lockText(path)).toMatchObject({ pid: process.pid, ...here });
     expect(folder.notices).toEqual([
       `took over ${path} from process ${process.pid} on ${place.host}, which showed no sign of life`,
@@ -226,7 +264,7 @@ describe('the lock of a process that cannot be seen from here', () => {
   it('goes to one of many who wait for a sign of it', async () => {
     const path = await lockedElsewhere({ host: 'elsewhere' });
     const takers = await Promise.allSettled(
-      Array.from({ length: 4 }, () => DataFolder.take(path, PATIENCE_MS)),
+      Array.from({ length: 4 }, () => DataFolder.take(path, { patienceMs: PATIENCE_MS })),
     );
     expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
@@ -305,8 +343,6 @@ describe('server.json', () => {
     await writeFile(join(path, 'server.json'), JSON.stringify({ ...info(process.pid), url }));
     expect(await readServerInfo(path)).toBeUndefined();
   });
-
-  const asRoot = process.getuid?.() === 0;
 
   it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
     [
