@@ -1,5 +1,5 @@
 import { constants, statSync } from 'node:fs';
-import { type FileHandle, open, readlink, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readlink, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
@@ -79,6 +79,13 @@ export async function readText(path: string, guard: Guard = {}): Promise<string>
 /** Reads a small file of our own. @throws as `openFile` */
 export function readOwnFile(path: string, { isSecret = false } = {}): Promise<string> {
   return readText(path, { isOurs: true, isSecret, maxBytes: MAX_OWN_BYTES });
+}
+
+export function isLink(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
 }
 
 /** Whether something could be made: false when it was there already. */

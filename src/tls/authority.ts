@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
+import { isLink, onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
 import { type Issued, isAsIssued, issue } from './certificates.ts';
 import { isKeyOf, namesOf } from './pem.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
@@ -61,12 +61,6 @@ async function write(path: string, text: string): Promise<void> {
   const file = await replaceFile(path, (file) => file.appendFile(text));
   await file.close();
 }
-
-const isLink = (path: string) =>
-  lstat(path).then(
-    (found) => found.isSymbolicLink(),
-    () => false,
-  );
 
 /** What lies in a folder, or why that is not used; undefined where nothing does. */
 async function readIssued(folder: string): Promise<Issued | string | undefined> {

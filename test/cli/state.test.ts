@@ -1,6 +1,9 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fileId } from '../../src/store/files.ts';
+import { identityOf } from '../../src/store/process-identity.ts';
+import { writeServerInfo } from '../../src/store/server-file.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -178,9 +181,12 @@ describe('state reset', () => {
     const folder = join(cwd, '.gateway-sim');
     await mkdir(folder);
     await writeFile(join(folder, 'db.json'), '{}');
-    await writeFile(join(folder, 'lock'), JSON.stringify({ pid: process.pid, started: null }));
+    await writeFile(
+      join(folder, 'lock'),
+      JSON.stringify({ ...identityOf(process.pid), folder: fileId(folder) }),
+    );
     for (const server of [undefined, { url: 'http://127.0.0.1:9', pid: process.pid, controlToken: null }]) {
-      if (server) await writeFile(join(folder, 'server.json'), JSON.stringify(server));
+      if (server) await writeServerInfo(folder, server);
       const { code, stderr } = await run(['state', 'reset'], { cwd });
       expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
     }

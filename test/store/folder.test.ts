@@ -18,9 +18,10 @@ import {
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { fileId } from '../../src/store/files.ts';
 import { DataFolder } from '../../src/store/folder.ts';
-import { isAlive, placeOf } from '../../src/store/process-identity.ts';
-import { findServer, readServerInfo, type ServerInfo } from '../../src/store/server-file.ts';
+import { identityOf, isAlive, placeOf } from '../../src/store/process-identity.ts';
+import { findServer, readServerInfo, type ServerInfo, writeServerInfo } from '../../src/store/server-file.ts';
 import { readSnapshotFile } from '../../src/store/snapshot-file.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -178,12 +179,13 @@ describe('the lock of a data folder', () => {
   it('of another process that runs is respected', async () => {
     const path = await temporaryFolder();
     const pid = livingPid();
-    await writeFile(lockIn(path), JSON.stringify({ pid, started: null }));
+    const held = { ...identityOf(pid), folder: fileId(path) };
+    await writeFile(lockIn(path), JSON.stringify(held));
     await expect(DataFolder.take(path)).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${pid}`),
     });
-    expect(await lockText(path)).toEqual({ pid, started: null });
+    expect(await lockText(path)).toEqual(held);
     expect((await readdir(path)).filter((name) => name.startsWith('lock.'))).toEqual([]);
   });
 
@@ -203,12 +205,23 @@ describe('the lock of a data folder', () => {
     '{"pid":1.5}',
     '{"pid":0,"started":null}',
     '{"pid":-1,"started":null}',
+    JSON.stringify(identityOf(process.ppid)),
   ])('that holds %j belongs to nobody and is taken over', async (content) => {
     const path = await temporaryFolder();
     await writeFile(lockIn(path), content);
     await DataFolder.take(path);
     expect((await lockText(path)).pid).toBe(process.pid);
   });
+
+  it.skipIf(process.platform === 'win32').each(['/dev/zero', '/nowhere/at/all'])(
+    'that is a link to %s belongs to nobody and is taken over',
+    async (target) => {
+      const path = await temporaryFolder();
+      await symlink(target, lockIn(path));
+      await DataFolder.take(path);
+      expect((await lockText(path)).pid).toBe(process.pid);
+    },
+  );
 
   it.runIf(process.platform === 'linux')(
     'of a process whose number belongs to a later one is taken over, its own number too',
@@ -297,6 +310,13 @@ describe('a folder that was replaced', () => {
 });
 
 describe('server.json', () => {
+  /** Changes what a server has written. */
+  async function edit(folder: string, change: object) {
+    const path = join(folder, 'server.json');
+    const written = JSON.parse(await readFile(path, 'utf8')) as object;
+    await writeFile(path, JSON.stringify({ ...written, ...change }));
+  }
+
   const info = (pid: number): ServerInfo => ({ url: 'http://127.0.0.1:4477', pid, controlToken: 'token' });
 
   it('tells where the server is, to its owner only, and goes with the release', async () => {
@@ -331,16 +351,17 @@ describe('server.json', () => {
   ])('with an address at %s is of this machine', async (host) => {
     const path = await temporaryFolder();
     const written = { ...info(process.pid), url: `https://${host}:4477` };
-    await writeFile(join(path, 'server.json'), JSON.stringify(written));
+    await writeServerInfo(path, written);
     expect(await readServerInfo(path)).toEqual(written);
   });
 
   it.each([
     ...['http://192.0.2.1', 'http://[2001:db8::1]', 'http://shop.example', 'http://localhost.shop.example'],
+    ...['http://user@localhost:4477', 'http://localhost:4477/other', 'http://localhost:4477?'],
     ...['http://localhost@192.0.2.1', 'http://x.localhost', 'ws://localhost', 'file:///', 'localhost:4477'],
   ])('that leads to %s tells of no server', async (url) => {
     const path = await temporaryFolder();
-    await writeFile(join(path, 'server.json'), JSON.stringify({ ...info(process.pid), url }));
+    await writeServerInfo(path, { ...info(process.pid), url });
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
@@ -357,9 +378,22 @@ describe('server.json', () => {
   ])('that %s tells of no server', async (_, change) => {
     const path = await temporaryFolder();
     const file = join(path, 'server.json');
-    await writeFile(file, JSON.stringify(info(process.pid)));
+    await writeServerInfo(path, info(process.pid));
     expect(await readServerInfo(path)).toEqual(info(process.pid));
     await change(file);
+    expect(await readServerInfo(path)).toBeUndefined();
+  });
+
+  it.each<[string, object]>([
+    ['names no folder', { folder: undefined }],
+    ['names another folder', { folder: '1:2' }],
+    ...(process.platform === 'linux'
+      ? [['does not say when its process was started', { started: null }] as [string, object]]
+      : []),
+  ])('that %s tells of no server', async (_, change) => {
+    const path = await temporaryFolder();
+    await writeServerInfo(path, info(process.pid));
+    await edit(path, change);
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
@@ -381,7 +415,8 @@ describe('server.json', () => {
     'of a process whose number belongs to a later one is ignored',
     async () => {
       const path = await temporaryFolder();
-      await writeFile(join(path, 'server.json'), JSON.stringify({ ...info(livingPid()), started: '1' }));
+      await writeServerInfo(path, info(livingPid()));
+      await edit(path, { started: '1' });
       expect(await readServerInfo(path)).toBeUndefined();
     },
   );
@@ -389,17 +424,17 @@ describe('server.json', () => {
   it('of a process that is gone is ignored', async () => {
     const path = await temporaryFolder();
     const pid = await deadPid();
-    await writeFile(join(path, 'server.json'), JSON.stringify(info(pid)));
+    await writeServerInfo(path, info(pid));
     expect(isAlive(pid)).toBe(false);
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it('is found from a folder below, the nearest first, past one whose process is gone', async () => {
+  it('is found from a folder below, the nearest first, past one whose process is gone, and by no link', async () => {
     const base = await temporaryFolder();
     const below = join(base, 'shop', 'src');
     const announce = async (folder: string, content: ServerInfo) => {
       await mkdir(join(folder, '.gateway-sim'), { recursive: true });
-      await writeFile(join(folder, '.gateway-sim', 'server.json'), JSON.stringify(content));
+      await writeServerInfo(join(folder, '.gateway-sim'), content);
     };
     await mkdir(below, { recursive: true });
     await announce(base, info(process.pid));
@@ -408,5 +443,10 @@ describe('server.json', () => {
     expect((await findServer(below))?.url).toBe('http://127.0.0.1:3');
     await announce(below, info(await deadPid()));
     expect((await findServer(below))?.url).toBe('http://127.0.0.1:3');
+    await rename(join(base, '.gateway-sim'), join(base, 'data'));
+    await rm(join(base, 'shop', '.gateway-sim'), { recursive: true });
+    await symlink('data', join(base, '.gateway-sim'));
+    expect(await findServer(below)).toBeUndefined();
+    expect(await readServerInfo(join(base, 'data'))).toEqual(info(process.pid));
   });
 });
