@@ -1,7 +1,7 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { isMade, onFolder, replaced } from './files.ts';
+import { isMade, onFolder, openFile, readText, replaced } from './files.ts';
 import { Lock } from './lock.ts';
 import { makeDataFolder } from './make-folder.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
@@ -109,7 +109,8 @@ const BEGINNING = /^\s*$|^\s*\{\s*"version"\s*:\s*\d/;
 
 /** Whether a file holds a state, or nothing: other tools have files of the same names. */
 export async function beginsAsState(path: string): Promise<boolean> {
-  const beginning: string[] = await createReadStream(path, { end: 63, encoding: 'utf8' }).toArray();
+  const file = await openFile(path, 'read', { follows: true });
+  const beginning: string[] = await file.createReadStream({ end: 63, encoding: 'utf8' }).toArray();
   return BEGINNING.test(beginning.join(''));
 }
 
@@ -118,6 +119,6 @@ export async function isDataFolder(path: string): Promise<boolean> {
   const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
   if (!isFolder || basename(resolve(path)) === DEFAULT_DATA_DIR) return isFolder;
   if (await beginsAsState(join(path, 'db.json')).catch(() => false)) return true;
-  const ignore = await readFile(join(path, '.gitignore'), 'utf8').catch(() => '');
+  const ignore = await readText(join(path, '.gitignore')).catch(() => '');
   return ignore === IGNORE_ALL && storedFiles(path).length > 0;
 }

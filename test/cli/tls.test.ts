@@ -128,10 +128,9 @@ describe('start --tls', () => {
     expect(ready).toMatchObject({ url: expect.stringMatching(/^https:/), tlsCa: join(cwd, 'mine.pem') });
     expect((await run(['status', '--url', ready.url, '--tls-ca', 'mine.pem'], { cwd })).code).toBe(0);
     const { code, stderr } = await run(['status', '--url', ready.url, '--tls-ca', 'none.pem'], { cwd });
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining('the file to trust (--tls-ca) cannot be read'),
-    ]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('none.pem: there is no such file')]);
+    const device = await run(['status', '--url', ready.url, '--tls-ca', '/dev/null'], { cwd });
+    expect(device.stderr).toContain('cannot be read from /dev/null: it is no regular file');
   });
 });
 
