@@ -96,9 +96,11 @@ describe('state export and import', () => {
     await writeFile(join(cwd, 'empty.json'), '');
     await chmod(join(cwd, 'empty.json'), 0o644);
     await symlink('empty.json', join(cwd, 'link.json'));
-    for (const file of ['empty.json', 'empty.json', 'link.json', '/dev/null'])
+    const mode = async () => (await stat(join(cwd, 'empty.json'))).mode & 0o777;
+    for (const file of ['empty.json', 'empty.json', '/dev/null'])
       expect([file, (await to(file)).code]).toEqual([file, 0]);
-    expect((await stat(join(cwd, 'empty.json'))).mode & 0o777).toBe(0o644);
+    expect(await mode()).toBe(0o644);
+    expect([(await to('link.json')).code, await mode()]).toEqual([0, 0o600]);
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
     const nowhere = await to('no/such/folder.json');
     expect([nowhere.code, nowhere.stderr]).toEqual([5, expect.stringContaining('no/such/folder.json')]);
