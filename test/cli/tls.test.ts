@@ -33,7 +33,7 @@ describe('start --tls', () => {
     expect(ready).toMatchObject({ url: `https://127.0.0.1:${ready.port}`, tlsCa: join(folder, 'ca.pem') });
     const modes = async (name: string) => (await stat(join(folder, name))).mode & 0o777;
     expect([await modes('key.pem'), await modes('ca.pem')]).toEqual([0o600, 0o644]);
-    expect((await readdir(folder)).sort()).toEqual(['ca.pem', 'cert.pem', 'key.pem']);
+    expect((await readdir(folder)).sort()).toEqual(['ca.pem', 'cert.pem', 'key.pem', 'made-in']);
     const info = JSON.parse(await readFile(join(cwd, '.gateway-sim', 'server.json'), 'utf8')) as object;
     expect(info).toMatchObject({ url: ready.url, tlsCa: ready.tlsCa });
     const status = await runJson<{ url: string; tlsCa: string }>(['status'], { cwd });
