@@ -52,6 +52,7 @@ export async function openFile(
   try {
     const found = await file.stat();
     const uid = process.getuid?.();
+    if (found.isDirectory()) throw new Error(REASONS['EISDIR']);
     if (!found.isFile()) throw new Error(NOT_REGULAR);
     if (found.size > maxBytes) throw new Error('it is too large');
     if (isOurs && uid !== undefined && found.uid !== uid) throw new Error('it belongs to another user');
