@@ -18,6 +18,8 @@ const emulator = {
 /** A name as a resolver reads it: in lower case, without the dot of the root. */
 const nameOf = (host) => (domainToASCII(host) || host.toLowerCase()).replace(/\.$/, '');
 const hosts = new Set(aliases.split(',').map((name) => nameOf(name.trim())));
+// Of a comma too many: who names no host means this machine.
+hosts.delete('');
 
 const { connect } = Socket.prototype;
 // Every client of Node connects by it, TLS and HTTP/2 too: with the options first, or in a list of its own, or with port

@@ -118,7 +118,8 @@ type Plan = ReturnType<typeof planOf>;
 async function openState(plan: Plan, shutdown: Shutdown) {
   const { options, surroundings, label, initial, controlToken, currencies } = plan;
   const { warn } = surroundings;
-  const folder = options.inMemory ? null : await DataFolder.take(options.dataDir);
+  const isNamed = givenAs(options, 'dataDir') !== undefined;
+  const folder = options.inMemory ? null : await DataFolder.take(options.dataDir, { isNamed });
   shutdown.add(() => folder?.release());
   const store = folder
     ? await Store.open(

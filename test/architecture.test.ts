@@ -99,6 +99,7 @@ const DOORS: Record<string, Doors> = {
       'system',
       'server',
       'wire',
+      'store/files.ts',
       'store/server-file.ts',
       'delivery/egress.ts',
       'delivery/sender.ts',

@@ -46,10 +46,13 @@ export function keepCompiledCode(env: Readonly<Record<string, string | undefined
 function makeFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const caches = cachesOf(env);
   if (caches === undefined) return undefined;
-  if (!existsSync(caches)) mkdirSync(caches, { mode: 0o700 });
+  // In a folder of others nothing is made, either.
+  if (!existsSync(caches)) {
+    if (!isOursUpwards(realpathSync(dirname(caches)))) return undefined;
+    mkdirSync(caches, { mode: 0o700 });
+  }
   let folder = realpathSync(caches);
-  for (let at = folder, below = ''; at !== below; below = at, at = dirname(at))
-    if (!isOurs(at)) return undefined;
+  if (!isOursUpwards(folder)) return undefined;
   for (const name of ['gateway-sim', `${process.version}-${process.arch}`]) {
     folder = join(folder, name);
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
@@ -67,6 +70,12 @@ function cachesOf(env: Readonly<Record<string, string | undefined>>): string | u
         ? [join(homedir(), 'Library', 'Caches')]
         : [env['XDG_CACHE_HOME']];
   return [...own, join(homedir(), '.cache')].find((path) => path !== undefined && isAbsolute(path));
+}
+
+/** Whether a folder and all above it are ours. */
+function isOursUpwards(folder: string): boolean {
+  const above = dirname(folder);
+  return isOurs(folder) && (above === folder || isOursUpwards(above));
 }
 
 /** Whether only we and the system can change what is in a folder; in one such as /tmp each can remove what is his own. */

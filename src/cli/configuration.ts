@@ -6,7 +6,7 @@ import { GatewayError } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
 import { environmentName, environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
 import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
-import { reason } from '../store/files.ts';
+import { readText, reason } from '../store/files.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
 import type { Io } from './io.ts';
 
@@ -68,7 +68,7 @@ export async function readConfiguration(
   const named = flag ?? (env[environmentName('config')] || undefined);
   const path = resolve(cwd, named ?? CONFIGURATION_FILE);
   if (named === undefined && !existsSync(path)) return undefined;
-  const values = await readObject(path);
+  const values = await readObject(path, named !== undefined);
   // Editors take the schema from here.
   delete values['$schema'];
   for (const name of PATHS) {
@@ -84,9 +84,10 @@ export async function readConfiguration(
   };
 }
 
-async function readObject(path: string): Promise<Record<string, unknown>> {
+/** @param isNamed whether the user named it, and so may mean a pipe */
+async function readObject(path: string, isNamed: boolean): Promise<Record<string, unknown>> {
   try {
-    const parsed = parseJsonc(await readFile(path, 'utf8'));
+    const parsed = parseJsonc(await (isNamed ? readFile(path, 'utf8') : readText(path, { follows: true })));
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
     throw new Error('it is not a JSON object');
   } catch (error) {

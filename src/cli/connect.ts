@@ -111,7 +111,8 @@ export async function probe(
 ): Promise<Found> {
   try {
     const address = `${url.replace(/\/+$/, '')}/_sim/readyz`;
-    const answer = await request(address, { caFile, limitMs: Math.max(1, limitMs) });
+    const totalMs = Math.max(1, limitMs);
+    const answer = await request(address, { caFile, limitMs: totalMs, totalMs });
     answer.destroy();
     if (!isEmulator(answer)) return 'foreign';
     return isSuccess(answer) ? 'ready' : 'unready';

@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fstatSync, ftruncateSync } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { type FileHandle, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
+import { givenAs } from '../options/resolve.ts';
 import type { ResolvedOptions } from '../options/table.ts';
-import { onFolder } from '../store/files.ts';
+import { onFolder, openFile, unwritable } from '../store/files.ts';
 import { LOG_FILE } from '../store/folder.ts';
-import { makeFolder } from '../store/make-folder.ts';
+import { makeDataFolder } from '../store/make-folder.ts';
 import type { ReadyEvent } from './banner.ts';
 
 interface Started {
@@ -45,15 +46,23 @@ export async function detach(options: ResolvedOptions): Promise<Started & { log:
   }
 }
 
-/** The log lies in the data folder; an emulator in memory has none, and so writes to the system's temporary folder. */
-async function openLog({ inMemory, dataDir }: ResolvedOptions): Promise<{ log: string; file: FileHandle }> {
+/**
+ * The log lies in the data folder; an emulator in memory has none, and so writes to the system's temporary folder. It
+ * is appended to: another emulator may have the folder, and what it says is not ours to clear.
+ */
+async function openLog(options: ResolvedOptions): Promise<{ log: string; file: FileHandle }> {
+  const { inMemory, dataDir } = options;
   const log = inMemory
     ? join(tmpdir(), `gateway-sim-${randomBytes(6).toString('hex')}.log`)
     : join(resolve(dataDir), LOG_FILE);
   return onFolder(dirname(log), async () => {
-    if (!inMemory) await makeFolder(dirname(log), 0o700);
-    // Appended to: another emulator may have the folder, and what it says is not ours to clear.
-    return { log, file: await open(log, inMemory ? 'ax' : 'a', 0o600) };
+    if (!inMemory) await makeDataFolder(dirname(log), givenAs(options, 'dataDir') !== undefined);
+    const file = await openFile(log, 'append', { isOurs: true, isAlone: true }).catch((cause: Error) => {
+      throw 'syscall' in cause ? cause : unwritable(log, cause, hint`Remove it.`);
+    });
+    // One that came with the folder may be open to others.
+    await file.chmod(0o600);
+    return { log, file };
   });
 }
 

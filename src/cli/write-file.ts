@@ -3,7 +3,7 @@ import { access, constants, lstat, realpath, rename, rm, stat, writeFile } from 
 import { dirname, relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
-import { unwritable } from '../store/files.ts';
+import { isLink, unwritable } from '../store/files.ts';
 import { beginsAsState } from '../store/folder.ts';
 
 /**
@@ -25,7 +25,8 @@ export async function replaceFile(
   const write = async () => {
     if (old && !old.isFile() && !old.isDirectory()) return writeFile(path, text);
     if (old?.isFile() && !force) await requireState(path, file);
-    return replace(path, text, old ? old.mode & 0o777 : 0o600);
+    // What a link leads to may be open to others, and was not named.
+    return replace(path, text, old && !(await isLink(named)) ? old.mode & 0o777 : 0o600);
   };
   await orStorageFailed(write(), file);
   return path;

@@ -19,7 +19,7 @@ export interface Outgoing {
   /** What decides over the address. Null where the user named that one server, as the emulator of a command. */
   guard: Pick<Egress, 'admit'> | null;
   /** Real time for everything: resolving, connecting, sending, the whole answer. Default: no limit. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Real time without a byte, in either direction. Default: no limit. */
   silenceMs?: number;
   signal?: AbortSignal;

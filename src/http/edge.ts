@@ -62,22 +62,21 @@ export class Edge {
     const { credentials } = this.#options;
     // What makes requests of the bytes of a connection: it takes any stream (documented as injecting a connection).
     const serve = (socket: Socket) => {
-      this.#forget(otherEnd(socket));
       for (const listener of listeners) listener.call(server, socket);
     };
     const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
-    if (credentials === null) return;
-    const direct = this.#tlsServer(credentials, serve);
-    const tunnels = this.#tlsServer(credentials, (socket) => {
-      this.#tunneled.add(socket);
-      serve(socket);
-    });
+    const direct = credentials && this.#tlsServer(credentials, serve);
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
       this.#begin(socket, (first) => {
-        if (first === HANDSHAKE) direct.emit('connection', socket);
+        if (direct && first === HANDSHAKE) direct.emit('connection', socket);
         else serve(socket);
       });
+    });
+    if (credentials === null) return;
+    const tunnels = this.#tlsServer(credentials, (socket) => {
+      this.#tunneled.add(socket);
+      serve(socket);
     });
     this.#tunnels.set(server, (socket) => this.#begin(socket, () => tunnels.emit('connection', socket)));
   }
@@ -150,6 +149,7 @@ export class Edge {
 
   /** Whether a request may go on to the routes; else it was answered. */
   admits(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+    this.#forget(otherEnd(incoming.socket));
     const reason = this.#tunneled.has(incoming.socket)
       ? this.#tunneledProblem(incoming)
       : this.#directProblem(incoming);
@@ -184,7 +184,9 @@ export class Edge {
   }
 
   /** Answers a CONNECT. @param head what came behind it */
-  connect(server: Server, { url: target = '' }: IncomingMessage, socket: Duplex, head: Buffer): void {
+  connect(server: Server, incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { url: target = '' } = incoming;
+    this.#forget(otherEnd(incoming.socket));
     const problem = this.#connectProblem(target, socket);
     if (problem) {
       endRaw(socket, problem.status, problem.text, this.#options.dialect);

@@ -1,3 +1,4 @@
+import { shellWord } from '../contract/curl.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { type ErrorCode, GatewayError, STATUS } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
@@ -157,19 +158,36 @@ function errorFrom(body: unknown): GatewayError | undefined {
   if (typeof message !== 'string' || typeof code !== 'string' || !Object.hasOwn(STATUS, code))
     return undefined;
   const problems = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string') : [];
+  const told = toldHint(advice);
   return new GatewayError(code as ErrorCode, message, {
     problems: problems.length ? problems : [message],
-    ...(isHint(advice) && { hint: advice }),
+    ...(told && { hint: told }),
   });
 }
 
-const isText = (value: unknown) => typeof value === 'string';
-const isHint = (value: unknown): value is Hint =>
-  Array.isArray(value) &&
-  value.every((part) => {
-    const { command, args = [], option } = part ?? {};
-    return isText(part) || isText(option) || (isText(command) && Array.isArray(args) && args.every(isText));
+/** A name of a command that does nothing by itself: `exec` runs whatever stands behind it. */
+const COMMAND = /^(?!exec\b)[a-z]+( [a-z]+)?$/;
+
+/**
+ * Advice from an answer, which anybody may have made: it is printed as ours, and pasted. Its commands are those of this
+ * program, with arguments that no shell reads otherwise, and its text stays on its line.
+ */
+function toldHint(value: unknown): Hint | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const parts = value.map((part: unknown) => {
+    if (typeof part === 'string') return part.replace(/\s+/g, ' ');
+    const { command: name, args = [], option: flag, value } = (part ?? {}) as Record<string, unknown>;
+    if (isText(name) && COMMAND.test(name) && Array.isArray(args) && args.every(isText))
+      return command(name, ...args.map(word));
+    if (!isText(flag) || !/^[a-zA-Z]+$/.test(flag)) return undefined;
+    return option(flag, isText(value) ? word(value) : undefined);
   });
+  return parts.every((part) => part !== undefined) ? parts : undefined;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+/** What the user is to fill in stays as it is. */
+const word = (text: string) => (/^<[a-z ]+>$/.test(text) ? text : shellWord(text));
 
 /** What answers calls itself gateway-sim, but its answers are not understood. */
 export function unlikeGatewaySim(url: string, cause?: unknown): GatewayError {

@@ -11,6 +11,8 @@ export interface RequestOptions {
   /** In milliseconds of real time, without a byte; default: `LIMIT_MS`. */
   limitMs?: number | undefined;
   signal?: AbortSignal | undefined;
+  /** For the whole exchange, however much comes meanwhile; default: no limit. */
+  totalMs?: number | undefined;
 }
 
 /** An answer whose body is still to be read, or to be destroyed. */
@@ -30,12 +32,14 @@ export const MAX_STATE_BYTES = 2 ** 29 - 24;
  * @throws GatewayError `timed_out`, `usage` for a file that cannot be read, or the error of the connection
  */
 export async function request(url: string, options: RequestOptions = {}): Promise<Answer> {
-  const { method = 'GET', headers = {}, body, caFile, limitMs = LIMIT_MS, signal } = options;
+  const { method = 'GET', headers = {}, body, caFile, limitMs = LIMIT_MS, totalMs, signal } = options;
   const isSecure = /^https:/i.test(url);
   const agent = isSecure && caFile !== undefined ? await trustingAgent(caFile) : undefined;
   const length = String(Buffer.byteLength(body ?? ''));
   return open({
-    ...{ url, method, guard: null, silenceMs: limitMs, ...(agent && { agent }), ...(signal && { signal }) },
+    ...{ url, method, guard: null, silenceMs: limitMs, timeoutMs: totalMs },
+    ...(agent && { agent }),
+    ...(signal && { signal }),
     headers: [
       IDENTITY,
       ...Object.entries(headers),

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:https';
 import { isIP } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
+import { readText, reason } from '../store/files.ts';
 
 /** Agents by the text of the file that they trust: one emulator is asked many times. */
 const agents = new Map<string, Agent>();
@@ -13,7 +13,7 @@ const agents = new Map<string, Agent>();
  * @throws GatewayError `usage` for a file that cannot be read
  */
 export async function trustingAgent(caFile: string): Promise<Agent> {
-  const ca = readTrusted(caFile);
+  const ca = await readTrusted(caFile);
   const known = agents.get(ca);
   if (known) return known;
   const [https, tls, { X509Certificate }] = await Promise.all([
@@ -39,12 +39,12 @@ export async function trustingAgent(caFile: string): Promise<Agent> {
   return agent;
 }
 
-function readTrusted(caFile: string): string {
+async function readTrusted(caFile: string): Promise<string> {
   try {
-    return readFileSync(caFile, 'utf8');
+    return await readText(caFile, { follows: true });
   } catch (cause) {
-    const why = (cause as Error).message;
-    throw new GatewayError('usage', `the file to trust (--tls-ca) cannot be read: ${why}`, { cause });
+    const why = `the file to trust (--tls-ca) cannot be read from ${caFile}: ${reason(cause)}`;
+    throw new GatewayError('usage', why, { cause });
   }
 }
 

@@ -1,5 +1,5 @@
 import { constants, statSync } from 'node:fs';
-import { type FileHandle, open, readlink, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readlink, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
@@ -11,32 +11,82 @@ export function fileId(path: string): string | undefined {
 }
 
 /** Of Unix alone: no link is followed, and a pipe holds nothing up. */
-const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-/** Much more than such a file takes. */
+const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+/** Much more than a small file of ours takes. */
 const MAX_OWN_BYTES = 256 * 1024;
+/** Much more than what people write, or any list of certificates. */
+const MAX_TEXT_BYTES = 2 ** 20;
+
+/** What a file must be beside a regular one. Owner and mode mean nothing on Windows, and are not looked at there. */
+interface Guard {
+  /** Whether the path may be a link to it. */
+  follows?: boolean;
+  /** Whether it must belong to this user: what is trusted must not have been put there by somebody else. */
+  isOurs?: boolean;
+  /** Whether it may have no other name, elsewhere. */
+  isAlone?: boolean;
+  /** Whether others may not read it either. */
+  isSecret?: boolean;
+  maxBytes?: number;
+}
 
 /**
- * Reads a small file of our own: what is trusted for what it says must not have been put there by somebody else. Its
- * owner and its mode mean nothing on Windows, and are not looked at there.
+ * Opens a regular file. A folder may have come from anywhere, with links to files outside, to pipes and to devices:
+ * these are not opened, wait for nobody and are never written to.
  *
- * @param isSecret whether others may not read it either
  * @throws Error whose message says why it is not taken, or that of the file system
  */
-export async function readOwnFile(path: string, { isSecret = false } = {}): Promise<string> {
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ELOOP' ? new Error('it is a link', { cause: error }) : error;
-  });
+export async function openFile(
+  path: string,
+  flags: 'read' | 'append',
+  { follows, isOurs, isAlone, isSecret, maxBytes = Number.POSITIVE_INFINITY }: Guard = {},
+): Promise<FileHandle> {
+  const way = flags === 'read' ? O_RDONLY : O_WRONLY | O_APPEND | O_CREAT;
+  const file = await open(path, way | (follows ? 0 : O_NOFOLLOW) | O_NONBLOCK, 0o600).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ELOOP') throw new Error('it is a link', { cause: error });
+      // What is written to a pipe that nobody reads, or to a socket.
+      throw error.code === 'ENXIO' ? new Error(NOT_REGULAR, { cause: error }) : error;
+    },
+  );
   try {
     const found = await file.stat();
-    if (!found.isFile()) throw new Error('it is no regular file');
-    if (found.size > MAX_OWN_BYTES) throw new Error('it is too large');
     const uid = process.getuid?.();
-    if (uid !== undefined && found.uid !== uid) throw new Error('it belongs to another user');
-    if (uid !== undefined && isSecret && found.mode & 0o077) throw new Error('others can read or change it');
+    if (found.isDirectory()) throw new Error(REASONS['EISDIR']);
+    if (!found.isFile()) throw new Error(NOT_REGULAR);
+    if (found.size > maxBytes) throw new Error('it is too large');
+    if (isOurs && uid !== undefined && found.uid !== uid) throw new Error('it belongs to another user');
+    if (isAlone && found.nlink > 1) throw new Error('it is a hard link');
+    if (isSecret && uid !== undefined && found.mode & 0o077) throw new Error('others can read or change it');
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+const NOT_REGULAR = 'it is no regular file';
+
+/** Reads a text that is no larger than people write. @throws as `openFile` */
+export async function readText(path: string, guard: Guard = {}): Promise<string> {
+  const file = await openFile(path, 'read', { maxBytes: MAX_TEXT_BYTES, ...guard });
+  try {
     return await file.readFile('utf8');
   } finally {
     await file.close();
   }
+}
+
+/** Reads a small file of our own. @throws as `openFile` */
+export function readOwnFile(path: string, { isSecret = false } = {}): Promise<string> {
+  return readText(path, { isOurs: true, isSecret, maxBytes: MAX_OWN_BYTES });
+}
+
+export function isLink(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
 }
 
 /** Whether something could be made: false when it was there already. */
@@ -134,7 +184,8 @@ export async function replaceFile(
 ): Promise<FileHandle> {
   const temporary = `${path}.tmp`;
   await rm(temporary, { force: true });
-  const file = await open(temporary, 'a', 0o600);
+  // Not through a link that somebody puts there meanwhile.
+  const file = await open(temporary, 'ax', 0o600);
   try {
     await write(file);
     await swap(file, () => rename(temporary, path));

@@ -1,9 +1,9 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { isMade, onFolder, replaced } from './files.ts';
+import { isMade, onFolder, openFile, readText, replaced } from './files.ts';
 import { Lock } from './lock.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeDataFolder } from './make-folder.ts';
 import { DEFAULT_DATA_DIR, removeServerInfo, type ServerInfo, writeServerInfo } from './server-file.ts';
 
 /** What a detached emulator says goes to this file of its data folder. */
@@ -29,13 +29,18 @@ export class DataFolder {
    * Makes the folder where it does not exist and takes its lock. Repositories ignore it when nothing is in it yet: in
    * a folder that others use too, that is not ours to decide.
    *
-   * @param patienceMs for a sign of an owner on another machine or in another container, in real time
-   * @throws GatewayError `folder_in_use` when another process has it, `storage_failed` when it cannot be written
+   * @param options.isNamed whether the user named it (default), and so means it whoever has it
+   * @param options.patienceMs for a sign of an owner on another machine or in another container, in real time
+   * @throws GatewayError `folder_in_use` when another process has it, `storage_failed` when it cannot be written, or was
+   *   not named and belongs to somebody else
    */
-  static async take(path: string, patienceMs?: number): Promise<DataFolder> {
+  static async take(
+    path: string,
+    { isNamed = true, patienceMs }: { isNamed?: boolean; patienceMs?: number } = {},
+  ): Promise<DataFolder> {
     const folder = resolve(path);
     return onFolder(folder, async () => {
-      await makeFolder(folder, 0o700);
+      await makeDataFolder(folder, isNamed);
       const isNew = (await readdir(folder)).every(isOfStart);
       const lock = await Lock.take(folder, patienceMs);
       if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL);
@@ -104,7 +109,8 @@ const BEGINNING = /^\s*$|^\s*\{\s*"version"\s*:\s*\d/;
 
 /** Whether a file holds a state, or nothing: other tools have files of the same names. */
 export async function beginsAsState(path: string): Promise<boolean> {
-  const beginning: string[] = await createReadStream(path, { end: 63, encoding: 'utf8' }).toArray();
+  const file = await openFile(path, 'read', { follows: true });
+  const beginning: string[] = await file.createReadStream({ end: 63, encoding: 'utf8' }).toArray();
   return BEGINNING.test(beginning.join(''));
 }
 
@@ -113,6 +119,6 @@ export async function isDataFolder(path: string): Promise<boolean> {
   const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
   if (!isFolder || basename(resolve(path)) === DEFAULT_DATA_DIR) return isFolder;
   if (await beginsAsState(join(path, 'db.json')).catch(() => false)) return true;
-  const ignore = await readFile(join(path, '.gitignore'), 'utf8').catch(() => '');
+  const ignore = await readText(join(path, '.gitignore')).catch(() => '');
   return ignore === IGNORE_ALL && storedFiles(path).length > 0;
 }

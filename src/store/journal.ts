@@ -1,6 +1,6 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { fileId, replaced, replaceFile, type StoreFiles, syncFolder, unwritable } from './files.ts';
+import { fileId, openFile, replaced, replaceFile, type StoreFiles, syncFolder, unwritable } from './files.ts';
 import { type Base, JournalLines, SealedLines } from './journal-lines.ts';
 import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 import type { StoredChange } from './snapshot.ts';
@@ -77,7 +77,7 @@ export class Journal {
     options: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
   ): Promise<Journal> {
     try {
-      const file = await open(path, 'a', 0o600);
+      const file = await openAlone(path, end.bytes);
       await file.truncate(end.bytes);
       if (end.isCut) await file.appendFile('\n');
       return new Journal(path, file, { ...end, bytes: end.bytes + (end.isCut ? 1 : 0) }, options);
@@ -222,6 +222,26 @@ export class Journal {
 
   async close(): Promise<void> {
     await this.#file.close();
+  }
+}
+
+/**
+ * Opens a journal for appending. One that is in another folder, too, as hard links in a copy are, stays as it is there.
+ *
+ * @param bytes of its whole lines
+ */
+async function openAlone(path: string, bytes: number): Promise<FileHandle> {
+  const file = await openFile(path, 'append');
+  if ((await file.stat()).nlink === 1) return file;
+  await file.close();
+  const shared = await openFile(path, 'read');
+  try {
+    return await replaceFile(path, async (own) => {
+      for await (const chunk of chunksOf(shared, { to: bytes })) await own.appendFile(chunk);
+      await own.datasync();
+    });
+  } finally {
+    await shared.close();
   }
 }
 

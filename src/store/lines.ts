@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
-import { reason, requireNoDanglingLink } from './files.ts';
+import { openFile, reason, requireNoDanglingLink } from './files.ts';
 
 /** Read at a time: no file is ever in memory as a whole, and the event loop gets its turn in between. */
 const CHUNK_BYTES = 2 ** 20;
@@ -74,18 +74,20 @@ export function textOf(line: Buffer): string {
 }
 
 /**
- * Opens a file and has it read.
+ * Opens a regular file and has it read.
  *
+ * @param options.follows whether the path may be a link to it
  * @returns undefined when there is no such file
  * @throws GatewayError `state_damaged` when it cannot be read, or what `read` throws
  */
 export async function readIfThere<Result>(
   path: string,
   read: (file: FileHandle) => Promise<Result>,
+  { follows = false } = {},
 ): Promise<Result | undefined> {
   let file: FileHandle | undefined;
   try {
-    file = await open(path, 'r');
+    file = await openFile(path, 'read', { follows });
     return await read(file);
   } catch (error) {
     if (error instanceof GatewayError) throw error;

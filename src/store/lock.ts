@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, lstat, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { fileId, isMade } from './files.ts';
+import { fileId, isMade, readText } from './files.ts';
 import {
   identityOf,
   isElsewhere,
@@ -28,7 +28,7 @@ const HEARTBEAT_MS = 2_000;
 const PATIENCE_MS = 6_000;
 const LOOK_MS = 100;
 
-/** Who holds a lock, and of which folder. One of an early version tells neither place nor folder: it was held here. */
+/** Who holds a lock, and of which folder. */
 type Holder = ProcessIdentity & Partial<Place> & { folder?: string };
 
 /** What makes a data folder the property of one process. */
@@ -144,9 +144,9 @@ async function replaceJudged(path: string, sign: string, by: string): Promise<bo
 /** @returns whether the right is ours: another process has it, or was killed while it had it */
 async function takeRight(right: string, claim: string): Promise<boolean> {
   const sign = await signOf(right);
-  const since = await stat(right).catch(() => undefined);
+  const since = await lstat(right).catch(() => undefined);
   if (sign === undefined || !since) return false;
-  const holder = parseHolder(await readFile(right, 'utf8').catch(() => ''));
+  const holder = parseHolder((await contentOf(right)) ?? '');
   const isGone = holder !== undefined && !isElsewhere(holder) && !isRunning(holder);
   if (isGone || Date.now() - since.mtimeMs > ABANDONED_MS) return replaceJudged(right, sign, claim);
   await new Promise((resolve) => setTimeout(resolve, TURN_MS));
@@ -156,7 +156,7 @@ async function takeRight(right: string, claim: string): Promise<boolean> {
 /** @throws GatewayError `folder_in_use` when a process that runs holds the lock */
 async function findStale(lock: string, patienceMs: number) {
   const sign = await signOf(lock);
-  const content = await readFile(lock, 'utf8').catch(() => undefined);
+  const content = await contentOf(lock);
   if (sign === undefined || content === undefined) return undefined;
   const holder = parseHolder(content);
   if (holder && isElsewhere(holder)) {
@@ -166,9 +166,9 @@ async function findStale(lock: string, patienceMs: number) {
     }
     return { sign, elsewhere };
   }
-  // One of another folder came here with a copy of it: that its owner runs says nothing of this one.
-  const isCopy = holder?.folder !== undefined && holder.folder !== fileId(dirname(lock));
-  if (holder && !isCopy && isRunning(holder))
+  // One of another folder came here with a copy of it, or with a checkout: that its owner runs says nothing of this one.
+  const isOfHere = holder?.folder === fileId(dirname(lock));
+  if (holder && isOfHere && isRunning(holder))
     throw inUse(dirname(lock), `another gateway-sim (process ${holder.pid})`);
   return { sign };
 }
@@ -187,8 +187,13 @@ async function moves(lock: string, sign: string, patienceMs: number): Promise<bo
 
 /** What changes when a lock is renewed or replaced; undefined without one. */
 async function signOf(lock: string): Promise<string | undefined> {
-  const found = await stat(lock, { bigint: true }).catch(() => undefined);
+  const found = await lstat(lock, { bigint: true }).catch(() => undefined);
   return found && `${found.dev}-${found.ino}-${found.mtimeNs}`;
+}
+
+/** Undefined where it cannot be read; empty for what is no lock of ours, such as a link. */
+function contentOf(lock: string): Promise<string | undefined> {
+  return readText(lock).catch((error: NodeJS.ErrnoException) => (error.syscall ? undefined : ''));
 }
 
 function ourselves(folder: string): string {

@@ -44,9 +44,9 @@ export function identityOf(pid: number): ProcessIdentity {
   return { pid, started: statOf(pid)[19] ?? null };
 }
 
-/** Whether this very process still runs. */
+/** Whether this very process still runs. What says no start is not believed where the system tells it. */
 export function isRunning({ pid, started }: ProcessIdentity): boolean {
-  return isAlive(pid) && (started === null || started === identityOf(pid).started);
+  return isAlive(pid) && started === identityOf(pid).started;
 }
 
 /** Where a process number means something: processes of the same place can see each other. */

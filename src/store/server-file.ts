@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { bareHost, isLoopback } from '../contract/address.ts';
-import { fileId, readOwnFile, replaceFile } from './files.ts';
+import { fileId, isLink, readOwnFile, replaceFile } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** The folder that `start` uses unless it is told another. */
@@ -38,10 +38,9 @@ export async function removeServerInfo(folder: string): Promise<void> {
 export async function readServerInfo(folder: string): Promise<ServerInfo | undefined> {
   try {
     const stored = JSON.parse(await readOwnFile(serverFile(folder))) as ServerInfo &
-      ProcessIdentity & { folder?: string };
-    const here = fileId(folder);
-    const { started = null, folder: its = here, ...info } = stored;
-    const isOurs = its === here && isRunning({ pid: info.pid, started });
+      Partial<ProcessIdentity> & { folder?: string };
+    const { started = null, folder: its, ...info } = stored;
+    const isOurs = its === fileId(folder) && isRunning({ pid: info.pid, started });
     return isOurs && isOnThisMachine(info.url) ? info : undefined;
   } catch {
     return undefined;
@@ -50,8 +49,9 @@ export async function readServerInfo(folder: string): Promise<ServerInfo | undef
 
 /** Whether an address is one of this machine's own, whatever a resolver may say of names. */
 export function isOnThisMachine(url: string): boolean {
-  const { protocol, hostname: name } = new URL(url);
-  if (!/^https?:$/.test(protocol)) return false;
+  const { protocol, hostname: name, origin, href } = new URL(url);
+  // As a start writes it: without a user, a path or a query.
+  if (!/^https?:$/.test(protocol) || href !== `${origin}/`) return false;
   const host = bareHost(name);
   if (host === hostname().toLowerCase()) return true;
   if (isLoopback(host)) return !host.endsWith('.localhost');
@@ -61,7 +61,9 @@ export function isOnThisMachine(url: string): boolean {
 /** Looks for a running server in `.gateway-sim` of this folder and of each one above it. */
 export async function findServer(from: string): Promise<ServerInfo | undefined> {
   for (let folder = resolve(from); ; folder = dirname(folder)) {
-    const info = await readServerInfo(join(folder, DEFAULT_DATA_DIR));
+    const path = join(folder, DEFAULT_DATA_DIR);
+    // A link leads to a folder that somebody else chose.
+    const info = (await isLink(path)) ? undefined : await readServerInfo(path);
     if (info || folder === dirname(folder)) return info;
   }
 }

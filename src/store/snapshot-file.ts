@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, statSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { type FileHandle, readFile, stat } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
@@ -21,7 +21,7 @@ const WHOLE_BYTES = 2 ** 28;
 export async function readSnapshotFile(path: string, options: { chunkBytes?: number } = {}) {
   const hash = createHash('sha256');
   let size = 0;
-  const json = await readIfThere(path, async (file) => {
+  const read = async (file: FileHandle) => {
     const shape = new SnapshotLines();
     const lines = new LineSplitter((line) => shape.push(line));
     for await (const chunk of chunksOf(file, options)) {
@@ -30,7 +30,8 @@ export async function readSnapshotFile(path: string, options: { chunkBytes?: num
       if (!shape.isOther) lines.push(chunk);
     }
     return shape.end(lines.rest) ?? (await readWhole(path));
-  });
+  };
+  const json = await readIfThere(path, read, { follows: true });
   if (json === undefined) return null;
   return { snapshot: parseSnapshot(json, path), size, sha256: hash.digest('hex') };
 }

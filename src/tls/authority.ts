@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
+import { isLink, onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
 import { type Issued, isAsIssued, issue } from './certificates.ts';
 import { isKeyOf, namesOf } from './pem.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
@@ -12,6 +12,8 @@ const FOLDER = 'tls';
 const CA_FILE = 'ca.pem';
 const CERT_FILE = 'cert.pem';
 const KEY_FILE = 'key.pem';
+/** Names the folder that they were made in: one that comes with a checkout has a number that nobody knows before. */
+const PLACE_FILE = 'made-in';
 
 /** An authority that ends sooner than this is renewed by a start. */
 const RENEWED_BEFORE_MS = 14 * 24 * 3_600_000;
@@ -43,10 +45,11 @@ export async function storedAuthority(
   const issued = issue(names, now);
   await onFolder(dataDir, async () => {
     if (await isLink(folder)) await rm(folder);
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     await write(join(folder, KEY_FILE), issued.key);
     await write(join(folder, CERT_FILE), issued.cert);
     await write(caFile, issued.ca);
+    await write(join(folder, PLACE_FILE), await numberOf(folder));
     // Another user's web server may have to trust it.
     await chmod(caFile, 0o644);
   });
@@ -57,23 +60,20 @@ export async function storedAuthority(
   return { ...issued, caFile, notice };
 }
 
+/** Without that of its device, which changes with a restart of some systems. */
+const numberOf = async (folder: string) => String((await stat(folder, { bigint: true })).ino);
+
 async function write(path: string, text: string): Promise<void> {
   const file = await replaceFile(path, (file) => file.appendFile(text));
   await file.close();
 }
-
-const isLink = (path: string) =>
-  lstat(path).then(
-    (found) => found.isSymbolicLink(),
-    () => false,
-  );
 
 /** What lies in a folder, or why that is not used; undefined where nothing does. */
 async function readIssued(folder: string): Promise<Issued | string | undefined> {
   if (await isLink(folder)) return 'its folder is a link';
   const missing: string[] = [];
   const texts: string[] = [];
-  for (const name of [CA_FILE, CERT_FILE, KEY_FILE]) {
+  for (const name of [CA_FILE, CERT_FILE, KEY_FILE, PLACE_FILE]) {
     try {
       texts.push(await readOwnFile(join(folder, name), { isSecret: name === KEY_FILE }));
     } catch (error) {
@@ -81,8 +81,11 @@ async function readIssued(folder: string): Promise<Issued | string | undefined> 
       missing.push(name);
     }
   }
-  const [ca, cert, key] = texts;
-  if (ca !== undefined && cert !== undefined && key !== undefined) return { ca, cert, key };
+  const [ca, cert, key, place] = texts;
+  if (ca !== undefined && cert !== undefined && key !== undefined && place !== undefined)
+    return place === (await numberOf(folder))
+      ? { ca, cert, key }
+      : 'the former one was made in another folder';
   return texts.length ? `there is no ${missing.join(', ')}` : undefined;
 }
 

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { GatewayError } from '../contract/error.ts';
-import { reason } from '../store/files.ts';
+import { readOwnFile, reason } from '../store/files.ts';
 import { certificatesIn, covers, isSelfSigned } from './pem.ts';
 
 /** A certificate that the user has, with its key. */
@@ -32,8 +32,17 @@ export interface PairLabels {
  * @throws GatewayError `usage` for files that cannot be read, are of another kind, or do not belong together
  */
 export function readPair(certFile: string, keyFile: string, labels: PairLabels): GivenPair {
-  const cert = read(certFile, labels.cert);
-  const key = read(keyFile, labels.key);
+  return pairOf({ certFile, keyFile }, labels, {
+    cert: read(certFile, labels.cert),
+    key: read(keyFile, labels.key),
+  });
+}
+
+function pairOf(
+  { certFile, keyFile }: { certFile: string; keyFile: string },
+  labels: PairLabels,
+  { cert, key }: { cert: string; key: string },
+): GivenPair {
   const certificates = parsed(cert, certFile, labels.cert);
   const [leaf] = certificates;
   if (!leaf) throw noCertificate(certFile, labels.cert);
@@ -48,7 +57,7 @@ export function readPair(certFile: string, keyFile: string, labels: PairLabels):
   } catch (error) {
     throw usage(`${labels.cert} cannot be used for TLS: ${(error as Error).message} (${certFile})`, error);
   }
-  const known = certificates.some(isSelfSigned) ? certFile : issuerFile(certificates.at(-1) ?? leaf);
+  const known = certificates.some(isSelfSigned) ? certFile : mkcertRootOf(certificates.at(-1) ?? leaf);
   const issuer = known === undefined ? leaf.issuer.replaceAll('\n', ', ') : null;
   return { certFile, cert, key, leaf, caFile: known ?? certFile, issuer };
 }
@@ -105,21 +114,23 @@ function parsedKey(pem: string, path: string, label: string): KeyObject {
 
 /**
  * The pair that mkcert made in one of these folders, if it is for all the names: `localhost.pem` and
- * `localhost-key.pem`, or with the number of further names, as in `localhost+2.pem`.
+ * `localhost-key.pem`, or with the number of further names, as in `localhost+2.pem`. The folder may have come from
+ * anywhere, and who has the key of what clients trust can read along: only the authority in this user's own mkcert
+ * vouches for it, whatever else the file holds.
  *
  * @param passedOver gets told of a pair that does not do, and why
  */
-export function findMkcertPair(
+export async function findMkcertPair(
   folders: readonly string[],
   names: readonly string[],
   now: number,
   passedOver: (why: string) => void,
-): GivenPair | undefined {
+): Promise<GivenPair | undefined> {
   for (const folder of new Set(folders.map((path) => resolve(path)))) {
     for (const file of listed(folder).sort()) {
       if (!/^localhost(\+\d+)?\.pem$/.test(file)) continue;
       const certFile = join(folder, file);
-      const pair = attempt(certFile, passedOver);
+      const pair = await attempt(certFile, passedOver);
       const missing = pair && names.filter((name) => !covers(pair.leaf, name));
       if (missing?.length) passedOver(`${certFile} is not used: it is not for ${missing.join(', ')}`);
       else if (pair && Date.parse(pair.leaf.validTo) <= now)
@@ -130,13 +141,27 @@ export function findMkcertPair(
   return undefined;
 }
 
-function attempt(certFile: string, passedOver: (why: string) => void): GivenPair | undefined {
+async function attempt(certFile: string, passedOver: (why: string) => void): Promise<GivenPair | undefined> {
   const keyFile = certFile.replace(/\.pem$/, '-key.pem');
   try {
-    return readPair(certFile, keyFile, { cert: 'the certificate', key: 'its key' });
+    const labels = { cert: 'the certificate', key: 'its key' };
+    const cert = await readOurs(certFile, labels.cert);
+    const key = await readOurs(keyFile, labels.key, true);
+    const pair = pairOf({ certFile, keyFile }, labels, { cert, key });
+    const caFile = mkcertRootOf(pair.leaf);
+    if (caFile !== undefined) return { ...pair, caFile, issuer: null };
+    throw new Error('this user has no mkcert whose authority issued it (CAROOT names its folder)');
   } catch (error) {
     passedOver(`${certFile} is not used: ${(error as Error).message}`);
     return undefined;
+  }
+}
+
+async function readOurs(path: string, label: string, isSecret = false): Promise<string> {
+  try {
+    return await readOwnFile(path, { isSecret });
+  } catch (error) {
+    throw usage(`${label} cannot be taken from ${path}: ${reason(error)}`, error);
   }
 }
 
@@ -162,7 +187,7 @@ function mkcertRoots(): string[] {
 }
 
 /** The file with the certificate of mkcert's authority, if that issued this one. */
-function issuerFile(certificate: X509Certificate): string | undefined {
+function mkcertRootOf(certificate: X509Certificate): string | undefined {
   return mkcertRoots().find((path) => {
     try {
       const root = new X509Certificate(readFileSync(path));

@@ -52,7 +52,9 @@ export async function identityOf(
   const now = Date.now();
   const notices: string[] = [];
   const folders = [...(dataDir === null ? [] : [dataDir]), '.'];
-  const pair = named ?? findMkcertPair(folders, names, now, (why) => notices.push(why));
+  const found = named ? undefined : await findMkcertPair(folders, names, now, (why) => notices.push(why));
+  if (found) notices.push(`TLS uses the pair of mkcert ${found.certFile}, trusted by ${found.caFile}`);
+  const pair = named ?? found;
   if (pair) return { ...pair, notices: [...notices, ...noticesOn(pair, names, now)], remove: async () => {} };
   // What writes certificates is loaded only here.
   const { storedAuthority, temporaryAuthority } = await import('./authority.ts');

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { kebab } from '../../src/contract/hint.ts';
@@ -123,6 +123,13 @@ describe('a bad configuration', () => {
   it('that was named but is not there exits 2', async () => {
     const { code, stderr } = await run(['start', '--config', 'nope.json'], { cwd: await temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining('nope.json')]);
+  });
+
+  it.skipIf(process.platform === 'win32')('that leads to a device exits 2, and nobody waits', async () => {
+    const cwd = await temporaryFolder();
+    await symlink('/dev/null', join(cwd, 'gateway-sim.config.json'));
+    const { code, stderr } = await run(['start', '--port', '0'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used: it is no regular file')]);
   });
 
   it('of the environment exits 2 and names the variable', async () => {

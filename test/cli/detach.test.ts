@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -100,6 +101,22 @@ describe('start --detach', () => {
       expect([args, code, stdout, stderr]).toEqual([args, expected, '', direct.stderr]);
     }
     expect(await readdir(tmp)).toEqual([]);
+  });
+
+  it.skipIf(process.platform === 'win32').each<[string, string, (log: string, victim: string) => unknown]>([
+    ['a link', 'it is a link', (log, victim) => symlink(victim, log)],
+    ['a hard link', 'it is a hard link', (log, victim) => link(victim, log)],
+    ['a pipe', 'it is no regular file', (log) => execFileSync('mkfifo', [log])],
+  ])('writes nothing to a log that is %s, as one of a checkout may be', async (_, why, make) => {
+    const cwd = await temporaryFolder();
+    const victim = join(cwd, 'victim');
+    const log = join(cwd, '.gateway-sim', 'start.log');
+    await mkdir(join(cwd, '.gateway-sim'));
+    await writeFile(victim, 'as it was');
+    await make(log, victim);
+    const { code, stderr } = await detached(['--detach'], { cwd });
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`start.log cannot be written: ${why}`)]);
+    expect(await readFile(victim, 'utf8')).toBe('as it was');
   });
 
   it('does not touch the log of the emulator that has the folder', async () => {

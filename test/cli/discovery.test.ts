@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectNamed } from '../../src/library/connect.ts';
+import { writeServerInfo } from '../../src/store/server-file.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -34,7 +35,7 @@ describe('a command finds the server', () => {
     await mkdir(join(cwd, '.gateway-sim'));
     const { pid } = spawnSync('true');
     const left = { url: 'http://127.0.0.1:9', pid, controlToken: null };
-    await writeFile(join(cwd, '.gateway-sim', 'server.json'), JSON.stringify(left));
+    await writeServerInfo(join(cwd, '.gateway-sim'), left);
     expect((await run(['stop'], { cwd })).code).toBe(3);
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
   });
@@ -87,7 +88,7 @@ describe('a command finds the server', () => {
     const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body: '{"data":[]}' }]);
     await mkdir(join(cwd, '.gateway-sim'));
     const info = { url: other.url, pid: process.pid, controlToken: 'of-the-folder' };
-    await writeFile(join(cwd, '.gateway-sim', 'server.json'), JSON.stringify(info));
+    await writeServerInfo(join(cwd, '.gateway-sim'), info);
     const env = { GATEWAY_SIM_CONTROL_TOKEN: 'of-the-environment' };
     const dataDir = join(cwd, '.gateway-sim');
     await run(['payments'], { cwd, env });

@@ -86,3 +86,28 @@ describe('what calls itself gateway-sim, and is none,', () => {
     if (!isRead) expect([code, stderr]).toEqual([refused[0], expect.stringMatching(refused[1] as RegExp)]);
   });
 });
+
+describe('advice in an answer', () => {
+  const advised = async (hint: unknown) => {
+    const body = JSON.stringify({ ...refusal, hint });
+    const other = await startReceiver([{ status: 422, headers: { 'X-Gateway-Sim': '1' }, body }]);
+    return (await run(['status', '--url', other.url], { cwd: await temporaryFolder() })).stderr;
+  };
+
+  it('can be pasted: its words are words of a shell, and its text stays on its line', async () => {
+    const stderr = await advised([
+      'Try\n',
+      { command: 'ipn resend', args: ['$(touch x)', '--to', '<url>'] },
+      { option: 'allowHost', value: 'a;b' },
+    ]);
+    expect(stderr).toMatch(/^ {2}Try .* ipn resend '\$\(touch x\)' --to <url>--allow-host 'a;b'$/m);
+  });
+
+  it.each([
+    [[{ command: 'exec', args: ['--', 'touch', 'x'] }]],
+    [[{ command: '; touch x' }]],
+    [[{ option: 'port; touch x' }]],
+  ])('%j is not passed on', async (hint) => {
+    expect(await advised(hint)).not.toContain('touch');
+  });
+});

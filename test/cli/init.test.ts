@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseJsonc } from '../../src/cli/configuration.ts';
@@ -55,6 +55,17 @@ describe('init', () => {
       expect(running.stderr()).toEqual(said);
     }
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'writes nothing to where a link leads that leads nowhere',
+    async () => {
+      const cwd = await temporaryFolder();
+      await symlink('../elsewhere', join(cwd, CONFIG));
+      const { code, stderr } = await run(['init'], { cwd });
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`there is already ${CONFIG}`)]);
+      expect(await readdir(cwd)).toEqual([CONFIG]);
+    },
+  );
 
   it.each([CONFIG, FIXTURES])('never writes over %s, nor half of it, without --force', async (file) => {
     const cwd = await temporaryFolder();

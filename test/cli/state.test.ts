@@ -1,6 +1,9 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fileId } from '../../src/store/files.ts';
+import { identityOf } from '../../src/store/process-identity.ts';
+import { writeServerInfo } from '../../src/store/server-file.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
@@ -94,9 +97,11 @@ describe('state export and import', () => {
     await writeFile(join(cwd, 'empty.json'), '');
     await chmod(join(cwd, 'empty.json'), 0o644);
     await symlink('empty.json', join(cwd, 'link.json'));
-    for (const file of ['empty.json', 'empty.json', 'link.json', '/dev/null'])
+    const mode = async () => (await stat(join(cwd, 'empty.json'))).mode & 0o777;
+    for (const file of ['empty.json', 'empty.json', '/dev/null'])
       expect([file, (await to(file)).code]).toEqual([file, 0]);
-    expect((await stat(join(cwd, 'empty.json'))).mode & 0o777).toBe(0o644);
+    expect(await mode()).toBe(0o644);
+    expect([(await to('link.json')).code, await mode()]).toEqual([0, 0o600]);
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
     const nowhere = await to('no/such/folder.json');
     expect([nowhere.code, nowhere.stderr]).toEqual([5, expect.stringContaining('no/such/folder.json')]);
@@ -185,9 +190,12 @@ describe('state reset', () => {
     const folder = join(cwd, '.gateway-sim');
     await mkdir(folder);
     await writeFile(join(folder, 'db.json'), '{}');
-    await writeFile(join(folder, 'lock'), JSON.stringify({ pid: process.pid, started: null }));
+    await writeFile(
+      join(folder, 'lock'),
+      JSON.stringify({ ...identityOf(process.pid), folder: fileId(folder) }),
+    );
     for (const server of [undefined, { url: 'http://127.0.0.1:9', pid: process.pid, controlToken: null }]) {
-      if (server) await writeFile(join(folder, 'server.json'), JSON.stringify(server));
+      if (server) await writeServerInfo(folder, server);
       const { code, stderr } = await run(['state', 'reset'], { cwd });
       expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
     }

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { launch as launchBinary } from '../helpers/binary.ts';
-import { writePair } from '../helpers/certificates.ts';
+import { asMkcert, writePair } from '../helpers/certificates.ts';
 import { runProgram } from '../helpers/child.ts';
 import { launch, run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -34,7 +34,7 @@ describe('start --tls', () => {
     expect(ready).toMatchObject({ url: `https://127.0.0.1:${ready.port}`, tlsCa: join(folder, 'ca.pem') });
     const modes = async (name: string) => (await stat(join(folder, name))).mode & 0o777;
     expect([await modes('key.pem'), await modes('ca.pem')]).toEqual([0o600, 0o644]);
-    expect((await readdir(folder)).sort()).toEqual(['ca.pem', 'cert.pem', 'key.pem']);
+    expect((await readdir(folder)).sort()).toEqual(['ca.pem', 'cert.pem', 'key.pem', 'made-in']);
     const info = JSON.parse(await readFile(join(cwd, '.gateway-sim', 'server.json'), 'utf8')) as object;
     expect(info).toMatchObject({ url: ready.url, tlsCa: ready.tlsCa });
     const status = await runJson<{ url: string; tlsCa: string }>(['status'], { cwd });
@@ -91,10 +91,11 @@ describe('start --tls', () => {
 
   it('takes a pair of mkcert in the folder instead, if it is for every name', async () => {
     const cwd = await temporaryFolder();
-    await writePair(cwd, 'localhost+2');
-    const pair = join(cwd, 'localhost+2.pem');
-    const { ready, stop } = await start(['--tls'], { cwd });
-    expect(ready.tlsCa).toBe(pair);
+    const root = await asMkcert(await writePair(cwd, 'localhost+2'));
+    const { ready, stop, until } = await start(['--tls'], { cwd });
+    expect(ready.tlsCa).toBe(root);
+    const used = `TLS uses the pair of mkcert ${join(cwd, 'localhost+2.pem')}, trusted by ${root}`;
+    await until((_, stderr) => stderr.includes(used));
     expect((await run(['status'], { cwd })).code).toBe(0);
     await stop();
     const second = await start(['--tls', '--host-alias', 'pay.example.com'], { cwd });
@@ -128,10 +129,9 @@ describe('start --tls', () => {
     expect(ready).toMatchObject({ url: expect.stringMatching(/^https:/), tlsCa: join(cwd, 'mine.pem') });
     expect((await run(['status', '--url', ready.url, '--tls-ca', 'mine.pem'], { cwd })).code).toBe(0);
     const { code, stderr } = await run(['status', '--url', ready.url, '--tls-ca', 'none.pem'], { cwd });
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining('the file to trust (--tls-ca) cannot be read'),
-    ]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('none.pem: there is no such file')]);
+    const device = await run(['status', '--url', ready.url, '--tls-ca', '/dev/null'], { cwd });
+    expect(device.stderr).toContain('cannot be read from /dev/null: it is no regular file');
   });
 });
 

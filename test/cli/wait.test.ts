@@ -45,3 +45,15 @@ it('wait does not take something else for an emulator', async () => {
   });
   expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim')]);
 });
+
+it('wait does not wait longer for what sends early hints without end', async () => {
+  const other = createServer((_, response) => {
+    const hints = setInterval(() => response.writeEarlyHints({ link: '</>; rel=preload' }), 10);
+    response.once('close', () => clearInterval(hints));
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => other.once('listening', resolve));
+  onTestFinished(() => void other.close());
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const { code } = await run(['wait', '--timeout', '100ms', '--url', url], { cwd: await temporaryFolder() });
+  expect(code).toBe(3);
+});

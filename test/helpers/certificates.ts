@@ -1,5 +1,6 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { onTestFinished, vi } from 'vitest';
 import { issue } from '../../src/tls/certificates.ts';
 
 /** The names that every certificate of a test is for, unless it says otherwise. */
@@ -26,7 +27,16 @@ export async function writePair(
     ca: join(folder, `${name}-ca.pem`),
   };
   await writeFile(files.cert, issued.cert + issued.ca);
-  await writeFile(files.key, issued.key);
+  await writeFile(files.key, issued.key, { mode: 0o600 });
   await writeFile(files.ca, issued.ca);
   return files;
+}
+
+/** Makes the issuer of a pair the authority of this user's mkcert, until the test is over. Returns its file. */
+export async function asMkcert({ ca }: PairFiles): Promise<string> {
+  const root = join(dirname(ca), 'rootCA.pem');
+  await copyFile(ca, root);
+  vi.stubEnv('CAROOT', dirname(root));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return root;
 }

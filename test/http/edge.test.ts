@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { checkServerIdentity } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readText } from '../../src/delivery/sender.ts';
-import { Edge } from '../../src/http/edge.ts';
+import { Edge, type EdgeOptions } from '../../src/http/edge.ts';
 import { close, listen, portOf } from '../../src/http/listener.ts';
 import { readJson, request } from '../../src/library/request.ts';
 import type { StartOptions } from '../../src/options/table.ts';
@@ -273,9 +273,9 @@ describe('a connection that comes to nothing', () => {
       socket.resume().once('close', () => resolve());
     });
 
-  async function edge(patienceMs = 600_000) {
+  async function edge(patienceMs = 600_000, credentials: EdgeOptions['credentials'] = { cert, key }) {
     const made = new Edge({
-      ...{ credentials: { cert, key }, aliases: [ALIAS], url: () => 'https://x', dialect },
+      ...{ credentials, aliases: [ALIAS], url: () => 'https://x', dialect },
       onUntrusted: () => {},
       patienceMs,
     });
@@ -296,6 +296,24 @@ describe('a connection that comes to nothing', () => {
     const begun = await connected(port);
     begun.write('\x16\x03\x01');
     await Promise.all([silent, half.socket, begun].map(ended));
+  });
+
+  it('is dropped when it sends no whole request behind its handshake', async () => {
+    const { port } = await edge(2_000);
+    const secure = await secured(await connected(port), ca, 'localhost');
+    const slow = await secured(await connected(port), ca, 'localhost');
+    slow.write('GET / HTTP/1.1\r\n');
+    await Promise.all([secure, slow].map(ended));
+  });
+
+  it('is dropped by a proxy without TLS, too, and one that was answered is not', async () => {
+    const { port } = await edge(1_000, null);
+    const idle = await connected(port);
+    const answered = textUntil(idle, 'hello');
+    idle.write(getting('/', 'localhost').replace('Connection: close\r\n', ''));
+    await answered;
+    await ended(await connected(port));
+    expect(idle.destroyed).toBe(false);
   });
 
   /** More than are let wait at a time. */

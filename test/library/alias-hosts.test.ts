@@ -42,4 +42,14 @@ describe('gateway-sim/alias-hosts', () => {
       expect(http2).toEqual([inHttp2, inHttp2, inHttp2]);
     },
   );
+
+  it('takes a comma too many for no name: without a host this machine is meant', async () => {
+    const script = `require('node:net').connect({ host: '', port: 1 }).on('error', ({ port }) => console.log(port))`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--import', fileOf('../../bin/alias-hosts.js'), '-e', script],
+      { env: { GATEWAY_SIM_URL: 'http://127.0.0.1:2', GATEWAY_SIM_HOST_ALIAS: `${ALIAS},` } },
+    );
+    expect(stdout).toBe('1\n');
+  });
 });

@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -419,3 +419,18 @@ describe('a disk that is full', () => {
     expect(notices).toEqual([]);
   });
 });
+
+it.skipIf(process.platform === 'win32').each(['db.json', 'journal.jsonl'])(
+  'a %s that is a pipe is refused, and nobody waits for it',
+  async (name) => {
+    const folder = await temporaryFolder();
+    const open = () => Store.open({ folder, fsync: false }, async () => records());
+    await (await open()).close();
+    await rm(join(folder, name));
+    execFileSync('mkfifo', [join(folder, name)]);
+    await expect(open()).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: `${join(folder, name)} cannot be read: it is no regular file`,
+    });
+  },
+);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFile,
+  chmod,
   chown,
   cp,
   mkdir,
@@ -17,9 +18,10 @@ import {
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { fileId } from '../../src/store/files.ts';
 import { DataFolder } from '../../src/store/folder.ts';
-import { isAlive, placeOf } from '../../src/store/process-identity.ts';
-import { findServer, readServerInfo, type ServerInfo } from '../../src/store/server-file.ts';
+import { identityOf, isAlive, placeOf } from '../../src/store/process-identity.ts';
+import { findServer, readServerInfo, type ServerInfo, writeServerInfo } from '../../src/store/server-file.ts';
 import { readSnapshotFile } from '../../src/store/snapshot-file.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -48,6 +50,8 @@ function livingPid(): number {
   if (child.pid === undefined) throw new Error('it did not start');
   return child.pid;
 }
+
+const asRoot = process.getuid?.() === 0;
 
 describe('a data folder', () => {
   it('is made where it does not exist, with a .gitignore that keeps it out of repositories', async () => {
@@ -78,6 +82,41 @@ describe('a data folder', () => {
     const mode = async (...name: string[]) => ((await stat(join(path, ...name))).mode & 0o777).toString(8);
     expect([await mode(), await mode('lock'), await mode('server.json')]).toEqual(['700', '600', '600']);
     await folder.release();
+  });
+
+  it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
+    [
+      'is a link',
+      async (path) => {
+        await rename(path, `${path}.moved`);
+        await symlink(`${path}.moved`, path);
+      },
+    ],
+    ...(asRoot
+      ? [['belongs to another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]]
+      : []),
+  ])('that %s is used only where it was named', async (why, change) => {
+    const path = join(await temporaryFolder(), '.gateway-sim');
+    await mkdir(path);
+    await change(path);
+    await expect(DataFolder.take(path, { isNamed: false })).rejects.toMatchObject({
+      code: 'storage_failed',
+      message: `the data folder ${path} ${why}: it was left alone`,
+      remedy: expect.stringContaining('--data-dir .gateway-sim'),
+    });
+    expect(await readdir(path)).toEqual([]);
+    await (await DataFolder.take(path)).release();
+  });
+
+  it('that is open to others, as in a checkout, is closed to them unless it was named', async () => {
+    const path = join(await temporaryFolder(), '.gateway-sim');
+    await mkdir(path);
+    await chmod(path, 0o775);
+    const mode = async (isNamed: boolean) => {
+      await (await DataFolder.take(path, { isNamed })).release();
+      return (await stat(path)).mode & 0o777;
+    };
+    expect([await mode(true), await mode(false)]).toEqual([0o775, 0o700]);
   });
 
   it('or a db.json that is a dangling link is called one, and stays', async () => {
@@ -140,12 +179,13 @@ describe('the lock of a data folder', () => {
   it('of another process that runs is respected', async () => {
     const path = await temporaryFolder();
     const pid = livingPid();
-    await writeFile(lockIn(path), JSON.stringify({ pid, started: null }));
+    const held = { ...identityOf(pid), folder: fileId(path) };
+    await writeFile(lockIn(path), JSON.stringify(held));
     await expect(DataFolder.take(path)).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${pid}`),
     });
-    expect(await lockText(path)).toEqual({ pid, started: null });
+    expect(await lockText(path)).toEqual(held);
     expect((await readdir(path)).filter((name) => name.startsWith('lock.'))).toEqual([]);
   });
 
@@ -165,12 +205,23 @@ describe('the lock of a data folder', () => {
     '{"pid":1.5}',
     '{"pid":0,"started":null}',
     '{"pid":-1,"started":null}',
+    JSON.stringify(identityOf(process.ppid)),
   ])('that holds %j belongs to nobody and is taken over', async (content) => {
     const path = await temporaryFolder();
     await writeFile(lockIn(path), content);
     await DataFolder.take(path);
     expect((await lockText(path)).pid).toBe(process.pid);
   });
+
+  it.skipIf(process.platform === 'win32').each(['/dev/zero', '/nowhere/at/all'])(
+    'that is a link to %s belongs to nobody and is taken over',
+    async (target) => {
+      const path = await temporaryFolder();
+      await symlink(target, lockIn(path));
+      await DataFolder.take(path);
+      expect((await lockText(path)).pid).toBe(process.pid);
+    },
+  );
 
   it.runIf(process.platform === 'linux')(
     'of a process whose number belongs to a later one is taken over, its own number too',
@@ -206,7 +257,7 @@ describe('the lock of a process that cannot be seen from here', () => {
     const path = await lockedElsewhere(place);
     const heart = setInterval(() => void utimes(lockIn(path), new Date(), new Date()), 20);
     onTestFinished(() => clearInterval(heart));
-    await expect(DataFolder.take(path, PATIENCE_MS)).rejects.toMatchObject({
+    await expect(DataFolder.take(path, { patienceMs: PATIENCE_MS })).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${process.pid} on ${place.host}`),
     });
@@ -215,7 +266,7 @@ describe('the lock of a process that cannot be seen from here', () => {
 
   it.each(places)('is taken over when it stands still, and that is said (%j)', async (place) => {
     const path = await lockedElsewhere(place);
-    const folder = await DataFolder.take(path, PATIENCE_MS);
+    const folder = await DataFolder.take(path, { patienceMs: PATIENCE_MS });
     expect(await lockText(path)).toMatchObject({ pid: process.pid, ...here });
     expect(folder.notices).toEqual([
       `took over ${path} from process ${process.pid} on ${place.host}, which showed no sign of life`,
@@ -226,7 +277,7 @@ describe('the lock of a process that cannot be seen from here', () => {
   it('goes to one of many who wait for a sign of it', async () => {
     const path = await lockedElsewhere({ host: 'elsewhere' });
     const takers = await Promise.allSettled(
-      Array.from({ length: 4 }, () => DataFolder.take(path, PATIENCE_MS)),
+      Array.from({ length: 4 }, () => DataFolder.take(path, { patienceMs: PATIENCE_MS })),
     );
     expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
@@ -259,6 +310,13 @@ describe('a folder that was replaced', () => {
 });
 
 describe('server.json', () => {
+  /** Changes what a server has written. */
+  async function edit(folder: string, change: object) {
+    const path = join(folder, 'server.json');
+    const written = JSON.parse(await readFile(path, 'utf8')) as object;
+    await writeFile(path, JSON.stringify({ ...written, ...change }));
+  }
+
   const info = (pid: number): ServerInfo => ({ url: 'http://127.0.0.1:4477', pid, controlToken: 'token' });
 
   it('tells where the server is, to its owner only, and goes with the release', async () => {
@@ -293,20 +351,19 @@ describe('server.json', () => {
   ])('with an address at %s is of this machine', async (host) => {
     const path = await temporaryFolder();
     const written = { ...info(process.pid), url: `https://${host}:4477` };
-    await writeFile(join(path, 'server.json'), JSON.stringify(written));
+    await writeServerInfo(path, written);
     expect(await readServerInfo(path)).toEqual(written);
   });
 
   it.each([
     ...['http://192.0.2.1', 'http://[2001:db8::1]', 'http://shop.example', 'http://localhost.shop.example'],
+    ...['http://user@localhost:4477', 'http://localhost:4477/other', 'http://localhost:4477?'],
     ...['http://localhost@192.0.2.1', 'http://x.localhost', 'ws://localhost', 'file:///', 'localhost:4477'],
   ])('that leads to %s tells of no server', async (url) => {
     const path = await temporaryFolder();
-    await writeFile(join(path, 'server.json'), JSON.stringify({ ...info(process.pid), url }));
+    await writeServerInfo(path, { ...info(process.pid), url });
     expect(await readServerInfo(path)).toBeUndefined();
   });
-
-  const asRoot = process.getuid?.() === 0;
 
   it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
     [
@@ -321,9 +378,22 @@ describe('server.json', () => {
   ])('that %s tells of no server', async (_, change) => {
     const path = await temporaryFolder();
     const file = join(path, 'server.json');
-    await writeFile(file, JSON.stringify(info(process.pid)));
+    await writeServerInfo(path, info(process.pid));
     expect(await readServerInfo(path)).toEqual(info(process.pid));
     await change(file);
+    expect(await readServerInfo(path)).toBeUndefined();
+  });
+
+  it.each<[string, object]>([
+    ['names no folder', { folder: undefined }],
+    ['names another folder', { folder: '1:2' }],
+    ...(process.platform === 'linux'
+      ? [['does not say when its process was started', { started: null }] as [string, object]]
+      : []),
+  ])('that %s tells of no server', async (_, change) => {
+    const path = await temporaryFolder();
+    await writeServerInfo(path, info(process.pid));
+    await edit(path, change);
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
@@ -345,7 +415,8 @@ describe('server.json', () => {
     'of a process whose number belongs to a later one is ignored',
     async () => {
       const path = await temporaryFolder();
-      await writeFile(join(path, 'server.json'), JSON.stringify({ ...info(livingPid()), started: '1' }));
+      await writeServerInfo(path, info(livingPid()));
+      await edit(path, { started: '1' });
       expect(await readServerInfo(path)).toBeUndefined();
     },
   );
@@ -353,17 +424,17 @@ describe('server.json', () => {
   it('of a process that is gone is ignored', async () => {
     const path = await temporaryFolder();
     const pid = await deadPid();
-    await writeFile(join(path, 'server.json'), JSON.stringify(info(pid)));
+    await writeServerInfo(path, info(pid));
     expect(isAlive(pid)).toBe(false);
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it('is found from a folder below, the nearest first, past one whose process is gone', async () => {
+  it('is found from a folder below, the nearest first, past one whose process is gone, and by no link', async () => {
     const base = await temporaryFolder();
     const below = join(base, 'shop', 'src');
     const announce = async (folder: string, content: ServerInfo) => {
       await mkdir(join(folder, '.gateway-sim'), { recursive: true });
-      await writeFile(join(folder, '.gateway-sim', 'server.json'), JSON.stringify(content));
+      await writeServerInfo(join(folder, '.gateway-sim'), content);
     };
     await mkdir(below, { recursive: true });
     await announce(base, info(process.pid));
@@ -372,5 +443,10 @@ describe('server.json', () => {
     expect((await findServer(below))?.url).toBe('http://127.0.0.1:3');
     await announce(below, info(await deadPid()));
     expect((await findServer(below))?.url).toBe('http://127.0.0.1:3');
+    await rename(join(base, '.gateway-sim'), join(base, 'data'));
+    await rm(join(base, 'shop', '.gateway-sim'), { recursive: true });
+    await symlink('data', join(base, '.gateway-sim'));
+    expect(await findServer(below)).toBeUndefined();
+    expect(await readServerInfo(join(base, 'data'))).toEqual(info(process.pid));
   });
 });

@@ -1,5 +1,5 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { cp, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, link, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -381,5 +381,44 @@ describe('records that do not hang together', () => {
       code: 'state_damaged',
       message: expect.stringMatching(message),
     });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a folder from somewhere else', () => {
+  it('with a journal that is a link is refused, and what it leads to stays as it was', async () => {
+    const folder = await killed('a');
+    const victim = join(await temporaryFolder(), 'victim');
+    await writeFile(victim, 'a line of somebody else');
+    for (const target of [victim, '/dev/zero']) {
+      await rm(journal(folder));
+      await symlink(target, journal(folder));
+      await expect(openAt(folder)).rejects.toMatchObject({
+        code: 'state_damaged',
+        message: `${journal(folder)} cannot be read: it is a link`,
+      });
+    }
+    expect(await readFile(victim, 'utf8')).toBe('a line of somebody else');
+  });
+
+  it('with a db.json that is a link to a file opens', async () => {
+    const folder = await killed('a');
+    const elsewhere = join(await temporaryFolder(), 'kept.json');
+    await rename(db(folder), elsewhere);
+    await symlink(elsewhere, db(folder));
+    expect(await reopened(folder)).toMatchObject({ ids: ['a'] });
+  });
+
+  it('whose files are hard links of another one leaves that as it is', async () => {
+    const [folder, copy] = [await killed('a'), await temporaryFolder()];
+    for (const path of [db, journal]) await link(path(folder), path(copy));
+    const before = await readFile(journal(folder), 'utf8');
+    const store = await openAt(copy);
+    await store.commit(put('b'));
+    await store.close();
+    expect(await readFile(journal(folder), 'utf8')).toBe(before);
+    expect([await reopened(folder), await reopened(copy)]).toMatchObject([
+      { ids: ['a'] },
+      { ids: ['a', 'b'] },
+    ]);
   });
 });

@@ -33,13 +33,14 @@ import { temporaryFolder } from '../helpers/folder.ts';
 const DAY_MS = 24 * 3_600_000;
 const NOW = Date.now();
 
-/** The folder with the files, as a checkout may bring them. */
+/** The folder with the files, as if they had been made there. */
 async function folderWith({ ca, cert, key }: Issued): Promise<string> {
   const folder = join(await temporaryFolder(), 'tls');
   await mkdir(folder);
   for (const [name, text] of Object.entries({ ca, cert, key })) {
     await writeFile(join(folder, `${name}.pem`), text, { mode: name === 'key' ? 0o600 : 0o644 });
   }
+  await writeFile(join(folder, 'made-in'), String((await stat(folder)).ino));
   return folder;
 }
 
@@ -174,6 +175,12 @@ describe('an authority that lies in the data folder', () => {
     ],
     ['whose file is huge', (folder) => truncate(join(folder, 'ca.pem'), 2 ** 20), 'ca.pem: it is too large'],
     ['without a key', (folder) => rm(key(folder)), 'there is no key.pem'],
+    [
+      'of another folder',
+      (folder) => writeFile(join(folder, 'made-in'), '1'),
+      'the former one was made in another folder',
+    ],
+    ['that does not say where it was made', (folder) => rm(join(folder, 'made-in')), 'there is no made-in'],
     ...(asRoot
       ? [
           [

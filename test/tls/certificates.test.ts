@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { copyFile } from 'node:fs/promises';
+import { chmod, copyFile, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addressName } from '../../src/tls/address-name.ts';
@@ -8,7 +8,7 @@ import { addressBytes } from '../../src/tls/der.ts';
 import { findMkcertPair, readPair } from '../../src/tls/given-pair.ts';
 import { identityOf, namedPair } from '../../src/tls/identity.ts';
 import { namesOf } from '../../src/tls/pem.ts';
-import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
+import { asMkcert, LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const NAMES = [...LOOPBACK_NAMES, 'pay.example.com', '192.168.1.20', 'fd00::a:1'];
@@ -111,32 +111,65 @@ describe('a pair of files', () => {
 });
 
 describe('a pair of mkcert', () => {
-  const found = (folder: string, names = LOOPBACK_NAMES) => {
+  const found = async (folder: string, names = LOOPBACK_NAMES) => {
     const passedOver: string[] = [];
-    const pair = findMkcertPair([folder, folder], names, Date.now(), (why) => passedOver.push(why));
-    return { file: pair?.certFile, passedOver };
+    const pair = await findMkcertPair([folder, folder], names, Date.now(), (why) => passedOver.push(why));
+    return { file: pair?.certFile, caFile: pair?.caFile, passedOver };
   };
 
   it.each(['localhost', 'localhost+2', 'localhost+13'])('is found as %s.pem', async (name) => {
     const folder = await temporaryFolder();
-    await writePair(folder, name);
-    expect(found(folder)).toEqual({ file: join(folder, `${name}.pem`), passedOver: [] });
-    expect(found(join(folder, 'none')).file).toBeUndefined();
+    const caFile = await asMkcert(await writePair(folder, name));
+    expect(await found(folder)).toEqual({ file: join(folder, `${name}.pem`), caFile, passedOver: [] });
+    expect((await found(join(folder, 'none'))).file).toBeUndefined();
+  });
+
+  it('counts only when the authority of this user issued it, whatever root stands in its file', async () => {
+    const folder = await temporaryFolder();
+    await writePair(folder, 'localhost');
+    await asMkcert(await writePair(await temporaryFolder(), 'mine'));
+    expect(await found(folder)).toMatchObject({
+      file: undefined,
+      passedOver: [expect.stringContaining('localhost.pem is not used: this user has no mkcert whose')],
+    });
+  });
+
+  it.skipIf(process.platform === 'win32').each<[string, string, (path: string) => Promise<void>, string]>([
+    ['key others can read', 'localhost-key.pem', (path) => chmod(path, 0o640), 'others can read'],
+    ...['localhost.pem', 'localhost-key.pem'].map(
+      (name): [string, string, (path: string) => Promise<void>, string] => [
+        `${name} is a link`,
+        name,
+        async (path) => {
+          await rename(path, `${path}.moved`);
+          await symlink(`${path}.moved`, path);
+        },
+        'it is a link',
+      ],
+    ),
+  ])('whose %s does not count', async (_, name, change, why) => {
+    const folder = await temporaryFolder();
+    await asMkcert(await writePair(folder, 'localhost'));
+    expect((await found(folder)).file).toBeDefined();
+    await change(join(folder, name));
+    expect(await found(folder)).toMatchObject({
+      file: undefined,
+      passedOver: [expect.stringContaining(`${name}: ${why}`)],
+    });
   });
 
   it('is passed over, and said, when it is not for all names, expired, or has no key', async () => {
     const folder = await temporaryFolder();
-    await writePair(folder, 'localhost', ['localhost']);
-    await writePair(folder, 'localhost+1', LOOPBACK_NAMES, Date.now() - 200 * DAY_MS);
+    await asMkcert(await writePair(folder, 'localhost', ['localhost']));
+    expect((await found(folder)).passedOver).toEqual([
+      expect.stringContaining('localhost.pem is not used: it is not for 127.0.0.1, ::1'),
+    ]);
+    await asMkcert(await writePair(folder, 'localhost', LOOPBACK_NAMES, Date.now() - 200 * DAY_MS));
     const { cert } = await writePair(folder, 'elsewhere');
     await copyFile(cert, join(folder, 'localhost+2.pem'));
-    expect(found(folder)).toEqual({
-      file: undefined,
-      passedOver: [
-        expect.stringContaining('localhost+1.pem is not used: it expired'),
-        expect.stringMatching(/localhost\+2\.pem is not used: its key cannot be read from/),
-        expect.stringContaining('localhost.pem is not used: it is not for 127.0.0.1, ::1'),
-      ],
-    });
+    expect((await found(folder)).passedOver).toEqual([
+      expect.stringMatching(/localhost\+2\.pem is not used: its key cannot be taken from/),
+      expect.stringContaining('localhost.pem is not used: it expired'),
+    ]);
   });
 });

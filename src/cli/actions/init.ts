@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
+import { isLink } from '../../store/files.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { packagedFixtures } from '../../system/package-info.ts';
 import type { Actions } from '../commands/init.ts';
@@ -17,14 +18,17 @@ export const init: Actions['init'] = async ({ options, io: { cwd } }) => {
     [join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8')],
   ];
   const shown = (path: string) => shownFrom(cwd, path);
-  const existing = files.filter(([path]) => existsSync(path)).map(([path]) => shown(path));
+  const existing: string[] = [];
+  // What is written to a link that leads nowhere would be made where it leads.
+  for (const [path] of files) if (existsSync(path) || (await isLink(path))) existing.push(shown(path));
   if (existing.length && !options.force) {
     throw new GatewayError('usage', `nothing was written: there is already ${existing.join(' and ')}`, {
       hint: hint`Take --force to write over what is there, or --dir for another folder.`,
     });
   }
   await orStorageFailed(makeFolder(folder), shown(folder));
-  for (const [path, text] of files) await orStorageFailed(writeFile(path, text), shown(path));
+  const flag = options.force ? 'w' : 'wx';
+  for (const [path, text] of files) await orStorageFailed(writeFile(path, text, { flag }), shown(path));
   const elsewhere = relative(cwd, folder);
   return {
     json: { files: files.map(([path]) => path) },

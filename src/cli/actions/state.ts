@@ -22,12 +22,14 @@ export const reset: Actions['reset'] = async (context) => {
   const { choice, io } = context;
   const folder = choice.url === undefined ? await folderOf(choice.dataDir, io) : undefined;
   if (folder === undefined) return resetByServer(await context.connect(), context);
-  if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, context);
+  const isNamed = choice.dataDir !== undefined;
+  if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, isNamed, context);
   try {
     return await resetByServer(await context.connect(folder), context);
   } catch (error) {
     // What server.json names is not there: the lock of the folder shows whether another process has it.
-    if (error instanceof GatewayError && error.code === 'no_server') return resetFolder(folder, context);
+    if (error instanceof GatewayError && error.code === 'no_server')
+      return resetFolder(folder, isNamed, context);
     throw error;
   }
 };
@@ -55,10 +57,10 @@ async function resetByServer(server: Server, context: Context): Promise<CommandR
   };
 }
 
-async function resetFolder(path: string, context: Context): Promise<CommandResult> {
+async function resetFolder(path: string, isNamed: boolean, context: Context): Promise<CommandResult> {
   const { cwd } = context.io;
   await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, context);
-  const folder = await DataFolder.take(resolve(cwd, path));
+  const folder = await DataFolder.take(resolve(cwd, path), { isNamed });
   const backup = await folder.setStateAside(new Date()).finally(() => folder.release());
   const text = backup
     ? `No emulator runs. The state, keys included, was moved to ${relative(cwd, backup)}; the next start makes a new one.`
