@@ -13,11 +13,6 @@ export function ref(schema: z.ZodMiniType): JsonSchema {
   return { $ref: PREFIX + (messageOf(schema)?.name ?? '') };
 }
 
-/** The name of the message that a reference leads to. */
-export function nameAt(reference: string): string {
-  return reference.slice(PREFIX.length);
-}
-
 /** Every message that has a name, by name; they refer to each other. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const sorted = [...MESSAGES.values()].sort((a, b) => a.name.localeCompare(b.name, 'en'));

@@ -42,7 +42,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   app.use('/_sim/*', tokenGuard(parts.runtime));
   // Only when it is asked for: making the schemas of all messages takes longer than the start may.
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
-  mountDashboard(app, parts, document);
+  mountDashboard(app, parts);
   mountControl(app, controlRoutes(parts, document), maskAnswer);
   const explain = (c: AppContext, error: GatewayError) => {
     noteError(c.get('exchange'), error, parts);

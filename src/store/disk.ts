@@ -16,7 +16,6 @@ import {
   isSame,
   type SnapshotImage,
   type StoredChange,
-  type Written,
 } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
 import { Staleness } from './staleness.ts';
@@ -140,9 +139,9 @@ export class Disk {
    *
    * @throws GatewayError `storage_failed`, with the change rolled back
    */
-  write(change: StoredChange, apply: () => Undo, stored: () => void, written?: Written): Promise<void> {
+  write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
     // Before anything is applied: what is too large to be written must not be there.
-    const text = changeText(change, written);
+    const text = changeText(change);
     return this.#queue.append(text, this.#staleness.measure(change, text.length, apply), stored);
   }
 

@@ -6,7 +6,6 @@ import { isCardNumber } from '../domain/card.ts';
 import type { Lists, State } from '../domain/state.ts';
 import { damaged } from './files.ts';
 import type { SnapshotImage } from './snapshot.ts';
-import { turn } from './turn.ts';
 
 /** Every collection of a state as plain records. */
 export type WholeState = Required<Lists>;
@@ -56,25 +55,8 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
  * @throws GatewayError `state_damaged`, naming the first thing that is wrong
  */
 export function assertConsistent(state: WholeState, source: string, currencies: Iterable<string>): void {
-  for (const found of problems(state, currencies)) if (found) throw inconsistent(found, source);
-}
-
-/** How many values are looked at before everybody else gets a turn. */
-const SLICE = 2_000;
-
-/** As `assertConsistent`, little by little. @throws (rejects) GatewayError `state_damaged` */
-export async function assertConsistentInTurns(
-  ...[state, source, currencies]: Parameters<typeof assertConsistent>
-) {
-  let looked = 0;
-  for (const found of problems(state, currencies)) {
-    if (found) throw inconsistent(found, source);
-    if (++looked % SLICE === 0) await turn();
-  }
-}
-
-function inconsistent(problem: string, source: string): GatewayError {
-  return new GatewayError('state_damaged', `${source}: ${problem}`);
+  for (const found of problems(state, currencies))
+    if (found) throw new GatewayError('state_damaged', `${source}: ${found}`);
 }
 
 /** What is wrong with each thing that is looked at, one after the other; undefined for nothing. */

@@ -6,7 +6,6 @@ import { assertConsistent, type WholeState } from './integrity.ts';
 import { migrate, SNAPSHOT_VERSION } from './migrations.ts';
 import { parseRecords } from './parse-records.ts';
 import { isRecord } from './quick-check.ts';
-import { turn } from './turn.ts';
 
 /** The whole state as plain records, as it is in a snapshot file. */
 export type Snapshot = { version: number } & WholeState;
@@ -97,40 +96,9 @@ function requireKnownKeys(given: object, known: ReadonlySet<string>, source: str
 /** A change of the journal. `reset`: it is the whole state that takes the place of the one before. */
 export type StoredChange = Change & { reset?: true };
 
-/** JSON of lists of records. */
-export type Written = ReadonlyMap<unknown, string>;
-
-/** Records that become text before everybody else gets a turn. */
-const SLICE = 500;
-
-/** The lists of a snapshot as JSON, made little by little: at once, those of a large one would hold everything up. */
-export async function writtenInTurns(snapshot: Snapshot): Promise<Written> {
-  const written = new Map<unknown, string>();
-  for (const name of COLLECTION_NAMES) {
-    const records: readonly unknown[] = snapshot[name];
-    if (records.length <= SLICE) continue;
-    const parts: string[] = [];
-    for (let from = 0; from < records.length; from += SLICE) {
-      parts.push(JSON.stringify(records.slice(from, from + SLICE)).slice(1, -1));
-      await turn();
-    }
-    written.set(records, `[${parts.join(',')}]`);
-  }
-  return written;
-}
-
-/**
- * A change as JSON, as `parseChange` takes it.
- *
- * @param written lists of it whose text was made before
- */
-export function changeText(change: StoredChange, written?: Written): string {
-  const given = SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change };
-  if (!written?.size) return JSON.stringify(given);
-  const members = Object.entries(given).map(
-    ([name, value]) => `${JSON.stringify(name)}:${written.get(value) ?? JSON.stringify(value)}`,
-  );
-  return `{${members.join(',')}}`;
+/** A change as JSON, as `parseChange` takes it. */
+export function changeText(change: StoredChange): string {
+  return JSON.stringify(SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change });
 }
 
 const CHANGE_KEYS = new Set(['reset', 'removed', ...SNAPSHOT_KEYS]);

@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/error.ts';
 import { type Change, type Contents, type Outcome, type Payment, State, type Undo } from '../domain/state.ts';
 import { Disk } from './disk.ts';
 import type { StoreFiles } from './files.ts';
-import { type Snapshot, type StoredChange, snapshotOf, type Written } from './snapshot.ts';
+import { type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
 
 /**
  * @param replaced the change is the whole state that took the place of the one before: a listener that remembers
@@ -95,8 +95,8 @@ export class Store {
     return result;
   }
 
-  /** Replaces the whole state, all or nothing. @param written lists of it whose text was made before */
-  async replace({ version: _, ...change }: Snapshot, written?: Written): Promise<void> {
+  /** Replaces the whole state, all or nothing. */
+  async replace({ version: _, ...change }: Snapshot): Promise<void> {
     const apply = () => {
       const previous = this.#state;
       this.#load(change);
@@ -104,7 +104,7 @@ export class Store {
         this.#state = previous;
       };
     };
-    await this.#store(change, { reset: true, ...change }, apply, [], written);
+    await this.#store(change, { reset: true, ...change }, apply);
   }
 
   /** Returns what must be waited for, if anything. */
@@ -113,14 +113,13 @@ export class Store {
     stored: StoredChange,
     apply: () => Undo,
     before: readonly (Payment | undefined)[] = [],
-    written?: Written,
   ): Promise<void> | undefined {
     if (this.#closed)
       throw new GatewayError('storage_failed', 'the emulator is stopping and takes no more changes');
     const emit = () => {
       for (const listener of this.#listeners) listener(change, stored.reset === true, before);
     };
-    if (this.#disk) return this.#disk.write(stored, apply, emit, written);
+    if (this.#disk) return this.#disk.write(stored, apply, emit);
     apply();
     emit();
     return undefined;

@@ -1,13 +1,13 @@
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { SURROGATE_ESCAPE } from '../contract/input.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import { State } from '../domain/state.ts';
-import { assertConsistentInTurns } from '../store/integrity.ts';
-import { type Snapshot, type Written, writtenInTurns } from '../store/snapshot.ts';
+import { assertConsistent } from '../store/integrity.ts';
+import { parseSnapshot, type Snapshot } from '../store/snapshot.ts';
 import { snapshotText } from '../store/snapshot-lines.ts';
 import { resumeClock } from './clock.ts';
-import { readState } from './read-state.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** The state as a whole: back to the start, out, and in. */
@@ -46,8 +46,7 @@ export function stateUseCases(parts: UseCaseParts) {
      * @throws GatewayError `unparseable_body` or `invalid_fields`, with nothing changed
      */
     async restore(text: Buffer): Promise<void> {
-      const snapshot = await validated(text, parts.settings.currencies.keys());
-      await replace(parts, snapshot, parts.preparation, await writtenInTurns(snapshot));
+      await replace(parts, validated(text, parts.settings.currencies.keys()), parts.preparation);
       events.forget('a state was imported');
     },
   };
@@ -58,7 +57,6 @@ async function replace(
   { store, settings, clock, renewIds }: UseCaseParts,
   snapshot: Snapshot,
   preparation: Preparation,
-  written?: Written,
 ): Promise<void> {
   const { merchants, wallets } = snapshot;
   const part = new State();
@@ -72,7 +70,7 @@ async function replace(
     merchants: [...part.merchants.values()],
     wallets: [...part.wallets.values()],
   };
-  const replaced = store.replace(whole, written);
+  const replaced = store.replace(whole);
   renewIds();
   await replaced;
   if (!isMoved) resumeClock(clock, store.state);
@@ -87,11 +85,13 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
   return [...kept, ...merchants.filter(({ id }) => state.merchants.get(id) === undefined)];
 }
 
-async function validated(text: Buffer, currencies: Iterable<string>): Promise<Snapshot> {
-  const source = 'the imported state';
+/** What a state from outside is called in errors. */
+const SOURCE = 'the imported state';
+
+function validated(text: Buffer, currencies: Iterable<string>): Snapshot {
   try {
-    const snapshot = await readState(text, source);
-    await assertConsistentInTurns(snapshot, source, currencies);
+    const snapshot = parseSnapshot(parsed(text), SOURCE);
+    assertConsistent(snapshot, SOURCE, currencies);
     return snapshot;
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'state_damaged') throw error;
@@ -103,4 +103,29 @@ async function validated(text: Buffer, currencies: Iterable<string>): Promise<Sn
       cause: error,
     });
   }
+}
+
+/** At once: the largest body takes seconds, and a state is imported when nothing else goes on. */
+function parsed(body: Buffer): unknown {
+  const text = body.toString().replace(/^\ufeff/, '');
+  let json: unknown;
+  try {
+    json = SURROGATE_ESCAPE.test(text) ? JSON.parse(text, requireWellFormed) : JSON.parse(text);
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('unparseable_body', `the body is not valid JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
+  throw new GatewayError('unparseable_body', 'the body must be a JSON object');
+}
+
+function requireWellFormed(name: string, value: unknown): unknown {
+  for (const text of [name, value]) {
+    if (typeof text !== 'string' || text.isWellFormed()) continue;
+    const problem = `${name.toWellFormed()} has a lone surrogate, half of a character that no file can hold`;
+    throw new GatewayError('state_damaged', `${SOURCE} is damaged: ${problem}`);
+  }
+  return value;
 }

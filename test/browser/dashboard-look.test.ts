@@ -141,20 +141,3 @@ describe.each(VISITS.map((looks) => ({ widths: looks.map(({ size }) => size.widt
     });
   },
 );
-
-test.runIf(IS_RELEASE).each(THEMES)(
-  'the API reference can be read by everybody (%s)',
-  async (colorScheme) => {
-    const sim = await startSim();
-    const width = colorScheme === 'light' ? 1280 : 360;
-    const { page, errors } = await openPage({ viewport: { width, height: 800 }, colorScheme });
-    await page.goto(`${sim.url}${UI}/reference#postSimPaymentsRefSettle`);
-    const top = "document.querySelector('#postSimPaymentsRefSettle').getBoundingClientRect().top";
-    await expect.poll(() => page.evaluate(top)).toBeLessThan(200);
-    for (const path of ['reference', 'schemas']) {
-      await page.goto(`${sim.url}${UI}/${path}`);
-      expect([path, await misfits(page), await violationsOf(page)]).toEqual([path, [], []]);
-    }
-    expect(errors).toEqual([]);
-  },
-);

@@ -210,7 +210,7 @@ describe('the proxy', () => {
     '/_sim/status',
     '/_sim/livez',
     '/_sim/readyz',
-    '/_sim/ui/reference',
+    '/_sim/ui/inbox',
     '/%5Fsim/status',
     '/%5f%73im/readyz',
     '/x/../_sim/status',

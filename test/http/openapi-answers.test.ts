@@ -166,8 +166,7 @@ async function useSimulator({ initiate, call, contract }: Run): Promise<void> {
   await call('GET /_sim/livez');
   await call('GET /_sim/readyz');
   await call('GET /_sim/openapi.json');
-  for (const path of ['', '/ui/reference', '/ui/paid', '/ui/canceled', '/ui/logo.svg'])
-    await call(`GET /_sim${path}`);
+  for (const path of ['', '/ui/paid', '/ui/canceled', '/ui/logo.svg']) await call(`GET /_sim${path}`);
   const { id } = await call<{ id: string }>('POST /_sim/merchants', { status: 201, json: { name: 'Shop' } });
   await call('POST /_sim/merchants/{id}/keys', { params: { id } });
   await call('POST /_sim/merchants', { status: 422, json: { name: 'Shop' } });
@@ -270,7 +269,7 @@ async function useOthers(seen: Set<string>): Promise<void> {
   const wrong = { Authorization: 'Bearer another' };
   await guarded.call('GET /_sim/status', { status: 401, headers: wrong });
   await guarded.call('GET /_sim', { status: 401, headers: wrong });
-  await guarded.call('GET /_sim/ui/reference', { status: 401, headers: wrong });
+  await guarded.call('GET /_sim/openapi.json', { status: 401, headers: wrong });
   await guarded.call('POST /_sim/ui/token', { status: 401, form: { token: 'another' } });
   await guarded.call('POST /_sim/ui/token', { status: 303, form: { token: 'a-token-of-ours' } });
 }

@@ -79,7 +79,7 @@ it('an emulator answers the same in turn, whatever its routes, and goes on after
   socket.on('data', (chunk) => {
     text += chunk;
   });
-  const paths = ['/_sim/openapi.json', '/_sim/healthz', '/nowhere', '/_sim/ui/reference', '/_sim/payments'];
+  const paths = ['/_sim/openapi.json', '/_sim/healthz', '/nowhere', '/_sim/ui/inbox', '/_sim/payments'];
   socket.write(paths.map((path, index) => request(path, index === paths.length - 1)).join(''));
   await once(socket, 'close');
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);

@@ -2,7 +2,6 @@ import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { chunksOf } from '../../src/store/lines.ts';
-import { turn } from '../../src/store/turn.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 async function fileWith(text: string) {
@@ -22,7 +21,7 @@ test.each([
 ])('a file is read in pieces %j', async (options, expected) => {
   const pieces: string[] = [];
   for await (const piece of chunksOf(await fileWith('0123456789'), options)) {
-    await turn();
+    await new Promise((resolve) => setImmediate(resolve));
     pieces.push(piece.toString());
   }
   expect(pieces).toEqual(expected);
@@ -39,8 +38,8 @@ test('a piece that cannot be read is heard of when it is asked for, and ends no 
   });
   const pieces = chunksOf(failing, { chunkBytes: 4 });
   expect((await pieces.next()).value?.toString()).toBe('0123');
-  await turn();
-  await turn();
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
   await expect(pieces.next()).rejects.toThrow('EIO');
 });
 

@@ -23,7 +23,7 @@ const REFUSAL = /"code":"(forbidden|method_not_allowed|unauthorized)"|may not in
 const READ = [
   ...['/_sim/status', '/_sim/merchants', '/_sim/snapshot', '/_sim/payments', '/_sim/requests', '/_sim/inbox'],
   ...['/_sim/events?since=0&follow=false', '/_sim/openapi.json', '/_sim/clock', '/_sim/faults', '/_sim'],
-  ...['/_sim/ui/keys', '/_sim/ui/payments', '/_sim/ui/logo.svg', '/_sim/ui/reference', '/_sim/wallets'],
+  ...['/_sim/ui/keys', '/_sim/ui/payments', '/_sim/ui/logo.svg', '/_sim/ui/inbox', '/_sim/wallets'],
 ];
 
 const CHANGES: readonly (readonly [Target['method'], string, object])[] = [

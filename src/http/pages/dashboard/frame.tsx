@@ -58,7 +58,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
             )}
             {page.content}
           </main>
-          <Shortcuts />
+          <Foot />
         </div>
       </PageContext.Provider>
     ),
@@ -147,10 +147,11 @@ const SHORTCUTS = [
   ['?', 'this list'],
 ] as const;
 
-/** Readable without the script, which is what the keys need. */
-function Shortcuts() {
+/** The keys can be read without the script, which is what they need. */
+function Foot() {
   return (
     <footer class="foot">
+      <a href="/_sim/openapi.json">OpenAPI document</a>
       <details id="shortcuts">
         <summary>Keyboard shortcuts</summary>
         <ul>

@@ -35,7 +35,6 @@ export const PLACES = {
   audit: { group: 'simulate', name: 'Audit', path: `${UI}/audit` },
   signature: { group: 'code', name: 'Signature', path: `${UI}/signature` },
   keys: { group: 'code', name: 'Api Key', tab: 'API keys', path: `${UI}/keys` },
-  reference: { group: 'code', name: 'API reference', path: `${UI}/reference` },
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
 

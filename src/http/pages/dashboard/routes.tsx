@@ -5,7 +5,6 @@ import { serviceCaller } from '../../call-service.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
 import { mask } from '../../mask.ts';
-import type { OpenApiDocument } from '../../openapi.ts';
 import { described, type Operation } from '../../operation.ts';
 import { page } from '../open-pages.tsx';
 import { FORMS } from './actions.ts';
@@ -29,7 +28,6 @@ import {
   withId,
 } from './page.tsx';
 import { paymentsPage } from './payments.tsx';
-import { referencePages } from './reference-pages.tsx';
 import { requestPage, requestsPage } from './requests.tsx';
 import { walletsPage } from './wallets.tsx';
 
@@ -74,17 +72,11 @@ const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.keys.path, PLACES.cards.p
 /** What the OpenAPI document says of the pages that are in it. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   [PLACES.payments.path]: page('The dashboard; asks for the control token where one is needed', [401, 403]),
-  [PLACES.reference.path]: { ...page('This document as a page', [401, 403]), security: 'controlToken' },
 };
 
 /** Mounts the dashboard: its pages, and what their forms do. Both live here only, apart from the JSON routes. */
-export function mountDashboard(
-  app: Hono<AppEnvironment>,
-  parts: AppParts,
-  document: () => Promise<OpenApiDocument>,
-): void {
-  const pages = { ...PAGES, ...referencePages(document) };
-  for (const [path, page] of Object.entries(pages)) {
+export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void {
+  for (const [path, page] of Object.entries(PAGES)) {
     const get = (c: AppContext) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown));
     app.get(path, OPERATIONS[path] ? described(OPERATIONS[path], get) : get);
   }
