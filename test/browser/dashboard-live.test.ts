@@ -175,6 +175,7 @@ describe('a list', () => {
 
   test('flashes a new row once, only where it came by itself, and not for who wants no motion', async () => {
     const { sim, page } = await listOfThree();
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
     await page.evaluate(`
       flashed = [];
       addEventListener('animationstart', ({ target }) => flashed.push(target.textContent.slice(0, 7)));
