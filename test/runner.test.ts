@@ -7,14 +7,20 @@ import { temporaryFolder } from './helpers/folder.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What a worker that is shared must survive: mocks, fake time and a server, and no hook that would end them. */
+/** What a worker that is shared must survive: mocks, fake time, a server and a working folder that is gone, and no hook that would end them. */
 const CRASHES = `
+  import { mkdtempSync, rmdirSync } from 'node:fs';
   import { createServer } from 'node:http';
+  import { tmpdir } from 'node:os';
+  import { join } from 'node:path';
   import { vi } from 'vitest';
   vi.useFakeTimers({ now: 0 });
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   vi.stubEnv('LEFT_BEHIND', 'yes');
   createServer().listen(0);
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-sim-test-'));
+  process.chdir(folder);
+  rmdirSync(folder);
   throw new Error('half-way');
 `;
 const NEXT = `
@@ -23,6 +29,7 @@ const NEXT = `
     expect(Date.now()).toBeGreaterThan(1);
     expect(Math.random()).not.toBe(Math.random());
     expect(process.env.LEFT_BEHIND).toBeUndefined();
+    expect(process.cwd()).toMatch(/./);
   });
 `;
 const CONFIG = `export default {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, vi } from 'vitest';
 
@@ -7,6 +8,8 @@ const SEED = Number(process.env['TEST_SEED'] ?? 1);
 fc.configureGlobal({ seed: SEED });
 
 // A worker is shared: what the file before this one left, because it failed half-way, is not for this one.
+const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+process.chdir(ROOT);
 vi.useRealTimers();
 vi.restoreAllMocks();
 vi.unstubAllEnvs();
@@ -22,5 +25,6 @@ afterAll(async () => {
   while (held().length > before && performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+  if (process.cwd() !== ROOT) throw new Error(`the tests of this file left ${ROOT} as their working folder`);
   if (held().length > before) throw new Error(`the tests of this file left open: ${held().join(', ')}`);
 });
