@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { run, start } from '../helpers/cli.ts';
 import { linesNamed } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 import { startSim } from '../helpers/sim.ts';
 import { fence } from './pages.ts';
 import { typed } from './typed.ts';
@@ -27,7 +28,9 @@ test('conform is called as the page shows it', async () => {
   const few = linesNamed('field-logo-missing', 'field-logo-optional').map((line) => JSON.stringify(line));
   await writeFile(join(cwd, 'few.jsonl'), few.join('\n'));
   const more = ['--manifest', 'few.jsonl'];
-  const own = await typed(fence(CONFORM, 'sh'), { cwd, more });
+  // An emulator may run on the default port.
+  const elsewhere = { GATEWAY_SIM_PORT: String(await freePort()) };
+  const own = await typed(fence(CONFORM, 'sh'), { cwd, more, env: elsewhere });
   expect([own.code, own.stdout]).toEqual([0, expect.stringContaining(' 0 differ')]);
   const { url, publicKey, secretKey } = await startSim({ profile: 'newer-server' });
   await writeFile(join(cwd, 'secret-key.txt'), `${secretKey}\n`);

@@ -83,7 +83,7 @@ test('one emulator over several steps of GitHub Actions', async () => {
   const [install, ...steps] = stepsOf('.github/workflows/steps.yml');
   expect([install, steps.length]).toEqual(['npm ci', 5]);
   // Whatever goes wrong on the way, as `if: always()` has it.
-  onTestFinished(async () => void (await run(['stop'], { cwd: project.folder })));
+  onTestFinished(async () => void (await project.run(['node_modules/.bin/gateway-sim', 'stop'])));
   // What npx adds, the other test shows.
   const { codes, output } = await runSteps(steps.map((step) => step.replace('npx ', 'node_modules/.bin/')));
   expect([codes, output]).toEqual([[0, 0, 0, 0, 0], expect.stringMatching(/pass 1\n/)]);
