@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
-import { cp } from 'node:fs/promises';
+import { cp, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { run as runCommandLine } from '../../src/cli/run.ts';
 import type { StartOptions } from '../../src/options/table.ts';
@@ -69,9 +70,16 @@ export function startIn(cwd: string, options: StartOptions = {}): Promise<Sim> {
 
 /** A working folder with what a kill at this moment would leave of the emulator of another one. */
 export async function leftByKill(cwd: string): Promise<string> {
-  const copy = await temporaryFolder();
-  // Its owner lives.
-  const filter = (path: string) => !path.endsWith('/lock');
-  await cp(join(cwd, '.gateway-sim'), join(copy, '.gateway-sim'), { recursive: true, filter });
-  return copy;
+  const files = ['db.json', 'journal.jsonl'].map((name) => join(cwd, '.gateway-sim', name));
+  const asOfNow = async () =>
+    (await Promise.all(files.map((file) => stat(file)))).map(({ ino, size }) => [ino, size]);
+  for (;;) {
+    const copy = await temporaryFolder();
+    const before = await asOfNow();
+    // Its owner lives, and may be writing.
+    const filter = (path: string) => !/\/lock$|\.tmp$/.test(path);
+    await cp(join(cwd, '.gateway-sim'), join(copy, '.gateway-sim'), { recursive: true, filter });
+    // A kill leaves the files of one moment: no snapshot may come in between.
+    if (isDeepStrictEqual(await asOfNow(), before)) return copy;
+  }
 }
