@@ -26,7 +26,7 @@ import { runtimeOf } from './http/runtime.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { baseUrlOf, ownUrlOf } from './options/base-url.ts';
-import { givenAs } from './options/resolve.ts';
+import { givenAs, isGivenByUser } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
@@ -118,7 +118,7 @@ type Plan = ReturnType<typeof planOf>;
 async function openState(plan: Plan, shutdown: Shutdown) {
   const { options, surroundings, label, initial, controlToken, currencies } = plan;
   const { warn } = surroundings;
-  const isNamed = givenAs(options, 'dataDir') !== undefined;
+  const isNamed = isGivenByUser(options, 'dataDir');
   const folder = options.inMemory ? null : await DataFolder.take(options.dataDir, { isNamed });
   shutdown.add(() => folder?.release());
   const store = folder

@@ -22,12 +22,6 @@ export interface Server extends ControlServer {
 /** Where a server listens by default. */
 export const DEFAULT_URL = 'http://127.0.0.1:4477';
 
-/** Where `start` listens by this environment, if it says so. */
-function portAddress(env: Io['env']): string | undefined {
-  const port = env['GATEWAY_SIM_PORT'] ?? '';
-  return /^[1-9]\d{0,4}$/.test(port) ? `http://127.0.0.1:${port}` : undefined;
-}
-
 /**
  * Finds the server: by its URL, else by server.json in the data folder (this or a parent folder's), else where the
  * environment or the configuration file of this folder lets `start` listen, else at the default address.
@@ -40,8 +34,7 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   const file = choice.url === undefined && !choice.dataDir ? await configured(io) : {};
   const dataDir = choice.dataDir ?? file.dataDir;
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
-  const started = portAddress(io.env);
-  const url = choice.url ?? info?.url ?? started ?? file.url;
+  const url = choice.url ?? info?.url ?? file.url;
   if (url === undefined && (choice.dataDir || !guess)) {
     const where = dataDir ?? `${DEFAULT_DATA_DIR} of this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
@@ -51,9 +44,7 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   }
   const known = info?.url === url ? info : undefined;
   // The folder may have come from anywhere: what the environment holds is for the emulator that the user names.
-  const isOfFolder =
-    info !== undefined ||
-    (started === undefined && file.isFound && file.url !== undefined && url !== DEFAULT_URL);
+  const isOfFolder = info !== undefined || (file.isFound && file.url !== undefined && url !== DEFAULT_URL);
   const isNamed = choice.url !== undefined || !isOfFolder;
   const fitting = choice.controlToken ?? (isNamed ? choice.tokenVariable : undefined);
   const given = fitting && readSecret(fitting, 'the control token', cwd);
@@ -70,20 +61,24 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
 
 type Place = Pick<Io, 'env' | 'cwd'>;
 
-/** What the configuration file says of the emulator that `start` runs by it, if there is one. */
-async function configured(io: Place): Promise<Partial<ServerChoice> & { isFound?: boolean }> {
-  if (!io.env['GATEWAY_SIM_CONFIG'] && !existsSync(join(io.cwd, CONFIGURATION_FILE))) return {};
-  const { readConfiguration, startConfiguration } = await import('./configuration.ts');
-  const file = await readConfiguration(undefined, io);
-  const options = startConfiguration({}, {}, file);
+/** What the variable of the port and the configuration file say of the emulator that `start` runs by them, if they do. */
+async function configured({ env, cwd }: Place): Promise<Partial<ServerChoice> & { isFound?: boolean }> {
+  const { GATEWAY_SIM_PORT } = env;
+  if (!GATEWAY_SIM_PORT && !env['GATEWAY_SIM_CONFIG'] && !existsSync(join(cwd, CONFIGURATION_FILE)))
+    return {};
+  const [{ readConfiguration, startConfiguration }, { givenAs, isGivenByUser }] = await Promise.all([
+    import('./configuration.ts'),
+    import('../options/resolve.ts'),
+  ]);
+  const file = await readConfiguration(undefined, { env, cwd });
+  const options = startConfiguration({}, { GATEWAY_SIM_PORT }, file);
   const { port, dataDir, controlToken } = options;
-  const says = (name: string) => file?.values[name] !== undefined;
   const url = ownUrlOf(options, port);
   return {
-    ...(says('dataDir') && { dataDir }),
-    ...(says('port') && port !== 0 && isOnThisMachine(url) && { url }),
+    ...(givenAs(options, 'dataDir') !== undefined && { dataDir }),
+    ...(givenAs(options, 'port') !== undefined && port !== 0 && isOnThisMachine(url) && { url }),
     controlToken,
-    isFound: file?.isFound ?? false,
+    isFound: !isGivenByUser(options, 'port'),
   };
 }
 

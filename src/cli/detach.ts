@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
-import { givenAs } from '../options/resolve.ts';
+import { isGivenByUser } from '../options/resolve.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { onFolder, openFile, unwritable } from '../store/files.ts';
 import { LOG_FILE } from '../store/folder.ts';
@@ -56,7 +56,7 @@ async function openLog(options: ResolvedOptions): Promise<{ log: string; file: F
     ? join(tmpdir(), `gateway-sim-${randomBytes(6).toString('hex')}.log`)
     : join(resolve(dataDir), LOG_FILE);
   return onFolder(dirname(log), async () => {
-    if (!inMemory) await makeDataFolder(dirname(log), givenAs(options, 'dataDir') !== undefined);
+    if (!inMemory) await makeDataFolder(dirname(log), isGivenByUser(options, 'dataDir'));
     const file = await openFile(log, 'append', { isOurs: true, isAlone: true }).catch((cause: Error) => {
       throw 'syscall' in cause ? cause : unwritable(log, cause, hint`Remove it.`);
     });

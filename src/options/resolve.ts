@@ -112,15 +112,21 @@ export function resolveOptions(
   const choicesLabel = sourceOf('choices')?.label('choices') ?? 'choices';
   const choices = choicesInForce(profile, resolved['choices'], choicesLabel, resolved['loose']);
   const options = { ...resolved, profile: profile.name, choices } as ResolvedOptions;
-  GIVEN_AS.set(options, (name) => sourceOf(name)?.label(name));
+  SOURCES.set(options, sourceOf);
   return options;
 }
 
-const GIVEN_AS = new WeakMap<ResolvedOptions, (name: OptionName) => string | undefined>();
+const SOURCES = new WeakMap<ResolvedOptions, (name: OptionName) => OptionSource | undefined>();
 
 /** What to call an option in an error: its flag, variable or key in the file; undefined where none was given. */
 export function givenAs(options: ResolvedOptions, name: OptionName): string | undefined {
-  return GIVEN_AS.get(options)?.(name);
+  return SOURCES.get(options)?.(name)?.label(name);
+}
+
+/** Whether the user gave an option: a configuration file that was only found may be anybody's. */
+export function isGivenByUser(options: ResolvedOptions, name: OptionName): boolean {
+  const source = SOURCES.get(options)?.(name);
+  return source !== undefined && !source.isFound;
 }
 
 function requireKnown(name: string, known: readonly string[], label: (name: string) => string): void {

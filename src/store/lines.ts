@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
-import { openFile, reason, requireNoDanglingLink } from './files.ts';
+import { damaged, openFile, reason, requireNoDanglingLink } from './files.ts';
 
 /** Read at a time: no file is ever in memory as a whole, and the event loop gets its turn in between. */
 const CHUNK_BYTES = 2 ** 20;
@@ -96,7 +96,7 @@ export async function readIfThere<Result>(
       await requireNoDanglingLink(path, 'state_damaged');
       return undefined;
     }
-    throw new GatewayError('state_damaged', `${path} cannot be read: ${reason(error)}`, { cause: error });
+    throw damaged(`${path} cannot be read: ${reason(error)}`, { cause: error });
   } finally {
     await file?.close();
   }

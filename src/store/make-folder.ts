@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { isMade, requireNoDanglingLink } from './files.ts';
@@ -42,11 +42,12 @@ export async function makeDataFolder(path: string, isNamed: boolean): Promise<vo
   const uid = process.getuid?.() ?? found.uid;
   if (found.isSymbolicLink()) throw notOurs(path, 'is a link');
   if (found.uid !== uid) throw notOurs(path, 'belongs to another user');
-  if (found.mode & 0o077) await chmod(path, 0o700);
+  // What a configuration file calls it may have been there for something else.
+  if (basename(path) === DEFAULT_DATA_DIR && found.mode & 0o077) await chmod(path, 0o700);
 }
 
 function notOurs(path: string, why: string): GatewayError {
   return new GatewayError('storage_failed', `the data folder ${path} ${why}: it was left alone`, {
-    hint: hint`Use it on purpose with ${option('dataDir', DEFAULT_DATA_DIR)}, or take another one.`,
+    hint: hint`Use it on purpose with ${option('dataDir', relative('', path) || '.')}, or take another one.`,
   });
 }

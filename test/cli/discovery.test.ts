@@ -7,6 +7,7 @@ import { writeServerInfo } from '../../src/store/server-file.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { startSim } from '../helpers/sim.ts';
 
 describe('a command finds the server', () => {
   it('in the folder of this or a parent folder, by --data-dir, --url and their variables', async () => {
@@ -138,5 +139,22 @@ describe('a command finds the server', () => {
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
     const { code, stderr } = await run(['stop'], { cwd });
     expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim runs on')]);
+  });
+});
+
+describe('the variable of the port', () => {
+  it('leads commands to an emulator in memory, before a configuration file does, and with its scheme', async () => {
+    const { server } = await startSim({ tls: true });
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"tls":true,"port":9}');
+    const env = { GATEWAY_SIM_PORT: String(server.port), GATEWAY_SIM_TLS_CA: server.tlsCa ?? '' };
+    const { code, stdout } = await run(['stop'], { cwd, env });
+    expect([code, stdout]).toEqual([0, `Stopped https://127.0.0.1:${server.port}\n`]);
+  });
+
+  it.each(['99999', 'many'])('is named where it is %s', async (port) => {
+    const env = { GATEWAY_SIM_PORT: port };
+    const { code, stderr } = await run(['payments'], { cwd: await temporaryFolder(), env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('GATEWAY_SIM_PORT must be')]);
   });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -317,3 +317,18 @@ describe('stop', () => {
     expect(stderr).toContain('--url');
   });
 });
+
+it.skipIf(process.platform === 'win32')(
+  'a data folder that a configuration file names which nobody named is no link',
+  async () => {
+    const [cwd, elsewhere] = [await temporaryFolder(), await temporaryFolder()];
+    await symlink(elsewhere, join(cwd, 'data'));
+    const file = join(cwd, 'gateway-sim.config.json');
+    await writeFile(file, '{"dataDir":"data","port":0}');
+    const { code, stderr } = await run(['start'], { cwd });
+    expect([code, stderr]).toEqual([5, expect.stringContaining('is a link: it was left alone')]);
+    expect(await readdir(elsewhere)).toEqual([]);
+    await (await start([], { cwd, env: { GATEWAY_SIM_CONFIG: file } })).stop();
+    expect(await readdir(elsewhere)).toContain('db.json');
+  },
+);
