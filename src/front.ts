@@ -70,7 +70,11 @@ async function frontOf(plan: FrontPlan, identity: Identity | null): Promise<Fron
   const onUntrusted = (why: string) =>
     warn(`a client does not trust the certificate (${why}): let it trust ${tlsCa}`);
   const edge = new Edge({
-    ...{ credentials: identity, aliases: options.proxy ? aliases : null, url, dialect, onUntrusted },
+    credentials: identity,
+    aliases: options.proxy ? aliases : null,
+    url,
+    dialect,
+    onUntrusted,
   });
   return { edge, tlsCa, notices, remove };
 }

@@ -26,7 +26,10 @@ export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egres
   const hostMap = hostMapOf(options, label);
   const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
   return {
-    ...{ choices, sandboxEmail, sandboxCode, delivery },
+    choices,
+    sandboxEmail,
+    sandboxCode,
+    delivery,
     currencies: new Map(currencies.map((currency) => [currency.code, currency])),
     charges: terms.charges,
     keep: retentionOf(options, label),

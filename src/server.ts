@@ -78,7 +78,10 @@ export async function startServer(
     // Whatever is wrong with the options is found before anything is opened.
     const plan = planOf(options, surroundings);
     const front = await planFront({
-      ...{ ...plan, url: () => baseUrlOf(options, plan.listening.port), dialect, warn: surroundings.warn },
+      ...plan,
+      url: () => baseUrlOf(options, plan.listening.port),
+      dialect,
+      warn: surroundings.warn,
     });
     const trust = { ca: await readIpnCa(options, plan.label), insecure: options.ipnInsecure };
     const opened = await openState(plan, shutdown);
@@ -103,7 +106,15 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const settings = settingsOf(options, terms, egress, label);
   const currencies = [...settings.currencies.keys()];
   return {
-    ...{ options, surroundings, style, label, listening, egress, settings, currencies, aliases },
+    options,
+    surroundings,
+    style,
+    label,
+    listening,
+    egress,
+    settings,
+    currencies,
+    aliases,
     clock: new Clock(),
     preparation: { ...options, wallets: terms.wallets },
     firstFaults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
@@ -164,7 +175,11 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
   faults.replace(plan.firstFaults);
   const events = new EventLog(store, clock);
   const courier = new Courier({
-    ...{ store, clock, context, version, faults },
+    store,
+    clock,
+    context,
+    version,
+    faults,
     poster: new Poster(egress, trust),
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
   });
@@ -189,7 +204,10 @@ async function serve(
   store.notices.push(...notices);
   const dataDir = folder?.path ?? null;
   const audits = new Audits({
-    ...{ clock, events: useCases.events, report, stopped: shutdown.stopping.signal },
+    clock,
+    events: useCases.events,
+    report,
+    stopped: shutdown.stopping.signal,
     // A start has no time for what few ask for.
     audit: async (options) =>
       (await import('./http/audit-gateway.ts')).auditShop(parts, plan.egress, options),
@@ -211,7 +229,14 @@ async function serve(
   await folder?.announce({ url, pid: process.pid, controlToken, tlsCa });
   const { publicKey, secretKey } = defaultMerchant(store.state);
   return {
-    ...{ url, port, publicKey, secretKey, dataDir, controlToken, tlsCa, parts },
+    url,
+    port,
+    publicKey,
+    secretKey,
+    dataDir,
+    controlToken,
+    tlsCa,
+    parts,
     /** What the user should know about what was found. */
     notices: store.notices,
     /** The fault rules in force. */

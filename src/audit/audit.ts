@@ -59,7 +59,12 @@ export async function audit(
   const orders = ordersOf(gateway, options, notices, attacker.url);
   await unlessAborted(cancelled, orders.begin());
   const shop = new Shop({
-    ...{ gateway, tools, orders, ipnUrl, notices, attackerUrl: attacker.url },
+    gateway,
+    tools,
+    orders,
+    ipnUrl,
+    notices,
+    attackerUrl: attacker.url,
     ...probesOf(options, gateway),
     client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS, { cancelled }),
     hasOrders: hasOrders(options),

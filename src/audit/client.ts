@@ -109,14 +109,22 @@ export class AuditClient {
     const { url, method = shot.body === undefined ? 'GET' : 'POST' } = shot;
     const began = performance.now();
     const observed = (seen: Partial<Observation>): Observation => ({
-      ...{ status: null, headers: [], body: '', error: null, ...seen },
+      status: null,
+      headers: [],
+      body: '',
+      error: null,
+      ...seen,
       durationMs: Math.round(performance.now() - began),
     });
     const { agent, trustBy, cancelled } = this.#options;
     const inWords = (error: unknown) => describeFailure(error, url, trustBy);
     try {
       const answer = await open({
-        ...{ url, method, headers: headersOf(shot), guard: this.#egress, timeoutMs: this.#timeoutMs },
+        url,
+        method,
+        headers: headersOf(shot),
+        guard: this.#egress,
+        timeoutMs: this.#timeoutMs,
         agent: (/^https:/i.test(url) && agent) || false,
         ...(cancelled && { signal: cancelled }),
         body: (request) => write(request, shot, gate, arrived),

@@ -141,7 +141,11 @@ const WHY: Readonly<Record<AuditVerdict, (one: AuditCase) => string>> = {
 function auditedCase(one: AuditCase, finding: Finding, mask: (text: string) => string): AuditedCase {
   const { verdict, sent, observed, why, curl } = finding;
   return {
-    ...{ name: one.name, group: one.group, class: one.class, about: one.about, verdict },
+    name: one.name,
+    group: one.group,
+    class: one.class,
+    about: one.about,
+    verdict,
     sent: sent && mask(sent),
     observed: observed && mask(observed),
     why: mask(why ?? WHY[verdict](one)),

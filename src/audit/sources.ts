@@ -20,7 +20,8 @@ export function ordersOf(
 ): Orders {
   const { timeoutMs, orderWait = false, orders: max = orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS } = options;
   return new Orders(gateway, placeOf(gateway, options), {
-    ...{ max, notices },
+    max,
+    notices,
     limitMs: orderWait ? BY_HAND_LIMIT_MS : (timeoutMs ?? INITIATE_LIMIT_MS),
     isOurs: ({ ipnUrl }) => ipnUrl === attackerUrl,
     cancelled: options.cancelled,

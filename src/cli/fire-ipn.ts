@@ -40,7 +40,9 @@ async function compose(chosen: Fields, { secretKey, payment }: Known) {
   const trx = payment?.trx ?? Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
   const { invent } = await dialect.ipn();
   const about = payment && {
-    ...{ identifier: payment.identifier, amount: payment.amount, currency: payment.currency },
+    identifier: payment.identifier,
+    amount: payment.amount,
+    currency: payment.currency,
     set: { 'data.charge': payment.charge, 'data.account_holder': payment.customerName, ...set },
   };
   const composed = invent(
@@ -117,7 +119,10 @@ export async function fireTogether(
   const client = new AuditClient(new Egress(allowedHosts, () => undefined), TIMEOUT_MS);
   const startedAt = new Date().toISOString();
   const shots = Array.from({ length: count }, () => ({
-    ...{ url, method: 'POST', body: composed.body, contentType: composed.contentType },
+    url,
+    method: 'POST',
+    body: composed.body,
+    contentType: composed.contentType,
   }));
   const observations = await client.sendTogether(shots);
   return observations.map(({ status, headers, body, error, durationMs }) => {
@@ -177,14 +182,25 @@ function firedIpn(
   const { contentType, body, signedText, identifier, status } = composed;
   const { error, startedAt } = sent;
   return {
-    ...{ id: null, paymentId: null, identifier, url, status, contentType, body, signedText },
+    id: null,
+    paymentId: null,
+    identifier,
+    url,
+    status,
+    contentType,
+    body,
+    signedText,
     state: error === null ? 'delivered' : 'failed',
     createdAt: startedAt,
-    ...{ nextAttemptAt: null, underWay: null, forwardedTo: null },
+    nextAttemptAt: null,
+    underWay: null,
+    forwardedTo: null,
     note: [error, forged].filter((part) => part !== null).join('; ') || null,
     attempts: [
       {
-        ...{ number: 1, url, ...sent },
+        number: 1,
+        url,
+        ...sent,
         requestBody: body,
         responseStatus: answer?.status ?? null,
         responseHeaders: answer?.headers ?? [],

@@ -51,7 +51,8 @@ export async function listenForIpns(port = 0): Promise<IpnListener> {
     const why =
       cause.code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be used: ${cause.message}`;
     throw new GatewayError('port_in_use', `port ${port} ${why}`, {
-      ...{ cause, hint: hint`Choose another one with ${option('ipnPort')}.` },
+      cause,
+      hint: hint`Choose another one with ${option('ipnPort')}.`,
     });
   });
   const of = (mark: string) => received.get(mark) ?? [];

@@ -25,7 +25,12 @@ export interface Diagnosis {
 }
 
 const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null): Diagnosis => ({
-  ...{ tone, cause, cure, signed: null, code: null, to: null },
+  tone,
+  cause,
+  cure,
+  signed: null,
+  code: null,
+  to: null,
   action: tone === 'bad' ? 'resend' : null,
 });
 

@@ -18,7 +18,12 @@ export function runtimeOf(
   { stopping, stop }: Pick<Shutdown, 'stopping' | 'stop'>,
 ): ServerRuntime {
   return {
-    ...{ options, settings, ...places, controlToken, style, stop },
+    options,
+    settings,
+    ...places,
+    controlToken,
+    style,
+    stop,
     version: surroundings.version,
     pid: process.pid,
     startedAt: timestamp(clock.now()),

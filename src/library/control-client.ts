@@ -79,7 +79,10 @@ export function controlServer({
   const open = async (key: string, input: LooseInput = {}) => {
     const [method = 'GET', path = ''] = key.split(' ');
     const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
-      ...{ method, caFile, signal, limitMs: limitOf(key, input, limitMs) },
+      method,
+      caFile,
+      signal,
+      limitMs: limitOf(key, input, limitMs),
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
       body: input.json && written(input.json),
     }).catch((error: unknown) => {

@@ -53,7 +53,8 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
   const call = dialect.initiate(mode, withPaymentDefaults(values, { baseUrl, publicKey }));
   const address = `${server.url}${call.path}`;
   const body = await request(address, {
-    ...{ method: call.method, caFile: server.caFile },
+    method: call.method,
+    caFile: server.caFile,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(call.form).toString(),
   })
@@ -106,7 +107,8 @@ const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
 /** @throws GatewayError with the code that the status stands for */
 async function callCards(server: ControlServer, secretKey: string, { method, path, json }: ServiceCall) {
   const response = await request(`${server.url}${path}`, {
-    ...{ method, caFile: server.caFile },
+    method,
+    caFile: server.caFile,
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
     body: json && JSON.stringify(json),
   }).catch((error: unknown) => {

@@ -37,7 +37,11 @@ export async function request(url: string, options: RequestOptions = {}): Promis
   const agent = isSecure && caFile !== undefined ? await trustingAgent(caFile) : undefined;
   const length = String(Buffer.byteLength(body ?? ''));
   return open({
-    ...{ url, method, guard: null, silenceMs: limitMs, timeoutMs: totalMs },
+    url,
+    method,
+    guard: null,
+    silenceMs: limitMs,
+    timeoutMs: totalMs,
     ...(agent && { agent }),
     ...(signal && { signal }),
     headers: [

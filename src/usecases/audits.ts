@@ -78,8 +78,16 @@ export class Audits {
 
   #begin(options: AuditRequest, of: number): AuditRun {
     const run: AuditRun = {
-      ...{ state: 'running', startedAt: this.#now(), endedAt: null, options, of },
-      ...{ cases: [], summary: auditSummary([]), orders: null, notices: [], error: null },
+      state: 'running',
+      startedAt: this.#now(),
+      endedAt: null,
+      options,
+      of,
+      cases: [],
+      summary: auditSummary([]),
+      orders: null,
+      notices: [],
+      error: null,
     };
     this.#last = run;
     this.#tell();
@@ -112,7 +120,9 @@ export class Audits {
     if (!this.#last) return;
     const { state, cases, of } = this.#last;
     this.#parts.events.audit({
-      ...{ state, done: cases.length, of },
+      state,
+      done: cases.length,
+      of,
       latest: latest ? { name: latest.name, verdict: latest.verdict } : null,
     });
   }

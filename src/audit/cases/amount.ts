@@ -75,7 +75,7 @@ export const AMOUNT: readonly AuditCase[] = [
   afterPayment(
     {
       // What the probe says of the order may tell of others, too: the stock.
-      ...{ alone: true as const },
+      alone: true as const,
       name: 'charge-changed',
       class: 'D',
       group: 'amount',

@@ -4,7 +4,11 @@ import { valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
 const text = (name: string, about: string, harm: string): CaseText => ({
-  ...{ name, class: 'M', group: 'initiate', about, harm },
+  name,
+  class: 'M',
+  group: 'initiate',
+  about,
+  harm,
   mend: 'initiate',
 });
 
@@ -28,7 +32,10 @@ const looks = (
 });
 
 const found = (verdict: Finding['verdict'], observed: string, why?: string): Finding => ({
-  ...{ verdict, sent: 'nothing: the initiate of the shop was looked at', observed, curl: null },
+  verdict,
+  sent: 'nothing: the initiate of the shop was looked at',
+  observed,
+  curl: null,
   ...(why !== undefined && { why }),
 });
 

@@ -7,7 +7,11 @@ import type { Ipn } from '../ipn.ts';
 const HARM = 'Text that comes from a stranger reaches the database or a page as if it were code.';
 
 const text = (name: string, about: string): CaseText => ({
-  ...{ name, class: 'K', group: 'robustness', about, harm: HARM },
+  name,
+  class: 'K',
+  group: 'robustness',
+  about,
+  harm: HARM,
   mend: 'escape',
 });
 

@@ -14,7 +14,10 @@ import type { Observation, Shot } from '../client.ts';
 import type { Shop } from '../shop.ts';
 
 const text = (name: string, about: string): CaseText => ({
-  ...{ name, class: 'L', group: 'leaks', about },
+  name,
+  class: 'L',
+  group: 'leaks',
+  about,
   harm: 'Who has the secret key, or a signature that was expected, marks every order as paid; a stack tells an attacker where to look.',
   mend: 'leaks',
 });

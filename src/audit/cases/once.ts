@@ -20,7 +20,11 @@ const HARM =
 const LATER_MS = 1_000;
 
 const text = (name: string, about: string): CaseText => ({
-  ...{ name, class: 'once', group: 'once', about, harm: HARM },
+  name,
+  class: 'once',
+  group: 'once',
+  about,
+  harm: HARM,
   mend: 'once',
   alone: true,
 });

@@ -17,7 +17,11 @@ const HARM =
   'An attacker pays once, for the cheapest thing or as a merchant of his own, and gets other orders for it.';
 
 const text = (name: string, kind: AuditClass, about: string, group: AuditGroup = 'order'): CaseText => ({
-  ...{ name, class: kind, group, about, harm: HARM },
+  name,
+  class: kind,
+  group,
+  about,
+  harm: HARM,
   mend: kind === 'E' ? 'order' : 'token',
 });
 

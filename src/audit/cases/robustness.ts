@@ -22,7 +22,11 @@ const MEBIBYTE = 2 ** 20;
 const SLOW_MS = 5_000;
 
 const text = (name: string, about: string): CaseText => ({
-  ...{ name, class: 'robustness', group: 'robustness', about, harm: HARM },
+  name,
+  class: 'robustness',
+  group: 'robustness',
+  about,
+  harm: HARM,
   mend: 'handler',
 });
 

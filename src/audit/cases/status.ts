@@ -14,7 +14,11 @@ import type { Shop } from '../shop.ts';
 const HARM = 'Anybody can cancel or reopen the orders of others, paid ones included.';
 
 const text = (name: string, about: string): CaseText => ({
-  ...{ name, class: 'H', group: 'status', about, harm: HARM },
+  name,
+  class: 'H',
+  group: 'status',
+  about,
+  harm: HARM,
   mend: 'status',
 });
 

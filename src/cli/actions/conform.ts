@@ -152,7 +152,7 @@ async function hereOr(context: Context, options: ResolvedOptions): Promise<Place
     const { publicKey = known.publicKey, secretKey = known.secretKey } = given;
     const { url, controlToken, caFile } = server;
     const agent = await agentFor(caFile);
-    return { ...{ url, publicKey, secretKey, controlToken, agent }, stop: async () => {} };
+    return { url, publicKey, secretKey, controlToken, agent, stop: async () => {} };
   } catch (error) {
     const isNamed = Object.values(choice).some((given) => given !== undefined);
     if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
@@ -163,7 +163,10 @@ async function hereOr(context: Context, options: ResolvedOptions): Promise<Place
   const { url, publicKey, secretKey, controlToken, tlsCa } = server;
   const agent = await agentFor(tlsCa ?? undefined);
   return {
-    ...{ url, publicKey, secretKey, agent },
+    url,
+    publicKey,
+    secretKey,
+    agent,
     controlToken: controlToken ?? undefined,
     stop: server.stop,
   };

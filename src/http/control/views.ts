@@ -101,7 +101,10 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
       return { seq, at, type: 'payment', ...changesOf(event), payment: paymentView(event.payment, parts) };
     case 'delivery':
       return {
-        ...{ seq, at, type: 'delivery', step: event.step },
+        seq,
+        at,
+        type: 'delivery',
+        step: event.step,
         delivery: deliveryView(event.delivery, parts, event.underWay),
       };
     case 'message':

@@ -27,7 +27,9 @@ export function mountCards(app: App, parts: AppParts): void {
   );
   for (const { method, path, handle, ...said } of [...reads(parts), ...changing]) {
     const operation: Operation = {
-      ...{ tag: 'Service: cards', source: 'documented', security: 'secretKey' },
+      tag: 'Service: cards',
+      source: 'documented',
+      security: 'secretKey',
       ...said,
       params: { id: 'Card identifier, at most 40 characters (documented: card-read-long*).' },
     };

@@ -72,7 +72,10 @@ export const dialect: Dialect = {
   },
   verify,
   messages: {
-    ...{ InitiateRequest, InitiateAnswer, CardRequest, ToggleRequest },
+    InitiateRequest,
+    InitiateAnswer,
+    CardRequest,
+    ToggleRequest,
     CheckoutQuery: query('CheckoutQuery', 'Which payment.', {
       [PAYMENT_PARAMETER]: field(text, 'The payment, as the checkout URL names it.'),
     }),
@@ -82,7 +85,10 @@ export const dialect: Dialect = {
       outcome: field(z.enum(OUTCOMES), 'What becomes of the payment.'),
       delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), 'Order of IPN and redirect.'),
     }),
-    ...{ VirtualCardAnswer, VirtualCardDetails, VirtualCardList, Ipn },
+    VirtualCardAnswer,
+    VirtualCardDetails,
+    VirtualCardList,
+    Ipn,
     examples: EXAMPLES,
   },
   merchant: merchantDialect,

@@ -119,7 +119,14 @@ function Text(props: {
 }) {
   const { name, label, value = '', example, required, short } = props;
   return (
-    <Field {...{ name, label, value, wide: !short, placeholder: example }} {...(required && { required })} />
+    <Field
+      name={name}
+      label={label}
+      value={value}
+      wide={!short}
+      placeholder={example}
+      {...(required && { required })}
+    />
   );
 }
 

@@ -43,7 +43,7 @@ export function Timeline({ steps, payment, parts }: TimelineProps) {
           <>
             {index === FIRST && skipped > 0 && <Skipped count={skipped} payment={payment} />}
             <li id={step.id} class={step === chosen ? 'chosen' : undefined}>
-              <Row {...{ step, begin, scale, isAlone, parts }} />
+              <Row step={step} begin={begin} scale={scale} isAlone={isAlone} parts={parts} />
               <div class="details">
                 <StepDetails step={step} payment={payment} parts={parts} brief={!inFull.has(step)} />
               </div>
