@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { isLoopback } from './contract/address.ts';
 import type { SimEvent } from './contract/event.ts';
@@ -169,11 +169,17 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
   const renewIds = () => {
     ids = drawIds();
   };
-  const context = (): Context => ({ now: clock.now(), ids, settings, ipn: dialect.ipn });
+  const context = (requestId?: number): Context => ({
+    now: clock.now(),
+    ids,
+    settings,
+    ipn: dialect.ipn,
+    requestId: requestId === undefined ? undefined : events.storedRequestId(requestId),
+  });
   await store.commit((state) => prepare(state, plan.preparation, settings));
   const faults = new Faults(() => ids.fraction('fault'));
   faults.replace(plan.firstFaults);
-  const events = new EventLog(store, clock);
+  const events = new EventLog(store, clock, randomUUID().slice(0, 8));
   const courier = new Courier({
     store,
     clock,

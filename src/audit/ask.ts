@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { requireAddress } from '../contract/address.ts';
+import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
-import { type Egress, isForbidden } from '../delivery/egress.ts';
-import { describeFailure, IDENTITY, type Outgoing, open } from '../delivery/sender.ts';
+import { type Egress, EgressError } from '../delivery/egress.ts';
+import { failureOf, IDENTITY, type Outgoing, open } from '../delivery/sender.ts';
 import { VERSION } from '../system/package-info.ts';
 
 const HEADERS = [
@@ -34,11 +35,10 @@ export async function ask<Result>(
       answer.destroy();
     }
   } catch (error) {
-    if (isForbidden(error)) throw error;
+    if (error instanceof EgressError) throw error;
     request.signal?.throwIfAborted();
-    throw new GatewayError('check_failed', `${failed}: ${describeFailure(error, request.url)}`, {
-      cause: error,
-    });
+    const why = describeFailure(failureOf(error, request.url), request);
+    throw new GatewayError('check_failed', `${failed}: ${why}`, { cause: error });
   }
 }
 

@@ -3,15 +3,10 @@ import type { ClientRequest } from 'node:http';
 import type { Agent } from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Egress, endpointOf, isForbidden } from '../delivery/egress.ts';
-import {
-  describeFailure,
-  headerPairs,
-  IDENTITY,
-  MAX_ANSWER_BYTES,
-  open,
-  readBody,
-} from '../delivery/sender.ts';
+import { describeFailure } from '../contract/describe-delivery.ts';
+import type { AttemptFailure } from '../contract/failure.ts';
+import { type Egress, EgressError, endpointOf } from '../delivery/egress.ts';
+import { failureOf, headerPairs, IDENTITY, MAX_ANSWER_BYTES, open, readBody } from '../delivery/sender.ts';
 import { VERSION } from '../system/package-info.ts';
 
 /** How a body goes out: whole with its length, in chunks, in drops, or not to its end. */
@@ -36,6 +31,8 @@ export interface Observation {
   /** The first 256 KiB, never decoded. */
   body: string;
   /** Why there was no answer, or not all of it. */
+  failure: AttemptFailure | null;
+  /** The failure in words. */
   error: string | null;
   durationMs: number;
 }
@@ -112,12 +109,16 @@ export class AuditClient {
       status: null,
       headers: [],
       body: '',
+      failure: null,
       error: null,
       ...seen,
       durationMs: Math.round(performance.now() - began),
     });
     const { agent, trustBy, cancelled } = this.#options;
-    const inWords = (error: unknown) => describeFailure(error, url, trustBy);
+    const failed = (error: unknown) => {
+      const failure = failureOf(error, url);
+      return { failure, error: describeFailure(failure, { url }, trustBy) };
+    };
     try {
       const answer = await open({
         url,
@@ -134,11 +135,11 @@ export class AuditClient {
         status: answer.statusCode ?? 0,
         headers: headerPairs(answer.rawHeaders),
         body: body.toString('utf8'),
-        error: error ? inWords(error) : null,
+        ...(error && failed(error)),
       });
     } catch (error) {
-      if (isForbidden(error)) throw error;
-      return observed({ error: inWords(error) });
+      if (error instanceof EgressError) throw error;
+      return observed(failed(error));
     } finally {
       arrived?.();
     }

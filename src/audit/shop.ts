@@ -230,8 +230,8 @@ export function pause(ms: number): Promise<void> {
 /** As many requests as may have been under way when the shop ended. */
 const SUSPECTS = 6;
 
-function isRefused({ error }: Observation): boolean {
-  return error?.startsWith('connection refused') ?? false;
+function isRefused({ failure }: Observation): boolean {
+  return failure?.code === 'connection_refused';
 }
 
 /** Which of the further probes say something else, by name. */

@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditClient } from '../audit/client.ts';
 import { requireAddress } from '../contract/address.ts';
 import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
+import { errorOf, noteOf } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
 import type { Payment } from '../contract/payment.ts';
-import { describeTamperings, requireTamperings } from '../contract/tampering.ts';
+import { requireTamperings } from '../contract/tampering.ts';
 import { Egress } from '../delivery/egress.ts';
-import { describeAnswer } from '../delivery/sender.ts';
+import { failureOfAnswer } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -51,7 +52,7 @@ async function compose(chosen: Fields, { secretKey, payment }: Known) {
     { format, set: about?.set ?? set, unset, tamper: tamperings },
   );
   requireFireable(composed.body, times);
-  return { url, composed, forged: describeTamperings(tamperings), times, delay };
+  return { url, composed, times, delay };
 }
 
 type Composed = Awaited<ReturnType<typeof compose>>;
@@ -125,13 +126,17 @@ export async function fireTogether(
     contentType: composed.contentType,
   }));
   const observations = await client.sendTogether(shots);
-  return observations.map(({ status, headers, body, error, durationMs }) => {
+  return observations.map(({ status, headers, body, failure, durationMs }) => {
     const answer =
       status === null
         ? null
         : { status, headers: headers.map(([name, value]): [string, string] => [name, value]) };
-    const problem = answer ? describeAnswer(answer.status, answer.headers) : error;
-    const sent = { startedAt, durationMs, requestHeaders: headersOf(ipn), error: problem };
+    const sent = {
+      startedAt,
+      durationMs,
+      requestHeaders: headersOf(ipn),
+      failure: answer ? failureOfAnswer(answer.status) : failure,
+    };
     return firedIpn(ipn, sent, answer && { ...answer, body });
   });
 }
@@ -162,25 +167,41 @@ async function attempt(ipn: Composed, egress: Egress): Promise<FiredIpn> {
   const requestHeaders = headersOf(ipn);
   const startedAt = new Date().toISOString();
   const started = performance.now();
-  const { answer, error } = await sendRequest(
+  const { answer, failure } = await sendRequest(
     { url, method: 'POST', headers: requestHeaders, body: composed.body, timeoutMs: TIMEOUT_MS },
     egress,
   );
   const durationMs = Math.round((performance.now() - started) * 10) / 10;
-  const sent = { startedAt, durationMs, requestHeaders, error };
+  const sent = { startedAt, durationMs, requestHeaders, failure };
   return firedIpn(ipn, sent, answer && { ...answer, body: answer.body.toString('utf8') });
 }
 
-type Sent = Pick<FiredIpn['attempts'][number], 'startedAt' | 'durationMs' | 'requestHeaders' | 'error'>;
+type Sent = Pick<FiredIpn['attempts'][number], 'startedAt' | 'durationMs' | 'requestHeaders' | 'failure'>;
 
 /** What was sent and answered, as a delivery. */
 function firedIpn(
-  { url, composed, forged }: Composed,
+  { url, composed }: Composed,
   sent: Sent,
   answer: { status: number; headers: [string, string][]; body: string } | null,
 ): FiredIpn {
-  const { contentType, body, signedText, identifier, status } = composed;
-  const { error, startedAt } = sent;
+  const { contentType, body, signedText, identifier, status, tampered = [] } = composed;
+  const { failure, startedAt } = sent;
+  const attempt = {
+    number: 1,
+    url,
+    ...sent,
+    fault: null,
+    requestBody: body,
+    responseStatus: answer?.status ?? null,
+    responseHeaders: answer?.headers ?? [],
+    responseBody: answer?.body ?? null,
+  };
+  const facts = {
+    state: failure === null ? ('delivered' as const) : ('failed' as const),
+    tampered,
+    signedAnew: false,
+    postponedBy: null,
+  };
   return {
     id: null,
     paymentId: null,
@@ -190,22 +211,12 @@ function firedIpn(
     contentType,
     body,
     signedText,
-    state: error === null ? 'delivered' : 'failed',
+    ...facts,
     createdAt: startedAt,
     nextAttemptAt: null,
     underWay: null,
     forwardedTo: null,
-    note: [error, forged].filter((part) => part !== null).join('; ') || null,
-    attempts: [
-      {
-        number: 1,
-        url,
-        ...sent,
-        requestBody: body,
-        responseStatus: answer?.status ?? null,
-        responseHeaders: answer?.headers ?? [],
-        responseBody: answer?.body ?? null,
-      },
-    ],
+    note: noteOf(facts, attempt),
+    attempts: [{ ...attempt, error: errorOf(attempt) }],
   };
 }

@@ -1,14 +1,14 @@
 import type { Attempt, Delivery } from '../contract/delivery.ts';
+import { outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint } from '../contract/hint.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
-import { TAMPERED } from '../contract/tampering.ts';
 import { moment } from './layout.ts';
 import { onOneLine } from './printable.ts';
 
 /** What is told of a delivery; one that was fired without a server has no id. */
 export type ToldDelivery = Pick<
   Delivery,
-  'url' | 'forwardedTo' | 'state' | 'note' | 'underWay' | 'nextAttemptAt'
+  'url' | 'forwardedTo' | 'state' | 'tampered' | 'underWay' | 'nextAttemptAt'
 > & {
   id: string | null;
   attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
@@ -25,7 +25,7 @@ export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: ToldD
     return `attempt ${underWay.number} is still waiting, at most ${underWay.timeoutMs / 1_000} s`;
   }
   const last = attempts.at(-1);
-  if (last) return last.error ?? `answered ${last.responseStatus}`;
+  if (last) return outcomeOf(last);
   return nextAttemptAt === null ? 'no attempt' : `attempt 1 is due at ${moment(nextAttemptAt)} UTC`;
 }
 
@@ -53,14 +53,13 @@ export function answerText({ error, responseBody }: ToldDelivery['attempts'][num
 const SIGNATURE_REFUSALS: readonly unknown[] = [400, 401, 403];
 
 /** Where to look when the last attempt was refused or had no answer. */
-export function whatToDo({ id, state, note, attempts }: ToldDelivery): Hint[] {
+export function whatToDo({ id, state, tampered, attempts }: ToldDelivery): Hint[] {
   const last = attempts.at(-1);
   // Of what the egress guard refused there are no two sides.
   if (id === null || !last || last.error === null || state === 'refused') return [];
   const show = hint`Both sides of it: ${command('ipn show', id)}`;
   // What was tampered with is meant to be refused.
-  const isMeant = note?.includes(TAMPERED) ?? false;
-  if (isMeant || !SIGNATURE_REFUSALS.includes(last.responseStatus)) return [show];
+  if (tampered.length || !SIGNATURE_REFUSALS.includes(last.responseStatus)) return [show];
   const verify = command('ipn verify', id, '--secret', '<the key in your code>');
   return [show, hint`Does your code have the right key? ${verify}`];
 }

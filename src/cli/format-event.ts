@@ -91,11 +91,11 @@ function deliveryLines(
   { delivery, step, at }: Extract<SimEvent, { type: 'delivery' }>,
   { colour, style }: LineStyle,
 ): string[] {
-  const { identifier, attempts, note, nextAttemptAt, underWay } = delivery;
+  const { identifier, attempts, note, postponedBy, nextAttemptAt, underWay } = delivery;
   const line = (what: string, number: number) =>
     `<--  IPN ${receiverOf(delivery)}  ${what}  ${identifier}  attempt ${number}`;
   if (step === 'planned') {
-    const isPutOff = note !== null && nextAttemptAt !== null && nextAttemptAt > at;
+    const isPutOff = postponedBy !== null && nextAttemptAt !== null && nextAttemptAt > at;
     return isPutOff ? [`     IPN ${identifier}  ${note}; next attempt at ${clockTime(nextAttemptAt)}`] : [];
   }
   if (step === 'waiting') {

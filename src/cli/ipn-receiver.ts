@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { Egress } from '../delivery/egress.ts';
-import { type Answer, headerPairs } from '../delivery/sender.ts';
+import { type Answer, failureOf, headerPairs } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import type { IpnTools, VerifyKeys } from '../wire/dialect.ts';
 import type { Io } from './io.ts';
@@ -163,11 +164,13 @@ async function passOn(
   const headers = throughHeaders(headerPairs(request.rawHeaders), body).map(
     ([name, value]): [string, string] => [name, name.toLowerCase() === 'host' ? target.host : value],
   );
-  const { answer, error } = await sendRequest(
+  const { answer, failure } = await sendRequest(
     { url: target.href, method: request.method ?? 'POST', headers, body, timeoutMs: FORWARD_TIMEOUT_MS },
     egress,
-  ).catch((refused: Error) => ({ answer: null, error: refused.message }));
-  if (!answer) return plain(502, `not passed on: ${error}`);
+  ).catch((error: unknown) => ({ answer: null, failure: failureOf(error, target.href) }));
+  if (!answer) {
+    return plain(502, `not passed on: ${failure && describeFailure(failure, { url: target.href })}`);
+  }
   return { ...answer, headers: throughHeaders(answer.headers, answer.body) };
 }
 

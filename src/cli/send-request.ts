@@ -1,5 +1,6 @@
-import { type Egress, isForbidden } from '../delivery/egress.ts';
-import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from '../delivery/sender.ts';
+import type { AttemptFailure } from '../contract/failure.ts';
+import { type Egress, EgressError } from '../delivery/egress.ts';
+import { type Answer, failureOf, failureOfAnswer, type Outgoing, send } from '../delivery/sender.ts';
 
 /** No receiver's answer is read further than this. */
 const KEPT_BYTES = 2 ** 20;
@@ -7,11 +8,11 @@ const KEPT_BYTES = 2 ** 20;
 /** What a receiver answered, if it did, and why that does not count as received. */
 export interface Outcome {
   answer: Answer | null;
-  error: string | null;
+  failure: AttemptFailure | null;
 }
 
 /**
- * Sends one request and puts into words what came of it.
+ * Sends one request, and says what came of it.
  *
  * @param egress the guard that an emulator has, too
  * @throws GatewayError `forbidden` when the guard does not let it out
@@ -22,9 +23,9 @@ export async function sendRequest(
 ): Promise<Outcome> {
   try {
     const answer = await send({ ...outgoing, guard: egress, agent: false }, KEPT_BYTES);
-    return { answer, error: describeAnswer(answer.status, answer.headers) };
+    return { answer, failure: failureOfAnswer(answer.status) };
   } catch (error) {
-    if (isForbidden(error)) throw error;
-    return { answer: null, error: describeFailure(error, outgoing.url) };
+    if (error instanceof EgressError) throw error;
+    return { answer: null, failure: failureOf(error, outgoing.url) };
   }
 }

@@ -1,4 +1,5 @@
-import type { StoredPayment } from './payment.ts';
+import { shorten } from './address.ts';
+import type { PaymentEvent, StoredPayment } from './payment.ts';
 
 /** A verification code of a live checkout is valid this long (chosen). */
 export const CODE_LIFETIME_MS = 10 * 60_000;
@@ -6,21 +7,16 @@ export const CODE_LIFETIME_MS = 10 * 60_000;
 /** Maximum wrong entries, which end a verification code of a live checkout: it must not be found by trying (chosen). */
 export const MAX_WRONG_CODES = 5;
 
+/** Maximum characters of what was refused that are kept: no e-mail address has more (chosen). */
+export const MAX_ENTRY = 320;
+
 /** What the hosted checkout asks for next. */
 export type CheckoutStep = 'email' | 'code' | 'closed';
 
-/** Why a step did not pass; the page puts it into words in the customer's language. */
-export type CheckoutProblem =
-  | 'email_invalid'
-  | 'email_not_test'
-  | 'wallet_unknown'
-  | 'balance_too_small'
-  | 'code_wrong'
-  | 'code_expired'
-  /** It was entered wrong too often. */
-  | 'code_spent';
-
-/** The same for the developer, in the log and in the payment's timeline. */
+/**
+ * Why a step did not pass, for the developer: in the log and in the payment's timeline. The page has words of its own,
+ * in the customer's language.
+ */
 export const PROBLEM_WORDS = {
   email_invalid: 'this is no e-mail address',
   email_not_test: 'the sandbox takes only its test e-mail',
@@ -29,7 +25,13 @@ export const PROBLEM_WORDS = {
   code_wrong: 'wrong code',
   code_expired: 'the code has expired',
   code_spent: `wrong code for the ${MAX_WRONG_CODES}th time, so it is not valid any more`,
-} as const satisfies Record<CheckoutProblem, string>;
+} as const;
+export type CheckoutProblem = keyof typeof PROBLEM_WORDS;
+
+/** What an event of a payment tells beside its name, in words. */
+export function describeEvent({ value, problem }: Pick<PaymentEvent, 'value' | 'problem'>): string | null {
+  return problem === undefined ? value : `${shorten(value ?? '') || 'nothing'} (${PROBLEM_WORDS[problem]})`;
+}
 
 export function stepOf({ status, payerEmail }: Pick<StoredPayment, 'status' | 'payerEmail'>): CheckoutStep {
   if (status !== 'pending') return 'closed';

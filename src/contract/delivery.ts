@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
 import { GatewayError } from './error.ts';
+import { AttemptFailure } from './failure.ts';
+import { FaultRule } from './fault.ts';
 import {
   ADDRESS,
   count,
@@ -18,7 +20,7 @@ import {
   yesOrNo,
 } from './field.ts';
 import { optionalDuration, optionalNumber, optionalText, PAGING } from './input.ts';
-import { TAMPERING_PATTERN } from './tampering.ts';
+import { TAMPERING_PATTERN, TAMPERINGS } from './tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from './vocabulary.ts';
 
 /** Said of every record that repeats it. */
@@ -44,15 +46,27 @@ const attemptFields = {
     nullableText,
     'The first 64 KiB of the response (1 KiB once the emulator has kept 64 MiB of them); null when there was none.',
   ),
-  error: field(nullableText, 'What went wrong, in words; null when the receiver answered 2xx in time.'),
+  failure: field(
+    z.nullable(AttemptFailure),
+    'Why it does not count as received; null when the receiver answered 2xx in time.',
+  ),
+  fault: field(
+    z._default(z.nullable(FaultRule), null),
+    'The fault rule that acted on it; null where none did.',
+  ),
 };
 
 export const StoredAttempt = record('StoredAttempt', 'An attempt as it is stored.', attemptFields);
+export type StoredAttempt = z.output<typeof StoredAttempt>;
 
 export const Attempt = record(
   'Attempt',
   'One try to bring an IPN to its receiver, both sides as they were on the wire.',
-  omit(attemptFields, 'deliveryId'),
+  {
+    ...omit(attemptFields, 'deliveryId'),
+    fault: field(z.nullable(FaultRule), attemptFields.fault.description),
+    error: field(nullableText, 'The failure in words; null when there is none.'),
+  },
 );
 export type Attempt = z.output<typeof Attempt>;
 
@@ -63,6 +77,12 @@ export const AttemptUnderWay = record('AttemptUnderWay', 'An attempt that waits 
 });
 export type AttemptUnderWay = z.output<typeof AttemptUnderWay>;
 
+const Tampered = record('Tampered', 'What was forged in an IPN after signing.', {
+  what: field(z.enum(TAMPERINGS), 'What.'),
+  was: field(nullableText, 'What was signed; null where a value tells nothing.'),
+  is: field(nullableText, 'What is sent instead; null where a value tells nothing.'),
+});
+
 const deliveryFields = {
   id: field(text, 'Its id: the header X-Gateway-Sim-Delivery of every attempt.'),
   paymentId: field(nullableText, 'Null for one that was fired by hand without a payment.'),
@@ -72,7 +92,7 @@ const deliveryFields = {
   status: field(text, 'The `status` that it carries.'),
   state: field(
     z.enum(DELIVERY_STATES),
-    '`refused`: the egress guard did not let it out, and `note` names the option that would.',
+    '`refused`: the egress guard did not allow its address, and `note` names the option that would.',
   ),
   contentType: field(text, 'Media type of the body.'),
   body: field(text, 'The bytes that every attempt sends.'),
@@ -88,9 +108,14 @@ const deliveryFields = {
   attemptCount: field(count, 'How many attempts there were.'),
   createdAt: time('When it was made.'),
   nextAttemptAt: field(z.nullable(dueTime), 'When it is tried next; null when it is not.', TIME),
-  note: field(
-    nullableText,
-    'Why it was refused or failed, a warning about its signature, what was tampered with.',
+  tampered: field(z._default(z.array(Tampered), []), 'What was forged in it after signing.'),
+  signedAnew: field(
+    z._default(yesOrNo, false),
+    'Whether a resend had to sign it with another key, because the pair was replaced.',
+  ),
+  postponedBy: field(
+    z._default(z.nullable(FaultRule), null),
+    'The fault rule that put its next attempt off; null where none did.',
   ),
 };
 
@@ -99,11 +124,19 @@ export const StoredDelivery = record(
   'An IPN as it is stored; its attempts are records of their own.',
   deliveryFields,
 );
+export type StoredDelivery = z.output<typeof StoredDelivery>;
 
 export const Delivery = record('Delivery', 'An IPN on its way to a receiver, with every attempt.', {
   ...omit(deliveryFields, 'signedWith', 'attemptCount'),
   once: field(yesOrNo, deliveryFields.once.description),
+  tampered: field(z.array(Tampered), deliveryFields.tampered.description),
+  signedAnew: field(yesOrNo, deliveryFields.signedAnew.description),
+  postponedBy: field(z.nullable(FaultRule), deliveryFields.postponedBy.description),
   attempts: field(z.array(Attempt), 'Every attempt, in order.'),
+  note: field(
+    nullableText,
+    'Why it was refused or failed, what was tampered with and the like, in words; null for nothing.',
+  ),
   underWay: field(
     z.nullable(AttemptUnderWay),
     'The attempt that has no answer yet; null when there is none.',

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { AuditProgress } from './audit-report.ts';
 import { CardTransaction } from './card.ts';
 import { Delivery } from './delivery.ts';
+import { FaultRule } from './fault.ts';
 import { count, field, named, nullableText, query, record, shapeOf, text, time, wholeList } from './field.ts';
 import { optionalNumber, optionalText, switchText } from './input.ts';
 import { InboxMessage } from './message.ts';
@@ -12,7 +13,7 @@ export const RecordedRequest = record(
   'RecordedRequest',
   'A request to the service and its response. Secrets, tokens and card numbers are masked.',
   {
-    id: field(count, 'Counts from 1.'),
+    id: field(count, 'Counts from 1, in the order in which requests come.'),
     at: time('When it came.'),
     method: field(text, 'Method.'),
     target: field(text, 'Path and query as they were sent.'),
@@ -22,6 +23,7 @@ export const RecordedRequest = record(
     responseBody: field(nullableText, 'Body of the response, pages excepted.'),
     durationMs: field(z.number(), 'Time to the response, in milliseconds.'),
     paymentId: field(nullableText, 'The payment that it was about.'),
+    fault: field(z.nullable(FaultRule), 'The fault rule that acted on it; null where none did.'),
     notes: field(
       z.array(text),
       "Why it was refused, and what else the developer should know: what the merchant's code does not see.",

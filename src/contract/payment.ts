@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { AMOUNT_PATTERN } from './amount.ts';
+import { PROBLEM_WORDS } from './checkout.ts';
 import { PAYMENT_DEFAULTS } from './defaults.ts';
 import { Attempt, Delivery, IDENTIFIER } from './delivery.ts';
 import {
@@ -33,17 +34,34 @@ import {
   TIMELINE_EVENTS,
 } from './vocabulary.ts';
 
+const problem = z.enum(namesOf(PROBLEM_WORDS));
+
 export const PaymentEvent = record('PaymentEvent', 'Something that happened to a payment.', {
   at: time('When.'),
   event: field(z.enum(namesOf(PAYMENT_EVENTS)), 'What.'),
-  detail: field(nullableText, 'More about it, in words.'),
+  value: field(
+    nullableText,
+    'What was entered, where a code was sent, the status, or where the browser went; null where there is none.',
+  ),
+  problem: field(z.optional(problem), 'Why what was entered was refused.'),
+  requestId: field(z.optional(text), 'The run of the emulator and the id of the request that caused it.'),
 });
 export type PaymentEvent = z.output<typeof PaymentEvent>;
+
+const cause = {
+  value: field(nullableText, 'What was entered, the status, an address; null where there is none.'),
+  problem: field(z.nullable(problem), 'Why what was entered was refused; null where it was not.'),
+  requestId: field(
+    z.nullable(count),
+    'The recorded request that caused it; null for none, and for one before the last start.',
+  ),
+};
 
 export const PaymentStep = record('PaymentStep', 'A step in the story of a payment.', {
   at: time('When.'),
   event: field(z.enum(['initiated', ...namesOf(PAYMENT_EVENTS)]), 'What.'),
   detail: field(nullableText, 'More about it, in words.'),
+  ...cause,
 });
 export type PaymentStep = z.output<typeof PaymentStep>;
 
@@ -100,6 +118,7 @@ const fields = {
     'How often the newest verification code was entered wrong; absent while it was not.',
   ),
   warnings: field(z.array(text), "What is allowed but probably a mistake in the merchant's code."),
+  requestId: field(z.optional(text), 'The run of the emulator and the id of the request that initiated it.'),
   history: field(z.array(PaymentEvent), 'What happened to it after its initiation.'),
 };
 
@@ -121,7 +140,7 @@ export const MappedAddresses = record(
 export type MappedAddresses = z.output<typeof MappedAddresses>;
 
 const shown = {
-  ...omit(fields, 'messageId', 'wrongCodes', 'history'),
+  ...omit(fields, 'messageId', 'wrongCodes', 'requestId', 'history'),
   auto: field(z.nullable(AutoSettling), fields.auto.description),
   checkoutUrl: field(text, 'Its checkout.', LINK),
   mappedTo: field(
@@ -142,6 +161,7 @@ export const TimelineEntry = record('TimelineEntry', 'One step in the story of a
     '`ipn_due` is still to come: the next attempt of a delivery.',
   ),
   detail: field(nullableText, 'More about it, in words.'),
+  ...cause,
   warnings: field(z.array(text), "On `initiated` only: what is probably a mistake in the merchant's code."),
   deliveryId: field(nullableText, 'The delivery that it belongs to.'),
   attempt: field(z.nullable(Attempt), 'Both sides of the attempt, on `ipn_attempted` only.'),

@@ -13,7 +13,7 @@ export interface ReceiverAnswer {
 /** What is wrong, and what to do about it: a sentence each. */
 export interface AnswerProblem {
   cause: string;
-  cure: string;
+  fix: string;
 }
 
 /** An exception by its name and message, as frameworks print it over the frames. Bounded, as a body may be one long word. */
@@ -95,31 +95,31 @@ const NO_LOGIN = 'Let the route of ipn_url be reached without a login or a sessi
 
 const brokenProxy = (status: number): AnswerProblem => ({
   cause: `A proxy answered in place of your receiver (${status}), which gave it no answer.`,
-  cure: 'Start the app behind the proxy, and look at its log.',
+  fix: 'Start the app behind the proxy, and look at its log.',
 });
 
 const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
-  401: { cause: 'The route asks for a login (401).', cure: NO_LOGIN },
+  401: { cause: 'The route asks for a login (401).', fix: NO_LOGIN },
   404: {
     cause: 'There is no such route (404), or no such order.',
-    cure: 'Check the path of ipn_url, and that the shop knows the identifier.',
+    fix: 'Check the path of ipn_url, and that the shop knows the identifier.',
   },
-  405: { cause: 'The route takes no POST (405).', cure: POST_ROUTE },
+  405: { cause: 'The route takes no POST (405).', fix: POST_ROUTE },
   413: {
     cause: 'The body is larger than the receiver takes (413).',
-    cure: 'Raise the limit of the body: an IPN has about 500 bytes.',
+    fix: 'Raise the limit of the body: an IPN has about 500 bytes.',
   },
   415: {
     cause: 'The receiver does not read this content type (415).',
-    cure: 'Read application/x-www-form-urlencoded, or let the emulator send JSON (--ipn-format json).',
+    fix: 'Read application/x-www-form-urlencoded, or let the emulator send JSON (--ipn-format json).',
   },
   429: {
     cause: 'The receiver limits how many requests it takes (429).',
-    cure: 'Let the route of ipn_url be called as often as the gateway sends.',
+    fix: 'Let the route of ipn_url be called as often as the gateway sends.',
   },
   502: brokenProxy(502),
   504: brokenProxy(504),
-  419: { cause: 'The framework wants a CSRF token (419), which no gateway has.', cure: NO_CSRF },
+  419: { cause: 'The framework wants a CSRF token (419), which no gateway has.', fix: NO_CSRF },
 };
 
 /** Why an answer does not count as received; undefined where it does, or where the status says all that there is to say. */
@@ -132,11 +132,11 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
       ? loginPage(status, body)
       : {
           cause: `The receiver answered ${status}, but its body is an error: ${fault}`,
-          cure: 'Fix the error. Until then answer 500, so that the gateway tries again.',
+          fix: 'Fix the error. Until then answer 500, so that the gateway tries again.',
         };
   }
   if (status < 500 && /csrf|authenticity.?token/i.test(body)) {
-    return { cause: `The framework wants a CSRF token (${status}), which no gateway has.`, cure: NO_CSRF };
+    return { cause: `The framework wants a CSRF token (${status}), which no gateway has.`, fix: NO_CSRF };
   }
   const known = BY_STATUS[status];
   const thrown = fault ?? (status >= 500 ? exceptionIn(body) : undefined);
@@ -146,41 +146,24 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   if (told === undefined) return undefined;
   return {
     cause: `The receiver broke (${status}): ${told}`,
-    cure: 'Fix the error, then send the IPN again.',
+    fix: 'Fix the error, then send the IPN again.',
   };
 }
 
 function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1] ?? '';
   if (/log-?in|sign-?in|\bo?auth\b|\bsso\b|\bsession/i.test(location)) {
-    return { cause: `The receiver redirected to a login page (${location}).`, cure: NO_LOGIN };
+    return { cause: `The receiver redirected to a login page (${location}).`, fix: NO_LOGIN };
   }
   return {
     cause: `The receiver redirected to ${location || 'nowhere'}, and a gateway follows no redirects.`,
-    cure: 'Give the final address as ipn_url.',
+    fix: 'Give the final address as ipn_url.',
   };
 }
 
 function loginPage(status: number, body: string): AnswerProblem | undefined {
   if (!/<input[^<>]{1,200}type=["']?password/i.test(body)) return undefined;
-  return { cause: `The receiver answered ${status} with a login page.`, cure: NO_LOGIN };
-}
-
-/** By how the text of a failure begins or ends that gave no answer: what to do about it. */
-const NO_ANSWER: readonly (readonly [RegExp, string])[] = [
-  [/begins with https?:\/\/$/, 'Correct the scheme of ipn_url.'],
-  [
-    /cannot be resolved$|^there is no route/,
-    'Correct the host of ipn_url, or send all IPNs to your receiver with --forward-ipn.',
-  ],
-  [/^no complete answer/, 'Answer at once, and do what takes long afterwards.'],
-  [/without an answer$|^Parse Error/, 'Look at the log of your receiver: it broke before it had answered.'],
-  [/certificate|^no secure connection/, 'Correct the certificate, or use http:// on your own machine.'],
-];
-
-/** What to do where no answer came; undefined where nothing listens. */
-export function noAnswerCure(error: string): string | undefined {
-  return NO_ANSWER.find(([pattern]) => pattern.test(error))?.[1];
+  return { cause: `The receiver answered ${status} with a login page.`, fix: NO_LOGIN };
 }
 
 const SAYS_NO =

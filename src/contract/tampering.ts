@@ -1,12 +1,31 @@
 import { shorten } from './address.ts';
 import { didYouMean, GatewayError } from './error.ts';
-import { TAMPERINGS, type Tampering } from './vocabulary.ts';
+import { namesOf } from './vocabulary.ts';
 
-/** What is forged in an IPN, and the value that takes its place; null for one that is made up. */
+/** What can be forged in an IPN, so that a careful receiver must reject it (chosen). */
+export const TAMPERING_KINDS = {
+  signature: { takesValue: false, words: 'signature' },
+  amount: { takesValue: true, words: 'amount' },
+  identifier: { takesValue: true, words: 'identifier' },
+  status: { takesValue: true, words: 'status' },
+  currency: { takesValue: true, words: 'currency' },
+  case: { takesValue: false, words: 'letter case of the signature' },
+  secret: { takesValue: false, words: 'signed with another key' },
+} as const satisfies Record<string, { takesValue: boolean; words: string }>;
+export type Tampering = keyof typeof TAMPERING_KINDS;
+export const TAMPERINGS = namesOf(TAMPERING_KINDS);
+
+/** What is to be forged in an IPN, and the value that takes its place; null for one that is made up. */
 export type Tamperings = ReadonlyMap<Tampering, string | null>;
 
-/** What may be given another value: `amount=0.01`. */
-const WITH_VALUE: readonly Tampering[] = ['amount', 'identifier', 'status', 'currency'];
+/** What was forged in an IPN; null where a value tells nothing. */
+export interface Tampered {
+  what: Tampering;
+  was: string | null;
+  is: string | null;
+}
+
+const WITH_VALUE = TAMPERINGS.filter((name) => TAMPERING_KINDS[name].takesValue);
 
 /**
  * Reads tamperings, each by its name or as `identifier=<other>`.
@@ -19,7 +38,7 @@ export function requireTamperings(given: string | readonly string[] = []): Tampe
     const [name = '', ...rest] = written.split('=');
     const value = rest.length ? rest.join('=') : null;
     const what = requireTampering(name);
-    if (value !== null && !WITH_VALUE.includes(what)) {
+    if (value !== null && !TAMPERING_KINDS[what].takesValue) {
       throw new GatewayError('invalid_fields', `tamper ${what} takes no value (got "${written}")`);
     }
     if (read.has(what) && read.get(what) !== value) {
@@ -38,14 +57,15 @@ function requireTampering(name: string): Tampering {
 }
 
 /** How one is written, as a pattern of JSON schema. */
-export const TAMPERING_PATTERN = `^(${TAMPERINGS.filter((name) => !WITH_VALUE.includes(name)).join('|')}|(${WITH_VALUE.join('|')})(=[\\s\\S]*)?)$`;
+export const TAMPERING_PATTERN = `^(${TAMPERINGS.filter((name) => !TAMPERING_KINDS[name].takesValue).join('|')}|(${WITH_VALUE.join('|')})(=[\\s\\S]*)?)$`;
 
-/** What the note of an IPN that was tampered with says of it, behind the last problem. */
-export const TAMPERED = 'tampered with: ';
-
-/** Null for what was not tampered with. */
-export function describeTamperings(tamperings: Tamperings | undefined): string | null {
-  if (!tamperings?.size) return null;
-  const all = [...tamperings].map(([what, value]) => (value === null ? what : `${what}=${shorten(value)}`));
-  return TAMPERED + all.join(', ');
+/** Such as `amount 49.90 → 0.01, signature`. */
+export function describeTamperings(tampered: readonly Tampered[]): string {
+  const text = (value: string | null) => (value === null ? '' : shorten(value));
+  return tampered
+    .map(({ what, was, is }) => {
+      const { words } = TAMPERING_KINDS[what];
+      return was === null && is === null ? words : `${words} ${text(was)} → ${text(is)}`;
+    })
+    .join(', ');
 }

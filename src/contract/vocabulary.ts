@@ -72,18 +72,6 @@ export const DELIVERY_ORDERS = namesOf(IPN_TIMINGS);
 export const IPN_FORMATS = ['form', 'json'] as const;
 export type IpnFormat = (typeof IPN_FORMATS)[number];
 
-/** What can be forged in an IPN, so that a careful receiver must reject it (chosen). */
-export const TAMPERINGS = [
-  'signature',
-  'amount',
-  'identifier',
-  'status',
-  'currency',
-  'case',
-  'secret',
-] as const;
-export type Tampering = (typeof TAMPERINGS)[number];
-
 /** All statuses of a card. `canceled` is documented and final; the names of the others are chosen. */
 export const CARD_STATUSES = ['active', 'inactive', 'canceled'] as const;
 export type CardStatus = (typeof CARD_STATUSES)[number];

@@ -4,7 +4,7 @@ import type { AttemptUnderWay } from '../contract/delivery.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { Faults } from '../domain/faults.ts';
-import { postpone, recordAttempt, recordExtraAttempt } from '../domain/retry.ts';
+import { type AttemptReport, postpone, recordAttempt, recordExtraAttempt } from '../domain/retry.ts';
 import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
@@ -13,7 +13,7 @@ import type { DueWork } from '../system/due.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { faultyBody, IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
-import type { Poster, PostResult } from './poster.ts';
+import type { Poster } from './poster.ts';
 import { UnderWay } from './under-way.ts';
 
 /** What the courier needs from the rest of the emulator. */
@@ -157,21 +157,19 @@ export class Courier {
     try {
       const wait = fault && this.#faults.postponeMs(delivery, fault);
       if (fault && wait !== undefined) {
-        await this.#moveDue(deliveryId, wait, `put off by a fault rule: ${describeEffects(fault)}`);
+        await this.#moveDue(deliveryId, wait, fault);
         return;
       }
       const post = () => this.#post(delivery, 1, fault, signal);
       const { timeoutMs } = context().settings.ipn;
       const attempt = { number: delivery.attemptCount + 1, startedAt, timeoutMs };
-      const { report, refused } = await this.underWay.track(delivery, attempt, post);
+      const report = await this.underWay.track(delivery, attempt, post);
       // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
       if (signal.aborted) return;
-      await store.commit((state) =>
-        recordAttempt(state, deliveryId, { ...report, startedAt, refused }, context()),
-      );
-      if (fault?.duplicate && report.error === null) await this.#duplicate(delivery, fault, signal);
+      await store.commit((state) => recordAttempt(state, deliveryId, { ...report, startedAt }, context()));
+      if (fault?.duplicate && report.failure === null) await this.#duplicate(delivery, fault, signal);
       const held = this.#faults.heldBehind(delivery);
-      if (held !== undefined) await this.#moveDue(held, 0, 'a fault rule let another IPN go first');
+      if (held !== undefined) await this.#moveDue(held, 0);
     } catch {
       clock.retry(deliveryId, this.#work);
     }
@@ -181,16 +179,16 @@ export class Courier {
   async #duplicate(delivery: Delivery, fault: FaultRule, signal: AbortSignal): Promise<void> {
     const { store, context } = this.#parts;
     const startedAt = timestamp(context().now);
-    const { report } = await this.#post(delivery, 2, fault, signal);
+    const report = await this.#post(delivery, 2, fault, signal);
     if (signal.aborted) return;
     await store.commit((state) =>
       recordExtraAttempt(state, delivery.id, { ...report, startedAt }, context()),
     );
   }
 
-  #moveDue(deliveryId: string, wait: number, why: string): Promise<unknown> {
+  #moveDue(deliveryId: string, wait: number, rule?: FaultRule): Promise<unknown> {
     const { store, context } = this.#parts;
-    return store.commit((state) => postpone(state, deliveryId, context().now + wait, why));
+    return store.commit((state) => postpone(state, deliveryId, context().now + wait, rule));
   }
 
   #target(delivery: Delivery): Target {
@@ -203,7 +201,7 @@ export class Courier {
     ahead: number,
     fault: FaultRule | undefined,
     signal: AbortSignal,
-  ): Promise<PostResult> {
+  ): Promise<AttemptReport> {
     const { poster, context, version } = this.#parts;
     const { url, original, named } = this.#target(delivery);
     const { host, hostname: name } = addressOf(named);

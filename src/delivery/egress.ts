@@ -2,7 +2,9 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { isLoopback } from '../contract/address.ts';
+import { describeEgress } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
+import type { EgressFailure } from '../contract/failure.ts';
 
 /*
  * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to a stranger.
@@ -46,7 +48,7 @@ export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
   readonly #ownPort: () => number | undefined;
   /** Verdicts by scheme, host and port: a merchant sends the same few with every payment. */
-  readonly #verdicts = new Map<string, string | null>();
+  readonly #verdicts = new Map<string, EgressFailure | null>();
   readonly #looks = new Map<string, boolean>();
   /** By address: asking a list takes up to a tenth of the time that a whole attempt does. */
   readonly #kinds = new Map<string, Kind>();
@@ -62,7 +64,8 @@ export class Egress {
 
   /** Why an address would probably not be allowed, without resolving its name; null when nothing speaks against it. */
   unreachable(url: string): string | null {
-    return remembered(this.#verdicts, originOf(url), () => this.#verdict(url));
+    const failure = remembered(this.#verdicts, originOf(url), () => this.#verdict(url));
+    return failure && describeEgress(failure);
   }
 
   /** Whether an address seems to be on this machine or its network, whatever the user allows. No name is resolved. */
@@ -74,13 +77,13 @@ export class Egress {
     });
   }
 
-  #verdict(url: string): string | null {
+  #verdict(url: string): EgressFailure | null {
     const { host, port } = endpointOf(new URL(url));
     if (isIP(host)) return this.#addressProblem(host, host, port);
     // A name of this machine needs no resolving.
     if (isLoopback(host)) return this.#addressProblem(host, '127.0.0.1', port);
     if (this.#allowedHosts.has(host) || LOCAL_NAME.test(host)) return null;
-    return `${host} is allowed only if it resolves to a private address (${flag(host)})`;
+    return { code: 'egress', reason: 'unresolved', host, address: null, port };
   }
 
   /**
@@ -100,8 +103,8 @@ export class Egress {
    */
   check(url: URL): void {
     const { host, port } = endpointOf(url);
-    const problem = isIP(host) ? this.#addressProblem(host, host, port) : null;
-    if (problem) throw new GatewayError('forbidden', problem);
+    const failure = isIP(host) ? this.#addressProblem(host, host, port) : null;
+    if (failure) throw new EgressError(failure);
   }
 
   /** Whether an address is that of this machine or of a private network, or a name, which only `lookup` can tell. */
@@ -130,29 +133,27 @@ export class Egress {
     return (hostname, options, callback) => {
       lookup(hostname, { ...options, all: true }, (error, addresses) => {
         if (error) return callback(error, '');
-        const problems = addresses.map(({ address }) =>
+        const failures = addresses.map(({ address }) =>
           this.#addressProblem(hostname, address, port, localOnly),
         );
-        const allowed = addresses.filter((_, index) => problems[index] === null);
+        const allowed = addresses.filter((_, index) => failures[index] === null);
         const [first] = allowed;
-        const problem = problems[0] ?? `${hostname} has no address`;
-        if (!first) return callback(new GatewayError('forbidden', problem), '');
+        const none = { code: 'egress', reason: 'no_address', host: hostname, address: null, port } as const;
+        if (!first) return callback(new EgressError(failures[0] ?? none), '');
         if (options.all) (callback as (error: null, addresses: LookupAddress[]) => void)(null, allowed);
         else callback(null, first.address, first.family);
       });
     };
   }
 
-  #addressProblem(name: string, address: string, port: number, localOnly = false): string | null {
-    const shown = name === address ? address : `${name} (${address})`;
-    if (port === this.#ownPort() && isOwnInterface(address)) {
-      return `${shown} port ${port} is the emulator itself, not the merchant's address`;
-    }
-    if (this.#isLocal(address) || (!localOnly && this.#allowedHosts.has(name.toLowerCase()))) {
+  #addressProblem(host: string, address: string, port: number, localOnly = false): EgressFailure | null {
+    const refused = { code: 'egress', host, address, port } as const;
+    if (port === this.#ownPort() && isOwnInterface(address)) return { ...refused, reason: 'emulator' };
+    if (this.#isLocal(address) || (!localOnly && this.#allowedHosts.has(host.toLowerCase()))) {
       if (!this.#kindOf(address).isMetadata || this.#allowedHosts.has(address)) return null;
-      return `${shown} is where a cloud keeps its metadata and credentials (${flag(address)})`;
+      return { ...refused, reason: 'metadata' };
     }
-    return `${shown} is neither a loopback nor a private address (${flag(name)})`;
+    return { ...refused, reason: 'public' };
   }
 }
 
@@ -170,8 +171,6 @@ function remembered<Verdict>(known: Map<string, Verdict>, key: string, decide: (
   return verdict;
 }
 
-const flag = (host: string) => `--allow-ipn-host ${host} allows it`;
-
 /** An IPv6 address without its brackets. */
 function bare(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
@@ -182,9 +181,14 @@ export function endpointOf({ hostname, port, protocol }: URL): { host: string; p
   return { host: bare(hostname), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
-/** Whether the guard, and no failure on the way, kept a request from being sent. */
-export function isForbidden(error: unknown): boolean {
-  return error instanceof GatewayError && error.code === 'forbidden';
+/** The guard, and no failure on the way, kept a request from being sent. */
+export class EgressError extends GatewayError {
+  readonly failure: EgressFailure;
+
+  constructor(failure: EgressFailure) {
+    super('forbidden', describeEgress(failure));
+    this.failure = failure;
+  }
 }
 
 /** Whether a host is an address where a cloud keeps its metadata. A name is judged by what it resolves to. */

@@ -3,10 +3,11 @@ import { parseDuration } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { IpnComposer } from '../domain/ipn.ts';
+import type { AttemptReport } from '../domain/retry.ts';
 import type { Delivery } from '../domain/state.ts';
 import { realPause } from '../system/clock.ts';
-import { type Poster, type PostRequest, type PostResult, reportOf } from './poster.ts';
-import { describeAnswer } from './sender.ts';
+import { type Poster, type PostRequest, reportOf } from './poster.ts';
+import { failureOfAnswer } from './sender.ts';
 
 /** An IPN that the next one is to overtake goes out after this long when none comes, on the emulator's clock (chosen). */
 const REORDER_LIMIT_MS = 10_000;
@@ -62,13 +63,13 @@ export class IpnFaults {
   }
 
   /** Makes one attempt the way a rule wants it. */
-  async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<PostResult> {
+  async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<AttemptReport> {
     // Stopping ends the wait; the caller looks at the signal.
     await realPause(this.#faults.latencyOf(rule), request.signal);
-    if (rule.drop) return notSent(request, null, rule, 'it was lost on the way');
+    if (rule.drop) return notSent(request, null, rule);
     const status = statusOfFault(rule);
-    if (status === undefined) return poster.post(request);
-    return notSent(request, status, rule, `${status} stands in for the receiver's answer, nothing was sent`);
+    if (status !== undefined) return notSent(request, status, rule);
+    return { ...(await poster.post(request)), fault: rule };
   }
 }
 
@@ -79,10 +80,14 @@ export function faultyBody({ body, contentType }: Delivery, rule: FaultRule, ipn
 }
 
 /** An attempt that never left, as if it had. */
-function notSent(request: PostRequest, status: number | null, rule: FaultRule, what: string): PostResult {
+function notSent(request: PostRequest, status: number | null, rule: FaultRule): AttemptReport {
   const seconds = retryAfterSeconds(rule);
   const headers: [string, string][] = seconds === undefined ? [] : [['Retry-After', seconds]];
-  const received = status !== null && describeAnswer(status, []) === null;
-  const error = received ? null : `fault rule: ${what} (gateway-sim faults clear ipn ends this)`;
-  return { report: reportOf(request, status === null ? null : { status, headers }, error), refused: false };
+  const isReceived = status !== null && failureOfAnswer(status) === null;
+  const report = reportOf(
+    request,
+    status === null ? null : { status, headers },
+    isReceived ? null : { code: 'fault' },
+  );
+  return { ...report, fault: rule };
 }

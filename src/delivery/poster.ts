@@ -1,8 +1,9 @@
 import * as http from 'node:http';
+import type { AttemptFailure } from '../contract/failure.ts';
 import type { AttemptReport } from '../domain/retry.ts';
-import { type Egress, endpointOf, isForbidden } from './egress.ts';
+import { type Egress, EgressError, endpointOf } from './egress.ts';
 import { type ReceiverTrust, reachedAs, type SecureAgents, secureAgents } from './receiver-trust.ts';
-import { type Answer, describeAnswer, describeFailure, type Outgoing, send } from './sender.ts';
+import { type Answer, failureOf, failureOfAnswer, type Outgoing, send } from './sender.ts';
 
 /** This much of an answer's body is kept, */
 const KEPT_BODY_BYTES = 64 * 1024;
@@ -19,28 +20,23 @@ export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
   name?: string | undefined;
 }
 
-/** What came of it. `refused`: the egress guard did not allow it, and a retry would change nothing. */
-export interface PostResult {
-  report: AttemptReport;
-  refused: boolean;
-}
-
 /** @param answer null when there was none */
 export function reportOf(
   { url, headers, body: requestBody }: PostRequest,
   answer: { status: number; headers: [string, string][]; body?: Buffer } | null,
-  error: string | null,
+  failure: AttemptFailure | null,
   durationMs = 0,
 ): AttemptReport {
   return {
+    durationMs,
     url,
     requestHeaders: headers.map(([name, value]) => [name, value]),
     requestBody,
-    durationMs,
     responseStatus: answer?.status ?? null,
     responseHeaders: answer?.headers ?? [],
     responseBody: answer?.body?.toString('utf8') ?? null,
-    error,
+    failure,
+    fault: null,
   };
 }
 
@@ -59,20 +55,18 @@ export class Poster {
   }
 
   /** Makes one attempt. Resolves in every case, at the latest after the request's time-out. */
-  async post(request: PostRequest): Promise<PostResult> {
+  async post(request: PostRequest): Promise<AttemptReport> {
     const started = performance.now();
     let answer: Answer | null = null;
-    let error: string | null;
-    let refused = false;
+    let failure: AttemptFailure | null;
     try {
       answer = await this.#send(request);
-      error = describeAnswer(answer.status, answer.headers);
-    } catch (thrown) {
-      error = describeFailure(thrown, request.url);
-      refused = isForbidden(thrown);
+      failure = failureOfAnswer(answer.status);
+    } catch (error) {
+      failure = failureOf(error, request.url);
     }
     const durationMs = Math.round((performance.now() - started) * 10) / 10;
-    return { report: reportOf(request, answer, error, durationMs), refused };
+    return reportOf(request, answer, failure, durationMs);
   }
 
   async #send(request: PostRequest): Promise<Answer> {
@@ -102,7 +96,7 @@ export class Poster {
         return await this.#sendBy(insecure, { ...post, guard }, url);
       } catch (error) {
         // It is not local: whether it may be reached, and who it is, is checked as always.
-        if (!isForbidden(error)) throw error;
+        if (!(error instanceof EgressError)) throw error;
       }
     }
     return this.#sendBy(checking, post, url);

@@ -1,7 +1,9 @@
 import * as http from 'node:http';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
+import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { Egress } from './egress.ts';
+import type { AttemptFailure } from '../contract/failure.ts';
+import { type Egress, EgressError } from './egress.ts';
 
 /*
  * The one client: whatever this program sends goes out here, and each caller says by which guard. Node's own client
@@ -62,7 +64,7 @@ export async function send(outgoing: Outgoing, keepBytes: number, address?: URL)
  *
  * @param address of `outgoing`, where it was parsed already
  * @returns the answer when it begins, whose body is still to be read, or to be destroyed
- * @throws GatewayError `forbidden` by the guard, `timed_out`; else what `describeFailure` puts into words
+ * @throws GatewayError `forbidden` by the guard, `timed_out`; else what `failureOf` reads
  */
 export function open(outgoing: Outgoing, address = new URL(outgoing.url)): Promise<http.IncomingMessage> {
   return attempt(outgoing, address, performance.now(), false);
@@ -90,7 +92,7 @@ async function attempt(
       ...outgoing.tls,
     });
     const abort = () => request.destroy(signal?.reason);
-    const giveUp = (limitMs: number) => request.destroy(tooLate(address, limitMs));
+    const giveUp = (limitMs: number) => request.destroy(new TooLate(address, limitMs));
     const left = timeoutMs && Math.max(started + timeoutMs - performance.now(), 0);
     const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, left, timeoutMs);
     signal?.addEventListener('abort', abort, { once: true });
@@ -129,8 +131,13 @@ function headersOf({ headers }: Outgoing, { host }: URL): string[] {
   return [...(hasHost ? [] : ['Host', host]), ...headers.flat()];
 }
 
-function tooLate({ host }: URL, limitMs: number): GatewayError {
-  return new GatewayError('timed_out', `no complete answer from ${host} within ${limitMs / 1_000} s`);
+class TooLate extends GatewayError {
+  readonly limitMs: number;
+
+  constructor({ href: url }: URL, limitMs: number) {
+    super('timed_out', describeFailure({ code: 'timed_out', limitMs }, { url }));
+    this.limitMs = limitMs;
+  }
 }
 
 const brokenOff = () =>
@@ -172,8 +179,7 @@ export function readBody(
 /**
  * The whole body as text.
  *
- * @throws GatewayError `body_too_large`, or `check_failed` for one that is encoded; else what `describeFailure` puts
- *   into words
+ * @throws GatewayError `body_too_large`, or `check_failed` for one that is encoded; else what `failureOf` reads
  */
 export async function readText(answer: http.IncomingMessage, maxBytes = MAX_ANSWER_BYTES): Promise<string> {
   const { 'content-encoding': coding = 'identity' } = answer.headers;
@@ -196,58 +202,46 @@ export function headerPairs(raw: readonly string[]): [string, string][] {
 }
 
 /** Why an answer does not count as received; null when it does. */
-export function describeAnswer(status: number, headers: Answer['headers']): string | null {
-  if (status >= 200 && status < 300) return null;
-  if (status < 300 || status >= 400) return `the receiver answered ${status}: expected 2xx`;
-  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
-  return `the receiver answered ${status}${location ? ` to ${location}` : ''}: redirects are not followed, give the final address as ipn_url`;
+export function failureOfAnswer(status: number): AttemptFailure | null {
+  return status >= 200 && status < 300 ? null : { code: 'answered' };
 }
 
-/** How an emulator comes to trust a receiver. */
-const TRUST_BY =
-  'run gateway-sim with NODE_EXTRA_CA_CERTS, or start it with --ipn-ca, naming the file with your CA';
+const BY_ERROR_CODE = {
+  ECONNREFUSED: 'connection_refused',
+  ECONNRESET: 'connection_reset',
+  ENOTFOUND: 'name_not_found',
+  EAI_AGAIN: 'name_not_found',
+  EHOSTUNREACH: 'no_route',
+  ENETUNREACH: 'no_route',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate',
+} as const;
 
-/**
- * Why there is no answer.
- *
- * @param trustBy what to do about a certificate that is not trusted
- */
-export function describeFailure(error: unknown, url: string, trustBy = TRUST_BY): string {
-  if (!URL.canParse(url)) return `"${url}" is no address`;
-  if (error instanceof AggregateError) return describeFailure(error.errors[0], url, trustBy);
-  const { host, hostname } = new URL(url);
-  const { code, message, name } = error as NodeJS.ErrnoException;
-  if (name === 'AbortError') return 'the emulator is stopping';
-  if (code === 'EPROTO' || code?.startsWith('ERR_SSL_')) return describeTlsFailure(host, message);
-  if (isTlsAlert(error)) return `${host} expects https: use an address that begins with https://`;
-  switch (code) {
-    case 'ECONNREFUSED':
-      return `connection refused: nothing listens at ${host}`;
-    case 'ECONNRESET':
-      return `${host} closed the connection without an answer`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `the name ${hostname} cannot be resolved`;
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-      return `there is no route to ${host}`;
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-      return `the certificate of ${host} is not trusted: ${trustBy}`;
-    default:
-      return message;
+/** Why there is no answer, by what `send`, `open` or `readBody` threw. */
+export function failureOf(error: unknown, url: string): AttemptFailure {
+  if (!URL.canParse(url)) return { code: 'address' };
+  if (error instanceof AggregateError) return failureOf(error.errors[0], url);
+  if (error instanceof EgressError) return error.failure;
+  if (error instanceof TooLate) return { code: 'timed_out', limitMs: error.limitMs };
+  const { code = '', message, name } = error as NodeJS.ErrnoException;
+  if (name === 'AbortError') return { code: 'stopping' };
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return tlsFailure(message);
+  if (isTlsAlert(error)) return { code: 'expects_https' };
+  if (code.startsWith('HPE_')) return { code: 'malformed', message };
+  if (Object.hasOwn(BY_ERROR_CODE, code)) {
+    return { code: BY_ERROR_CODE[code as keyof typeof BY_ERROR_CODE] };
   }
+  return { code: 'other', message };
 }
 
 /** What OpenSSL says when the first bytes of an answer are no TLS, in its several versions. */
 const NO_TLS = /wrong.version.number|packet.length.too.long|http.request/i;
 
-function describeTlsFailure(host: string, message: string): string {
-  if (NO_TLS.test(message)) return `${host} speaks plain http: use an address that begins with http://`;
-  const reason = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
-  return `no secure connection to ${host}: ${reason}`;
+function tlsFailure(message: string): AttemptFailure {
+  if (NO_TLS.test(message)) return { code: 'expects_http' };
+  return { code: 'tls', message: /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message };
 }
 
 /** Whether what came was no HTTP but a TLS alert: its record type and the major version. */

@@ -1,10 +1,5 @@
-import { isEmail, shorten } from '../contract/address.ts';
-import {
-  type CheckoutProblem,
-  CODE_LIFETIME_MS,
-  MAX_WRONG_CODES,
-  PROBLEM_WORDS,
-} from '../contract/checkout.ts';
+import { isEmail } from '../contract/address.ts';
+import { type CheckoutProblem, CODE_LIFETIME_MS, MAX_ENTRY, MAX_WRONG_CODES } from '../contract/checkout.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { findWallet } from './merchant.ts';
 import { compare } from './money.ts';
@@ -22,14 +17,13 @@ export function enterEmail(
   given: string,
   context: Context,
 ): Outcome<Problem> {
-  const { now } = context;
   const email = given.trim();
   const problem = emailProblem(state, payment, email, context);
   if (problem) {
-    const detail = `${shorten(email) || 'nothing'} (${PROBLEM_WORDS[problem]})`;
-    return { change: { payments: [withEvent(payment, now, 'email_refused', detail)] }, result: problem };
+    const refused = withEvent(payment, context, 'email_refused', email.slice(0, MAX_ENTRY), problem);
+    return { change: { payments: [refused] }, result: problem };
   }
-  const entered = withEvent({ ...payment, payerEmail: email }, now, 'email_entered', email);
+  const entered = withEvent({ ...payment, payerEmail: email }, context, 'email_entered', email);
   return payment.mode === 'sandbox'
     ? { change: { payments: [entered] }, result: null }
     : { ...sendCode(entered, email, context), result: null };
@@ -56,7 +50,7 @@ export function sendCode(payment: Payment, email: string, context: Context): Out
     sentAt: timestamp(now),
     expiresAt: timestamp(now + CODE_LIFETIME_MS),
   };
-  const sent = withEvent({ ...withoutCode(payment), messageId: message.id }, now, 'code_sent', email);
+  const sent = withEvent({ ...withoutCode(payment), messageId: message.id }, context, 'code_sent', email);
   return { change: { payments: [sent], messages: [message] }, result: null };
 }
 
@@ -99,13 +93,12 @@ export function refuseCode(
   payment: Payment,
   given: string,
   problem: CheckoutProblem,
-  now: number,
+  context: Context,
 ): Outcome<CheckoutProblem> {
   const wrongCodes = (payment.wrongCodes ?? 0) + 1;
   const isWrong = problem === 'code_wrong' && payment.messageId !== null;
   const result = isWrong && wrongCodes >= MAX_WRONG_CODES ? 'code_spent' : problem;
   const counted = isWrong ? { ...payment, wrongCodes } : payment;
-  const detail = `${shorten(given.trim()) || 'nothing'} (${PROBLEM_WORDS[result]})`;
-  const refused = withEvent(counted, now, 'code_refused', detail);
+  const refused = withEvent(counted, context, 'code_refused', given.trim().slice(0, MAX_ENTRY), result);
   return { change: { payments: [refused] }, result };
 }

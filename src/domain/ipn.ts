@@ -1,6 +1,6 @@
 import type { FireInput } from '../contract/delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import type { Tamperings } from '../contract/tampering.ts';
+import type { Tampered, Tamperings } from '../contract/tampering.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { IpnFormat } from '../contract/vocabulary.ts';
 import type { Context, Settings } from './settings.ts';
@@ -29,7 +29,11 @@ export interface Composition {
 }
 
 /** An IPN ready to be posted; `identifier` as it was before it was tampered with. */
-export type ComposedIpn = Pick<Delivery, 'contentType' | 'body' | 'signedText' | 'identifier' | 'status'>;
+export interface ComposedIpn
+  extends Pick<Delivery, 'contentType' | 'body' | 'signedText' | 'identifier' | 'status'> {
+  /** What was forged in it; nothing where it is left out. */
+  tampered?: Tampered[];
+}
 
 /** What makes the bytes of IPNs: handed in, so that no rule knows how the dialect writes them. */
 export interface IpnComposer {
@@ -59,7 +63,7 @@ interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
 
 /** Rule: a pending delivery of an IPN. */
 export function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: Context): Delivery {
-  const { contentType, body, signedText, identifier, status } = ipn;
+  const { contentType, body, signedText, identifier, status, tampered = [] } = ipn;
   return {
     id: ids.delivery(),
     paymentId: plan.paymentId,
@@ -76,7 +80,9 @@ export function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: 
     attemptCount: 0,
     createdAt: timestamp(now),
     nextAttemptAt: timestamp(plan.dueAt),
-    note: null,
+    tampered,
+    signedAnew: false,
+    postponedBy: null,
   };
 }
 

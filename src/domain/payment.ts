@@ -57,6 +57,7 @@ export function initiate(
     walletId: null,
     messageId: null,
     warnings: warningsOf(state, command, settings),
+    ...(context.requestId !== undefined && { requestId: context.requestId }),
     history: [],
   };
   return { change: { payments: [payment] }, result: payment };
@@ -138,12 +139,20 @@ const MAX_HISTORY = 100;
 /** The payment with one more event in its history, which is bounded: a reload loop on a page must not grow it forever. */
 export function withEvent(
   payment: Payment,
-  now: number,
+  { now, requestId }: Pick<Context, 'now' | 'requestId'>,
   event: PaymentEvent['event'],
-  detail: string | null = null,
+  value: string | null = null,
+  problem?: PaymentEvent['problem'],
 ): Payment {
   if (payment.history.length >= MAX_HISTORY && event !== 'settled') return payment;
-  return { ...payment, history: [...payment.history, { at: timestamp(now), event, detail }] };
+  const happened: PaymentEvent = {
+    at: timestamp(now),
+    event,
+    value,
+    ...(problem !== undefined && { problem }),
+    ...(requestId !== undefined && { requestId }),
+  };
+  return { ...payment, history: [...payment.history, happened] };
 }
 
 /** The payment that a reference names. @throws GatewayError `not_found` */

@@ -2,12 +2,10 @@ import { requireAddress } from '../contract/address.ts';
 import { type FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
-import { describeTamperings } from '../contract/tampering.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { type ChosenFields, type Composition, newDelivery } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
 import { requirePayment } from './payment.ts';
-import { SIGNED_ANEW } from './retry.ts';
 import type { Context } from './settings.ts';
 import type { Delivery, Outcome, Payment, State } from './state.ts';
 
@@ -39,13 +37,11 @@ export function fire(state: State, request: FireRequest, context: Context): Outc
   const ipn = context.ipn.composeChosen(request, subject, { format, set, unset, tamper }, settings);
   requireFireable(ipn.body, times);
   const touched = [...Object.keys(set ?? {}), unset ?? []].flat();
-  const isSigned = !tamper?.size && !touched.some((name) => /^signature(\[\])?$/.test(name));
+  const isSigned = !ipn.tampered?.length && !touched.some((name) => /^signature(\[\])?$/.test(name));
   const plan = { paymentId: payment?.id ?? null, merchant, url, once: true, isSigned };
-  const note = describeTamperings(tamper);
-  const deliveries = Array.from({ length: times }, (_, index) => ({
-    ...newDelivery(ipn, { ...plan, dueAt: now + (index + 1) * delayMs }, context),
-    note,
-  }));
+  const deliveries = Array.from({ length: times }, (_, index) =>
+    newDelivery(ipn, { ...plan, dueAt: now + (index + 1) * delayMs }, context),
+  );
   return { change: { deliveries }, result: deliveries };
 }
 
@@ -55,7 +51,7 @@ function holderOf(state: State, payment: Payment): string {
 
 /**
  * Rule: a delivery goes out once more, at once. The bytes stay, unless the key pair was replaced since they were
- * signed: then they are signed anew, and the note says so. Another address makes a new delivery.
+ * signed: then they are signed anew. Another address makes a new delivery.
  *
  * @throws GatewayError `not_found` for an unknown delivery, `invalid_fields`
  */
@@ -77,7 +73,7 @@ export function resend(
     once: true,
     attemptCount: 0,
     createdAt: now,
-    note: signed === delivery ? null : SIGNED_ANEW,
+    signedAnew: signed !== delivery,
   };
   return { change: { deliveries: [elsewhere] }, result: elsewhere };
 }
@@ -97,5 +93,5 @@ function signedNow(delivery: Delivery, state: State, { ipn }: Context): Delivery
   if (!merchant || delivery.signedWith === '') return delivery;
   const body = ipn.resigned(delivery.body, delivery.signedText, merchant.secretKey);
   if (body === undefined) return delivery;
-  return { ...delivery, body, signedWith: merchant.publicKey, note: SIGNED_ANEW };
+  return { ...delivery, body, signedWith: merchant.publicKey, signedAnew: true };
 }

@@ -1,4 +1,5 @@
-import { TAMPERED } from '../contract/tampering.ts';
+import type { EgressFailure } from '../contract/failure.ts';
+import type { FaultRule } from '../contract/fault.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Context } from './settings.ts';
 import type { Attempt, Delivery, Outcome, State } from './state.ts';
@@ -15,17 +16,13 @@ type Facts = AttemptReport & { startedAt: string };
 type Recorded = Outcome<Delivery | undefined>;
 
 /** Rule: an attempt is kept, and decides whether the delivery is done, given up, or tried again and when. */
-export function recordAttempt(
-  state: State,
-  deliveryId: string,
-  { refused, ...facts }: Facts & { refused: boolean },
-  context: Context,
-): Recorded {
+export function recordAttempt(state: State, deliveryId: string, facts: Facts, context: Context): Recorded {
   return keep(state, deliveryId, facts, context, (delivery) => {
     const attempts = state.attemptsOf(deliveryId);
-    return attempts.some(({ error }) => error === null)
-      ? resendVerdict(facts, delivery, refused)
-      : verdict(facts, delivery, refused, context);
+    // What arrived once stays delivered, and is not tried again by itself: the receiver has it (chosen: ipn-answer-ignored).
+    const isReceived = attempts.some(({ failure }) => failure === null);
+    const next = isReceived ? RECEIVED : verdict(facts, delivery, context);
+    return { ...next, postponedBy: null };
   });
 }
 
@@ -42,66 +39,53 @@ export function recordExtraAttempt(
 function keep(
   state: State,
   deliveryId: string,
-  facts: Facts,
+  { startedAt, ...report }: Facts,
   { ids }: Context,
   decide: (delivery: Delivery) => Partial<Delivery>,
 ): Recorded {
   const delivery = state.deliveries.get(deliveryId);
   if (!delivery) return { change: {}, result: undefined };
   const number = delivery.attemptCount + 1;
-  const attempt: Attempt = { id: ids.attempt(), deliveryId, number, ...facts };
+  const attempt: Attempt = { id: ids.attempt(), deliveryId, number, startedAt, ...report };
   const updated = { ...delivery, attemptCount: number, ...decide(delivery) };
   return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
 }
 
-/** Rule: a delivery goes out at another time than planned. */
-export function postpone(state: State, deliveryId: string, at: number, why: string): Recorded {
+/**
+ * Rule: a delivery goes out at another time than planned.
+ *
+ * @param rule the fault rule that wants it; default: the one that did so before
+ */
+export function postpone(state: State, deliveryId: string, at: number, rule?: FaultRule): Recorded {
   const delivery = state.deliveries.get(deliveryId);
   if (delivery?.state !== 'pending') return { change: {}, result: undefined };
-  const moved = { ...delivery, nextAttemptAt: timestamp(at), note: noteOf(why, delivery) };
+  const moved = {
+    ...delivery,
+    nextAttemptAt: timestamp(at),
+    postponedBy: rule ?? delivery.postponedBy,
+  };
   return { change: { deliveries: [moved] }, result: moved };
 }
 
-/** What a note begins with when the egress guard blocks what was delivered before. */
-const RESEND_REFUSED = 'a resend was refused: ';
-
-/** Whether the egress guard blocked the last attempt. */
-export function wasRefused({ state, note }: Delivery): boolean {
-  return state === 'refused' || (note?.startsWith(RESEND_REFUSED) ?? false);
+/** Why the egress guard blocked the last attempt of a delivery; undefined where it did not. */
+export function egressFailure(state: State, delivery: Delivery): EgressFailure | undefined {
+  const failure = state.attemptsOf(delivery.id).at(-1)?.failure;
+  return failure?.code === 'egress' ? failure : undefined;
 }
 
-/** What arrived once stays delivered, and is not tried again by itself: the receiver has it (chosen: ipn-answer-ignored). */
-function resendVerdict({ error }: AttemptReport, delivery: Delivery, refused: boolean): Verdict {
-  const problem = error && (refused ? RESEND_REFUSED : 'a resend failed: ') + error;
-  return { state: 'delivered', nextAttemptAt: null, note: noteOf(problem, delivery) };
-}
+type Verdict = Pick<Delivery, 'state' | 'nextAttemptAt'>;
 
-type Verdict = Pick<Delivery, 'state' | 'nextAttemptAt' | 'note'>;
+const RECEIVED: Verdict = { state: 'delivered', nextAttemptAt: null };
 
-function verdict(
-  report: AttemptReport,
-  delivery: Delivery,
-  refused: boolean,
-  { settings, ids, now }: Context,
-): Verdict {
-  const done = { nextAttemptAt: null, note: noteOf(report.error, delivery) };
-  if (report.error === null) return { ...done, state: 'delivered' };
-  if (refused) return { ...done, state: 'refused' };
+function verdict(report: AttemptReport, delivery: Delivery, { settings, ids, now }: Context): Verdict {
+  if (report.failure === null) return RECEIVED;
+  // A retry would change nothing.
+  if (report.failure.code === 'egress') return { state: 'refused', nextAttemptAt: null };
   const wait = settings.ipn.schedule[delivery.attemptCount];
-  if (wait === undefined || delivery.once) return { ...done, state: 'failed' };
+  if (wait === undefined || delivery.once) return { state: 'failed', nextAttemptAt: null };
   const shortened = Math.ceil(wait * (1 - JITTER * ids.fraction('jitter')));
-  const asked = retryAfter(report.responseHeaders, now);
-  return { ...done, state: 'pending', nextAttemptAt: timestamp(now + Math.max(shortened, asked)) };
-}
-
-/** What stays in a delivery's note, behind the last problem, once a resend had to sign it with another key. */
-export const SIGNED_ANEW = 'signed anew: the key pair was replaced after the first signature';
-
-const LASTING = new RegExp(`(${SIGNED_ANEW}|${TAMPERED}.*)$`, 's');
-
-function noteOf(problem: string | null, { note }: Delivery): string | null {
-  const parts = [problem, note && (LASTING.exec(note)?.[0] ?? null)];
-  return parts.filter((part) => part !== null).join('; ') || null;
+  const requested = retryAfter(report.responseHeaders, now);
+  return { state: 'pending', nextAttemptAt: timestamp(now + Math.max(shortened, requested)) };
 }
 
 /** A receiver that asks for more time than this gets this (chosen). */

@@ -54,4 +54,6 @@ export interface Context {
   ids: Ids;
   settings: Settings;
   ipn: IpnComposer;
+  /** What caused it: the run of the emulator and the id of the request; undefined for no request to the service. */
+  requestId?: string | undefined;
 }

@@ -56,7 +56,7 @@ export function settle(
     walletId: wallet?.id ?? null,
     warnings: movesMoney ? [...payment.warnings, ...moneyWarnings(payment, wallet)] : payment.warnings,
   };
-  const settled = withEvent(closed, context.now, 'settled', status);
+  const settled = withEvent(closed, context, 'settled', status);
   const holder = wallet?.holder ?? payment.customerName;
   const dueAt = context.now + (order === 'redirect-then-ipn' ? REDIRECT_HEAD_START_MS : 0);
   const isSent = order !== 'redirect-only' && context.settings.ipn.on.has(status);

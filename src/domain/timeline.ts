@@ -1,4 +1,6 @@
-import type { TimelineEntry } from '../contract/payment.ts';
+import { describeEvent } from '../contract/checkout.ts';
+import { attemptView, outcomeOf } from '../contract/describe-delivery.ts';
+import type { PaymentStep, TimelineEntry } from '../contract/payment.ts';
 import type { TimelineEvent } from '../contract/vocabulary.ts';
 import type { Delivery, Payment, State } from './state.ts';
 
@@ -16,31 +18,59 @@ const RANK: Partial<Record<TimelineEvent, number>> = {
 /** The pages of the checkout: after initiate, before settling. */
 const PAGE_RANK = 1;
 
+/** What finds the request that an event carries in the request log; null where it is not there. */
+type FindRequest = (stored: string | undefined) => number | null;
+
+/** What happened to a payment itself, in order. */
+export function paymentSteps(payment: Payment, requestIdOf: FindRequest): PaymentStep[] {
+  const { createdAt: at, requestId, history } = payment;
+  return [
+    { at, event: 'initiated', detail: null, value: null, problem: null, requestId: requestIdOf(requestId) },
+    ...history.map((happened) => ({
+      ...happened,
+      detail: describeEvent(happened),
+      problem: happened.problem ?? null,
+      requestId: requestIdOf(happened.requestId),
+    })),
+  ];
+}
+
 /** The whole story of a payment in order: initiate, pages, settling, every attempt with both sides, redirect. */
-export function timeline(payment: Payment, state: State): TimelineEntry[] {
+export function timeline(payment: Payment, state: State, requestIdOf: FindRequest): TimelineEntry[] {
   const entries: TimelineEntry[] = [
-    entry(payment.createdAt, 'initiated', { warnings: payment.warnings }),
-    ...payment.history.map(({ at, event, detail }) => entry(at, event, { detail })),
+    ...paymentSteps(payment, requestIdOf).map((step) => ({
+      ...step,
+      warnings: step.event === 'initiated' ? payment.warnings : [],
+      deliveryId: null,
+      attempt: null,
+    })),
     ...state.deliveriesOf(payment.id).flatMap((delivery) => deliveryEntries(delivery, state)),
   ];
   const rank = ({ event }: TimelineEntry) => RANK[event] ?? PAGE_RANK;
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : rank(a) - rank(b)));
 }
 
-function entry(at: string, event: TimelineEvent, more: Partial<TimelineEntry> = {}): TimelineEntry {
-  return { at, event, detail: null, warnings: [], deliveryId: null, attempt: null, ...more };
-}
+/** What no request caused, and nobody entered. */
+const OF_DELIVERY = { value: null, problem: null, requestId: null, warnings: [] };
 
 function deliveryEntries(delivery: Delivery, state: State): TimelineEntry[] {
   const { id: deliveryId, nextAttemptAt, attemptCount } = delivery;
-  const attempts = state.attemptsOf(deliveryId).map(({ deliveryId: _, ...attempt }) =>
-    entry(attempt.startedAt, 'ipn_attempted', {
+  const attempts = state.attemptsOf(deliveryId).map((stored) => {
+    const attempt = attemptView(stored);
+    const detail = `${deliveryId} attempt ${attempt.number}: ${outcomeOf(attempt)}`;
+    return {
+      ...OF_DELIVERY,
+      at: attempt.startedAt,
+      event: 'ipn_attempted',
+      detail,
       deliveryId,
       attempt,
-      detail: `${deliveryId} attempt ${attempt.number}: ${attempt.error ?? `answered ${attempt.responseStatus}`}`,
-    }),
-  );
+    } as const;
+  });
   if (nextAttemptAt === null) return attempts;
   const detail = `${deliveryId} attempt ${attemptCount + 1} is due`;
-  return [...attempts, entry(nextAttemptAt, 'ipn_due', { deliveryId, detail })];
+  return [
+    ...attempts,
+    { ...OF_DELIVERY, at: nextAttemptAt, event: 'ipn_due', detail, deliveryId, attempt: null },
+  ];
 }

@@ -1,11 +1,13 @@
+import { describeEffects } from '../contract/active-fault.ts';
+import { describeEgress, errorOf, FIXES, insteadOfSending } from '../contract/describe-delivery.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import { answerProblem, noAnswerCure, ownWords, saysRefused } from '../contract/receiver-answer.ts';
+import { answerProblem, ownWords, saysRefused } from '../contract/receiver-answer.ts';
 import { type Code, expectedSignature } from '../contract/signature.ts';
+import { describeTamperings } from '../contract/tampering.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
 import type { Verdict } from '../wire/dialect.ts';
 import { type ComputedSignature, computedByReceiver } from './computed-signature.ts';
 import type { AppParts } from './environment.ts';
-import { forgeryIn } from './forgery.ts';
 
 /** What became of an IPN, what it means and what to do. */
 export interface Diagnosis {
@@ -14,7 +16,7 @@ export interface Diagnosis {
   /** A sentence. */
   cause: string;
   /** A sentence; null where there is nothing to do. */
-  cure: string | null;
+  fix: string | null;
   signed: ComputedSignature['signed'];
   /** The line of the merchant's code that mends it. */
   code: Code | null;
@@ -24,10 +26,10 @@ export interface Diagnosis {
   to: string | null;
 }
 
-const said = (tone: Diagnosis['tone'], cause: string, cure: string | null = null): Diagnosis => ({
+const said = (tone: Diagnosis['tone'], cause: string, fix: string | null = null): Diagnosis => ({
   tone,
   cause,
-  cure,
+  fix,
   signed: null,
   code: null,
   to: null,
@@ -74,11 +76,10 @@ export function diagnoseAttempt(delivery: Delivery, attempt: KnownAttempt, parts
   return fault === null ? diagnosis : { ...diagnosis, cause: `${diagnosis.cause} ${fault}.` };
 }
 
-/** The fault rule that acted on an attempt, as its header names it, whatever came of it; null where none did. */
-export function faultOf({ requestHeaders }: Pick<Attempt, 'requestHeaders'>): string | null {
-  const effects = requestHeaders.find(([name]) => name === 'X-Gateway-Sim-Fault')?.[1];
+/** The fault rule that acted on an attempt, whatever came of it; null where none did. */
+export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
   // What was postponed goes out by a rule that has no effect left.
-  return effects === undefined ? null : `Fault: ${effects || 'sent late'} (your rule)`;
+  return fault && `Fault: ${describeEffects(fault) || 'sent late'} (your rule)`;
 }
 
 /**
@@ -96,19 +97,19 @@ export function diagnoseForged(
   const merchant = current.merchants.get(delivery.merchantId);
   if (!attempt || !merchant) return undefined;
   const verdict = dialect.verify(attempt.requestBody, { secretKey: merchant.secretKey });
-  const payment = delivery.paymentId === null ? undefined : current.payments.get(delivery.paymentId);
-  const forgery = forgeryIn(verdict, delivery, payment);
-  return forgery === undefined ? undefined : ofForged(forgery, verdict, attempt);
+  // A signature that was set by hand may be the right one.
+  if (verdict.authentic && !delivery.tampered.length) return undefined;
+  return ofForged(describeTamperings(delivery.tampered) || 'signature', verdict, attempt);
 }
 
-function notAttempted({ id, state, note }: Delivery, { ipns }: AppParts): Diagnosis {
-  const underWay = ipns.underWay(id);
+function notAttempted(delivery: Delivery, { ipns, state }: AppParts): Diagnosis {
+  const underWay = ipns.underWay(delivery.id);
   if (underWay)
     return said('waiting', `It is on its way: the receiver has ${underWay.timeoutMs / 1_000} s to answer.`);
-  if (state !== 'refused') return said('waiting', 'It has not been sent yet.');
+  const refused = state.current.attemptsOf(delivery.id).at(-1)?.failure;
+  if (refused?.code !== 'egress') return said('waiting', 'It has not been sent yet.');
   return {
-    ...said('bad', `It was not sent: ${note ?? 'the egress rules do not allow its address'}.`),
-    cure: 'Restart the emulator with the option that is named, or with --forward-ipn to send all IPNs to your receiver.',
+    ...said('bad', `It was not sent: ${describeEgress(refused)}.`, FIXES.egress),
     action: null,
   };
 }
@@ -119,19 +120,16 @@ const READ = 8_192;
 const readPart = (body: string | null): string =>
   body === null || body.length <= 2 * READ ? (body ?? '') : `${body.slice(0, READ)}\n${body.slice(-READ)}`;
 
-/** A body without what looks like its signature. */
-const unsigned = (body: string): string => body.replace(/[0-9a-f]{64}/i, '');
-
-/** What a fault rule did to the attempt; undefined where none was at work. */
+/** What a fault rule did to the attempt; undefined where none changed or replaced it. */
 export function faultBehind(delivery: Delivery, attempt: KnownAttempt): Diagnosis | undefined {
-  const { error, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
-  const told = /^fault rule: (.*?)(?: \(gateway-sim .*)?$/s.exec(error ?? '')?.[1];
-  const fault = faultOf(attempt);
-  const isOdd = fault !== null && requestBody !== delivery.body && delivery.signedWith !== '';
-  if (told === undefined && !isOdd) return undefined;
-  const isSignature = unsigned(requestBody) === unsigned(delivery.body);
-  const cause = told === undefined ? `${fault}.` : `Fault: ${told.replace(/\.$/, '')} (your rule).`;
-  if (told === undefined && isSignature && error === null && !saysRefused(readPart(responseBody))) {
+  const { fault, failure, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
+  if (fault === null) return undefined;
+  const instead = insteadOfSending(fault);
+  const isChanged = requestBody !== delivery.body && delivery.signedWith !== '';
+  if (instead === undefined && !isChanged) return undefined;
+  const cause = instead === undefined ? `${faultOf(attempt)}.` : `Fault: ${instead} (your rule).`;
+  const isSignature = fault.corruptSignature && !fault.truncate && !fault.malformed;
+  if (isSignature && instead === undefined && failure === null && !saysRefused(readPart(responseBody))) {
     const accepted = `${cause} The receiver accepted it (${responseStatus}): it does not check the signature.`;
     return {
       ...said('bad', accepted, CHECK_SIGNATURE),
@@ -140,8 +138,7 @@ export function faultBehind(delivery: Delivery, attempt: KnownAttempt): Diagnosi
     };
   }
   const answered = responseHeaders.length ? ` The receiver answered ${responseStatus}.` : '';
-  const cure = 'It was done on purpose: the receiver is not to blame.';
-  return { ...said('waiting', cause + answered, cure), action: 'faults' };
+  return { ...said('waiting', cause + answered, FIXES.fault), action: 'faults' };
 }
 
 const CHECK_SIGNATURE = 'Compare the signature with your own, and answer 400 where it differs.';
@@ -149,23 +146,17 @@ const CHECK_SIGNATURE = 'Compare the signature with your own, and answer 400 whe
 /** Statuses with which a receiver rejects what it has checked; the others say nothing of a forgery. */
 const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409, 410, 412, 422]);
 
-function ofForged(
-  what: string,
-  verdict: Verdict,
-  { requestBody, responseStatus: status, responseHeaders: headers, responseBody, error }: KnownAttempt,
-): Diagnosis {
+function ofForged(what: string, verdict: Verdict, attempt: KnownAttempt): Diagnosis {
+  const { requestBody, responseStatus: status, responseHeaders: headers, responseBody } = attempt;
+  const error = errorOf(attempt);
   const body = readPart(responseBody);
   if (status === null)
     return said('waiting', `It is not known what the receiver does with a forged IPN (${what}): ${error}.`);
   const problem = answerProblem({ status, headers, body });
   if (error === null ? problem : !REJECTS.has(status)) {
-    const { cause = `It answered ${status}.`, cure = 'Look at the log of your receiver.' } = problem ?? {};
+    const { cause = `It answered ${status}.`, fix = 'Look at the log of your receiver.' } = problem ?? {};
     return {
-      ...said(
-        'waiting',
-        `It is not known what the receiver does with a forged IPN (${what}). ${cause}`,
-        cure,
-      ),
+      ...said('waiting', `It is not known what the receiver does with a forged IPN (${what}). ${cause}`, fix),
       action: 'resend',
     };
   }
@@ -178,11 +169,11 @@ function ofForged(
   const missing = verdict.authentic
     ? 'It does not compare what the signature does not cover: status and currency.'
     : 'It does not check the signature.';
-  const cure = verdict.authentic
+  const fix = verdict.authentic
     ? 'Take success alone for a payment, and compare amount and currency with those of the order.'
     : `${CHECK_SIGNATURE} Then send this copy again: it must be rejected.`;
   return {
-    ...said('bad', `Your receiver accepted a forged IPN (${what}). ${missing}`, cure),
+    ...said('bad', `Your receiver accepted a forged IPN (${what}). ${missing}`, fix),
     code: verdict.authentic ? null : expectedSignature(requestBody),
   };
 }
@@ -193,7 +184,8 @@ function ofGenuine(
   dialect: AppParts['dialect'],
   state: Delivery['state'],
 ): Diagnosis {
-  const { responseStatus: status, responseHeaders: headers, responseBody, error } = attempt;
+  const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
+  const error = errorOf(attempt);
   const body = readPart(responseBody);
   const isRejected = error !== null || saysRefused(body);
   const computed = computedByReceiver(body, attempt.requestBody, merchant, dialect);
@@ -201,7 +193,7 @@ function ofGenuine(
   if (computed !== undefined && (isRejected || computed.signed !== null))
     return ofComputed(computed, attempt);
   const problem = answerProblem({ status, headers, body });
-  if (problem) return said('bad', problem.cause, problem.cure);
+  if (problem) return said('bad', problem.cause, problem.fix);
   const words = ownWords(body);
   const saying = words === undefined ? '' : `: “${words}”`;
   if (error === null) {
@@ -217,16 +209,16 @@ function ofGenuine(
     status === null
       ? `${error[0]?.toUpperCase()}${error.slice(1)}`
       : `The receiver answered ${status}${saying || ': expected 2xx'}`;
-  return { ...said('bad', `${cause}.`, cureOf(attempt, state)), to: otherScheme(attempt) };
+  return { ...said('bad', `${cause}.`, fixOf(attempt, state)), to: otherScheme(attempt) };
 }
 
 function ofComputed({ value, reason, signed }: ComputedSignature, { requestBody }: KnownAttempt): Diagnosis {
   const what = signed ? 'something else' : 'the right text in a wrong way';
   const cause = `Your code signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
-  const cure = signed
+  const fix = signed
     ? 'Sign data.amount and identifier with the secret key, exactly as they came.'
     : 'Compute it as in the line below.';
-  return { ...said('bad', cause, cure), signed, code: expectedSignature(requestBody) };
+  return { ...said('bad', cause, fix), signed, code: expectedSignature(requestBody) };
 }
 
 const REJECTED =
@@ -236,20 +228,24 @@ const anotherKey = (signature: string) =>
   `Its answer shows a signature (${signature.slice(0, 8)}…) that no usual mistake explains: check that your receiver has this merchant's secret key.`;
 
 /** The address that the failure asks for, where only the scheme was wrong. */
-function otherScheme({ error, url }: KnownAttempt): string | null {
-  const scheme = /begins with (https?:)\/\/$/.exec(error ?? '')?.[1];
-  return scheme === undefined ? null : url.replace(/^https?:/i, scheme);
+function otherScheme({ failure, url }: KnownAttempt): string | null {
+  if (failure?.code === 'expects_https') return url.replace(/^http:/i, 'https:');
+  return failure?.code === 'expects_http' ? url.replace(/^https:/i, 'http:') : null;
 }
 
-function cureOf(attempt: KnownAttempt, state: Delivery['state']): string {
-  const { responseStatus: status, responseBody, requestBody, error } = attempt;
-  const again = state === 'failed' ? 'then resend it' : 'the emulator tries again by itself';
-  if (status === null) return noAnswerCure(error ?? '') ?? `Start your receiver at this address; ${again}.`;
+function fixOf(attempt: KnownAttempt, state: Delivery['state']): string {
+  const { responseStatus: status, responseBody, requestBody, failure } = attempt;
+  const again = state === 'failed' ? 'Then resend it.' : 'The emulator tries again by itself.';
+  if (status === null) {
+    const { code } = failure ?? { code: 'other' };
+    const isTransient = code === 'connection_refused' || code === 'other';
+    return isTransient ? `${FIXES[code]} ${again}` : FIXES[code];
+  }
   if (status === 400 || status === 403 || status === 422) {
     const other = readPart(responseBody)
       .match(/\b[0-9a-f]{64}\b/gi)
       ?.find((value) => !requestBody.includes(value));
     return other === undefined ? REJECTED : `${REJECTED} ${anotherKey(other)}`;
   }
-  return `Answer 2xx when all went well; ${again}.`;
+  return `${FIXES.answered} ${again}`;
 }

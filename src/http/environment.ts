@@ -38,10 +38,10 @@ export interface AppParts extends UseCases {
 
 /**
  * What a handler of the service tells the request log beside status and time. A status only where the answer did not go
- * out by the usual way.
+ * out by the usual way. Only a request to the service has an id.
  */
 export type RequestNotes = Partial<
-  Pick<RecordedRequest, 'requestBody' | 'responseBody' | 'paymentId' | 'status' | 'notes'>
+  Pick<RecordedRequest, 'id' | 'requestBody' | 'responseBody' | 'paymentId' | 'status' | 'notes' | 'fault'>
 >;
 
 export interface AppEnvironment {

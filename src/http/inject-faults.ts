@@ -1,6 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
-import { corrupted, describeEffects, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
+import { corrupted, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { type FaultRoute, MODES } from '../contract/vocabulary.ts';
 import type { FaultSubject } from '../domain/faults.ts';
@@ -11,8 +11,6 @@ import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 
 /** What the log shows as status of a response that never went out whole: "no response", as web servers log it. */
 const NO_RESPONSE = 444;
-/** How the log begins what a rule did to a request. */
-export const FAULT_NOTE = 'fault rule: ';
 /** Statuses whose responses have no body. */
 const BODILESS = new Set([204, 205, 304]);
 
@@ -37,15 +35,12 @@ async function inject(
     await next();
     return undefined;
   }
-  const exchange = c.get('exchange');
-  const words = FAULT_NOTE + describeEffects(rule);
-  exchange.notes = [words];
+  c.get('exchange').fault = rule;
   // A stop does not wait for a latency.
   await realPause(faults.rules.latencyOf(rule), runtime.stopped);
   if (rule.drop) return drop(c);
   if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject, dialect);
   await next();
-  exchange.notes = [words, ...(exchange.notes ?? []).filter((note) => note !== words)];
   if (rule.truncate) await truncate(c);
   else if (rule.malformed) await malform(c, rule);
   return undefined;

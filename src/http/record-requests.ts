@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
+import { describeEffects } from '../contract/active-fault.ts';
 import type { GatewayError } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import { timestamp } from '../contract/timestamp.ts';
@@ -14,6 +15,7 @@ export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironmen
     const notes: RequestNotes = {};
     c.set('exchange', notes);
     if (c.req.path.startsWith('/_sim')) return next();
+    notes.id = parts.events.nextRequestId();
     const started = performance.now();
     await next();
     const request = {
@@ -39,7 +41,9 @@ export function recordRequest(
   started: number,
   { events, clock }: Pick<AppParts, 'events' | 'clock'>,
 ): RecordedRequest {
+  const { fault = null } = notes;
   return events.record({
+    id: notes.id,
     at: timestamp(clock.now()),
     ...request,
     requestBody: beginning(notes.requestBody ?? null),
@@ -47,7 +51,8 @@ export function recordRequest(
     responseBody: notes.responseBody ?? null,
     durationMs: Math.round((performance.now() - started) * 10) / 10,
     paymentId: notes.paymentId ?? null,
-    notes: notes.notes ?? [],
+    fault,
+    notes: [...(fault ? [`fault rule: ${describeEffects(fault)}`] : []), ...(notes.notes ?? [])],
   });
 }
 

@@ -12,6 +12,8 @@ export interface Step {
   /** `requested`: a request about the payment that changed nothing about it. */
   event: TimelineEvent | 'requested';
   detail: string | null;
+  /** Of the request that caused it, in the request log; null for none. */
+  requestId: number | null;
   /** By the emulator's clock, in milliseconds since 1970; it took real time from there to `end`. */
   at: number;
   end: number;
@@ -28,33 +30,13 @@ export interface Step {
   views?: number;
 }
 
-/** Steps that one request leads to, in this order. */
-type Result = readonly TimelineEvent[];
-
-const SETTLES: Result = ['settled', 'redirected'];
-
-/** By what ends its path: the results that a form of the checkout can have, one of which it has. */
-const RESULTS: Readonly<Record<string, readonly Result[]>> = {
-  email: [['email_refused'], ['email_entered', 'code_sent']],
-  code: [['code_refused'], SETTLES],
-  resend: [['code_sent']],
-  cancel: [SETTLES],
-  panel: [SETTLES],
-};
-
-/** A request is recorded when it ends, in whole tenths of milliseconds; its steps may be rounded the other way. */
-const SLACK_MS = 5;
-
 /** All steps of a payment in their order, each with the request behind it while the request log holds that. */
 export function storyOf(payment: Payment, parts: AppParts): Step[] {
   const steps = stepsOf(payment, parts);
   const requests = parts.events.exchanges().filter(({ paymentId }) => paymentId === payment.id);
-  const free = steps.filter(({ ipn }) => !ipn).toReversed();
   const others: Step[] = [];
-  // Newest first, as the log may have forgotten the oldest.
   for (const request of requests) {
-    const led = takeSteps(free, request, resultsOf(payment, request, parts));
-    const first = led.at(-1);
+    const [first, ...more] = steps.filter(({ requestId }) => requestId === request.id);
     const shown = maskedRequest(request, parts);
     if (!first) {
       others.push(withoutStep(shown));
@@ -62,8 +44,8 @@ export function storyOf(payment: Payment, parts: AppParts): Step[] {
     }
     first.request = shown;
     first.end = first.at + request.durationMs;
-    first.location = led.find(({ event }) => event === 'redirected')?.detail;
-    for (const step of led.slice(0, -1)) step.requestedBy = first.id;
+    first.location = [first, ...more].find(({ event }) => event === 'redirected')?.detail;
+    for (const step of more) step.requestedBy = first.id;
   }
   return withoutIdleViews([...steps, ...others].sort((one, other) => one.at - other.at));
 }
@@ -91,13 +73,13 @@ function withoutIdleViews(steps: readonly Step[]): Step[] {
 function stepsOf(payment: Payment, { payments, state }: AppParts): Step[] {
   const counts = new Map<string, number>();
   const attempts = new Map<string, { number: number; end: number }>();
-  return payments.timeline(payment).flatMap(({ at: time, event, detail, deliveryId, attempt }) => {
+  return payments.timeline(payment).flatMap(({ at: time, event, detail, requestId, deliveryId, attempt }) => {
     const at = Date.parse(time);
     const delivery = state.current.deliveries.get(deliveryId ?? '');
     if (!delivery) {
       const count = (counts.get(event) ?? 0) + 1;
       counts.set(event, count);
-      return [{ id: `step-${event.replaceAll('_', '-')}-${count}`, event, detail, at, end: at }];
+      return [{ id: `step-${event.replaceAll('_', '-')}-${count}`, event, detail, requestId, at, end: at }];
     }
     const before = attempts.get(delivery.id);
     const number = attempt?.number ?? delivery.attemptCount + 1;
@@ -105,41 +87,13 @@ function stepsOf(payment: Payment, { payments, state }: AppParts): Step[] {
     attempts.set(delivery.id, { number, end });
     const ipn = { delivery, number, attempt };
     const waited = before && { waited: Math.max(0, at - before.end) };
-    return [{ id: attemptId(delivery.id, number), event, detail, at, end, ipn, ...waited }];
+    return [{ id: attemptId(delivery.id, number), event, detail, requestId, at, end, ipn, ...waited }];
   });
 }
 
 /** The id of the step that an attempt is, also before it was made. */
 export function attemptId(deliveryId: string, number: number): string {
   return `step-${deliveryId}-${number}`;
-}
-
-function resultsOf({ mode }: Payment, request: RecordedRequest, { dialect }: AppParts): readonly Result[] {
-  const { target, method, status } = request;
-  const path = target.split('?', 1)[0] ?? '';
-  if (path === dialect.paths.initiate[mode]) return [['initiated']];
-  const checkout = dialect.paths.checkout[mode];
-  if (path === checkout) return status === 200 ? [['opened']] : status === 303 ? [['redirected']] : [];
-  const name = path.startsWith(`${checkout}/`) ? path.slice(checkout.length + 1) : '';
-  return method === 'POST' && Object.hasOwn(RESULTS, name) ? (RESULTS[name] ?? []) : [];
-}
-
-/**
- * Takes the steps that a request led to out of those that no request has yet. Both newest first.
- *
- * @param results one of which it had: that of the newest step
- */
-function takeSteps(free: Step[], request: RecordedRequest, results: readonly Result[]): Step[] {
-  const end = Date.parse(request.at) + SLACK_MS;
-  const begin = end - request.durationMs - 2 * SLACK_MS;
-  const isIn = ({ event, at }: Step, result: Result) =>
-    result.some((one) => one === event) && at >= begin && at <= end;
-  const newest = free.find((step) => results.some((result) => isIn(step, result)));
-  const had = newest && results.find((result) => isIn(newest, result));
-  const names = new Set<string>(had);
-  const taken = free.filter((step) => had && isIn(step, had) && names.delete(step.event));
-  for (const step of taken) free.splice(free.indexOf(step), 1);
-  return taken;
 }
 
 function withoutStep(request: RecordedRequest): Step {
@@ -149,6 +103,7 @@ function withoutStep(request: RecordedRequest): Step {
     id: `step-request-${id}`,
     event: 'requested',
     detail: notes.join('. ') || null,
+    requestId: id,
     at: end - durationMs,
     end,
     request,

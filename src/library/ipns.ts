@@ -1,3 +1,4 @@
+import { outcomeOf } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Delivery, DeliveryFilter, Ipns } from './api.ts';
 import { requireObject, requireReference } from './arguments.ts';
@@ -45,7 +46,7 @@ async function whyNone(server: ControlServer, payment: string | undefined): Prom
 function describeDelivery(delivery: Delivery): string {
   const { id, identifier, state, url, forwardedTo, attempts, note } = delivery;
   const last = attempts.at(-1);
-  const outcome = last ? (last.error ?? `answered ${last.responseStatus}`) : 'not attempted yet';
+  const outcome = last ? outcomeOf(last) : 'not attempted yet';
   const count = attempts.length > 1 ? `, ${attempts.length} attempts` : '';
   const destination = forwardedTo === null ? `to ${url}` : `forwarded to ${forwardedTo}`;
   return `IPN ${id} of "${identifier}" ${destination} is ${state}: ${note ?? outcome}${count}`;

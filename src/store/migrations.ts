@@ -21,7 +21,34 @@ export interface Migration {
  * Every step since version 1, in order. A change of a record needs none where its schema has a default for what older
  * records lack, as `auto` of payments and `once` of deliveries have.
  */
-export const MIGRATIONS: readonly Migration[] = [];
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    from: 1,
+    describe: 'what went wrong with attempts, and what happened to payments, becomes data',
+    migrate: ({ payments, deliveries, attempts, ...rest }) => ({
+      ...rest,
+      ...each('payments', payments, ({ history, ...payment }) => ({
+        ...payment,
+        ...each('history', history, ({ detail, ...event }) => ({ ...event, value: detail })),
+      })),
+      ...each('deliveries', deliveries, ({ note: _, ...delivery }) => delivery),
+      ...each('attempts', attempts, ({ error, ...attempt }) => ({
+        ...attempt,
+        failure: typeof error === 'string' ? { code: 'other', message: error } : null,
+      })),
+    }),
+  },
+];
+
+type RawRecord = Record<string, unknown>;
+
+/** A list with each of its records changed, by its name; what is no list is left for the schema to refuse. */
+function each(name: string, list: unknown, change: (record: RawRecord) => RawRecord): RawRecord {
+  if (list === undefined) return {};
+  const isRecord = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const changed = (one: unknown) => (isRecord(one) ? change(one as RawRecord) : one);
+  return { [name]: Array.isArray(list) ? list.map(changed) : list };
+}
 
 /** Version of the file format: what the last step makes. */
 export const SNAPSHOT_VERSION = MIGRATIONS.length + 1;

@@ -98,7 +98,7 @@ export type StoredChange = Change & { reset?: true };
 
 /** A change as JSON, as `parseChange` takes it. */
 export function changeText(change: StoredChange): string {
-  return JSON.stringify(SNAPSHOT_VERSION === 1 ? change : { version: SNAPSHOT_VERSION, ...change });
+  return JSON.stringify({ version: SNAPSHOT_VERSION, ...change });
 }
 
 const CHANGE_KEYS = new Set(['reset', 'removed', ...SNAPSHOT_KEYS]);

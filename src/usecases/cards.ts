@@ -87,6 +87,7 @@ function recordDeclined({ events, clock }: UseCaseParts, request: DeclinedReques
   events.record({
     ...request,
     at: timestamp(clock.now()),
+    fault: null,
     method: 'POST',
     requestHeaders: {},
     durationMs: 0,

@@ -23,8 +23,9 @@ export function checkoutUseCases(parts: UseCaseParts) {
       return rule(state, current);
     });
   return {
-    enterEmail: (payment: Payment, email: string): Promise<CheckoutProblem | null> =>
-      step(payment, (state, current) => enterEmail(state, current, email, context())),
+    /** @param requestId of the request that asks for it, if one does: here and below */
+    enterEmail: (payment: Payment, email: string, requestId?: number): Promise<CheckoutProblem | null> =>
+      step(payment, (state, current) => enterEmail(state, current, email, context(requestId))),
 
     /** The customer goes back to the first step. */
     changeEmail: (payment: Payment): Promise<null> => step(payment, (_, current) => changeEmail(current)),
@@ -33,23 +34,23 @@ export function checkoutUseCases(parts: UseCaseParts) {
     codeProblem: (payment: Payment): CheckoutProblem | null => deadCode(store.state, payment, context().now),
 
     /** The customer asks for a new code (live mode). */
-    resendCode: (payment: Payment): Promise<null> =>
+    resendCode: (payment: Payment, requestId?: number): Promise<null> =>
       step(payment, (_, current) =>
         current.mode === 'live' && current.payerEmail !== null
-          ? sendCode(current, current.payerEmail, context())
+          ? sendCode(current, current.payerEmail, context(requestId))
           : { change: {}, result: null },
       ),
 
     /** The customer enters the verification code; the right one pays. */
-    async enterCode(payment: Payment, code: string): Promise<StepResult> {
+    async enterCode(payment: Payment, code: string, requestId?: number): Promise<StepResult> {
       const { delivery } = parts.settings;
-      const given = context();
+      const given = context(requestId);
       const outcome = await step<CheckoutProblem | Settlement>(payment, (state, current) => {
         if (stepOf(current) !== 'code') {
           throw new GatewayError('wrong_state', 'the e-mail comes before the verification code');
         }
         const problem = codeProblem(state, current, code, given);
-        if (problem) return refuseCode(current, code, problem, given.now);
+        if (problem) return refuseCode(current, code, problem, given);
         return settle(state, current, { outcome: 'approve', delivery, by: 'customer' }, given);
       });
       if (typeof outcome === 'string') return { problem: outcome };

@@ -31,10 +31,17 @@ export class EventLog {
   readonly #clock: Clock;
   #seq = 0;
   #requestId = 0;
+  /** Tells the ids of this run from those that events of an earlier one carry. */
+  readonly #run: string;
 
-  /** Turns every change that is stored from now on into events. */
-  constructor(store: Store, clock: Clock) {
+  /**
+   * Turns every change that is stored from now on into events.
+   *
+   * @param run another text at each start
+   */
+  constructor(store: Store, clock: Clock, run: string) {
     this.#clock = clock;
+    this.#run = run;
     store.onChange((change, replaced, before) => {
       if (!replaced) this.#onChange(change, before);
     });
@@ -61,12 +68,29 @@ export class EventLog {
     this.#emit({ type: 'delivery', delivery, step: 'waiting', underWay });
   }
 
-  record(request: Omit<RecordedRequest, 'id'>): RecordedRequest {
+  /** The id of a request that has just come. */
+  nextRequestId(): number {
+    return ++this.#requestId;
+  }
+
+  /** The id of a request as events of a payment carry it. */
+  storedRequestId(id: number): string {
+    return `${this.#run}-${id}`;
+  }
+
+  /** The id of the request that an event carries; null where it is of an earlier run. */
+  requestIdOf(stored: string | undefined): number | null {
+    const [run, id] = stored?.split('-') ?? [];
+    return run === this.#run ? Number(id) : null;
+  }
+
+  /** @param request with its id where it has had one since it came */
+  record(request: Omit<RecordedRequest, 'id'> & { id?: number | undefined }): RecordedRequest {
     const newest = this.#requests.items.at(-1)?.requestHeaders;
     // A client sends the same headers with each of its requests.
     const areOld = newest !== undefined && areEqual(newest, request.requestHeaders);
     const requestHeaders = areOld ? newest : request.requestHeaders;
-    const exchange = { id: ++this.#requestId, ...request, requestHeaders };
+    const exchange = { ...request, id: request.id ?? this.nextRequestId(), requestHeaders };
     const characters = charactersIn(exchange) + (areOld ? 0 : charactersOf(requestHeaders));
     this.#requests.add(exchange, characters);
     this.#emit({ type: 'request', exchange }, characters);
@@ -91,7 +115,8 @@ export class EventLog {
 
   /** The requests that are kept, newest first. */
   exchanges(): RecordedRequest[] {
-    return this.#requests.items.toReversed();
+    // They are recorded when they have been answered.
+    return this.#requests.items.toSorted((one, other) => other.id - one.id);
   }
 
   /** The events after a sequence number, oldest first. */

@@ -1,9 +1,11 @@
 import type { AttemptUnderWay } from '../contract/delivery.ts';
+import { describeEgress } from '../contract/describe-delivery.ts';
 import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
-import { GatewayError } from '../contract/error.ts';
+import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import { allowableHost, type EgressFailure } from '../contract/failure.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 import { type FireRequest, fire, requireDelivery, resend } from '../domain/resend.ts';
-import { wasRefused } from '../domain/retry.ts';
+import { egressFailure } from '../domain/retry.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
@@ -70,7 +72,8 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
         if (courier.isUnderWay(deliveryId)) await afterAttempt(find(deliveryId), attemptMs);
         const made = await store.commit((state) => resend(state, deliveryId, to, context()));
         const after = await afterAttempt(made, attemptMs);
-        if (wasRefused(after)) throw refusedResend(after);
+        const refused = egressFailure(store.state, after);
+        if (refused) throw notSent('egress_refused', after, refused);
         requireAttempt(made, after, context().now, attemptMs);
         return after;
       }),
@@ -84,8 +87,10 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
       const made = await store.commit((state) => fire(state, request, context()));
       const limit = Math.min((request.delayMs ?? 0) * made.length + attemptMs, LONGEST_FIRE_WAIT_MS);
       const fired = await Promise.all(made.map((delivery) => afterAttempt(delivery, limit)));
-      const refused = fired.find(wasRefused);
-      if (refused) throw new GatewayError('forbidden', notSent(refused), { hint: remedyOf(refused) });
+      for (const delivery of fired) {
+        const refused = egressFailure(store.state, delivery);
+        if (refused) throw notSent('forbidden', delivery, refused);
+      }
       return fired;
     },
   };
@@ -100,16 +105,15 @@ function requireAttempt(made: Delivery, after: Delivery, now: number, limitMs: n
   });
 }
 
-function refusedResend(delivery: Delivery): GatewayError {
-  return new GatewayError('egress_refused', notSent(delivery), { hint: remedyOf(delivery) });
+function notSent(code: ErrorCode, { id }: Delivery, failure: EgressFailure): GatewayError {
+  return new GatewayError(code, `IPN ${id} was not sent: ${describeEgress(failure)}`, {
+    hint: fixOf(id, failure),
+  });
 }
 
-const notSent = ({ id, note }: Delivery) => `IPN ${id} was not sent: ${note}`;
-
-/** The option that the egress guard named; where there is none, the emulator itself was the address. */
-function remedyOf({ id, note }: Delivery): Hint {
-  const [, host] = /--allow-ipn-host ([^\s)]+)/.exec(note ?? '') ?? [];
-  return host === undefined
+function fixOf(id: string, failure: EgressFailure): Hint {
+  const host = allowableHost(failure);
+  return host === null
     ? hint`No option allows that. Send it to your receiver: ${command('ipn resend', id, '--to', '<url>')}`
     : hint`Start the emulator with ${option('allowIpnHost', host)}, or send IPNs somewhere else with ${option('forwardIpn', '<url>')}.`;
 }

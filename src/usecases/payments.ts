@@ -1,6 +1,6 @@
 import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { PaymentEvent, TimelineEntry } from '../contract/payment.ts';
+import type { PaymentEvent, PaymentStep, TimelineEntry } from '../contract/payment.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
 import { initiateRemedy } from '../domain/initiate-remedy.ts';
 import { type InitiateCommand, initiate, requirePayment, withEvent } from '../domain/payment.ts';
@@ -12,7 +12,7 @@ import {
   settle,
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
-import { timeline } from '../domain/timeline.ts';
+import { paymentSteps, timeline } from '../domain/timeline.ts';
 import type { UseCaseParts } from './use-cases.ts';
 
 /** How a payment is to be settled. */
@@ -21,6 +21,7 @@ export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
   delivery?: DeliveryOrder | undefined;
   /** Wait for the end of the first attempt, however long its own time-out is, whatever the order. */
   awaitDelivery?: boolean | undefined;
+  requestId?: number | undefined;
 }
 
 /** What settling led to. */
@@ -34,7 +35,7 @@ export interface Settled {
 export type Payments = ReturnType<typeof paymentUseCases>;
 
 export function paymentUseCases(parts: UseCaseParts) {
-  const { store, settings, context } = parts;
+  const { store, settings, context, events } = parts;
   return {
     /** The payment that an id or a merchant's identifier names. @throws GatewayError `not_found` */
     require: (reference: string): Payment => requirePayment(store.state, reference),
@@ -46,9 +47,15 @@ export function paymentUseCases(parts: UseCaseParts) {
       throw new GatewayError('not_found', 'there is no payment with this payment_id');
     },
 
-    timeline: (payment: Payment): TimelineEntry[] => timeline(payment, store.state),
-    initiate: (command: InitiateCommand, mode: Mode): Promise<Payment> =>
-      store.commit((state) => initiate(state, command, mode, context())),
+    /** What happened to a payment itself, in order; its first step is its initiation. */
+    steps: (payment: Payment): PaymentStep[] => paymentSteps(payment, (stored) => events.requestIdOf(stored)),
+
+    timeline: (payment: Payment): TimelineEntry[] =>
+      timeline(payment, store.state, (stored) => events.requestIdOf(stored)),
+
+    /** @param requestId of the request that asks for it, if one does: here and below */
+    initiate: (command: InitiateCommand, mode: Mode, requestId?: number): Promise<Payment> =>
+      store.commit((state) => initiate(state, command, mode, context(requestId))),
 
     /** The error of a refused initiate with what its request lacks, for the log. */
     explained(failed: GatewayError, readLoosely: () => InitiateCommand): GatewayError {
@@ -61,16 +68,21 @@ export function paymentUseCases(parts: UseCaseParts) {
     async settle(reference: string, command: SettleCommand): Promise<Settled> {
       const delivery = command.delivery ?? settings.delivery;
       const settlement = await store.commit((state) =>
-        settle(state, requirePayment(state, reference), { ...command, delivery }, context()),
+        settle(state, requirePayment(state, reference), { ...command, delivery }, context(command.requestId)),
       );
       return afterSettling(parts, settlement, delivery, command.awaitDelivery);
     },
 
     /** Records in a payment's history that something happened to it. */
-    async note(payment: Payment, event: PaymentEvent['event'], detail: string | null = null): Promise<void> {
+    async note(
+      payment: Payment,
+      event: PaymentEvent['event'],
+      value: string | null,
+      requestId?: number,
+    ): Promise<void> {
       const current = store.state.payments.get(payment.id);
       // A reset may have removed it meanwhile: then it must not come back.
-      const noted = current && withEvent(current, context().now, event, detail);
+      const noted = current && withEvent(current, context(requestId), event, value);
       if (noted && noted !== current)
         await store.commit(() => ({ change: { payments: [noted] }, result: null }));
     },

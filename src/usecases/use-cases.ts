@@ -23,7 +23,8 @@ export interface UseCaseParts {
   clock: Clock;
   courier: Courier;
   settings: Settings;
-  context: () => Context;
+  /** @param requestId of the request that causes what follows */
+  context: (requestId?: number) => Context;
   /** Never seeded: keys are made of it. */
   random: RandomBytes;
   events: EventLog;

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { placesOf } from '../../src/cli/completion/command-tree.ts';
+import { TAMPERINGS } from '../../src/contract/tampering.ts';
 import {
   CARD_STATUSES,
   DELIVERY_ORDERS,
@@ -10,7 +11,6 @@ import {
   IPN_FORMATS,
   MODES,
   PAYMENT_STATUSES,
-  TAMPERINGS,
 } from '../../src/contract/vocabulary.ts';
 import { run, runJson } from '../helpers/cli.ts';
 import { PROGRAM, withCommandsBelow } from '../helpers/commands.ts';

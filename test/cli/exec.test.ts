@@ -131,7 +131,8 @@ describe('exec', () => {
       const cwd = await temporaryFolder();
       const name = signal.slice(3);
       // Time for a second one to come.
-      const script = `trap 'echo got ${name} >> said' ${name}; echo up > said; sleep 1000 & wait; sleep 0.1; exit 9`;
+      const script = `trap 'echo got ${name} >> said; got=1' ${name}; echo up > said
+        until [ "$got" ]; do sleep 0.02; done; sleep 0.1; exit 9`;
       const running = launch(['exec', ...sh(script)], { cwd });
       const said = () => readFile(join(cwd, 'said'), 'utf8').catch(() => '');
       await expect.poll(said).toBe('up\n');

@@ -34,12 +34,12 @@ describe('a line of the log', () => {
       ...{ id: 'ipn_1', paymentId: null, merchantId: 'mer_1', identifier: 'order-1', status: 'success' },
       ...{ url: 'http://localhost/ipn', forwardedTo: null, contentType: '', body: '', signedText: '' },
       ...{ state: 'delivered', once: false, createdAt: '2026-01-15T10:00:00.000Z', underWay: null },
-      ...{ nextAttemptAt: null, note: null },
+      ...{ nextAttemptAt: null, note: null, tampered: [], signedAnew: false, postponedBy: null },
       attempts: [
         {
           ...{ id: 'att_1', number: 1, startedAt: '2026-01-15T10:00:01.000Z', durationMs: 8_000 },
           ...{ url: 'http://localhost/ipn', requestHeaders: [], requestBody: '', responseHeaders: [] },
-          ...{ responseStatus: 200, responseBody: '', error: null },
+          ...{ responseStatus: 200, responseBody: '', failure: null, fault: null, error: null },
         },
       ],
     };

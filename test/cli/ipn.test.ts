@@ -215,7 +215,7 @@ describe('ipn fire', () => {
     const receiver = await startReceiver([{ status: 401 }]);
     const { options } = await running();
     const { stdout, stderr } = await run(['ipn', 'fire', '--to', receiver.url, '--tamper', 'case'], options);
-    expect(stdout).toMatch(/^Note +tampered with: case$/m);
+    expect(stdout).toMatch(/^Note +tampered with: letter case of the signature$/m);
     expect(stderr).toMatch(/^Both sides of it: .* ipn show ipn_\w+\n$/);
   });
 

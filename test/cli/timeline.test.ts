@@ -27,6 +27,9 @@ function delivery(changes: Partial<DeliveryView> = {}): DeliveryView {
     createdAt: '2026-01-15T10:30:00.000Z',
     nextAttemptAt: null,
     note: null,
+    tampered: [],
+    signedAnew: false,
+    postponedBy: null,
     attempts: [],
     underWay: null,
     forwardedTo: null,
@@ -55,6 +58,8 @@ function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): Deliv
       ['Content-Type', 'text/plain'],
     ],
     responseBody: 'né',
+    failure: { code: 'answered' },
+    fault: null,
     error: 'redirects are not followed',
     ...changes,
   };

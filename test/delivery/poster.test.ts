@@ -1,15 +1,27 @@
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describeFailure, errorOf } from '../../src/contract/describe-delivery.ts';
 import { Egress } from '../../src/delivery/egress.ts';
-import { Poster, type PostRequest, type PostResult } from '../../src/delivery/poster.ts';
-import { describeAnswer, describeFailure } from '../../src/delivery/sender.ts';
+import { Poster, type PostRequest } from '../../src/delivery/poster.ts';
+import { failureOf, failureOfAnswer } from '../../src/delivery/sender.ts';
 import { gate, type Receiver, startReceiver } from '../helpers/receiver.ts';
 
-function poster(egress = new Egress([], () => undefined)): Poster {
+/** What posts, and says in words what came of it. */
+function poster(egress = new Egress([], () => undefined)) {
   const made = new Poster(egress);
   onTestFinished(() => made.close());
-  return made;
+  return {
+    async post(request: PostRequest) {
+      const report = await made.post(request);
+      return {
+        report: { ...report, error: errorOf(report) },
+        refused: report.failure?.code === 'egress',
+      };
+    },
+  };
 }
+
+type PostResult = Awaited<ReturnType<ReturnType<typeof poster>['post']>>;
 
 function request(url: string, changes: Partial<PostRequest> = {}): PostRequest {
   const body = changes.body ?? 'status=success&data%5Bamount%5D=100.00';
@@ -42,6 +54,9 @@ async function rawReceiver(bytes: string, then: (socket: Socket) => void): Promi
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
+
+const described = (error: unknown, url: string, trustBy?: string) =>
+  describeFailure(failureOf(error, url), { url }, trustBy);
 
 /** An address at which nothing listens: a receiver had this port a moment ago. */
 async function deadUrl(): Promise<string> {
@@ -238,7 +253,7 @@ describe('a post that brings no answer says why, in words', () => {
     ],
   ])('when OpenSSL says it with %s', (code, message) => {
     const error = Object.assign(new Error(message), { code });
-    expect(describeFailure(error, 'https://localhost:3000/ipn')).toBe(
+    expect(described(error, 'https://localhost:3000/ipn')).toBe(
       'localhost:3000 speaks plain http: use an address that begins with http://',
     );
   });
@@ -247,7 +262,7 @@ describe('a post that brings no answer says why, in words', () => {
     const message =
       '80:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:../x.c:1590:SSL alert number 70';
     const error = Object.assign(new Error(message), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
-    expect(describeFailure(error, 'https://localhost/ipn')).toBe(
+    expect(described(error, 'https://localhost/ipn')).toBe(
       'no secure connection to localhost: tlsv1 alert protocol version',
     );
   });
@@ -262,7 +277,7 @@ describe('a post that brings no answer says why, in words', () => {
     ['SELF_SIGNED_CERT_IN_CHAIN', 'the certificate of shop.example:3000 is not trusted: name its CA'],
   ])('when the system says %s', (code, text) => {
     const error = Object.assign(new Error('x'), { code });
-    expect(describeFailure(error, 'http://shop.example:3000/ipn', 'name its CA')).toBe(text);
+    expect(described(error, 'http://shop.example:3000/ipn', 'name its CA')).toBe(text);
   });
 
   it.each(['nonsense', 'ftp://127.0.0.1/', 'http://'])(
@@ -380,6 +395,7 @@ it.each([
   [399, 'redirects are not followed'],
   [400, 'expected 2xx'],
 ])('an answer of %s counts as it should', (status, problem) => {
-  const described = describeAnswer(status, []);
+  const failure = failureOfAnswer(status);
+  const described = failure && describeFailure(failure, { url: 'http://shop/', responseStatus: status });
   expect(described).toEqual(problem === null ? null : expect.stringContaining(problem));
 });

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { GatewayError } from '../../src/contract/error.ts';
-import { Egress } from '../../src/delivery/egress.ts';
+import { errorOf } from '../../src/contract/describe-delivery.ts';
+import { Egress, EgressError } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';
 import type { ReceiverTrust } from '../../src/delivery/receiver-trust.ts';
 import { readCertificates } from '../../src/tls/given-pair.ts';
@@ -23,10 +23,11 @@ async function post(url: string, trust: ReceiverTrust, egress = new Egress([], (
   const name = new URL(url).hostname;
   const poster = new Poster(egress, trust);
   onTestFinished(() => poster.close());
-  const { report, refused } = await poster.post({
+  const report = await poster.post({
     ...{ url, name, headers: [], body: '', timeoutMs: 60_000, signal: new AbortController().signal },
   });
-  return { status: report.responseStatus, error: report.error, refused };
+  const refused = report.failure?.code === 'egress';
+  return { status: report.responseStatus, error: errorOf(report), refused };
 }
 
 /** All names lead to this machine, as if that were a public address. */
@@ -38,7 +39,10 @@ class PublicNames extends Egress {
   override lookup(_port: number, { localOnly = false } = {}): LookupFunction {
     return (_name, _options, callback) =>
       localOnly
-        ? callback(new GatewayError('forbidden', 'it is not local'), '')
+        ? callback(
+            new EgressError({ code: 'egress', reason: 'public', host: 'x', address: null, port: 443 }),
+            '',
+          )
         : callback(null, [{ address: '127.0.0.1', family: 4 }]);
   }
 }

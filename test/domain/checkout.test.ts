@@ -54,18 +54,19 @@ describe('the e-mail in the sandbox', () => {
   });
 
   it.each([
-    ['wallet@example.com', 'email_not_test', 'wallet@example.com (the sandbox takes only its test e-mail)'],
-    ['not an address', 'email_invalid', 'not an address (this is no e-mail address)'],
-    ['', 'email_invalid', 'nothing (this is no e-mail address)'],
-    ['x'.repeat(5_000), 'email_invalid', `${'x'.repeat(60)}… (this is no e-mail address)`],
+    ['wallet@example.com', 'email_not_test', 'wallet@example.com'],
+    ['not an address', 'email_invalid', 'not an address'],
+    ['', 'email_invalid', ''],
+    ['x'.repeat(5_000), 'email_invalid', 'x'.repeat(320)],
   ])(
     '%j is refused as %s, kept in the history, and the payment stays on its step',
-    (given, problem, detail) => {
+    (given, problem, value) => {
       const { held, payment } = sandbox();
       expect(applied(held, enterEmail(held, payment, given, using))).toBe(problem);
       const after = stored(held, payment.id);
       expect(after).toMatchObject({ status: 'pending', payerEmail: null });
-      expect(after.history).toEqual([{ at: '2026-01-15T10:30:00.123Z', event: 'email_refused', detail }]);
+      const at = '2026-01-15T10:30:00.123Z';
+      expect(after.history).toEqual([{ at, event: 'email_refused', value, problem }]);
     },
   );
 
@@ -207,20 +208,21 @@ describe('the code in live mode', () => {
 
   it('that did not pass is in the history, and the payment stays pending', () => {
     const { payment } = liveWithCode();
-    const outcome = refuseCode(payment, ' 111 111', 'code_wrong', NOW);
+    const outcome = refuseCode(payment, ' 111 111', 'code_wrong', using);
     expect(outcome.result).toBe('code_wrong');
     expect(outcome.change.payments?.[0]?.history.at(-1)).toMatchObject({
       event: 'code_refused',
-      detail: '111 111 (wrong code)',
+      value: '111 111',
+      problem: 'code_wrong',
     });
     expect(outcome.change.payments?.[0]?.status).toBe('pending');
   });
 
   it('ends with the fifth wrong one, however full the history is; a new one has five tries again', () => {
     const { held, payment, message } = liveWithCode();
-    const full = { at: timestamp(NOW), event: 'opened', detail: null } as const;
+    const full = { at: timestamp(NOW), event: 'opened', value: null } as const;
     held.apply({ payments: [{ ...payment, history: Array.from({ length: 100 }, () => full) }] });
-    const refuse = () => applied(held, refuseCode(stored(held, payment.id), '111111', 'code_wrong', NOW));
+    const refuse = () => applied(held, refuseCode(stored(held, payment.id), '111111', 'code_wrong', using));
     for (let tries = 1; tries < 5; tries++) {
       expect(refuse()).toBe('code_wrong');
       expect(codeProblem(held, stored(held, payment.id), message.code, using)).toBeNull();
@@ -237,7 +239,7 @@ describe('the code in live mode', () => {
 
   it('is not spent by what is wrong for another reason', () => {
     const { payment } = liveWithCode();
-    const { change } = refuseCode({ ...payment, wrongCodes: 4 }, '111111', 'code_expired', NOW);
+    const { change } = refuseCode({ ...payment, wrongCodes: 4 }, '111111', 'code_expired', using);
     expect(change.payments?.[0]?.wrongCodes).toBe(4);
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deliveryOf } from '../../src/domain/ipn.ts';
-import { type AttemptReport, recordAttempt, SIGNED_ANEW } from '../../src/domain/retry.ts';
+import { type AttemptReport, egressFailure, recordAttempt } from '../../src/domain/retry.ts';
 import { encodeIpn, ipnFields } from '../../src/wire/documented/ipn.ts';
 import {
   applied,
@@ -45,7 +45,9 @@ describe('a new delivery', () => {
       attemptCount: 0,
       createdAt: '2026-01-15T10:30:00.123Z',
       nextAttemptAt: '2026-01-15T10:30:00.123Z',
-      note: null,
+      tampered: [],
+      signedAnew: false,
+      postponedBy: null,
     });
   });
 
@@ -59,7 +61,7 @@ describe('a new delivery', () => {
 });
 
 describe('an attempt', () => {
-  const REPORT: AttemptReport & { startedAt: string; refused: boolean } = {
+  const REPORT: AttemptReport & { startedAt: string } = {
     startedAt: '2026-01-15T10:30:00.100Z',
     durationMs: 23,
     url: 'http://127.0.0.1:3000/ipn?order=1',
@@ -68,13 +70,13 @@ describe('an attempt', () => {
     responseStatus: 200,
     responseHeaders: [],
     responseBody: 'OK',
-    error: null,
-    refused: false,
+    failure: null,
+    fault: null,
   };
   const SERVER_ERROR = {
     ...REPORT,
     responseStatus: 500,
-    error: 'the receiver answered 500: expected 2xx',
+    failure: { code: 'answered' } as const,
   };
   const SCHEDULE = settings().ipn.schedule;
 
@@ -93,16 +95,14 @@ describe('an attempt', () => {
   it('that was answered ends the delivery, and both sides of it are kept', () => {
     const { filled, delivery } = held();
     const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
-    const { refused: _, ...facts } = REPORT;
     expect(after).toEqual({
       ...delivery,
       state: 'delivered',
       attemptCount: 1,
       nextAttemptAt: null,
-      note: null,
     });
     expect(filled.attemptsOf(delivery.id)).toEqual([
-      { id: 'att_0000000000000001', deliveryId: delivery.id, number: 1, ...facts },
+      { id: 'att_0000000000000001', deliveryId: delivery.id, number: 1, ...REPORT },
     ]);
   });
 
@@ -112,7 +112,7 @@ describe('an attempt', () => {
     const waits: (number | null)[] = [];
     for (let number = 1; number <= SCHEDULE.length + 1; number++) {
       const after = applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, using));
-      expect(after).toMatchObject({ attemptCount: number, body: delivery.body, note: SERVER_ERROR.error });
+      expect(after).toMatchObject({ attemptCount: number, body: delivery.body });
       expect(after?.state).toBe(number <= SCHEDULE.length ? 'pending' : 'failed');
       waits.push(after?.nextAttemptAt ? Date.parse(after.nextAttemptAt) - NOW : null);
     }
@@ -120,20 +120,20 @@ describe('an attempt', () => {
     expect(filled.attemptsOf(delivery.id).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('that succeeds after failures ends the delivery without a note', () => {
+  it('that succeeds after failures ends the delivery', () => {
     const { filled, delivery } = held();
     applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));
     const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
-    expect(after).toMatchObject({ state: 'delivered', attemptCount: 2, nextAttemptAt: null, note: null });
+    expect(after).toMatchObject({ state: 'delivered', attemptCount: 2, nextAttemptAt: null });
   });
 
   it('that the egress guard refused is not repeated, and says why', () => {
     const { filled, delivery } = held();
-    const error =
-      '8.8.8.8 is neither a loopback nor a private address (--allow-ipn-host 8.8.8.8 lets it out)';
-    const refused = { ...REPORT, responseStatus: null, responseBody: null, error, refused: true };
+    const failure = { code: 'egress', reason: 'public', host: '8.8.8.8', address: null, port: 80 } as const;
+    const refused = { ...REPORT, responseStatus: null, responseBody: null, failure };
     const after = applied(filled, recordAttempt(filled, delivery.id, refused, context()));
-    expect(after).toMatchObject({ state: 'refused', attemptCount: 1, nextAttemptAt: null, note: error });
+    expect(after).toMatchObject({ state: 'refused', attemptCount: 1, nextAttemptAt: null });
+    expect(after && egressFailure(filled, after)).toEqual(failure);
   });
 
   it('fails at once when the schedule is empty', () => {
@@ -209,11 +209,11 @@ describe('an attempt', () => {
 
   it('of a delivery that was signed anew keeps saying so', () => {
     const { filled, delivery } = held();
-    filled.apply({ deliveries: [{ ...delivery, note: SIGNED_ANEW }] });
+    filled.apply({ deliveries: [{ ...delivery, signedAnew: true }] });
     const failed = applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));
-    expect(failed?.note).toBe(`${SERVER_ERROR.error}; ${SIGNED_ANEW}`);
+    expect(failed?.signedAnew).toBe(true);
     const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
-    expect(after?.note).toBe(SIGNED_ANEW);
+    expect(after?.signedAnew).toBe(true);
   });
 
   it('of a delivery that a reset took away changes nothing', () => {

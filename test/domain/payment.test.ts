@@ -573,15 +573,15 @@ describe('requirePayment', () => {
 
 describe('the history of a payment', () => {
   it('gets one entry per event, with the time', () => {
-    const payment = withEvent(accepted(), NOW + 5, 'opened');
-    expect(payment.history).toEqual([{ at: '2026-01-15T10:30:00.128Z', event: 'opened', detail: null }]);
+    const payment = withEvent(accepted(), { now: NOW + 5 }, 'opened');
+    expect(payment.history).toEqual([{ at: '2026-01-15T10:30:00.128Z', event: 'opened', value: null }]);
   });
 
   it('is bounded, but the settling is always in it', () => {
     let payment = accepted();
-    for (let count = 0; count < 500; count++) payment = withEvent(payment, NOW, 'opened');
+    for (let count = 0; count < 500; count++) payment = withEvent(payment, { now: NOW }, 'opened');
     expect(payment.history).toHaveLength(100);
-    expect(withEvent(payment, NOW, 'settled', 'succeeded').history.at(-1)?.event).toBe('settled');
+    expect(withEvent(payment, { now: NOW }, 'settled', 'succeeded').history.at(-1)?.event).toBe('settled');
   });
 });
 

@@ -56,7 +56,7 @@ describe('the state machine', () => {
         settledAt: '2026-01-15T10:30:00.123Z',
         settledBy: 'panel',
       });
-      expect(payment.history.at(-1)).toMatchObject({ event: 'settled', detail: payment.status });
+      expect(payment.history.at(-1)).toMatchObject({ event: 'settled', value: payment.status });
       expect(held.payments.get(payment.id)).toEqual(payment);
     },
   );

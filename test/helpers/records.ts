@@ -229,7 +229,8 @@ export function fullSnapshot(): Snapshot {
         responseStatus: 200,
         responseHeaders: [],
         responseBody: null,
-        error: null,
+        failure: null,
+        fault: null,
       },
     ],
     cards: [

@@ -39,7 +39,7 @@ describe('a payment as a test', () => {
     const { payments } = sim.server.parts;
     const { payment } = await payments.settle('order-1', { outcome: 'approve', by: 'customer' });
     const at = payment.createdAt;
-    const redirected = { at, event: 'redirected', detail: 'nowhere' } as const;
+    const redirected = { at, event: 'redirected', value: 'nowhere' } as const;
     for (const change of [{ history: [...payment.history, redirected] }, { successUrl: 'nowhere' }])
       expect((await textsOf(sim, change)).playwright).not.toContain('waitForRequest');
   });
@@ -96,11 +96,11 @@ describe('a payment as a test', () => {
       status: 'canceled',
       settledBy: 'customer',
       history: [
-        { at, event: 'email_entered', detail: 'test_mode@mail.com' },
-        { at, event: 'email_refused', detail: "it's (me) (wrong)" },
-        { at, event: 'email_entered', detail: 'test_mode@mail.com' },
-        { at, event: 'settled', detail: 'canceled' },
-        { at, event: 'redirected', detail: 'http://localhost:3000/canceled' },
+        { at, event: 'email_entered', value: 'test_mode@mail.com' },
+        { at, event: 'email_refused', value: "it's (me)", problem: 'email_not_test' },
+        { at, event: 'email_entered', value: 'test_mode@mail.com' },
+        { at, event: 'settled', value: 'canceled' },
+        { at, event: 'redirected', value: 'http://localhost:3000/canceled' },
       ],
     };
     const { playwright } = await textsOf(sim, change);

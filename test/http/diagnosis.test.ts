@@ -80,7 +80,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({
       tone: 'bad',
       cause: expect.stringMatching(cause),
-      cure: expect.stringMatching(/\.$/),
+      fix: expect.stringMatching(/\.$/),
     });
   });
 
@@ -149,15 +149,15 @@ describe('a genuine IPN', () => {
     const { parts } = sim.server;
     const { delivery } = await parts.payments.settle(id, { outcome: 'approve', by: 'control' });
     if (!delivery) throw new Error('no IPN was made');
-    const { cure, to } = diagnose(parts.ipns.require(delivery.id), parts);
-    expect([cure, to]).toEqual(['Correct the scheme of ipn_url.', `${receiver.url}/ipn`]);
+    const { fix, to } = diagnose(parts.ipns.require(delivery.id), parts);
+    expect([fix, to]).toEqual(['Correct the scheme of ipn_url.', `${receiver.url}/ipn`]);
     await parts.ipns.resend(delivery.id, to ?? '');
     expect(diagnoseAll(parts.state.current.deliveriesOf(id), parts)?.of.tone).toBe('good');
   });
 
   it('whose receiver broke off is not told to start it', async () => {
     const { found } = await settledWith(['drop']);
-    expect(found().cure).toMatch(/^Look at the log of your receiver/);
+    expect(found().fix).toMatch(/^Look at the log of your receiver/);
   });
 
   it('that waits for its answer was sent', async () => {
@@ -217,13 +217,13 @@ describe('a genuine IPN', () => {
   it('whose receiver has another secret key is told to check that', async () => {
     const computed = createHmac('sha256', 'sec_of_somebody_else').update('49.90order-1').digest('hex');
     const { found } = await settledWith([{ status: 400, body: `expected ${computed}` }]);
-    expect(found().cure).toContain(
+    expect(found().fix).toContain(
       `(${computed.slice(0, 8)}…) that no usual mistake explains: check that your`,
     );
     const echo = await settledWith(({ body }) => {
       return { status: 400, body: `no: ${new URLSearchParams(body).get('signature')}` };
     });
-    expect(echo.found().cure).not.toContain('no usual mistake');
+    expect(echo.found().fix).not.toContain('no usual mistake');
   });
 
   it('that is accepted with another text signed is wrong', async () => {
@@ -277,7 +277,7 @@ describe('a genuine IPN', () => {
       tone: 'waiting',
       action: 'faults',
       cause: 'Fault: signature corrupted (your rule). The receiver answered 400.',
-      cure: expect.stringContaining('not to blame'),
+      fix: expect.stringContaining('not to blame'),
     });
     const lost = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', drop: true }),
@@ -309,7 +309,7 @@ describe('a forged IPN', () => {
       'Your receiver accepted a forged IPN (amount 49.90 → 949.90). It does not check the signature.',
     ],
     ['signature', 'Your receiver accepted a forged IPN (signature). It does not check the signature.'],
-    ['status', /status failed\)\. It does not compare/],
+    ['status', /\(status success → failed\)\. It does not compare/],
     ['currency', /currency USD → GNF\)\. It does not compare/],
   ] as const)('that is accepted is wrong: %s', async (tamper, cause) => {
     expect(await forged([{}], tamper)).toMatchObject({
@@ -325,7 +325,7 @@ describe('a forged IPN', () => {
     });
     expect(await forged([{}, { body: '{"ok":false}' }], 'amount')).toMatchObject({
       tone: 'good',
-      cure: expect.stringContaining('4xx'),
+      fix: expect.stringContaining('4xx'),
     });
   });
 

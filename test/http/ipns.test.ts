@@ -357,7 +357,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect(body).toMatchObject({
       state: 'delivered',
       nextAttemptAt: null,
-      note: 'a resend failed: the receiver answered 500: expected 2xx',
+      note: 'a later attempt failed: the receiver answered 500: expected 2xx',
     });
     expect(body.attempts.map(({ responseStatus }) => responseStatus)).toEqual([200, 500]);
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
@@ -377,7 +377,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect([status, body.remedy]).toEqual([403, expect.stringContaining('--allow-ipn-host 0.0.0.0')]);
     expect(await show(sim, id)).toMatchObject({
       state: 'delivered',
-      note: expect.stringContaining('a resend was refused: 0.0.0.0 is neither'),
+      note: expect.stringContaining('a later attempt failed: 0.0.0.0 is neither'),
     });
   });
 
@@ -445,10 +445,13 @@ describe('POST /_sim/ipns', () => {
     const { body } = await post<DeliveryView>(sim, '/ipns', input);
     expect(body).toMatchObject({
       status: 'lost',
-      note: 'the receiver answered 500: expected 2xx; tampered with: status=lost, amount',
+      note: 'the receiver answered 500: expected 2xx; tampered with: status success → lost, amount 100.00 → 9100.00',
     });
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
-    expect(again).toMatchObject({ state: 'delivered', note: 'tampered with: status=lost, amount' });
+    expect(again).toMatchObject({
+      state: 'delivered',
+      note: 'tampered with: status success → lost, amount 100.00 → 9100.00',
+    });
   });
 
   it('fires an invented IPN, signed, attempted once and answered for after the attempt', async () => {
@@ -528,7 +531,7 @@ describe('POST /_sim/ipns', () => {
     const sim = await startSim();
     const { body } = await post<DeliveryView>(sim, '/ipns', { to: receiver.url, tamper: 'secret' });
     const { body: again } = await post<DeliveryView>(sim, `/ipns/${body.id}/resend`);
-    expect(again).toMatchObject({ body: body.body, note: 'tampered with: secret' });
+    expect(again).toMatchObject({ body: body.body, note: 'tampered with: signed with another key' });
   });
 
   it('never posts to the emulator itself', async () => {

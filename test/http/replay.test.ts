@@ -83,7 +83,7 @@ describe('a recorded request that is sent again', () => {
   it('never reaches the control API, however it was written', async () => {
     const sim = await startSim();
     const request = { at: '', method: 'POST', requestHeaders: {}, requestBody: null, status: 200 };
-    const rest = { responseBody: null, durationMs: 0, paymentId: null, notes: [] };
+    const rest = { responseBody: null, durationMs: 0, paymentId: null, fault: null, notes: [] };
     for (const target of [
       '/_sim/shutdown',
       '/api/cards/../../_sim/shutdown',

@@ -164,7 +164,10 @@ describe('IPNs', () => {
     const many = await sim.ipns.fire({ to: receiver.url, times: 2, tamper: 'signature', format: 'json' });
     expect(many.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
     const [forged] = await sim.ipns.fire({ to: receiver.url, tamper: ['amount=1', 'status'] });
-    expect(forged).toMatchObject({ status: 'failed', note: 'tampered with: amount=1, status' });
+    expect(forged).toMatchObject({
+      status: 'failed',
+      note: 'tampered with: amount 100.00 → 1, status success → failed',
+    });
     await expect(sim.ipns.fire({ to: 'http://203.0.113.1/ipn' })).rejects.toMatchObject({
       code: 'forbidden',
     });

@@ -64,7 +64,7 @@ describe("a user's own fixtures", () => {
     ['{"version":1,', ' is damaged: '],
     ['', ' is damaged: '],
     [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
-    [{ version: 2 }, ' has the version 2; this gateway-sim reads up to 1'],
+    [{ version: 99 }, ' has the version 99; this gateway-sim reads up to 2'],
     [{ version: 0 }, ' is not a gateway-sim state: none has the version 0'],
     [{ version: '1' }, ' is not a gateway-sim state: none has the version "1"'],
     [{ version: 1, walets: [] }, ': unknown key "walets": did you mean wallets?'],

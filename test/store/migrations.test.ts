@@ -33,8 +33,9 @@ const renamed =
       : { ...rest, wallets: (wallets as Named[]).map((one) => ({ ...one, holder: rename(one.holder) })) };
 
 const STEPS: readonly Migration[] = [
-  { from: 1, describe: 'holders get a mark', migrate: renamed((holder) => `${holder} 2`) },
-  { from: 2, describe: 'holders get another', migrate: renamed((holder) => `${holder} 3`) },
+  ...MIGRATIONS,
+  { from: 2, describe: 'holders get a mark', migrate: renamed((holder) => `${holder} 2`) },
+  { from: 3, describe: 'holders get another', migrate: renamed((holder) => `${holder} 3`) },
 ];
 
 /** The store as it will be once these steps exist. */
@@ -94,7 +95,7 @@ describe('a folder of version 1', () => {
     await cp(folder, killed, { recursive: true });
     await store.close();
     const [snapshot = ''] = await filesOf(folder);
-    expect(JSON.parse(snapshot).version).toBe(3);
+    expect(JSON.parse(snapshot).version).toBe(4);
     expect(await changesIn(folder)).toBe(0);
     for (const path of [folder, killed]) {
       const again = await Later.open({ folder: path, fsync: false }, initial);
@@ -122,31 +123,58 @@ describe('a folder of version 1', () => {
     const failing = () => {
       throw new Error('no such wallet');
     };
-    const Later = await storeWith([...STEPS, { from: 3, describe: 'wallets are merged', migrate: failing }]);
+    const Later = await storeWith([...STEPS, { from: 4, describe: 'wallets are merged', migrate: failing }]);
     await expect(Later.open({ folder, fsync: false }, initial)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${join(folder, 'db.json')} cannot be migrated from version 3 (wallets are merged): no such wallet`,
+      message: `${join(folder, 'db.json')} cannot be migrated from version 4 (wallets are merged): no such wallet`,
       remedy: expect.stringContaining('state reset'),
     });
     expect(await filesOf(folder)).toEqual(before);
   });
 });
 
+describe('version 1', () => {
+  it('said in words what is data now: nothing that stands elsewhere, too, is kept of them', () => {
+    const before = {
+      payments: [{ id: 'pay_1', history: [{ at: 'now', event: 'settled', detail: 'succeeded' }] }],
+      deliveries: [{ id: 'ipn_1', note: 'it was down' }],
+      attempts: [
+        { id: 'att_1', error: null },
+        { id: 'att_2', error: 'it was down' },
+      ],
+      wallets: [{ id: 'wal_1' }],
+    };
+    expect(migrate(before, 1, 'it')).toEqual({
+      payments: [{ id: 'pay_1', history: [{ at: 'now', event: 'settled', value: 'succeeded' }] }],
+      deliveries: [{ id: 'ipn_1' }],
+      attempts: [
+        { id: 'att_1', failure: null },
+        { id: 'att_2', failure: { code: 'other', message: 'it was down' } },
+      ],
+      wallets: [{ id: 'wal_1' }],
+    });
+  });
+
+  it.each([{ payments: 'none' }, { attempts: [null, 7] }, {}])('keeps what is no record: %j', (before) => {
+    expect(migrate(before, 1, 'it')).toEqual(before);
+  });
+});
+
 describe('a newer version', () => {
   it('of a snapshot is refused', () => {
     expect(() => parseSnapshot({ version: 99 }, 'db.json')).toThrow(
-      'db.json has the version 99; this gateway-sim reads up to 1',
+      'db.json has the version 99; this gateway-sim reads up to 2',
     );
   });
 
   it('of a line of the journal is refused, and nothing on disk is changed', async () => {
     const folder = await folderOfVersion1();
     const [, journal = ''] = await filesOf(folder);
-    await writeFile(join(folder, 'journal.jsonl'), `${journal}{"version":2,"wallets":[]}\n`);
+    await writeFile(join(folder, 'journal.jsonl'), `${journal}{"version":99,"wallets":[]}\n`);
     const before = await filesOf(folder);
     await expect(Store.open({ folder, fsync: false }, initial)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${join(folder, 'journal.jsonl')} line 3 has the version 2; this gateway-sim reads up to 1`,
+      message: `${join(folder, 'journal.jsonl')} line 3 has the version 99; this gateway-sim reads up to 2`,
       remedy: expect.stringContaining('newer gateway-sim'),
     });
     expect(await filesOf(folder)).toEqual(before);
@@ -158,8 +186,9 @@ describe('migrating', () => {
 
   it.each([
     [1, 'A 2 3'],
-    [2, 'A 3'],
-    [3, 'A'],
+    [2, 'A 2 3'],
+    [3, 'A 3'],
+    [4, 'A'],
   ])('from version %i takes the later steps in order', (version, holder) => {
     expect(migrate(state, version, 'it', STEPS)).toEqual({ wallets: [{ holder }] });
   });

@@ -228,11 +228,13 @@ describe('the files of a store', () => {
     expect(lines).toEqual([
       {
         line: 1,
+        version: 2,
         wallets: [wallet({ id: 'a', balance: '1' })],
         crc32: expect.stringMatching(/^[0-9a-f]{8}$/),
       },
       {
         line: 2,
+        version: 2,
         wallets: [wallet({ id: 'b', balance: '1' })],
         crc32: expect.stringMatching(/^[0-9a-f]{8}$/),
       },

@@ -13,12 +13,13 @@ const REQUEST = {
   responseBody: null,
   durationMs: 1,
   paymentId: null,
+  fault: null,
   notes: [],
 };
 
 describe('the request log', () => {
   it('keeps one copy of the headers of requests that had the same, in the same order', async () => {
-    const log = new EventLog(await Store.inMemory(records()), new Clock());
+    const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
     const all = [
       { host: 'a', accept: 'b' },
       { host: 'a', accept: 'b' },
@@ -35,7 +36,7 @@ describe('the request log', () => {
   });
 
   it('keeps the newest thousand of small requests, with their events', async () => {
-    const log = new EventLog(await Store.inMemory(records()), new Clock());
+    const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
     for (let number = 1; number <= 5_000; number++) {
       log.record({ ...REQUEST, requestHeaders: {} });
       const kept = log.exchanges();
@@ -47,7 +48,7 @@ describe('the request log', () => {
   });
 
   it('keeps fewer of large ones: at most 8 Mi characters, the newest', async () => {
-    const log = new EventLog(await Store.inMemory(records()), new Clock());
+    const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
     const long = 'x'.repeat(16_000);
     for (let number = 1; number <= 1_000; number++) {
       const large = { target: long, requestBody: long, responseBody: long, notes: [long] };
@@ -64,7 +65,7 @@ describe('the request log', () => {
   });
 
   it('numbers requests and events from 1', async () => {
-    const log = new EventLog(await Store.inMemory(records()), new Clock());
+    const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
     for (const requestHeaders of [{}, {}]) log.record({ ...REQUEST, requestHeaders });
     log.notice('over');
     expect(log.since(0).map(({ seq, type }) => [seq, type])).toEqual([

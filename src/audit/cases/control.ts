@@ -54,6 +54,7 @@ async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
     status: attempt?.responseStatus ?? null,
     headers: attempt?.responseHeaders ?? [],
     body: attempt?.responseBody ?? '',
+    failure: attempt?.failure ?? null,
     error: attempt?.error ?? delivery?.note ?? 'the emulator was told to send no IPN',
     durationMs: attempt?.durationMs ?? 0,
   };

@@ -1,4 +1,5 @@
 import type { Delivery, FireInput } from '../../contract/delivery.ts';
+import { remarksOn } from '../../contract/describe-delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { requireTamperings } from '../../contract/tampering.ts';
@@ -120,7 +121,7 @@ function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery
 }
 
 function deliveryText(delivery: FiredIpn): string {
-  const { id, identifier, status, state, url, forwardedTo, attempts, underWay, note } = delivery;
+  const { id, identifier, status, state, url, forwardedTo, attempts, underWay } = delivery;
   const last = attempts.at(-1);
   const number = underWay?.number ?? last?.number ?? 1;
   return pairs({
@@ -132,14 +133,8 @@ function deliveryText(delivery: FiredIpn): string {
     [`Attempt ${number}`]: describeLastAttempt(delivery),
     Answer: last && answerText(last),
     Next: nextAttempt(delivery),
-    Note: noteBeside(note, last?.error),
+    Note: remarksOn(delivery).join('; ') || undefined,
   });
-}
-
-/** What a note says beyond the problem of the last attempt. */
-function noteBeside(note: string | null, error: string | null | undefined): string | undefined {
-  if (note === null || note === error) return undefined;
-  return error && note.startsWith(`${error}; `) ? note.slice(error.length + 2) : note;
 }
 
 export const verify: Actions['verify'] = async ({ args: [argument], options, io, connect }) => {

@@ -1,4 +1,5 @@
-import { DELIVERY_STATES, IPN_FORMATS, TAMPERINGS } from '../../contract/vocabulary.ts';
+import { TAMPERINGS } from '../../contract/tampering.ts';
+import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import {
   type ActionsOf,

@@ -2,10 +2,11 @@ import { type ActiveFault, describeFault, isSpent } from '../../contract/active-
 import { type Card, maskedCardNumber } from '../../contract/card.ts';
 import type { Clock } from '../../contract/clock.ts';
 import type { Delivery } from '../../contract/delivery.ts';
+import { attemptView, noteOf } from '../../contract/describe-delivery.ts';
 import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
-import type { MappedAddresses, Payment, PaymentStep, Settled } from '../../contract/payment.ts';
+import type { MappedAddresses, Payment, Settled } from '../../contract/payment.ts';
 import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
 import type * as stored from '../../domain/state.ts';
@@ -20,7 +21,13 @@ import { mask } from '../mask.ts';
  */
 
 export function paymentView(payment: stored.Payment, { runtime, dialect }: AppParts): Payment {
-  const { history: _history, messageId: _messageId, wrongCodes: _wrong, ...record } = payment;
+  const {
+    history: _history,
+    messageId: _messageId,
+    wrongCodes: _wrong,
+    requestId: _request,
+    ...record
+  } = payment;
   const checkoutUrl = dialect.checkoutUrl(payment, runtime.baseUrl());
   return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime) };
 }
@@ -51,11 +58,9 @@ export function deliveryView(
 ): Delivery {
   const { attemptCount, signedWith: _key, ...record } = delivery;
   // A record out of the log is shown with the attempts of its moment.
-  const attempts = state.current
-    .attemptsOf(delivery.id)
-    .slice(0, attemptCount)
-    .map(({ deliveryId: _id, ...attempt }) => attempt);
-  return { ...record, attempts, underWay, forwardedTo: ipns.forwardedTo(delivery) };
+  const attempts = state.current.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
+  const note = noteOf(delivery, attempts.at(-1));
+  return { ...record, attempts, underWay, forwardedTo: ipns.forwardedTo(delivery), note };
 }
 
 export function settledView(settled: SettledPayment, parts: AppParts): Settled {
@@ -98,7 +103,13 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
     case 'request':
       return { seq, at, type: 'request', request: requestView(event.exchange, parts) };
     case 'payment':
-      return { seq, at, type: 'payment', ...changesOf(event), payment: paymentView(event.payment, parts) };
+      return {
+        seq,
+        at,
+        type: 'payment',
+        ...changesOf(event, parts),
+        payment: paymentView(event.payment, parts),
+      };
     case 'delivery':
       return {
         seq,
@@ -117,10 +128,13 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
 }
 
 /** What a change of a payment added to its history and to its warnings. */
-function changesOf({ payment, before }: { payment: stored.Payment; before: stored.Payment | undefined }) {
-  const begun: PaymentStep[] = before ? [] : [{ at: payment.createdAt, event: 'initiated', detail: null }];
+function changesOf(
+  { payment, before }: { payment: stored.Payment; before: stored.Payment | undefined },
+  { payments }: AppParts,
+) {
+  const known = before ? before.history.length + 1 : 0;
   return {
-    steps: [...begun, ...payment.history.slice(before?.history.length ?? 0)],
+    steps: payments.steps(payment).slice(known),
     warnings: payment.warnings.slice(before?.warnings.length ?? 0),
   };
 }

@@ -62,13 +62,19 @@ class Checkout {
   /** The forms below the checkout's address. */
   readonly #steps: Readonly<Record<StepName, Step>> = {
     email: async (c, payment, { email: value = '' }) => {
-      const problem = await this.#parts.checkout.enterEmail(payment, value);
+      const problem = await this.#parts.checkout.enterEmail(payment, value, requestId(c));
       return problem ? this.#again(c, payment, { step: 'email', value, problem }) : this.backToPage(c);
     },
     code: (c, payment, { code: value = '' }) =>
-      this.#settle(c, payment, 'code', () => this.#parts.checkout.enterCode(payment, value), value),
+      this.#settle(
+        c,
+        payment,
+        'code',
+        () => this.#parts.checkout.enterCode(payment, value, requestId(c)),
+        value,
+      ),
     resend: async (c, payment) => {
-      await this.#parts.checkout.resendCode(payment);
+      await this.#parts.checkout.resendCode(payment, requestId(c));
       return this.backToPage(c, '&resent=1');
     },
     back: async (c, payment) => {
@@ -76,14 +82,16 @@ class Checkout {
       return this.backToPage(c);
     },
     cancel: (c, payment) =>
-      this.#settle(c, payment, 'cancel', () => this.#end(payment, { outcome: 'cancel', by: 'customer' })),
+      this.#settle(c, payment, 'cancel', () =>
+        this.#end(payment, { outcome: 'cancel', by: 'customer', requestId: requestId(c) }),
+      ),
     panel: (c, payment, fields) => {
       const outcome = OUTCOMES.find((name) => name === fields['outcome']);
       const { delivery: wanted } = fields;
       const delivery = DELIVERY_ORDERS.find((name) => name === wanted);
       if (!outcome) throw mustBeOneOf('outcome', OUTCOMES, fields['outcome']);
       if (wanted !== undefined && !delivery) throw mustBeOneOf('delivery', DELIVERY_ORDERS, wanted);
-      const end = () => this.#end(payment, { outcome, delivery, by: 'panel' });
+      const end = () => this.#end(payment, { outcome, delivery, by: 'panel', requestId: requestId(c) });
       return this.#settle(c, payment, `panel ${outcome}`, end);
     },
   };
@@ -130,7 +138,7 @@ class Checkout {
   async show(c: AppContext): Promise<Response> {
     const payment = this.#payment(c);
     if (payment.status !== 'pending') return this.#over(c, payment);
-    await this.#parts.payments.note(payment, 'opened');
+    await this.#parts.payments.note(payment, 'opened', null, requestId(c));
     return showStep(c, this.#parts, payment, this.#entry(c, payment));
   }
 
@@ -193,7 +201,7 @@ class Checkout {
   async #leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
     const settled = this.#parts.state.current.payments.get(payment.id) ?? payment;
     if (redirectUrl === null) return showClosed(c, this.#parts, settled, true);
-    await this.#parts.payments.note(settled, 'redirected', redirectUrl);
+    await this.#parts.payments.note(settled, 'redirected', redirectUrl, requestId(c));
     return seeOther(c, redirectUrl);
   }
 
@@ -203,6 +211,8 @@ class Checkout {
     return seeOther(c, this.#parts.dialect.checkoutUrl({ id, mode: this.#mode }, '') + more);
   }
 }
+
+const requestId = (c: AppContext): number | undefined => c.get('exchange').id;
 
 function mustBeOneOf(field: string, known: readonly string[], got = ''): GatewayError {
   const problem = `${field} must be one of ${known.join(', ')} (got "${shorten(got)}")`;

@@ -40,7 +40,7 @@ export function initiateLane(parts: AppParts, report: (error: unknown) => void):
     headers: IncomingHttpHeaders,
   ): Promise<void> {
     const started = performance.now();
-    const notes: RequestNotes = {};
+    const notes: RequestNotes = { id: parts.events.nextRequestId() };
     const posted = readForm(incoming, headers['content-type'] ?? '');
     const page = { origin: headers['origin'], site: headers['sec-fetch-site'] as string | undefined };
     const { status, body } = await answerInitiate(posted, { mode, page, notes }, parts, report);

@@ -125,7 +125,7 @@ export async function answerInitiate(
     }
     read = await posted;
     notes.requestBody = read.text;
-    const payment = await payments.initiate(dialect.readInitiate(read, choices), mode);
+    const payment = await payments.initiate(dialect.readInitiate(read, choices), mode, notes.id);
     const body = JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl()));
     notes.paymentId = payment.id;
     notes.notes = payment.warnings;

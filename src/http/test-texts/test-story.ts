@@ -1,3 +1,4 @@
+import { MAX_ENTRY } from '../../contract/checkout.ts';
 import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
 import type { DeliveryOrder } from '../../contract/vocabulary.ts';
 import type { Attempt, Delivery, Payment } from '../../domain/state.ts';
@@ -100,22 +101,21 @@ function redirectOf(
 ): string | null | undefined {
   if (outcome === null) return undefined;
   const { redirect } = PAYMENT_OUTCOMES[outcome];
-  const told = payment.history.find(({ event }) => event === 'redirected')?.detail;
-  const url = told || (redirect === null || order === 'ipn-only' ? null : payment[redirect]);
+  const went = payment.history.find(({ event }) => event === 'redirected')?.value;
+  const url = went || (redirect === null || order === 'ipn-only' ? null : payment[redirect]);
   // A state from outside may say anything.
   return url !== null && !URL.canParse(url) ? undefined : url;
 }
 
-/** A refused value stands before the reason. One that was shortened cannot be entered again. */
+/** What the customer entered, in order. A value that was cut cannot be entered again. */
 function entriesOf({ history }: Payment): Entry[] {
-  return history.flatMap(({ event, detail }): Entry[] => {
-    const value = detail ?? '';
-    if (event === 'email_entered') return [{ field: 'email', value, passes: true }];
+  return history.flatMap(({ event, value }): Entry[] => {
+    const entered = value ?? '';
+    if (event === 'email_entered') return [{ field: 'email', value: entered, passes: true }];
     if (event === 'settled') return [{ field: 'code', value: null, passes: true }];
     if (event !== 'email_refused' && event !== 'code_refused') return [];
-    const refused = value.slice(0, value.lastIndexOf(' ('));
-    if (refused.endsWith('…') || refused === 'nothing') return [];
-    return [{ field: event === 'email_refused' ? 'email' : 'code', value: refused, passes: false }];
+    if (!entered || entered.length >= MAX_ENTRY) return [];
+    return [{ field: event === 'email_refused' ? 'email' : 'code', value: entered, passes: false }];
   });
 }
 
@@ -126,7 +126,7 @@ function attemptsOf(attempts: readonly Attempt[], schedule: readonly number[]): 
     if (!before) return { status, by: 'first' };
     const wait = schedule[index - 1];
     const waited = Date.parse(startedAt) - Date.parse(before.startedAt);
-    const isDue = before.error !== null && wait !== undefined && waited >= wait * EARLIEST;
+    const isDue = before.failure !== null && wait !== undefined && waited >= wait * EARLIEST;
     return { status, by: isDue ? 'retry' : 'resend' };
   });
 }

@@ -1,8 +1,8 @@
 import { isAmount } from '../../contract/amount.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { hint } from '../../contract/hint.ts';
+import type { Tampered, Tampering } from '../../contract/tampering.ts';
 import { timestamp } from '../../contract/timestamp.ts';
-import type { Tampering } from '../../contract/vocabulary.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../../domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import type { IpnTools } from '../dialect.ts';
@@ -51,12 +51,26 @@ function write(
   const signedText = signed.filter((_, index) => !isLeftOut(SIGNED[index] ?? '')).join('');
   const key = tamper.has('secret') ? `not-${secretKey}` : secretKey;
   if (!Object.hasOwn(set, 'signature')) ipn.signature = sign(signedText, '', key);
+  const tampered: Tampered[] = [];
   let sent = ipn;
-  for (const [what, value] of tamper) sent = TAMPERERS[what](sent, value);
+  for (const [what, value] of tamper) {
+    const before = sent;
+    const read = READERS[what];
+    sent = TAMPERERS[what](before, value);
+    const [was, is] = [read?.(before) ?? null, read?.(sent) ?? null];
+    // Another value that is the same forges nothing.
+    if (!read || was !== is) tampered.push({ what, was, is });
+  }
   let written: Fields = sent;
   for (const [name, list] of lists) written = override(written, name, list);
   for (const name of left) written = without(written, name);
-  return { ...encodeIpn(written, format), signedText, identifier: ipn.identifier, status: sent.status };
+  return {
+    ...encodeIpn(written, format),
+    signedText,
+    identifier: ipn.identifier,
+    status: sent.status,
+    tampered,
+  };
 }
 
 /** What the signature is over, in its order. */
@@ -94,4 +108,15 @@ const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | nul
   case: (ipn) => ({ ...ipn, signature: ipn.signature.toLowerCase() }),
   // Done when it was signed.
   secret: (ipn) => ipn,
+};
+
+/** The values that are shown of what was forged; of the others nothing is. */
+const READERS: Readonly<Record<Tampering, ((ipn: IpnFields) => string) | null>> = {
+  amount: ({ data }) => data.amount,
+  identifier: ({ identifier }) => identifier,
+  status: ({ status }) => status,
+  currency: ({ data }) => data.currency.code,
+  signature: null,
+  case: null,
+  secret: null,
 };

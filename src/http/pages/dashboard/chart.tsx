@@ -1,7 +1,8 @@
+import { describeBriefly } from '../../../contract/describe-delivery.ts';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../contract/vocabulary.ts';
 import type { Attempt, State } from '../../../domain/state.ts';
 import { type FormValues, listPath } from './page.tsx';
-import { briefly, grouped } from './text.ts';
+import { grouped } from './text.ts';
 
 /** Of the bar and of its axis below it, in pixels. */
 const BAR = { height: 10, axis: 14 };
@@ -75,7 +76,7 @@ export function DeliveryTimes({ state }: { state: State }) {
   if (attempts.length === 0) return null;
   const times = attempts.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
   const median = shown(times[Math.floor(times.length / 2)]);
-  const failed = attempts.filter(({ error }) => error !== null).length;
+  const failed = attempts.filter(({ failure }) => failure !== null).length;
   return (
     <figure id="ipn-times" class="box chart">
       <figcaption class="soft">
@@ -108,15 +109,19 @@ export function DeliveryTimes({ state }: { state: State }) {
   );
 }
 
-function Bar({ attempt: { deliveryId, durationMs, responseStatus, error } }: { attempt: Attempt }) {
+function Bar({ attempt }: { attempt: Attempt }) {
+  const { deliveryId, durationMs, responseStatus, failure } = attempt;
   return (
     <li>
       <a href={listPath('ipns', { text: deliveryId })}>
         <svg aria-hidden="true">
-          <rect class={error === null ? 'c-delivered' : 'c-failed'} height={heightOf(durationMs).toFixed()} />
+          <rect
+            class={failure === null ? 'c-delivered' : 'c-failed'}
+            height={heightOf(durationMs).toFixed()}
+          />
         </svg>
         <span class="value">
-          {shown(durationMs)}, {responseStatus ?? briefly(error ?? '')}
+          {shown(durationMs)}, {responseStatus ?? describeBriefly(attempt)}
         </span>
       </a>
     </li>

@@ -1,9 +1,9 @@
+import { describeEffects } from '../../../contract/active-fault.ts';
 import { withPaymentDefaults } from '../../../contract/defaults.ts';
 import { GatewayError } from '../../../contract/error.ts';
 import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
 import type { CallService, ServiceResponse } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
-import { FAULT_NOTE } from '../../inject-faults.ts';
 import type { FormValues } from './page.tsx';
 
 /** Every field of initiate by its name on the wire, with a value that works. */
@@ -59,10 +59,8 @@ function jsonOf({ body }: ServiceResponse): unknown {
 
 /** Why there is no payment: what the service answered, and what the developer should know beside that. */
 function refusal(answered: readonly string[] = [], { status, recorded }: ServiceResponse): GatewayError {
-  const { notes = [] } = recorded ?? {};
-  const fault = notes.find((note) => note.startsWith(FAULT_NOTE));
-  const known =
-    fault === undefined ? [...answered, ...notes] : [`your rule acted: ${fault.slice(FAULT_NOTE.length)}`];
+  const { notes = [], fault } = recorded ?? {};
+  const known = fault ? [`your rule acted: ${describeEffects(fault)}`] : [...answered, ...notes];
   const problems = known.length
     ? [...new Set(known)]
     : [`initiate was answered ${status}, without a checkout URL`];

@@ -1,3 +1,4 @@
+import { describeBriefly } from '../../../contract/describe-delivery.ts';
 import type { Delivery, State } from '../../../domain/state.ts';
 import { type Diagnosis, diagnose, diagnoseForged, faultBehind } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
@@ -6,8 +7,8 @@ import { Ago, Short, ShortLink, Status } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
 import { recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
-import { briefly, clip } from './text.ts';
-import { describeAttempt } from './timeline.tsx';
+import { clip } from './text.ts';
+import { tookText } from './timeline.tsx';
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
 export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
@@ -101,12 +102,8 @@ const FITS = 30;
 /** How the last attempt ended, without what only its page has room for. */
 function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   const last = state.attemptsOf(delivery.id).at(-1);
-  if (!last) return delivery.note ?? 'not attempted yet';
+  if (!last) return 'not attempted yet';
   const fault = faultBehind(delivery, last);
-  const text = clip(
-    fault?.cause ?? describeAttempt({ ...last, error: last.error && briefly(last.error) }),
-    2 * FITS,
-  );
-  const short = text.replace(/^the receiver /, '');
-  return short.length > FITS ? <span title={text}>{short}</span> : short;
+  const text = clip(fault?.cause ?? `${describeBriefly(last)} ${tookText(last)}`, 2 * FITS);
+  return text.length > FITS ? <span title={text}>{text}</span> : text;
 }

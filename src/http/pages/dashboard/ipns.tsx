@@ -1,6 +1,8 @@
 import { curlCommand } from '../../../contract/curl.ts';
+import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/hint.ts';
-import { DELIVERY_STATES, TAMPERINGS } from '../../../contract/vocabulary.ts';
+import { TAMPERINGS } from '../../../contract/tampering.ts';
+import { DELIVERY_STATES } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery } from '../../../domain/state.ts';
 import { deliveryView } from '../../control/views.ts';
 import { diagnose, diagnoseAttempt, faultBehind, faultOf } from '../../diagnosis.ts';
@@ -59,7 +61,7 @@ const SHOWN = 10;
 export const ipnPage: PageRenderer = ({ parts, id }) => {
   const { current: state } = parts.state;
   const delivery = parts.ipns.require(id);
-  const { paymentId, nextAttemptAt, note } = delivery;
+  const { paymentId, nextAttemptAt } = delivery;
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   const attempts = state.attemptsOf(id).toReversed();
   const [last] = attempts;
@@ -81,7 +83,9 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
       <div class="columns uneven">
         <Send delivery={delivery} parts={parts} last={last} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
-          {note !== null && note !== last?.error && <p class="warning">{note}</p>}
+          {remarksOn(delivery).map((remark) => (
+            <p class="warning">{remark}</p>
+          ))}
         </FactsBox>
       </div>
       <Section id="attempts" title="Attempts">

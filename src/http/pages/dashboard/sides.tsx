@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { errorOf } from '../../../contract/describe-delivery.ts';
 import type { Attempt } from '../../../domain/state.ts';
 import { Code, CopyButton, FoldedCode } from './blocks.tsx';
 import { pretty } from './text.ts';
@@ -125,7 +126,7 @@ export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Pick<SidesPr
     request: { line: `POST ${url}`, headers: requestHeaders, body: requestBody },
     response:
       responseStatus === null
-        ? (attempt.error ?? 'no answer')
+        ? (errorOf(attempt) ?? 'no answer')
         : { line: String(responseStatus), headers: responseHeaders, body: responseBody ?? '' },
   };
 }

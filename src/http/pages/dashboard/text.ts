@@ -54,15 +54,6 @@ export function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** An error without its details: `connection refused: nothing listens at …` → `connection refused`. */
-export function briefly(error: string): string {
-  const [what = '', ...details] = error
-    .replace(/ \(gateway-sim .*$/s, '')
-    .replace(/^(the receiver answered \d+) to .*$/s, '$1')
-    .split(': ');
-  return what === 'fault rule' ? [what, ...details].join(': ') : what;
-}
-
 /** Maximum characters of one text in a list (chosen): fifty rows must stay a light page. */
 const LONGEST = 50;
 

@@ -1,3 +1,4 @@
+import { errorOf, outcomeOf } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import { TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
@@ -183,15 +184,18 @@ function told(step: Step, isAlone: boolean, parts: AppParts): string {
     .join(', ');
 }
 
-function inShort({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
-  const isPlain = responseStatus !== null && (error === null || responseStatus >= 300);
-  return answerTo({ error: isPlain ? null : error, responseStatus });
+function inShort(attempt: TimelineAttempt): string {
+  const { responseStatus, failure } = attempt;
+  const isPlain = responseStatus !== null && (failure === null || responseStatus >= 300);
+  return isPlain ? `answered ${responseStatus}` : outcomeOf({ responseStatus, error: errorOf(attempt) });
 }
 
-function answerTo({ error, responseStatus }: Pick<Attempt, 'error' | 'responseStatus'>): string {
-  return error ?? `answered ${responseStatus}`;
-}
+type TimelineAttempt = Omit<Attempt, 'deliveryId'>;
 
 export function describeAttempt(attempt: Attempt): string {
-  return `${answerTo(attempt)} (${Math.round(attempt.durationMs)}\u00a0ms)`;
+  return `${outcomeOf({ ...attempt, error: errorOf(attempt) })} ${tookText(attempt)}`;
+}
+
+export function tookText({ durationMs }: Pick<Attempt, 'durationMs'>): string {
+  return `(${Math.round(durationMs)}\u00a0ms)`;
 }

@@ -14,7 +14,7 @@ const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as co
  * @param from the page that it is on, to come back to
  */
 export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; from: string }) {
-  const { tone, cause, cure, signed, code, action, to } = of;
+  const { tone, cause, fix, signed, code, action, to } = of;
   const page = recordPath('ipns', ipn);
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
@@ -27,7 +27,7 @@ export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; fro
           </>
         )}
       </p>
-      {cure !== null && <p>{cure}</p>}
+      {fix !== null && <p>{fix}</p>}
       {signed !== null && (
         <Facts
           rows={[

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { describeEvent, PROBLEM_WORDS } from '../../src/contract/checkout.ts';
+import {
+  describeBriefly,
+  describeFailure,
+  errorOf,
+  FIXES,
+  noteOf,
+} from '../../src/contract/describe-delivery.ts';
+import { type AttemptFailure, allowableHost, type EgressFailure } from '../../src/contract/failure.ts';
+
+const url = 'http://shop.test:3000/ipn';
+const egress = (failure: Partial<EgressFailure>): EgressFailure => ({
+  code: 'egress',
+  reason: 'public',
+  host: 'shop.test',
+  address: '203.0.113.9',
+  port: 3000,
+  ...failure,
+});
+
+describe('a failure in words', () => {
+  it.each<[AttemptFailure, string, string]>([
+    [{ code: 'connection_refused' }, 'connection refused: nothing listens at shop.test:3000', 'Start'],
+    [{ code: 'connection_reset' }, 'shop.test:3000 closed the connection without an answer', 'log'],
+    [{ code: 'timed_out', limitMs: 2_500 }, 'no complete answer from shop.test:3000 within 2.5 s', 'at once'],
+    [{ code: 'expects_https' }, 'shop.test:3000 expects https', 'scheme'],
+    [{ code: 'certificate' }, 'is not trusted: run gateway-sim with NODE_EXTRA_CA_CERTS', 'certificate'],
+    [{ code: 'other', message: 'it burns' }, 'it burns', 'Start'],
+  ])('%j says what happened and what to do', (failure, words, fix) => {
+    expect(describeFailure(failure, { url })).toContain(words);
+    expect(FIXES[failure.code]).toContain(fix);
+  });
+
+  it.each<[Partial<EgressFailure>, string, string | null]>([
+    [{}, 'shop.test (203.0.113.9) is neither', 'shop.test'],
+    [{ host: '203.0.113.9' }, '203.0.113.9 is neither', '203.0.113.9'],
+    [{ reason: 'metadata' }, 'shop.test (203.0.113.9) is where a cloud', '203.0.113.9'],
+    [{ reason: 'unresolved', address: null }, 'shop.test is allowed only if', 'shop.test'],
+    [{ reason: 'no_address', address: null }, 'shop.test has no address', null],
+    [{ reason: 'emulator', address: '127.0.0.1' }, 'port 3000 is the emulator itself', null],
+  ])('of the guard (%j) names the host that would have to be allowed', (change, words, host) => {
+    const text = describeFailure(egress(change), { url });
+    expect(text).toContain(words);
+    expect(allowableHost(egress(change))).toBe(host);
+    expect(text.includes('--allow-ipn-host')).toBe(host !== null);
+    if (host !== null) expect(text).toContain(`(--allow-ipn-host ${host} allows it)`);
+  });
+
+  it('says of a fault rule what it did, and of an answer what was expected', () => {
+    const fault = { route: 'ipn', drop: true as const };
+    expect(errorOf({ url, failure: { code: 'fault' }, fault })).toBe(
+      'fault rule: it was lost on the way (gateway-sim faults clear ipn ends this)',
+    );
+    const answered = { url, failure: { code: 'answered' } as const, fault: null, responseStatus: 503 };
+    expect(errorOf(answered)).toBe('the receiver answered 503: expected 2xx');
+    expect(describeBriefly(answered)).toBe('answered 503');
+    expect(
+      describeBriefly({ ...answered, failure: { code: 'fault' }, fault: { route: 'ipn', status: 503 } }),
+    ).toBe("fault rule: 503 stands in for the receiver's answer, nothing was sent");
+  });
+});
+
+describe('the note of a delivery', () => {
+  const facts = { state: 'failed' as const, tampered: [], signedAnew: false, postponedBy: null };
+  const failed = { url, failure: { code: 'connection_refused' } as const, fault: null };
+
+  it('is nothing where nothing is wrong', () => {
+    expect(noteOf(facts, undefined)).toBeNull();
+    expect(noteOf({ ...facts, state: 'delivered' }, { ...failed, failure: null })).toBeNull();
+  });
+
+  it('has the failure of the last attempt, and says where an earlier one was received', () => {
+    const error = 'connection refused: nothing listens at shop.test:3000';
+    expect(noteOf(facts, failed)).toBe(error);
+    expect(noteOf({ ...facts, state: 'delivered' }, failed)).toBe(`a later attempt failed: ${error}`);
+  });
+
+  it('has what was forged, that it was signed anew and by which rule it was put off', () => {
+    const tampered = [
+      { what: 'amount' as const, was: '49.90', is: '0.01' },
+      { what: 'signature' as const, was: null, is: null },
+    ];
+    const postponedBy = { route: 'ipn', delay: '30s' };
+    expect(noteOf({ ...facts, tampered, signedAnew: true, postponedBy }, undefined)).toBe(
+      'put off by a fault rule: delayed by 30s; signed anew: the key pair was replaced after the first signature; tampered with: amount 49.90 → 0.01, signature',
+    );
+  });
+});
+
+describe('an event of a payment in words', () => {
+  it.each([
+    [{ value: 'a@b.c' }, 'a@b.c'],
+    [{ value: null }, null],
+    [{ value: '', problem: 'email_invalid' as const }, 'nothing (this is no e-mail address)'],
+    [
+      { value: '1'.repeat(300), problem: 'code_wrong' as const },
+      `${'1'.repeat(60)}… (${PROBLEM_WORDS.code_wrong})`,
+    ],
+  ])('%j is %j', (event, detail) => {
+    expect(describeEvent(event)).toBe(detail);
+  });
+});
