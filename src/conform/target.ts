@@ -84,7 +84,7 @@ export class Target {
     const seen = await this.#client.send({ ...shot, url: this.#base + path });
     const { status } = seen;
     if (status !== null) return { ...seen, status };
-    throw new NoAnswer(this.options.url, seen.error ?? 'there was no answer');
+    throw new NoAnswer(this.options.url, seen);
   }
 
   /** Asks the control API. */
@@ -151,11 +151,13 @@ export class NoAnswer extends GatewayError {
   /** Something came, but no HTTP: the words are those of Node's parser. */
   readonly isMalformed: boolean;
 
-  constructor(url: string, reason: string) {
+  constructor(url: string, { failure, error }: Observation) {
+    const reason = error ?? 'there was no answer';
     // What is wrong with a certificate is said with what helps.
-    const more = /certificate/i.test(reason) ? {} : { hint: hint`Say where it is with ${option('target')}.` };
+    const more =
+      failure?.code === 'certificate' ? {} : { hint: hint`Say where it is with ${option('target')}.` };
     super('no_server', `${url} cannot be asked: ${reason}`, more);
     this.reason = reason;
-    this.isMalformed = reason.startsWith('Parse Error');
+    this.isMalformed = failure?.code === 'malformed';
   }
 }
