@@ -97,9 +97,9 @@ const FILES = [
   // With the commands that ask a running emulator.
   [
     'command',
-    /src[\\/]cli[\\/](run|actions[\\/](?!start|exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
+    /src[\\/]cli[\\/](run|banner|commands[\\/](?!start|exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
   ],
-  ['server', /src[\\/]cli[\\/]actions[\\/]start\.ts$/],
+  ['server', /src[\\/]cli[\\/]start-emulator\.ts$/],
   ['routes', ROUTES],
 ];
 

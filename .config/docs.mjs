@@ -19,7 +19,7 @@ const binary = join(ROOT, 'bin/gateway-sim.js');
 const document = JSON.parse(
   execFileSync(process.execPath, [binary, 'openapi'], { encoding: 'utf8', maxBuffer: 2 ** 26 }),
 );
-const program = buildProgram('gateway-sim');
+const program = await buildProgram();
 const helper = program.createHelp();
 helper.prepareContext({ helpWidth: 110 });
 const leaves = commandsOf(program).filter(({ commands }) => commands.length === 0);

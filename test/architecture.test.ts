@@ -137,7 +137,7 @@ const DOORS: Record<string, Doors> = {
 
 /** Files that may do more than their room. */
 const EXCEPTIONS: Record<string, Doors> = {
-  'cli/actions/start.ts': { rooms: ['server'] },
+  'cli/start-emulator.ts': { rooms: ['server'] },
 };
 
 interface Import {
@@ -365,10 +365,10 @@ describe('this test', () => {
     ['http/errors.ts', value('../wire/documented/service.ts')],
     ['cli/fire-ipn.ts', value('../wire/documented/compose.ts')],
     ['library/connect.ts', value('../http/app.ts')],
-    ['cli/actions/ipn.ts', value('../../domain/resend.ts')],
-    ['cli/actions/ipn.ts', value('../../server.ts')],
-    ['cli/actions/ipn.ts', value('../../delivery/courier.ts')],
-    ['cli/actions/start.ts', value('../../http/app.ts')],
+    ['cli/commands/ipn.ts', value('../../domain/resend.ts')],
+    ['cli/commands/ipn.ts', value('../../server.ts')],
+    ['cli/commands/ipn.ts', value('../../delivery/courier.ts')],
+    ['cli/start-emulator.ts', value('../http/app.ts')],
     ['server.ts', value('./cli/output.ts')],
     ['attic/thing.ts', value('../contract/error.ts')],
   ])('refuses that %s imports %j', (file, one) => {
@@ -383,9 +383,9 @@ describe('this test', () => {
     ['http/control/ipns.ts', type('../../domain/state.ts')],
     ['http/control/ipns.ts', value('../../contract/delivery.ts')],
     ['library/connect.ts', type('../http/control/api.ts')],
-    ['cli/actions/ipn.ts', value('../../delivery/sender.ts')],
-    ['cli/actions/watch.ts', value('../../store/folder.ts')],
-    ['cli/actions/start.ts', value('../../server.ts')],
+    ['cli/commands/ipn.ts', value('../../delivery/sender.ts')],
+    ['cli/commands/watch.ts', value('../../store/folder.ts')],
+    ['cli/start-emulator.ts', value('../server.ts')],
   ])('lets %s import %j', (file, one) => {
     expect(problem(file, one)).toBeUndefined();
   });

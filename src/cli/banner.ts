@@ -5,6 +5,7 @@ import { fidelityIn, fidelityText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { pairs } from './layout.ts';
 import type { Output } from './output.ts';
+import type { RunningServer } from './start-emulator.ts';
 
 /** The first line of `start --json`. */
 export interface ReadyEvent {
@@ -112,4 +113,21 @@ function accessTo({ dashboardUrl, publicKey, secretKey, controlToken }: ReadyEve
     'Secret key': secretKey,
     'Control token': controlToken ?? undefined,
   };
+}
+
+/** How a retry, an expiry or a payment that settles itself is announced. */
+export const dueText = (at: string) => `Something is still due, next at ${at}`;
+/** And what becomes of it, at the end. */
+export const leftText = (at: string) => `${dueText(at)}: it goes on with the next start`;
+
+/** What was found at the start and should be known, what is due, and the faults that are on. */
+export function noticesOf(server: RunningServer): string[] {
+  const { nextDue } = server.parts.clock.read();
+  const due = nextDue === null ? [] : [dueText(new Date(nextDue).toISOString())];
+  const faults = faultsOf(server).map((fault) => `FAULT ON  ${fault}`);
+  return [...server.notices, ...due, ...faults].map((notice) => `gateway-sim: ${notice}`);
+}
+
+export function faultsOf({ faults }: RunningServer): string[] {
+  return faults().map(({ summary }) => summary);
 }

@@ -102,8 +102,8 @@ interface Group<Commands, Actions> {
   summary?: string;
   examples?: readonly string[];
   commands: Commands;
-  /** Their actions, by the names of the commands; loaded only when one of them runs. */
-  load: () => Promise<Actions>;
+  /** Their actions, by the names of the commands. */
+  actions: Actions;
 }
 
 /** A group whose actions fit its commands: that was checked where it is declared. */

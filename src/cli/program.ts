@@ -9,47 +9,30 @@ import {
   type OptionDeclaration,
   type OptionDeclarations,
 } from './command.ts';
-import { audit } from './commands/audit.ts';
-import { cards } from './commands/cards.ts';
-import { clock } from './commands/clock.ts';
-import { completion } from './commands/completion.ts';
-import { conform } from './commands/conform.ts';
-import { emulator } from './commands/emulator.ts';
-import { exec } from './commands/exec.ts';
-import { faults } from './commands/faults.ts';
-import { inbox } from './commands/inbox.ts';
-import { init } from './commands/init.ts';
-import { ipn } from './commands/ipn.ts';
-import { keys } from './commands/keys.ts';
-import { logs } from './commands/logs.ts';
-import { openapi } from './commands/openapi.ts';
-import { pay, payments } from './commands/payments.ts';
-import { start } from './commands/start.ts';
-import { state } from './commands/state.ts';
-import { wallets } from './commands/wallets.ts';
 import type { Io } from './io.ts';
 import { hintStyle } from './output.ts';
 
-const GROUPS: readonly AnyGroup[] = [
-  start,
-  exec,
-  pay,
-  payments,
-  ipn,
-  keys,
-  wallets,
-  state,
-  cards,
-  faults,
-  clock,
-  audit,
-  conform,
-  emulator,
-  inbox,
-  logs,
-  init,
-  openapi,
-  completion,
+/** The commands by their first words, in the order of the help. Only what was asked for is loaded. */
+const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promise<AnyGroup>])[] = [
+  [['start'], async () => (await import('./commands/start.ts')).start],
+  [['exec'], async () => (await import('./commands/exec.ts')).exec],
+  [['pay'], async () => (await import('./commands/payments.ts')).pay],
+  [['payments'], async () => (await import('./commands/payments.ts')).payments],
+  [['ipn'], async () => (await import('./commands/ipn.ts')).ipn],
+  [['keys'], async () => (await import('./commands/keys.ts')).keys],
+  [['wallets'], async () => (await import('./commands/wallets.ts')).wallets],
+  [['state'], async () => (await import('./commands/state.ts')).state],
+  [['cards'], async () => (await import('./commands/cards.ts')).cards],
+  [['faults'], async () => (await import('./commands/faults.ts')).faults],
+  [['clock'], async () => (await import('./commands/clock.ts')).clock],
+  [['audit', 'reconcile'], async () => (await import('./commands/audit.ts')).audit],
+  [['conform'], async () => (await import('./commands/conform.ts')).conform],
+  [['status', 'stop', 'wait', 'open'], async () => (await import('./commands/emulator.ts')).emulator],
+  [['inbox'], async () => (await import('./commands/inbox.ts')).inbox],
+  [['logs'], async () => (await import('./commands/logs.ts')).logs],
+  [['init'], async () => (await import('./commands/init.ts')).init],
+  [['openapi'], async () => (await import('./commands/openapi.ts')).openapi],
+  [['completion'], async () => (await import('./commands/completion.ts')).completion],
 ];
 
 const EXIT_CODE_HELP = `
@@ -81,25 +64,24 @@ const COMMON_OPTIONS: OptionDeclarations = {
  *
  * @param first the first word of the command line: where it is a command, the others are left out, which nobody will see
  */
-export function buildProgram(
+export async function buildProgram(
   runner: (command: Command, group: AnyGroup) => Promise<void> = async () => {},
   {
     io,
     invocation = 'gateway-sim',
     first,
   }: { io?: Io; invocation?: string; first?: string | undefined } = {},
-): Command {
+): Promise<Command> {
   const program = new Command('gateway-sim')
     .description('A local emulator of a hosted payment gateway. No real money moves.')
     .version(VERSION, '-V, --version', 'print the version; with --verbose also the profile in force')
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve']))
     .addHelpText('after', EXIT_CODE_HELP);
-  const begins = ({ name, commands }: AnyGroup) =>
-    (name ? [name] : Object.keys(commands)).includes(first ?? '');
   // A completion script is about all of them.
-  const wanted = first === 'completion' ? [] : GROUPS.filter(begins);
+  const wanted = COMMANDS.filter(([words]) => first !== 'completion' && words.includes(first ?? ''));
+  const groups = await Promise.all((wanted.length ? wanted : COMMANDS).map(([, load]) => load()));
   const style = hintStyle(invocation);
-  for (const one of wanted.length ? wanted : GROUPS) {
+  for (const one of groups) {
     const parent = one.name ? program.command(one.name).description(one.summary ?? '') : program;
     if (one.examples) parent.addHelpText('after', examples(one.examples));
     for (const [name, declared] of Object.entries(one.commands)) {

@@ -21,7 +21,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   if (version) return writeVersion(io, version.profile);
   const invocation = invocationOf(argv, io);
   let exitCode = 0;
-  const program = buildProgram(
+  const program = await buildProgram(
     async (command, group) => {
       exitCode = await act(command, group, { io, invocation, program });
     },
@@ -75,7 +75,7 @@ function isJsonWanted(flags: readonly string[], { env }: Io): boolean {
 /** Runs a command with its options, those given before its name, and those of the environment. @returns the exit code */
 async function act(
   command: Command,
-  { commands, load }: AnyGroup,
+  { commands, actions }: AnyGroup,
   { io, invocation, program }: { io: Io; invocation: string; program: Command },
 ): Promise<number> {
   const { options, flags } = valuesOf(command);
@@ -121,7 +121,6 @@ async function act(
       output,
       program,
     };
-    const actions = await load();
     const result = await actions[command.name()]?.(context as never);
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
   } catch (error) {

@@ -59,8 +59,8 @@ function mistakeIn(example: string): string | undefined {
 describe('a command that the command line begins with', () => {
   it.each(PROGRAM.commands.map((command) => [command.name()]))(
     '%s is declared without the others',
-    (name) => {
-      const program = buildProgram(undefined, { first: name });
+    async (name) => {
+      const program = await buildProgram(undefined, { first: name });
       const declared = program.commands.find((command) => command.name() === name);
       const whole = PROGRAM.commands.find((command) => command.name() === name);
       expect(declared && withCommandsBelow(declared).map(helpOf)).toEqual(

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { buildProgram } from '../../src/cli/program.ts';
 
 /** The command line as it is declared. */
-export const PROGRAM = buildProgram();
+export const PROGRAM = await buildProgram();
 
 /** `gateway-sim ipn resend` */
 export function fullName(command: Command): string {

@@ -1,5 +1,19 @@
-import { AUDIT_PRESETS } from '../../contract/audit.ts';
+import { setMaxListeners } from 'node:events';
+import type { Reconciled } from '../../audit/reconcile.ts';
+import {
+  AUDIT_PRESETS,
+  type AuditedCase,
+  type AuditReport,
+  type AuditVerdict,
+} from '../../contract/audit.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
+import type { GatewaySimClient } from '../../library/api.ts';
+import { clientOf } from '../../library/connect.ts';
+import { type ControlServer, controlServer } from '../../library/control-client.ts';
+import { egressOf } from '../../library/egress.ts';
+import { requireMerchant } from '../../library/merchant-client.ts';
 import {
   type ActionsOf,
   choice,
@@ -11,6 +25,13 @@ import {
   named,
   text,
 } from '../command.ts';
+import { readConfiguration, startConfiguration } from '../configuration.ts';
+import { auditText, caseLine } from '../format-audit.ts';
+import { table } from '../layout.ts';
+import type { CommandResult } from '../output.ts';
+import { onOneLine } from '../printable.ts';
+import { interruption } from '../signals.ts';
+import { requireWritable, writeReport } from '../write-file.ts';
 
 const ABOUT = `
 The audit places orders in your shop, attacks its IPN handler and its return page the way real attackers and real
@@ -76,6 +97,171 @@ const COMMANDS = {
     examples: ["reconcile --probe-cmd './order-status {identifier}' --paid-when /paid/"],
   },
 } as const satisfies Declarations;
-export type Actions = ActionsOf<typeof COMMANDS>;
 
-export const audit = group({ commands: COMMANDS, load: () => import('../actions/audit.ts') });
+type Actions = ActionsOf<typeof COMMANDS>;
+
+type Context = Parameters<Actions['audit']>[0];
+
+const runAudit: Actions['audit'] = async (context) => {
+  const { args, options, output, io } = context;
+  const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, ...chosen } = options;
+  if (list) return listed();
+  const [ipnUrl] = args;
+  if (ipnUrl === undefined) throw missingUrl();
+  const alsoFailing = verdictsOf(failOn ?? []);
+  using interrupted = interruption('the audit', io);
+  interrupted.soon.addEventListener('abort', () => {
+    if (!interrupted.now.aborted)
+      output.notice('Ending after the case under way. Ctrl-C again ends it at once.');
+  });
+  await requireWritable([junit, html], io.cwd);
+  const { gateway, stop } = own ? await ownEmulator(context) : await running(context, interrupted.now);
+  try {
+    const report = await gateway.audit({
+      ...chosen,
+      ipnUrl,
+      signal: interrupted.soon,
+      cancelled: interrupted.now,
+      probes: probe,
+      timeoutMs: timeout,
+      allowIpnHosts: allowIpnHost,
+      ...(orders !== undefined && { orders: Number(orders) }),
+      onCase: (audited, done, of) => output.notice(progress(audited, done, of)),
+      onNotice: (text) => output.notice(`gateway-sim: ${text}`),
+    });
+    if (junit !== undefined) {
+      const { junitReport } = await import('../../audit/junit-report.ts');
+      await writeReport(junit, junitReport(report), io.cwd);
+    }
+    if (html !== undefined) {
+      const { htmlReport } = await import('../../audit/html-report.ts');
+      await writeReport(html, htmlReport(report, ipnUrl), io.cwd);
+    }
+    return result(report, alsoFailing, output.colour);
+  } finally {
+    await stop();
+  }
+};
+
+async function listed(): Promise<CommandResult> {
+  const { auditCases } = await import('../../audit/audit.ts');
+  const cases = auditCases();
+  const columns = {
+    Case: ({ name }: (typeof cases)[number]) => name,
+    Class: ({ class: kind }: (typeof cases)[number]) => kind,
+    Group: ({ group }: (typeof cases)[number]) => group,
+    'What it stands for': ({ about }: (typeof cases)[number]) => about,
+  };
+  return { json: { cases }, text: table(columns, cases) };
+}
+
+function missingUrl(): GatewayError {
+  return new GatewayError('usage', 'audit needs the address of the IPN handler', {
+    hint: hint`Such as: ${command('audit', 'http://localhost:3000/ipn')}`,
+  });
+}
+
+/** Verdicts that fail the command where the user says so, beside `fail`. */
+const FAIL_ON: readonly string[] = ['exposed', 'unproven'] satisfies AuditVerdict[];
+
+function verdictsOf(given: readonly string[]): ReadonlySet<string> {
+  const unknown = given.find((verdict) => !FAIL_ON.includes(verdict));
+  if (unknown === undefined) return new Set(['fail', ...given]);
+  throw new GatewayError('usage', `--fail-on takes ${FAIL_ON.join(' and ')} (got "${unknown}")`);
+}
+
+function progress(audited: AuditedCase, done: number, of: number): string {
+  return `[${done}/${of}] ${caseLine(audited)}`;
+}
+
+function result(
+  report: AuditReport,
+  alsoFailing: ReadonlySet<string>,
+  colour: Context['output']['colour'],
+): CommandResult {
+  const bad = report.cases.filter(({ verdict }) => alsoFailing.has(verdict)).length;
+  const control = report.cases[0];
+  const broken = control?.verdict === 'unproven' && control.sent === null;
+  return {
+    json: report,
+    text: auditText(report, colour),
+    ...(bad > 0 && { failure: `${bad} of ${report.cases.length} cases failed` }),
+    ...(bad === 0 && broken && { failure: `the audit could not be carried out: ${onOneLine(control.why)}` }),
+  };
+}
+
+interface Emulator {
+  gateway: GatewaySimClient;
+  stop: () => Promise<void>;
+}
+
+/** The emulator that runs; an own one where none does and none was named. */
+async function running(context: Context, cancelled: AbortSignal): Promise<Emulator> {
+  const { connect, choice, output } = context;
+  try {
+    return await attached(await connect(), cancelled);
+  } catch (error) {
+    const isNamed = Object.values(choice).some((given) => given !== undefined);
+    if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
+    output.notice('gateway-sim: no emulator runs here: the audit starts its own, in memory');
+    return ownEmulator(context);
+  }
+}
+
+/** Speaks to an emulator that may hang: what it has not answered at the end is not waited for. */
+async function attached(server: ControlServer, cancelled: AbortSignal): Promise<Emulator> {
+  const keys = await requireMerchant(controlServer({ ...server, signal: cancelled }));
+  const ended = new AbortController();
+  setMaxListeners(0, ended.signal);
+  const asked = controlServer({ ...server, signal: ended.signal });
+  return { gateway: clientOf(asked, null, keys), stop: async () => ended.abort() };
+}
+
+/** As `start` would run it here, but in memory: the shop finds it where it looks for the emulator. */
+async function ownEmulator({ io, output }: Context): Promise<Emulator> {
+  const { startEmulator } = await import('../start-emulator.ts');
+  const file = await readConfiguration(undefined, io);
+  const server = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
+  const { url, controlToken, tlsCa } = server;
+  const control = controlServer({
+    url,
+    controlToken: controlToken ?? undefined,
+    caFile: tlsCa ?? undefined,
+  });
+  return { gateway: clientOf(control, controlToken, server), stop: () => server.stop() };
+}
+
+function differing(found: readonly Reconciled[]): string {
+  const unseen = found.filter(({ problem }) => problem === 'not-probed').length;
+  const parts = [
+    ...(found.length > unseen ? [`${found.length - unseen} payments differ`] : []),
+    ...(unseen ? [`${unseen} could not be asked about`] : []),
+  ];
+  return parts.join(', ');
+}
+
+const runReconcile: Actions['reconcile'] = async ({ options, connect, io }) => {
+  using interrupted = interruption('the comparison', io);
+  const server = controlServer({ ...(await connect()), signal: interrupted.soon });
+  const { controlToken = null } = server;
+  const gateway = clientOf(server, null, await requireMerchant(server));
+  const egress = await egressOf(server, options.allowIpnHost);
+  const { reconcile } = await import('../../audit/reconcile.ts');
+  const differences = await reconcile(
+    { ...gateway, egress, controlToken },
+    { ...options, cancelled: interrupted.soon },
+  );
+  const columns = {
+    Identifier: ({ identifier }: (typeof differences)[number]) => identifier,
+    Problem: ({ problem }: (typeof differences)[number]) => problem,
+    Detail: ({ detail }: (typeof differences)[number]) => detail,
+  };
+  const count = differences.length;
+  return {
+    json: { data: differences },
+    text: count ? table(columns, differences) : 'The shop and the emulator agree about every payment.',
+    ...(count > 0 && { failure: differing(differences) }),
+  };
+};
+
+export const audit = group({ commands: COMMANDS, actions: { audit: runAudit, reconcile: runReconcile } });

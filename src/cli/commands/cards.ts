@@ -1,5 +1,8 @@
+import type { CardWithTransactions } from '../../contract/card.ts';
 import { CARD_DEFAULTS } from '../../contract/defaults.ts';
-import { CARD_STATUSES } from '../../contract/vocabulary.ts';
+import { command, hint } from '../../contract/hint.ts';
+import { CARD_STATUSES, type CardAction } from '../../contract/vocabulary.ts';
+import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import {
   type ActionsOf,
   choice,
@@ -10,8 +13,10 @@ import {
   text,
   textOr,
 } from '../command.ts';
+import { fieldsOf, listed, moment, pairs, table } from '../layout.ts';
+import type { CommandResult } from '../output.ts';
 
-const movement = (name: string, summary: string) =>
+const declaredMovement = (name: string, summary: string) =>
   ({
     args: ['<id>'],
     summary,
@@ -22,7 +27,7 @@ const movement = (name: string, summary: string) =>
     },
     examples: [`cards ${name} card_1 --amount 12.50 --details Coffee`],
   }) as const;
-const change = (name: string, summary: string) =>
+const declaredChange = (name: string, summary: string) =>
   ({ args: ['<id>'], summary, examples: [`cards ${name} card_1`] }) as const;
 
 const COMMANDS = {
@@ -51,13 +56,77 @@ const COMMANDS = {
     },
     examples: ['cards create --amount 250 --title Travel'],
   },
-  activate: change('activate', 'activate an inactive card'),
-  block: change('block', 'block an active card'),
-  cancel: change('cancel', 'cancel a card: that is final'),
-  charge: movement('charge', 'pay something with a card'),
-  fund: movement('fund', 'add money to a card'),
+  activate: declaredChange('activate', 'activate an inactive card'),
+  block: declaredChange('block', 'block an active card'),
+  cancel: declaredChange('cancel', 'cancel a card: that is final'),
+  charge: declaredMovement('charge', 'pay something with a card'),
+  fund: declaredMovement('fund', 'add money to a card'),
 } as const satisfies Declarations;
-export type Actions = ActionsOf<typeof COMMANDS>;
+
+type Actions = ActionsOf<typeof COMMANDS>;
+
+const runList: Actions['list'] = async ({ fields: { merchant: name, ...filters }, connect }) => {
+  const server = await connect();
+  const merchant = name === undefined ? undefined : (await requireMerchant(server, name)).id;
+  return listed(
+    await server.call('GET /cards', { query: { ...filters, merchant } }),
+    {
+      Card: ({ id }) => id,
+      Number: ({ maskedNumber }) => maskedNumber,
+      Title: ({ title }) => title,
+      Balance: ({ availableBalance, currency }) => `${availableBalance} ${currency}`,
+      Status: ({ status }) => status,
+    },
+    hint`No cards. Make one with: ${command('cards create')}`,
+  );
+};
+
+const runShow: Actions['show'] = async ({ args: [id], connect }) =>
+  shown(await readCard(await connect(), id));
+
+/** Over the service's own route, as a merchant would. */
+const runCreate: Actions['create'] = async ({ options, connect }) =>
+  shown(await createCard(await connect(), options, options.merchant));
+
+const runActivate = change('activate');
+const runBlock = change('block');
+const runCancel = change('cancel');
+
+function change(action: CardAction): Actions['activate'] {
+  return async ({ args: [id], connect }) => shown(await changeCard(await connect(), id, action));
+}
+
+function shown(card: CardWithTransactions): CommandResult {
+  const { transactions, maskedNumber: _, ...record } = card;
+  const activity = table(
+    {
+      'At (UTC)': ({ createdAt }) => moment(createdAt),
+      Amount: ({ type, amount, currency }) => `${type}${amount} ${currency}`,
+      Charge: ({ charge }) => charge,
+      Details: ({ details }) => details,
+    },
+    transactions,
+  );
+  return { json: card, text: fieldsOf(record) + (activity && `\n\n${activity}`) };
+}
+
+const runCharge = move('charge');
+const runFund = move('fund');
+
+function move(type: 'charge' | 'fund'): Actions['charge'] {
+  return async ({ args: [id], fields, call }) => {
+    const json = { type, ...fields };
+    const moved = await call('POST /cards/:id/transactions', { param: { id }, json });
+    const { card, transaction } = moved;
+    const text = pairs({
+      Card: `${card.id}  ${card.maskedNumber}`,
+      Amount: `${transaction.type}${transaction.amount} ${card.currency}  charge ${transaction.charge}`,
+      Details: transaction.details || '-',
+      Balance: `${card.availableBalance} ${card.currency}`,
+    });
+    return { json: moved, text };
+  };
+}
 
 export const cards = group({
   name: 'cards',
@@ -67,5 +136,14 @@ export const cards = group({
     'cards charge card_1 --amount 12.50 --details Coffee',
   ],
   commands: COMMANDS,
-  load: () => import('../actions/cards.ts'),
+  actions: {
+    list: runList,
+    show: runShow,
+    create: runCreate,
+    activate: runActivate,
+    block: runBlock,
+    cancel: runCancel,
+    charge: runCharge,
+    fund: runFund,
+  },
 });

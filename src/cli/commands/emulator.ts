@@ -1,4 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
+import { noServer } from '../../library/control-client.ts';
+import { isAlive } from '../../store/process-identity.ts';
+import { fidelityText } from '../../system/fidelity.ts';
+import { leftText } from '../banner.ts';
 import { type ActionsOf, type Declarations, duration, group } from '../command.ts';
+import { foreignServer, probe, type Server } from '../connect.ts';
+import { pairs } from '../layout.ts';
+import { openInBrowser } from '../output.ts';
+import { onOneLine } from '../printable.ts';
 
 const COMMANDS = {
   status: { summary: 'the running emulator' },
@@ -15,6 +26,118 @@ const COMMANDS = {
     examples: ['open', 'open checkout order-1'],
   },
 } as const satisfies Declarations;
-export type Actions = ActionsOf<typeof COMMANDS>;
 
-export const emulator = group({ commands: COMMANDS, load: () => import('../actions/emulator.ts') });
+type Actions = ActionsOf<typeof COMMANDS>;
+
+/** `stop` gives a server this long, in real time. */
+const STOP_LIMIT_MS = 10_000;
+const STOP_POLL_MS = 20;
+/** The process of a server that no server.json names may stay this long after its port is free: it may run elsewhere. */
+const ELSEWHERE_MS = 2_000;
+const WAIT_LIMIT_MS = 30_000;
+const WAIT_POLL_MS = 50;
+
+const runStatus: Actions['status'] = async ({ call }) => {
+  const facts = await call('GET /status');
+  const counts = Object.entries(facts.counts.payments).map(([name, count]) => `${count} ${name}`);
+  const text = pairs({
+    Version: facts.version,
+    'Base URL': facts.url,
+    Trust: facts.tlsCa ?? undefined,
+    State: facts.dataDir ?? 'in memory',
+    Profile: fidelityText(facts.fidelity),
+    Process: String(facts.pid),
+    Started: facts.startedAt,
+    Payments: counts.join(', '),
+    IPNs: String(facts.counts.deliveries),
+    Clock: `${facts.clock.now}${facts.clock.frozen ? '  (frozen)' : ''}`,
+  });
+  const faults = facts.faults.filter(({ spent }) => !spent);
+  return {
+    json: facts,
+    text: [text, ...faults.map(({ summary }) => `FAULT ON  ${onOneLine(summary)}`)].join('\n'),
+  };
+};
+
+const runStop: Actions['stop'] = async ({ connect }) => {
+  const server = await connect();
+  const { pid, nextDue } = await server.call('POST /shutdown');
+  const deadline = performance.now() + STOP_LIMIT_MS;
+  // A number that only the answer tells may be that of a process in a container, and of quite another one here.
+  const graceMs = server.pid === pid ? Number.POSITIVE_INFINITY : ELSEWHERE_MS;
+  let freeSince: number | undefined;
+  for (;;) {
+    if (['nothing', 'foreign'].includes(await probe(server, 1_000))) freeSince ??= performance.now();
+    const isGone = !isAlive(pid) || pid === process.pid;
+    if (freeSince !== undefined && (isGone || performance.now() - freeSince > graceMs)) break;
+    if (performance.now() > deadline) {
+      throw new GatewayError('timed_out', `process ${pid} did not stop within ${STOP_LIMIT_MS / 1_000} s`, {
+        hint: hint`End it with: kill ${String(pid)}`,
+      });
+    }
+    await sleep(STOP_POLL_MS);
+  }
+  return {
+    json: { stopped: true, url: server.url, pid },
+    text: `Stopped ${server.url}`,
+    notices: nextDue ? [leftText(nextDue)] : [],
+  };
+};
+
+/** Returns when an emulator is ready, also one that only then tells where it is. */
+const runWait: Actions['wait'] = async ({ options: { timeout = WAIT_LIMIT_MS }, connect }) => {
+  const deadline = performance.now() + timeout;
+  for (;;) {
+    const left = () => deadline - performance.now();
+    const found = await readyUrl(connect, left());
+    if (typeof found === 'string') return { json: { ready: true, url: found }, text: found };
+    if (left() <= 0) {
+      throw new GatewayError('no_server', `${found.message} (waited ${timeout / 1_000} s)`, {
+        ...(found.hint && { hint: found.hint }),
+      });
+    }
+    await sleep(Math.min(WAIT_POLL_MS, Math.max(1, left())));
+  }
+};
+
+/** The address of the emulator that is ready, or why there is none yet. */
+async function readyUrl(connect: () => Promise<Server>, limitMs: number): Promise<string | GatewayError> {
+  try {
+    const server = await connect();
+    const { url } = server;
+    const found = await probe(server, Math.min(Math.max(limitMs, 250), 2_000));
+    if (found === 'ready') return url;
+    return found === 'foreign' ? foreignServer(url) : noServer(url);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'no_server') return error;
+    throw error;
+  }
+}
+
+const runOpen: Actions['open'] = async ({ args: [what = 'dashboard', ref], output, call }) => {
+  const url = await pageOf(call, what, ref);
+  await openInBrowser(url, output);
+  return { json: { url }, text: url };
+};
+
+async function pageOf(call: Server['call'], what: string, ref: string | undefined): Promise<string> {
+  if (what === 'dashboard') return `${(await call('GET /status')).url}/_sim`;
+  if (what !== 'checkout')
+    throw new GatewayError('usage', `open takes dashboard or checkout (got "${what}")`);
+  if (ref !== undefined) return (await call('GET /payments/:ref', { param: { ref } })).checkoutUrl;
+  const { data } = await call('GET /payments', { query: { status: 'pending', limit: '1' } });
+  if (data[0]) return data[0].checkoutUrl;
+  throw new GatewayError('not_found', 'no payment is pending', {
+    hint: hint`${command('payments create')} makes one.`,
+  });
+}
+
+export const emulator = group({
+  commands: COMMANDS,
+  actions: {
+    status: runStatus,
+    stop: runStop,
+    wait: runWait,
+    open: runOpen,
+  },
+});

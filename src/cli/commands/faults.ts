@@ -1,7 +1,9 @@
 import type { FaultRule } from '../../contract/fault.ts';
 import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contract/fault-effects.ts';
+import { command, hint } from '../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../contract/vocabulary.ts';
 import { type ActionsOf, type Declarations, group, type OptionDeclaration } from '../command.ts';
+import { listed } from '../layout.ts';
 
 const MEMBERS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
 
@@ -40,12 +42,41 @@ const COMMANDS = {
     examples: ['faults clear', 'faults clear initiate'],
   },
 } as const satisfies Declarations;
-export type Actions = ActionsOf<typeof COMMANDS>;
+
+type Actions = ActionsOf<typeof COMMANDS>;
+
+const runList: Actions['list'] = async ({ call }) =>
+  listed(
+    await call('GET /faults'),
+    {
+      Route: ({ route }) => route,
+      Fault: ({ route, summary }) => summary.slice(route.length + 2),
+      Used: ({ used }) => String(used),
+      State: ({ spent }) => (spent ? 'spent' : 'ON'),
+    },
+    hint`No faults. Set one with: ${command('faults set', 'initiate', '--status', '503', '--times', '2')}`,
+  );
+
+/** Sets one rule, in the place of the one on the same route and identifiers. */
+const runSet: Actions['set'] = async ({ args: [route], fields, call }) => {
+  const fault = await call('POST /faults', { json: { route, ...fields } });
+  return {
+    json: fault,
+    text: `FAULT ON  ${fault.summary}`,
+    notices: [hint`It is gone when the emulator stops, or with: ${command('faults clear')}`],
+  };
+};
+
+const runClear: Actions['clear'] = async ({ args: [route], call }) => {
+  const answer = await call('DELETE /faults', { query: { route } });
+  const left = answer.data.length;
+  return { json: answer, text: `${answer.cleared} cleared${left ? `, ${left} left` : ''}` };
+};
 
 export const faults = group({
   name: 'faults',
   summary: 'make things go wrong on purpose',
   examples: ['faults', 'faults set initiate --status 503 --times 2', 'faults clear'],
   commands: COMMANDS,
-  load: () => import('../actions/faults.ts'),
+  actions: { list: runList, set: runSet, clear: runClear },
 });

@@ -1,4 +1,9 @@
+import type { Merchant } from '../../contract/merchant.ts';
+import { findMerchant, merchantEnvironment, requireMerchant } from '../../library/merchant-client.ts';
 import { type ActionsOf, type Declarations, group, text } from '../command.ts';
+import { pairs } from '../layout.ts';
+import type { CommandResult } from '../output.ts';
+import { onOneLine } from '../printable.ts';
 
 const MERCHANT = { merchant: text('name', 'of this merchant (default: the first one)') };
 
@@ -18,12 +23,42 @@ const COMMANDS = {
     examples: ['keys env >>.env'],
   },
 } as const satisfies Declarations;
-export type Actions = ActionsOf<typeof COMMANDS>;
+
+type Actions = ActionsOf<typeof COMMANDS>;
+
+const runShow: Actions['show'] = async ({ options: { merchant }, connect }) =>
+  shown(await requireMerchant(await connect(), merchant));
+
+const runGenerate: Actions['generate'] = async ({ options: { merchant }, connect }) => {
+  const server = await connect();
+  const known = await findMerchant(server, merchant);
+  if (known) {
+    const changed = await server.call('POST /merchants/:id/keys', { param: { id: known.id } });
+    return shown(changed, 'The old pair stopped working.');
+  }
+  const made = await server.call('POST /merchants', { json: { name: String(merchant) } });
+  return shown(made, `Merchant "${made.name}" is new.`);
+};
+
+function shown({ name, publicKey, secretKey }: Merchant, ...notices: string[]): CommandResult {
+  return {
+    json: { merchant: name, publicKey, secretKey },
+    text: pairs({ Merchant: name, 'Public key': publicKey, 'Secret key': secretKey }),
+    notices,
+  };
+}
+
+const runEnv: Actions['env'] = async ({ options: { merchant }, connect }) => {
+  const server = await connect();
+  const variables = merchantEnvironment(server, await requireMerchant(server, merchant));
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${onOneLine(value)}`);
+  return { json: variables, text: lines.join('\n') };
+};
 
 export const keys = group({
   name: 'keys',
   summary: "the merchant's keys",
   examples: ['keys', 'keys env'],
   commands: COMMANDS,
-  load: () => import('../actions/keys.ts'),
+  actions: { show: runShow, generate: runGenerate, env: runEnv },
 });

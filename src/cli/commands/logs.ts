@@ -1,4 +1,8 @@
+import type { SimEvent } from '../../contract/event.ts';
+import { noServer } from '../../library/control-client.ts';
+import type { Answer } from '../../library/request.ts';
 import { type ActionsOf, type Declarations, flag, group } from '../command.ts';
+import { showEvent } from '../format-event.ts';
 
 const COMMANDS = {
   logs: {
@@ -7,6 +11,46 @@ const COMMANDS = {
     examples: ['logs', 'logs --follow'],
   },
 } as const satisfies Declarations;
-export type Actions = ActionsOf<typeof COMMANDS>;
 
-export const logs = group({ commands: COMMANDS, load: () => import('../actions/logs.ts') });
+type Actions = ActionsOf<typeof COMMANDS>;
+
+/** What is remembered, and with --follow what happens from now on. */
+const runLogs: Actions['logs'] = async ({ options, output, connect }) => {
+  const server = await connect();
+  const answer = await server.open('GET /events', {
+    query: { since: '0', follow: options.follow ? 'true' : 'false' },
+  });
+  for await (const event of serverSentEvents(answer, server.url)) {
+    if (output.unread) break;
+    showEvent(event, output);
+  }
+  return undefined;
+};
+
+/** Far longer than any line of a server of ours. */
+const MAX_LINE = 64 * 2 ** 20;
+
+/**
+ * Server-sent events as our server writes them, a line for the data of each; ends with the stream.
+ *
+ * @throws GatewayError `no_server` for what no server of ours writes
+ */
+async function* serverSentEvents(answer: Answer, url: string): AsyncGenerator<SimEvent> {
+  let text = '';
+  try {
+    for await (const chunk of answer.setEncoding('utf8')) {
+      text += chunk;
+      const lines = text.split('\n');
+      text = lines.pop() ?? '';
+      if (text.length > MAX_LINE) throw noServer(url);
+      for (const line of lines) {
+        if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as SimEvent;
+      }
+    }
+  } catch (error) {
+    // The server was killed in the middle of the stream: that ends the log like a stop does.
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw noServer(url, error);
+  }
+}
+
+export const logs = group({ commands: COMMANDS, actions: { logs: runLogs } });

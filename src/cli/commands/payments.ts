@@ -1,6 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { curlCommand } from '../../contract/curl.ts';
 import { PAYMENT_DEFAULTS } from '../../contract/defaults.ts';
+import type { Delivery } from '../../contract/delivery.ts';
+import { REDIRECT_WAIT_MS } from '../../contract/duration.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, type Hint, hint } from '../../contract/hint.ts';
 import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
+import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
 import { CHECKOUT_THEMES, DELIVERY_ORDERS, MODES, PAYMENT_STATUSES } from '../../contract/vocabulary.ts';
+import { initiatePayment } from '../../library/merchant-client.ts';
+import { VERSION } from '../../system/package-info.ts';
 import {
   type ActionsOf,
   choice,
@@ -13,6 +22,18 @@ import {
   text,
   textOr,
 } from '../command.ts';
+import type { Server } from '../connect.ts';
+import {
+  answerText,
+  describeLastAttempt,
+  nextAttempt,
+  receiverOf,
+  timelineText,
+  whatToDo,
+} from '../format-attempt.ts';
+import { harOf } from '../har.ts';
+import { fieldsOf, listed, moment, pairs } from '../layout.ts';
+import { type CommandResult, openInBrowser } from '../output.ts';
 
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
 
@@ -74,17 +95,203 @@ const COMMANDS = {
     examples: ['payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open'],
   },
 } as const satisfies Declarations;
-export type Actions = ActionsOf<typeof COMMANDS>;
+
+type Actions = ActionsOf<typeof COMMANDS>;
+
+type PayContext = Parameters<Actions['pay']>[0];
+
+/** How often `--wait` looks, in real time. */
+const POLL_MS = 100;
+
+const runPay: Actions['pay'] = async (context) => {
+  const { all, delivery, requireDelivery } = context.options;
+  const input: SettleInput = {
+    outcome: outcomeOf(context),
+    ...(delivery && { delivery }),
+    ...(requireDelivery && { awaitDelivery: true }),
+  };
+  const { server, payments } = await choosePayments(context);
+  const settled = [];
+  const notices: (string | Hint)[] = [];
+  for (const { id, warnings } of payments) {
+    const one = await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input });
+    settled.push(one);
+    // Those of the initiate were told then.
+    const added = one.payment.warnings.slice(warnings.length);
+    notices.push(...added.map((warning) => `! ${warning}`));
+    if (!all && one.delivery) notices.push(...whatToDo(one.delivery));
+  }
+  return {
+    json: all ? { data: settled } : settled[0],
+    text: settled.map(settledText).join('\n\n') || 'No payment is pending.',
+    notices,
+    ...(requireDelivery && deliveryFailure(settled)),
+  };
+};
+
+/** What `--require-delivery` fails for. */
+function deliveryFailure(settled: readonly Settled[]): { failure?: string } {
+  const deliveries = settled.flatMap(({ delivery }) => delivery ?? []);
+  const undelivered = deliveries.filter(({ state }) => state !== 'delivered').length;
+  const withoutIpn = settled.find(({ delivery }) => !delivery);
+  const problems = [
+    undelivered && `${undelivered} of ${deliveries.length} IPNs not delivered at the first attempt`,
+    withoutIpn && `no IPN was due: ${whyNone(withoutIpn)}`,
+  ].filter((problem) => typeof problem === 'string');
+  return problems.length ? { failure: problems.join('; ') } : {};
+}
+
+function whyNone({ payment: { status } }: Settled): string {
+  return status === 'succeeded'
+    ? 'with redirect-only none is sent'
+    : `none is sent for a payment that is ${status}, unless the emulator is started with --ipn-on ${status}`;
+}
+
+function outcomeOf({ args: [ref], options }: PayContext) {
+  const [outcome, another] = OUTCOMES.filter((name) => options[name]);
+  if (!outcome || another) {
+    const flags = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+      OUTCOMES.map((name) => `--${name}`),
+    );
+    throw new GatewayError('usage', `pay takes ${outcome ? 'only one' : 'one'} of ${flags}`);
+  }
+  if (ref !== undefined && options.all)
+    throw new GatewayError('usage', 'pay takes either a payment or --all');
+  return outcome;
+}
+
+function settledText({ payment, delivery, redirectUrl }: Settled): string {
+  return pairs({
+    Payment: `${payment.id}  (${payment.identifier})`,
+    Status: payment.status,
+    Amount: `${payment.amount} ${payment.currency}  ${payment.mode}`,
+    ...ipnFacts(delivery),
+    Redirect: redirectUrl ? redirectText(redirectUrl, payment) : 'none: the browser stays',
+  });
+}
+
+function redirectText(url: string, { mappedTo }: Payment): string {
+  return url === mappedTo?.successUrl || url === mappedTo?.cancelUrl ? `${url}  (mapped)` : url;
+}
+
+function ipnFacts(delivery: Delivery | null): Record<string, string | undefined> {
+  if (!delivery) return { IPN: 'none sent' };
+  const last = delivery.attempts.at(-1);
+  // Who settles waits that long for the first attempt.
+  const waited = delivery.underWay ? `no answer within ${REDIRECT_WAIT_MS / 1_000} s; ` : '';
+  return {
+    IPN: `${delivery.state}: ${receiverOf(delivery)}: ${waited}${describeLastAttempt(delivery)}`,
+    Answer: last && answerText(last),
+    Next: nextAttempt(delivery),
+  };
+}
+
+/** The payments to settle; with --wait this goes on looking for server and payment until the time is up. */
+async function choosePayments({ args: [ref], options: { all, wait }, connect }: PayContext) {
+  const deadline = performance.now() + (wait ?? 0);
+  for (;;) {
+    try {
+      const server = await connect();
+      const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
+      if (payments.length || all) return { server, payments };
+      throw new GatewayError('not_found', 'no payment is pending', {
+        hint: hint`${command('payments create')} makes one; --wait waits for one.`,
+      });
+    } catch (error) {
+      const code = error instanceof GatewayError ? error.code : undefined;
+      const mayChange = code === 'no_server' || code === 'not_found';
+      if (!mayChange || wait === undefined || performance.now() >= deadline) throw error;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+async function pendingPayments(server: Server, all = false): Promise<Payment[]> {
+  const pending: Payment[] = [];
+  let cursor: string | undefined;
+  do {
+    const query: PaymentFilter = { status: 'pending', limit: all ? 1_000 : 1, cursor };
+    const page = await server.call('GET /payments', { query });
+    pending.push(...page.data);
+    cursor = (all && page.nextCursor) || undefined;
+  } while (cursor);
+  return pending;
+}
+
+function find(server: Server, ref: string) {
+  return server.call('GET /payments/:ref', { param: { ref } });
+}
+
+const runList: Actions['list'] = async ({ fields: query, call }) =>
+  listed(
+    await call('GET /payments', { query }),
+    {
+      'Created (UTC)': ({ createdAt }) => moment(createdAt),
+      Identifier: ({ identifier }) => identifier,
+      Amount: ({ amount, currency }) => `${amount} ${currency}`,
+      Mode: ({ mode }) => mode,
+      Status: ({ status, settledBy }) => (settledBy === 'audit' ? `${status} (audit)` : status),
+      Payment: ({ id }) => id,
+    },
+    hint`No payments. Make one with: ${command('payments create')}`,
+  );
+
+/** The record and its story, or its deliveries for other tools. */
+const runShow: Actions['show'] = async ({ args: [ref], options, connect }) => {
+  const { curl, har } = options;
+  if (curl && har) throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
+  const server = await connect();
+  const payment = await find(server, ref);
+  if (curl) return shownAsCurl(await deliveriesOf(server, payment.id));
+  if (har) {
+    const document = harOf(await deliveriesOf(server, payment.id), VERSION);
+    return { json: document, text: JSON.stringify(document, undefined, 2) };
+  }
+  const { timeline, warnings: _, ...record } = payment;
+  return { json: payment, text: `${fieldsOf(record)}\n\n${timelineText(timeline)}` };
+};
+
+async function deliveriesOf(server: Server, payment: string): Promise<Delivery[]> {
+  const page = await server.call('GET /ipns', { query: { payment, limit: '1000' } });
+  return page.data.toReversed();
+}
+
+function shownAsCurl(deliveries: readonly Delivery[]): CommandResult {
+  const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
+  return {
+    json: { data: commands, nextCursor: null },
+    text: commands.map(({ curl }) => curl).join('\n\n'),
+    notices: commands.length ? [] : ['This payment has no IPN yet: settling it sends one.'],
+  };
+}
+
+/** Initiates as a merchant would, over the service's own route. */
+const runCreate: Actions['create'] = async (call) => {
+  const { fields, options, output, connect } = call;
+  const server = await connect();
+  const { theme: checkoutTheme, ...values } = fields;
+  const mode = options.live ? 'live' : 'sandbox';
+  const { checkoutUrl, id } = await initiatePayment(server, mode, { ...values, checkoutTheme });
+  if (options.open) await openInBrowser(checkoutUrl, output);
+  const { timeline: _, ...record } = await find(server, id);
+  return {
+    json: record,
+    text: checkoutUrl,
+    notices: [
+      ...record.warnings.map((warning) => `! ${warning}`),
+      hint`Pay it there, or with: ${command('pay', id, '--approve')}`,
+    ],
+  };
+};
 
 const { pay: PAY, ...BELOW } = COMMANDS;
-const load = () => import('../actions/payments.ts');
 
-export const pay = group({ commands: { pay: PAY }, load });
+export const pay = group({ commands: { pay: PAY }, actions: { pay: runPay } });
 
 export const payments = group({
   name: 'payments',
   summary: 'list, show and create payments',
   examples: ['payments', 'payments show order-1', 'payments create --amount 49.90'],
   commands: BELOW,
-  load,
+  actions: { list: runList, show: runShow, create: runCreate },
 });

@@ -1,7 +1,23 @@
-import { kebab } from '../../contract/hint.ts';
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { urlOf } from '../../contract/address.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { command, hint, kebab, option } from '../../contract/hint.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
-import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
+import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
+import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
+import { VERSION } from '../../system/package-info.ts';
+import { bannerText, detachedBannerText, faultsOf, leftText, noticesOf, type ReadyEvent } from '../banner.ts';
 import { type ActionsOf, type Declarations, group, list, type OptionDeclaration, text } from '../command.ts';
+import { readConfiguration, startConfiguration } from '../configuration.ts';
+import { probe } from '../connect.ts';
+import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
+import { showEvent } from '../format-event.ts';
+import { styleInForce } from '../in-force.ts';
+import type { Io } from '../io.ts';
+import { connectionFlags, EXIT_CODES, type Output, openInBrowser } from '../output.ts';
+import { DOUBLED_SIGNAL_MS, endByHangup, INTERRUPTED, onNpmExit } from '../signals.ts';
+import type { RunningServer } from '../start-emulator.ts';
 
 /**
  * The flags of `start`, made of the options table, and the one for its file.
@@ -53,6 +69,152 @@ const COMMANDS = {
     ],
   },
 } as const satisfies Declarations;
-export type Actions = ActionsOf<typeof COMMANDS>;
 
-export const start = group({ commands: COMMANDS, load: () => import('../actions/start.ts') });
+type Actions = ActionsOf<typeof COMMANDS>;
+
+type Context = Parameters<Actions['start']>[0];
+
+/** What has our port may take this long to say who it is. */
+const PROBE_MS = 1_000;
+
+/** Runs until it is stopped; with --detach until the one in the background answers. @returns the exit code */
+const runStart: Actions['start'] = async (context) => {
+  const { flags, io, output } = context;
+  const parent = parentProcess();
+  try {
+    const file = await readConfiguration(context.options.config, io);
+    const options = startConfiguration(flags, io.env, file);
+    output.quiet = options.quiet;
+    output.json = options.json;
+    // The detached process reads the same flags, variables and file.
+    if (options.detach && !parent) await startInBackground(options, context);
+    else return await startHere(options, context, parent);
+  } catch (error) {
+    // The lines of stdout are those of an emulator that runs: who waits for the first one must not get another.
+    output.json = false;
+    if (!parent) throw error;
+    // The parent says it; this process has no business in the log of a folder that it could not take.
+    await parent.failed(error);
+  }
+  return undefined;
+};
+
+async function startHere(
+  options: ResolvedOptions,
+  context: Context,
+  parent: ParentProcess | undefined,
+): Promise<number | undefined> {
+  const { flags, io, output } = context;
+  const standingFixtures = startConfiguration(flags, io.env, undefined).fixtures === undefined;
+  const other = stateAbove(options, io.cwd);
+  const style = styleInForce(output.style, 'start', flags);
+  const { startEmulator } = await import('../start-emulator.ts');
+  const server = await startEmulator(options, output, { style, standingFixtures }).catch(
+    async (error: unknown) => {
+      throw await nameOwner(error, options);
+    },
+  );
+  // Before anybody hears that it is ready, and may want to end it.
+  stopOnSignals(server, output, io);
+  const ready = readyEvent(server);
+  const notices = [...noticesOf(server), ...other];
+  if (parent) {
+    trimLog();
+    output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
+  }
+  announce(ready, notices, context, () => bannerText(ready, overviewOf(server), options, output, io.cwd));
+  // One line for each thing that happens; with --json one document for each.
+  if (!output.quiet) server.onEvent((event) => showEvent(event, output));
+  if (parent) {
+    if (!(await parent.ready({ ready, notices }))) {
+      await server.stop();
+      await parent.stopped();
+      return undefined;
+    }
+  } else {
+    onNpmExit(io.env, () => {
+      output.notice('gateway-sim: npm is gone, so this stops too (start --detach stays)');
+      void server.stop();
+    });
+  }
+  if (options.open && !parent) await openInBrowser(ready.dashboardUrl, output);
+  await server.stopped;
+  await parent?.stopped();
+  if (server.isLost) return EXIT_CODES.state_damaged;
+  const next = server.dataDir === null ? null : server.parts.clock.nextAfterRestart();
+  if (next !== null && !output.quiet) output.notice(`gateway-sim: ${leftText(new Date(next).toISOString())}`);
+  return undefined;
+}
+
+/** That a project has its state in a folder above, where this start makes a new one below it. */
+function stateAbove({ dataDir, inMemory }: ResolvedOptions, cwd: string): string[] {
+  if (inMemory || dataDir !== DEFAULT_DATA_DIR || existsSync(resolve(cwd, dataDir))) return [];
+  for (let folder = resolve(cwd); folder !== dirname(folder); folder = dirname(folder)) {
+    const above = join(dirname(folder), dataDir);
+    if (!existsSync(join(above, 'db.json'))) continue;
+    const [mine, theirs] = [resolve(cwd, dataDir), above].map((path) => relative(cwd, path));
+    return [
+      `gateway-sim: a new state in ${mine}; the one in ${theirs} is left alone (--data-dir ${theirs} uses it)`,
+    ];
+  }
+  return [];
+}
+
+/** With the command that stops it, where what has the port is another emulator. */
+async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promise<unknown> {
+  if (!(error instanceof GatewayError) || error.code !== 'port_in_use') return error;
+  const url = urlOf(host, port);
+  if ((await probe({ url }, PROBE_MS)) !== 'ready') return error;
+  return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
+    hint: hint`Stop it with: ${command('stop', '--url', url)} (or choose another port with ${option('port')}; 0 takes a free one)`,
+    cause: error,
+  });
+}
+
+function overviewOf(server: RunningServer) {
+  const { payments, cards, wallets } = server.parts.state.current;
+  const liveEmail = wallets.values().next().value?.email ?? 'none';
+  return { payments: payments.size, cards: cards.size, liveEmail, faults: faultsOf(server) };
+}
+
+function readyEvent(server: RunningServer): ReadyEvent {
+  const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa } = server;
+  const proxyPort = server.parts.runtime.options.proxy ? port : null;
+  const keys = { publicKey, secretKey, dashboardUrl: `${server.parts.runtime.baseUrl()}/_sim` };
+  return { event: 'ready', url, port, ...keys, dataDir, controlToken, tlsCa, proxyPort, pid: process.pid };
+}
+
+async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
+  const { io, output } = context;
+  const { ready, notices, log } = await detach(options);
+  announce(ready, notices, context, () => detachedBannerText(ready, log, output, io.cwd));
+  if (options.open) await openInBrowser(ready.dashboardUrl, output);
+}
+
+function announce(
+  ready: ReadyEvent,
+  notices: readonly string[],
+  { io, output }: Context,
+  banner: () => string,
+): void {
+  output.connection = connectionFlags(ready, io.cwd);
+  for (const notice of notices) output.notice(notice);
+  if (output.json) output.line(JSON.stringify(ready));
+  else output.line(output.quiet ? `ready ${ready.url}` : banner());
+}
+
+function stopOnSignals(server: RunningServer, output: Output, { signals }: Io): void {
+  let first: number | undefined;
+  const onSignal = () => {
+    const now = performance.now();
+    if (first !== undefined && now - first > DOUBLED_SIGNAL_MS) process.exit(INTERRUPTED);
+    if (first !== undefined) return;
+    first = now;
+    if (!output.quiet && !output.json) output.notice('\nStopping…');
+    void server.stop();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) signals.on(signal, onSignal);
+  signals.once('SIGHUP', endByHangup);
+}
+
+export const start = group({ commands: COMMANDS, actions: { start: runStart } });

@@ -1,0 +1,27 @@
+import type { HintStyle } from '../contract/hint.ts';
+import type { ResolvedOptions } from '../options/table.ts';
+import { startServer } from '../server.ts';
+import { packagedFixtures, VERSION } from '../system/package-info.ts';
+import type { Output } from './output.ts';
+
+/**
+ * @param more.style how hints of the emulator write commands
+ * @param more.standingFixtures whether the fixtures stand in the configuration file
+ */
+export function startEmulator(
+  options: ResolvedOptions,
+  output: Output,
+  more: { style?: HintStyle; standingFixtures?: boolean } = {},
+): ReturnType<typeof startServer> {
+  return startServer(options, {
+    version: VERSION,
+    fixtures: packagedFixtures(),
+    style: output.style,
+    ...more,
+    warn: (text) => output.notice(`gateway-sim: ${text}`),
+    report: (error) =>
+      output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),
+  });
+}
+
+export type RunningServer = Awaited<ReturnType<typeof startEmulator>>;
