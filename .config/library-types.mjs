@@ -9,7 +9,14 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 /** What the library is made of beside the records, below src/. */
-const EMITTED = ['index', 'library/api', 'contract/audit', 'contract/error', 'contract/hint'];
+const EMITTED = [
+  'index',
+  'library/api',
+  'contract/audit',
+  'contract/audit-options',
+  'contract/error',
+  'contract/hint',
+];
 /** The records' own file, in the place of every contract that they are imported from. */
 const RECORDS = 'records';
 
@@ -41,7 +48,7 @@ function emit(outDir) {
 }
 
 const RECORD_IMPORT =
-  /(im|ex)port type \{([^}]*)\} from '\.\.?\/(?:contract\/(?!(?:audit|error|hint)\.)[\w-]+|audit-report|options[\w/-]*)\.ts';/g;
+  /(im|ex)port type \{([^}]*)\} from '\.\.?\/(?:contract\/(?!(?:audit|audit-options|error|hint)\.)[\w-]+|audit-report|options[\w/-]*)\.ts';/g;
 
 function importedRecords(text) {
   return [...text.matchAll(RECORD_IMPORT)].flatMap(([, , names]) =>

@@ -1,12 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import {
-  AUDIT_CLASSES,
-  AUDIT_GROUPS,
-  type AuditCaseInfo,
-  type AuditOptions,
-  type AuditReport,
-  auditSummary,
-} from '../contract/audit.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, auditSummary } from '../contract/audit.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
+import type { AuditCaseInfo, AuditReport } from '../contract/audit-report.ts';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { IpnTools } from '../wire/dialect.ts';

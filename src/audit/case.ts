@@ -1,4 +1,5 @@
-import type { AuditCaseInfo, AuditVerdict } from '../contract/audit.ts';
+import type { AuditVerdict } from '../contract/audit.ts';
+import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Observation, Shot } from './client.ts';
 import { curlOf, described, shotText } from './describe-shot.ts';

@@ -1,11 +1,5 @@
-import {
-  AUDIT_CLASSES,
-  AUDIT_GROUPS,
-  AUDIT_VERDICTS,
-  type AuditedCase,
-  type AuditReport,
-  isTold,
-} from '../contract/audit.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isTold } from '../contract/audit.ts';
+import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { escaped } from './junit-report.ts';

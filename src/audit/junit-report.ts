@@ -1,4 +1,5 @@
-import { AUDIT_CLASSES, type AuditedCase, type AuditReport } from '../contract/audit.ts';
+import { AUDIT_CLASSES } from '../contract/audit.ts';
+import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -1,4 +1,5 @@
-import { type AuditOptions, MAX_TIMEOUT_MS } from '../contract/audit.ts';
+import { MAX_TIMEOUT_MS } from '../contract/audit.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
 import { askedIn } from './command.ts';
 

@@ -1,4 +1,5 @@
-import { type AuditOptions, type AuditPreset, PLACEHOLDERS } from '../contract/audit.ts';
+import { type AuditPreset, PLACEHOLDERS } from '../contract/audit.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
 
 type Filled = Pick<
   AuditOptions,

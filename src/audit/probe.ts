@@ -1,4 +1,5 @@
-import { type AuditOptions, PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
+import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
 import { plainText } from '../contract/plain-text.ts';
 import { namesOf } from '../contract/vocabulary.ts';

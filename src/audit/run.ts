@@ -1,4 +1,6 @@
-import { type AuditedCase, type AuditOptions, type AuditVerdict, isTold } from '../contract/audit.ts';
+import { type AuditVerdict, isTold } from '../contract/audit.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
+import type { AuditedCase } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
 import { textMask } from '../contract/secret.ts';
 import { type AuditCase, evidence, type Finding, skipped } from './case.ts';

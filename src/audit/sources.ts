@@ -1,4 +1,4 @@
-import type { AuditOptions } from '../contract/audit.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
 import { ask } from './ask.ts';
 import { ofTheUser, readCommand, runCommand } from './command.ts';

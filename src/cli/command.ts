@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../contract/duration.ts';
 import type { Hint } from '../contract/hint.ts';
-import type { Server } from './connect.ts';
+import type { Server, ServerChoice } from './connect.ts';
 import type { Io } from './io.ts';
 import type { CommandResult, Output } from './output.ts';
 
@@ -80,13 +80,6 @@ export interface ContextOf<Declared extends Declaration> {
   output: Output;
   /** The whole command line, for what is made of it. */
   program: Command;
-}
-
-/** How the server was named, on the command line or by the environment. */
-export interface ServerChoice
-  extends Record<'url' | 'dataDir' | 'controlToken' | 'tlsCa', string | undefined> {
-  /** The control token of the environment. */
-  tokenVariable: string | undefined;
 }
 
 /** What a command does. It hands back what is to be shown, or the exit code of what it ran. */

@@ -8,9 +8,15 @@ import { isUntrusted } from '../library/trust.ts';
 import { ownUrlOf } from '../options/base-url.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
-import type { ServerChoice } from './command.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
 import type { Io } from './io.ts';
+
+/** How the server was named, on the command line or by the environment. */
+export interface ServerChoice
+  extends Record<'url' | 'dataDir' | 'controlToken' | 'tlsCa', string | undefined> {
+  /** The control token of the environment. */
+  tokenVariable: string | undefined;
+}
 
 export interface Server extends ControlServer {
   /** The process that runs it, where server.json tells. */

@@ -12,8 +12,6 @@ import { failureOfAnswer } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
-import type { GivenValues } from './command.ts';
-import type { COMMANDS } from './commands/ipn.ts';
 import { sendRequest } from './send-request.ts';
 
 /** The time-out that a gateway has by default too, in milliseconds. */
@@ -25,7 +23,7 @@ export type FiredIpn = Omit<Delivery, 'id' | 'attempts' | 'once' | 'merchantId'>
   attempts: Omit<Delivery['attempts'][number], 'id'>[];
 };
 
-type Fields = GivenValues<NonNullable<(typeof COMMANDS.fire)['fields']>>;
+type Fields = FireInput;
 
 /** Whose key signs, and which payment is told of, if any. */
 interface Known {

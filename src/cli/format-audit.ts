@@ -1,12 +1,6 @@
 import type { ChalkInstance } from 'chalk';
-import {
-  AUDIT_GROUPS,
-  AUDIT_VERDICTS,
-  type AuditedCase,
-  type AuditReport,
-  type AuditVerdict,
-  isTold,
-} from '../contract/audit.ts';
+import { AUDIT_GROUPS, AUDIT_VERDICTS, type AuditVerdict, isTold } from '../contract/audit.ts';
+import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { onOneLine } from './printable.ts';
 

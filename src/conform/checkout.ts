@@ -1,4 +1,4 @@
-import type { Target } from './target.ts';
+import { header, type Target } from './target.ts';
 
 /** Steps that a checkout may have before it sends the browser on. */
 const MAX_STEPS = 8;
@@ -72,8 +72,4 @@ function attribute(text: string, name: string): string | undefined {
   const found = new RegExp(`\\b${name}=(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(text);
   const value = found?.[1] ?? found?.[2] ?? found?.[3];
   return value?.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&#39;', "'");
-}
-
-export function header(headers: readonly (readonly [string, string])[], name: string): string | undefined {
-  return headers.find(([one]) => one.toLowerCase() === name)?.[1];
 }

@@ -3,10 +3,10 @@ import type { Expected, ExpectedIpn } from '../contract/manifest.ts';
 import { plainText } from '../contract/plain-text.ts';
 import { matches } from '../system/match-pattern.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import { header } from './checkout.ts';
 import { at, parsed } from './json.ts';
 import type { ReceivedIpn } from './listener.ts';
 import type { Seen } from './session.ts';
+import { header } from './target.ts';
 
 /** What was expected, and what came instead. */
 export interface Mismatch {

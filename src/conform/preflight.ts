@@ -1,10 +1,10 @@
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { plainText } from '../contract/plain-text.ts';
-import { header } from './checkout.ts';
 import { at, parsed } from './json.ts';
 import { keyMask } from './mask.ts';
 import type { Target } from './target.ts';
+import { header } from './target.ts';
 
 const SANDBOX = '/sandbox/payment/initiate';
 const FORM = 'application/x-www-form-urlencoded';

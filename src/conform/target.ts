@@ -5,7 +5,6 @@ import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { Egress } from '../delivery/egress.ts';
-import { header } from './checkout.ts';
 import { at, parsed } from './json.ts';
 
 /** Where a manifest is held against, and with what. */
@@ -160,4 +159,8 @@ export class NoAnswer extends GatewayError {
     this.reason = reason;
     this.isMalformed = failure?.code === 'malformed';
   }
+}
+
+export function header(headers: readonly (readonly [string, string])[], name: string): string | undefined {
+  return headers.find(([one]) => one.toLowerCase() === name)?.[1];
 }

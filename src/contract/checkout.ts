@@ -1,5 +1,5 @@
 import { shorten } from './address.ts';
-import type { PaymentEvent, StoredPayment } from './payment.ts';
+import type { PaymentStatus } from './vocabulary.ts';
 
 /** A verification code of a live checkout is valid this long (chosen). */
 export const CODE_LIFETIME_MS = 10 * 60_000;
@@ -29,11 +29,16 @@ export const PROBLEM_WORDS = {
 export type CheckoutProblem = keyof typeof PROBLEM_WORDS;
 
 /** What an event of a payment tells beside its name, in words. */
-export function describeEvent({ value, problem }: Pick<PaymentEvent, 'value' | 'problem'>): string | null {
+export function describeEvent(event: {
+  value: string | null;
+  problem?: CheckoutProblem | undefined;
+}): string | null {
+  const { value, problem } = event;
   return problem === undefined ? value : `${shorten(value ?? '') || 'nothing'} (${PROBLEM_WORDS[problem]})`;
 }
 
-export function stepOf({ status, payerEmail }: Pick<StoredPayment, 'status' | 'payerEmail'>): CheckoutStep {
+export function stepOf(payment: { status: PaymentStatus; payerEmail: string | null }): CheckoutStep {
+  const { status, payerEmail } = payment;
   if (status !== 'pending') return 'closed';
   return payerEmail === null ? 'email' : 'code';
 }

@@ -1,4 +1,3 @@
-import type { ControlError } from './error-body.ts';
 import { type Hint, renderHint } from './hint.ts';
 
 /**
@@ -90,8 +89,8 @@ export class GatewayError extends Error {
       errors: [...problems],
       code,
       ...(remedy !== undefined && { remedy }),
-      ...(advice && { hint: [...advice] as ControlError['hint'] }),
-    } satisfies ControlError;
+      ...(advice && { hint: [...advice] }),
+    };
   }
 
   /** The problem with a field: each begins with the name of the field that it is about. */

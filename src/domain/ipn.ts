@@ -1,9 +1,8 @@
+import type { Currency } from '../contract/amount.ts';
 import type { FireInput } from '../contract/delivery.ts';
-import type { Merchant } from '../contract/merchant.ts';
 import type { Tampered, Tamperings } from '../contract/tampering.ts';
-import { timestamp } from '../contract/timestamp.ts';
 import type { IpnFormat } from '../contract/vocabulary.ts';
-import type { Context, Settings } from './settings.ts';
+import type { AmountFormat } from './money.ts';
 import type { Delivery, Payment } from './state.ts';
 
 /** What an IPN is about, and the key that signs it. */
@@ -35,16 +34,23 @@ export interface ComposedIpn
   tampered?: Tampered[];
 }
 
+/** What an IPN is written by. */
+export interface IpnSettings {
+  ipn: { amountFormat: AmountFormat };
+  /** Symbols of currencies, by code. */
+  currencies: ReadonlyMap<string, Currency>;
+}
+
 /** What makes the bytes of IPNs: handed in, so that no rule knows how the dialect writes them. */
 export interface IpnComposer {
   /** The IPN of a settled payment. */
-  compose(subject: IpnSubject, settings: Settings): ComposedIpn;
+  compose(subject: IpnSubject, format: IpnFormat, settings: IpnSettings): ComposedIpn;
   /** An IPN made by hand: about a payment, or about one that never was. */
   composeChosen(
     chosen: ChosenFields,
     subject: IpnSubject | { trx: string; now: number; secretKey: string },
     composition: Composition,
-    settings: Settings,
+    settings: IpnSettings,
   ): ComposedIpn;
   /** The body signed with another key; undefined where it carries that signature already. */
   resigned(body: string, signedText: string, secretKey: string): string | undefined;
@@ -52,48 +58,4 @@ export interface IpnComposer {
   fingerprint(secretKey: string): string;
   /** The body with another first digit in its signature. */
   corruptSignature(body: string): string;
-}
-
-interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
-  merchant: Merchant;
-  /** Whether the signature is one that the merchant's key makes. */
-  isSigned: boolean;
-  dueAt: number;
-}
-
-/** Rule: a pending delivery of an IPN. */
-export function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: Context): Delivery {
-  const { contentType, body, signedText, identifier, status, tampered = [] } = ipn;
-  return {
-    id: ids.delivery(),
-    paymentId: plan.paymentId,
-    merchantId: plan.merchant.id,
-    identifier,
-    url: plan.url,
-    status,
-    state: 'pending',
-    contentType,
-    body,
-    signedText,
-    signedWith: plan.isSigned ? plan.merchant.publicKey : '',
-    once: plan.once,
-    attemptCount: 0,
-    createdAt: timestamp(now),
-    nextAttemptAt: timestamp(plan.dueAt),
-    tampered,
-    signedAnew: false,
-    postponedBy: null,
-  };
-}
-
-/** Rule: the delivery of a settled payment's IPN. */
-export function deliveryOf(
-  { payment, status, holder }: Omit<IpnSubject, 'secretKey'>,
-  merchant: Merchant,
-  context: Context,
-  dueAt = context.now,
-): Delivery {
-  const subject = { payment, status, holder, secretKey: merchant.secretKey };
-  const plan = { paymentId: payment.id, merchant, url: payment.ipnUrl, once: false, isSigned: true, dueAt };
-  return newDelivery(context.ipn.compose(subject, context.settings), plan, context);
 }

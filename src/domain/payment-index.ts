@@ -1,5 +1,7 @@
+import type { Records } from '../contract/state.ts';
 import type { Collection } from './collection.ts';
-import type { Payment } from './state.ts';
+
+type Payment = Records['payments'];
 
 /** Less than this is not worth tidying up. */
 const SMALL = 1_000;

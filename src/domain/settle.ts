@@ -4,7 +4,7 @@ import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../contract/out
 import { timestamp } from '../contract/timestamp.ts';
 import type { DeliveryOrder, SettledBy } from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
-import { deliveryOf } from './ipn.ts';
+import { deliveryOf } from './delivery.ts';
 import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';

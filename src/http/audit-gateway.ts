@@ -1,5 +1,5 @@
 import type { AuditGateway } from '../audit/gateway.ts';
-import type { AuditOptions } from '../contract/audit.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditReport } from '../contract/audit-report.ts';
 import { withPaymentDefaults } from '../contract/defaults.ts';
 import type { SettleInput } from '../contract/payment.ts';

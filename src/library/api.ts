@@ -1,4 +1,5 @@
-import type { AuditedCase, AuditOptions, AuditReport } from '../contract/audit.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
+import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import type {
   Card,
   CardFields,

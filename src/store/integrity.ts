@@ -5,7 +5,6 @@ import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract
 import { isCardNumber } from '../domain/card.ts';
 import type { Lists, State } from '../domain/state.ts';
 import { damaged } from './files.ts';
-import type { SnapshotImage } from './snapshot.ts';
 
 /** Every collection of a state as plain records. */
 export type WholeState = Required<Lists>;
@@ -161,7 +160,11 @@ function* danglingReferences(
 }
 
 /** Makes sure that a state that was made of a snapshot has all its records. @throws GatewayError `state_damaged` */
-export function assertUniqueIds(state: State, snapshot: SnapshotImage, path: string): void {
+export function assertUniqueIds(
+  state: State,
+  snapshot: { readonly [Name in CollectionName]: Iterable<Records[Name]> },
+  path: string,
+): void {
   for (const name of COLLECTION_NAMES) {
     let count = 0;
     for (const _ of snapshot[name]) count++;

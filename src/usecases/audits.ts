@@ -1,4 +1,5 @@
-import { type AuditOptions, auditSummary } from '../contract/audit.ts';
+import { auditSummary } from '../contract/audit.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase, AuditReport, AuditRequest, AuditRun } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
 import { timestamp } from '../contract/timestamp.ts';

@@ -16,7 +16,7 @@ import {
   requireCard,
 } from '../domain/card.ts';
 import type { Card, State } from '../domain/state.ts';
-import type { UseCaseParts } from './use-cases.ts';
+import type { UseCaseParts } from './parts.ts';
 
 /** Cards on a page of the merchant's list (chosen: card-list-paging). */
 const PER_PAGE = 15;

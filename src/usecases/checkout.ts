@@ -4,8 +4,8 @@ import { changeEmail, codeProblem, deadCode, enterEmail, refuseCode, sendCode } 
 import { requirePayment } from '../domain/payment.ts';
 import { requirePending, type Settlement, settle } from '../domain/settle.ts';
 import type { Outcome, Payment, State } from '../domain/state.ts';
+import type { UseCaseParts } from './parts.ts';
 import { afterSettling } from './payments.ts';
-import type { UseCaseParts } from './use-cases.ts';
 
 /** What a step of the checkout led to. */
 export type StepResult = { problem: CheckoutProblem } | { problem: null; redirectUrl: string | null };

@@ -7,7 +7,7 @@ import { timestamp } from '../contract/timestamp.ts';
 import type { Delivery, Payment, State } from '../domain/state.ts';
 import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
 import { dueOf } from './auto-settle.ts';
-import type { UseCaseParts } from './use-cases.ts';
+import type { UseCaseParts } from './parts.ts';
 
 /** The clock goes no further: every wait that begins then still ends in a year of four digits (chosen). */
 const LATEST = Date.UTC(9999, 0, 1);

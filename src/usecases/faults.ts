@@ -1,6 +1,6 @@
 import { type ActiveFault, describeFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import type { UseCaseParts } from './use-cases.ts';
+import type { UseCaseParts } from './parts.ts';
 
 /** The use cases of fault rules: each is reported in the log. */
 export function faultUseCases({ events, faults }: UseCaseParts) {

@@ -4,10 +4,10 @@ import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { allowableHost, type EgressFailure } from '../contract/failure.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
-import { type FireRequest, fire, requireDelivery, resend } from '../domain/resend.ts';
+import { type FireRequest, fire, requireDelivery, resend } from '../domain/delivery.ts';
 import { egressFailure } from '../domain/retry.ts';
 import type { Delivery } from '../domain/state.ts';
-import type { UseCaseParts } from './use-cases.ts';
+import type { UseCaseParts } from './parts.ts';
 
 /** Maximum real time that `fire` waits: clients give up at five minutes (chosen). */
 const LONGEST_FIRE_WAIT_MS = 240_000;

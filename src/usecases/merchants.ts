@@ -11,7 +11,7 @@ import {
   requireMerchant,
 } from '../domain/merchant.ts';
 import { unique } from '../domain/payment.ts';
-import type { UseCaseParts } from './use-cases.ts';
+import type { UseCaseParts } from './parts.ts';
 
 export function merchantUseCases({ store, context, random, events }: UseCaseParts) {
   return {

@@ -13,7 +13,7 @@ import {
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
 import { paymentSteps, timeline } from '../domain/timeline.ts';
-import type { UseCaseParts } from './use-cases.ts';
+import type { UseCaseParts } from './parts.ts';
 
 /** How a payment is to be settled. */
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {

@@ -8,7 +8,7 @@ import { assertConsistent } from '../store/integrity.ts';
 import { parseSnapshot, type Snapshot } from '../store/snapshot.ts';
 import { snapshotText } from '../store/snapshot-lines.ts';
 import { resumeClock } from './clock.ts';
-import type { UseCaseParts } from './use-cases.ts';
+import type { UseCaseParts } from './parts.ts';
 
 /** The state as a whole: back to the start, out, and in. */
 export function stateUseCases(parts: UseCaseParts) {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditOptions } from '../../src/contract/audit.ts';
+import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { startGatewaySim } from '../../src/index.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { seedOfTest } from '../helpers/seed.ts';

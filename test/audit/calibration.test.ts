@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditOptions } from '../../src/contract/audit.ts';
+import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { startGatewaySim } from '../../src/index.ts';
 import { seedOfTest } from '../helpers/seed.ts';
 import { GOOD, type Handler, sign, startShop } from '../merchants/node-shop.ts';

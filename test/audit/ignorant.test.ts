@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditOptions } from '../../src/contract/audit.ts';
+import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { startGatewaySim } from '../../src/index.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 import { seedOfTest } from '../helpers/seed.ts';

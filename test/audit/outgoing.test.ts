@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { measures, readCondition } from '../../src/audit/probe.ts';
 import { reconcile } from '../../src/audit/reconcile.ts';
-import type { AuditOptions } from '../../src/contract/audit.ts';
+import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { egressOf } from '../../src/library/egress.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';

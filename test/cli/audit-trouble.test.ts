@@ -3,7 +3,7 @@ import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/cli/write-file.ts';
-import type { AuditReport } from '../../src/contract/audit.ts';
+import type { AuditReport } from '../../src/contract/audit-report.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { startAnswering } from '../helpers/answering.ts';
 import { startAudited } from '../helpers/auditable.ts';

@@ -1,4 +1,4 @@
-import type { AuditReport } from '../../src/contract/audit.ts';
+import type { AuditReport } from '../../src/contract/audit-report.ts';
 import { type Language, prepare } from './running.ts';
 
 /** The classes of which each language has a vulnerable twin. */

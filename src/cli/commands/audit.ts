@@ -1,11 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Reconciled } from '../../audit/reconcile.ts';
-import {
-  AUDIT_PRESETS,
-  type AuditedCase,
-  type AuditReport,
-  type AuditVerdict,
-} from '../../contract/audit.ts';
+import { AUDIT_PRESETS, type AuditVerdict } from '../../contract/audit.ts';
+import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { namesOf } from '../../contract/vocabulary.ts';

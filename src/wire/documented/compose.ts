@@ -3,19 +3,11 @@ import { GatewayError } from '../../contract/error.ts';
 import { hint } from '../../contract/hint.ts';
 import type { Tampered, Tampering } from '../../contract/tampering.ts';
 import { timestamp } from '../../contract/timestamp.ts';
-import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../../domain/ipn.ts';
+import type { ChosenFields, ComposedIpn, Composition, IpnComposer, IpnSettings } from '../../domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import type { IpnTools } from '../dialect.ts';
 import { type Fields, override, readSet, without } from './chosen-fields.ts';
-import {
-  encodeIpn,
-  type IpnFields,
-  type IpnSettings,
-  ipnFields,
-  otherDigit,
-  type Subject,
-  sign,
-} from './ipn.ts';
+import { encodeIpn, type IpnFields, ipnFields, otherDigit, type Subject, sign } from './ipn.ts';
 
 const CURRENCIES = new Map(DOCUMENTED_CURRENCIES.map((currency) => [currency.code, currency]));
 

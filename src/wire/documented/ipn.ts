@@ -4,9 +4,8 @@ import { isAmount } from '../../contract/amount.ts';
 import { field, record, text } from '../../contract/field.ts';
 import { SENT_ON_REQUEST } from '../../contract/outcomes.ts';
 import type { IpnFormat } from '../../contract/vocabulary.ts';
-import type { IpnComposer, IpnSubject } from '../../domain/ipn.ts';
+import type { IpnComposer, IpnSettings, IpnSubject } from '../../domain/ipn.ts';
 import { renderAmount } from '../../domain/money.ts';
-import type { Settings } from '../../domain/settings.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { IpnTools } from '../dialect.ts';
 import { MAX_IDENTIFIER } from './names.ts';
@@ -118,12 +117,9 @@ export const Ipn = record(
 );
 export type IpnFields = z.infer<typeof Ipn>;
 
-/** What an IPN is about, and of the settings what its fields depend on. */
+/** What an IPN is about. */
 export interface Subject extends Omit<IpnSubject, 'payment'> {
   payment: Pick<Payment, 'identifier' | 'mode' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
-}
-export interface IpnSettings extends Pick<Settings, 'currencies'> {
-  ipn: Pick<Settings['ipn'], 'amountFormat'>;
 }
 
 export function ipnFields(

@@ -59,11 +59,11 @@ export const dialect: Dialect = {
   settledError,
   maskCards,
   ipn: {
-    compose: (subject, settings) => {
+    compose: (subject, format, settings) => {
       const fields = ipnFields(subject, settings);
       const { identifier, status, data } = fields;
       const signedText = data.amount + identifier;
-      return { ...encodeIpn(fields, settings.ipn.format), signedText, identifier, status };
+      return { ...encodeIpn(fields, format), signedText, identifier, status };
     },
     composeChosen,
     resigned,

@@ -2,12 +2,61 @@ import { requireAddress } from '../contract/address.ts';
 import { type FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import { type ChosenFields, type Composition, newDelivery } from './ipn.ts';
+import type { ChosenFields, ComposedIpn, Composition, IpnSubject } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
 import { requirePayment } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Delivery, Outcome, Payment, State } from './state.ts';
+
+interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
+  merchant: Merchant;
+  /** Whether the signature is one that the merchant's key makes. */
+  isSigned: boolean;
+  dueAt: number;
+}
+
+/** Rule: a pending delivery of an IPN. */
+export function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: Context): Delivery {
+  const { contentType, body, signedText, identifier, status, tampered = [] } = ipn;
+  return {
+    id: ids.delivery(),
+    paymentId: plan.paymentId,
+    merchantId: plan.merchant.id,
+    identifier,
+    url: plan.url,
+    status,
+    state: 'pending',
+    contentType,
+    body,
+    signedText,
+    signedWith: plan.isSigned ? plan.merchant.publicKey : '',
+    once: plan.once,
+    attemptCount: 0,
+    createdAt: timestamp(now),
+    nextAttemptAt: timestamp(plan.dueAt),
+    tampered,
+    signedAnew: false,
+    postponedBy: null,
+  };
+}
+
+/** Rule: the delivery of a settled payment's IPN. */
+export function deliveryOf(
+  { payment, status, holder }: Omit<IpnSubject, 'secretKey'>,
+  merchant: Merchant,
+  context: Context,
+  dueAt = context.now,
+): Delivery {
+  const subject = { payment, status, holder, secretKey: merchant.secretKey };
+  const plan = { paymentId: payment.id, merchant, url: payment.ipnUrl, once: false, isSigned: true, dueAt };
+  return newDelivery(
+    context.ipn.compose(subject, context.settings.ipn.format, context.settings),
+    plan,
+    context,
+  );
+}
 
 /** An IPN to be made by hand, through a running gateway; the defaults are those of `FireInput`. */
 export interface FireRequest
