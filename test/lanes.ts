@@ -18,7 +18,11 @@ const WITH_PROCESSES = [
   'test/runner.test.ts',
   ...['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`),
 ];
-const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
+const MOCKING = [
+  'test/delivery/egress.test.ts',
+  'test/http/rewording.test.ts',
+  'test/store/migrations.test.ts',
+];
 
 /** Other test runners, each with a project of its own, shops in other languages, and the runner of the trials. */
 const FOR_RELEASES = [
@@ -41,6 +45,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
   mocks: { include: MOCKING, mocks: true },
   http: {
     include: ['test/{http,usecases}/**/*.test.ts', ...OVER_SOCKETS],
+    exclude: MOCKING,
     needs: ['build'],
   },
   cli: { include: ['test/cli/**/*.test.ts'], needs: ['build'] },
