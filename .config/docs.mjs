@@ -94,10 +94,16 @@ async function loadSources() {
       plugins: [
         {
           name: 'declarations-only',
-          setup: ({ onResolve }) =>
+          setup({ onResolve, onLoad }) {
             onResolve({ filter: /./ }, ({ kind, path }) =>
-              kind === 'dynamic-import' ? { path, external: true } : undefined,
-            ),
+              kind === 'dynamic-import' && !path.startsWith('./commands/')
+                ? { path, external: true }
+                : undefined,
+            );
+            // What is made of a file at build time.
+            onResolve({ filter: /\?\w+$/ }, ({ path }) => ({ path, namespace: 'made' }));
+            onLoad({ filter: /./, namespace: 'made' }, () => ({ contents: 'export default {};' }));
+          },
         },
       ],
       logLevel: 'error',

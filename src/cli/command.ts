@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../contract/duration.ts';
 import type { Hint } from '../contract/hint.ts';
 import type { Server, ServerChoice } from './connect.ts';
@@ -7,7 +7,7 @@ import type { CommandResult, Output } from './output.ts';
 
 /*
  * A command is declared once, as data: what commander offers, the types of its options, the names in a query or a body
- * and the completion scripts are all made of its declaration.
+ * and what a shell offers are all made of its declaration.
  */
 
 /** An option. Its key in the declaration is its name: `ipnUrl` is `--ipn-url`. */
@@ -78,8 +78,6 @@ export interface ContextOf<Declared extends Declaration> {
   call: Server['call'];
   io: Io;
   output: Output;
-  /** The whole command line, for what is made of it. */
-  program: Command;
 }
 
 /** What a command does. It hands back what is to be shown, or the exit code of what it ran. */

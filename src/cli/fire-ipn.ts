@@ -4,7 +4,7 @@ import { requireAddress } from '../contract/address.ts';
 import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { errorOf, noteOf } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
-import { parseInput } from '../contract/input.ts';
+import { describeIssue, parseInput } from '../contract/input.ts';
 import type { Payment } from '../contract/payment.ts';
 import { requireTamperings } from '../contract/tampering.ts';
 import { Egress } from '../delivery/egress.ts';
@@ -141,13 +141,13 @@ export async function fireTogether(
 
 /** The fields as the server would read them; what is wrong with one is said of its flag. */
 function read(chosen: Fields) {
-  try {
-    return parseInput(FireInput, chosen);
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    const given = Object.entries(chosen).find(([name]) => error.message.startsWith(`${name} `))?.[1];
-    throw new GatewayError('usage', `--${error.message} (got "${given}")`);
-  }
+  const given: Readonly<Record<PropertyKey, unknown>> = chosen;
+  return parseInput(
+    FireInput,
+    chosen,
+    (issue) => describeIssue(issue).map((problem) => `--${problem} (got "${given[issue.path[0] ?? '']}")`),
+    'usage',
+  );
 }
 
 function headersOf({ url, composed: { contentType, body } }: Composed): [string, string][] {

@@ -77,8 +77,7 @@ export async function buildProgram(
     .version(VERSION, '-V, --version', 'print the version; with --verbose also the profile in force')
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve']))
     .addHelpText('after', EXIT_CODE_HELP);
-  // A completion script is about all of them.
-  const wanted = COMMANDS.filter(([words]) => first !== 'completion' && words.includes(first ?? ''));
+  const wanted = COMMANDS.filter(([words]) => words.includes(first ?? ''));
   const groups = await Promise.all((wanted.length ? wanted : COMMANDS).map(([, load]) => load()));
   const style = hintStyle(invocation);
   for (const one of groups) {

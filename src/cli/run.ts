@@ -17,13 +17,14 @@ import { buildProgram } from './program.ts';
  * @returns the exit code
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
+  if (argv[2] === COMPLETE) return complete(argv.slice(3), io);
   const version = verboseVersion(argv.slice(2));
   if (version) return writeVersion(io, version.profile);
   const invocation = invocationOf(argv, io);
   let exitCode = 0;
   const program = await buildProgram(
     async (command, group) => {
-      exitCode = await act(command, group, { io, invocation, program });
+      exitCode = await act(command, group, { io, invocation });
     },
     { io, invocation, first: argv[2] },
   );
@@ -43,6 +44,18 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     }
     return 2;
   }
+}
+
+/** What the scripts of `completion` run. */
+const COMPLETE = '__complete';
+
+async function complete(words: readonly string[], io: Io): Promise<number> {
+  const { completionsOf } = await import('./complete.ts');
+  // The first word may be the one that is typed now.
+  const program = await buildProgram(undefined, { first: words.length > 1 ? words[0] : undefined });
+  const output = new Output(io, {});
+  for (const line of completionsOf(program, words)) output.line(line);
+  return 0;
 }
 
 /** What `--version --verbose` is asked with; undefined for everything else. */
@@ -76,7 +89,7 @@ function isJsonWanted(flags: readonly string[], { env }: Io): boolean {
 async function act(
   command: Command,
   { commands, actions }: AnyGroup,
-  { io, invocation, program }: { io: Io; invocation: string; program: Command },
+  { io, invocation }: { io: Io; invocation: string },
 ): Promise<number> {
   const { options, flags } = valuesOf(command);
   const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
@@ -119,7 +132,6 @@ async function act(
       call: async (...request) => (await find()).call(...request),
       io,
       output,
-      program,
     };
     const result = await actions[command.name()]?.(context as never);
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
