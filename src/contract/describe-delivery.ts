@@ -9,7 +9,7 @@ import { describeTamperings } from './tampering.ts';
  */
 
 /** What was sent and what came back, as far as a failure is about it. */
-export interface Exchange extends Pick<Attempt, 'url'> {
+export interface AttemptSides extends Pick<Attempt, 'url'> {
   responseStatus?: Attempt['responseStatus'];
   responseHeaders?: Attempt['responseHeaders'];
   fault?: Attempt['fault'];
@@ -24,12 +24,12 @@ const TRUST_BY =
  *
  * @param trustBy what to do about a certificate that is not trusted
  */
-export function describeFailure(failure: AttemptFailure, exchange: Exchange, trustBy = TRUST_BY): string {
-  const { url } = exchange;
+export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, trustBy = TRUST_BY): string {
+  const { url } = attempt;
   const { host, hostname } = URL.canParse(url) ? new URL(url) : { host: url, hostname: url };
   switch (failure.code) {
     case 'answered':
-      return describeAnswer(exchange);
+      return describeAnswer(attempt);
     case 'connection_refused':
       return `connection refused: nothing listens at ${host}`;
     case 'connection_reset':
@@ -55,7 +55,7 @@ export function describeFailure(failure: AttemptFailure, exchange: Exchange, tru
     case 'egress':
       return describeEgress(failure);
     case 'fault':
-      return `fault rule: ${exchange.fault && insteadOfSending(exchange.fault)} (gateway-sim faults clear ipn ends this)`;
+      return `fault rule: ${attempt.fault && insteadOfSending(attempt.fault)} (gateway-sim faults clear ipn ends this)`;
     case 'malformed':
     case 'other':
       return failure.message;
@@ -63,7 +63,7 @@ export function describeFailure(failure: AttemptFailure, exchange: Exchange, tru
 }
 
 /** Why an answer does not count as received. */
-function describeAnswer({ responseStatus, responseHeaders = [] }: Exchange): string {
+function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
   const isRedirect = responseStatus && responseStatus >= 300 && responseStatus < 400;
   if (!isRedirect) return `the receiver answered ${responseStatus}: expected 2xx`;
   const location = responseHeaders.find(([name]) => name.toLowerCase() === 'location')?.[1];
@@ -97,7 +97,7 @@ export function describeEgress(failure: EgressFailure): string {
 }
 
 /** Why an attempt does not count as received, where there is room for a few words only. */
-export function describeBriefly(attempt: Exchange & Pick<Attempt, 'failure'>): string {
+export function describeBriefly(attempt: AttemptSides & Pick<Attempt, 'failure'>): string {
   const { failure, fault, responseStatus } = attempt;
   if (failure === null || failure.code === 'answered') return `answered ${responseStatus}`;
   if (failure.code === 'fault') return `fault rule: ${fault && insteadOfSending(fault)}`;
@@ -149,7 +149,7 @@ export const FIXES: Readonly<Record<AttemptFailure['code'], string>> = {
 };
 
 /** What went wrong with an attempt, in words; null when nothing did. */
-export function errorOf(attempt: Exchange & Pick<Attempt, 'failure'>): string | null {
+export function errorOf(attempt: AttemptSides & Pick<Attempt, 'failure'>): string | null {
   return attempt.failure && describeFailure(attempt.failure, attempt);
 }
 
@@ -179,7 +179,7 @@ export function remarksOn({
 /** What is wrong with a delivery and what else is worth knowing; null for nothing. */
 export function noteOf(
   delivery: Pick<StoredDelivery, 'state' | 'postponedBy' | 'signedAnew' | 'tampered'>,
-  last: (Exchange & Pick<Attempt, 'failure'>) | undefined,
+  last: (AttemptSides & Pick<Attempt, 'failure'>) | undefined,
 ): string | null {
   const error = last ? errorOf(last) : null;
   const problem = error && delivery.state === 'delivered' ? `a later attempt failed: ${error}` : error;

@@ -45,14 +45,14 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   mountDashboard(app, parts);
   mountControl(app, controlRoutes(parts, document), maskAnswer);
   const explain = (c: AppContext, error: GatewayError) => {
-    noteError(c.get('exchange'), error, parts);
+    noteError(c.get('requestLog'), error, parts);
     return answerError(c, error, parts.dialect);
   };
   app.notFound((c) => {
     const routes = app.routes.filter(({ method }) => method !== 'ALL');
     const error = unknownRoute(c.req.method, c.req.path, routes, parts.dialect);
     if (!isDashboard(c.req.path)) return explain(c, error);
-    noteError(c.get('exchange'), error, parts);
+    noteError(c.get('requestLog'), error, parts);
     return dashboardError(c, parts, error);
   });
   app.onError((thrown, c) => {

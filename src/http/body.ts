@@ -130,7 +130,7 @@ export function readStateText(c: AppContext): Promise<Buffer> {
  */
 export async function readTextFields(c: AppContext): Promise<Record<string, string>> {
   const { fields, text } = await readFields(c);
-  c.get('exchange').requestBody = text;
+  c.get('requestLog').requestBody = text;
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       if (typeof value === 'object') throw new GatewayError('invalid_fields', `${name} must be text`);

@@ -40,7 +40,7 @@ export interface AppParts extends UseCases {
  * What a handler of the service tells the request log beside status and time. A status only where the answer did not go
  * out by the usual way. Only a request to the service has an id.
  */
-export type RequestNotes = Partial<
+export type RequestLog = Partial<
   Pick<RecordedRequest, 'id' | 'requestBody' | 'responseBody' | 'paymentId' | 'status' | 'notes' | 'fault'>
 >;
 
@@ -49,7 +49,7 @@ export interface AppEnvironment {
     /** Asked for by what calls the service from within: gets what the log kept of the call. */
     onRecorded?: (recorded: RecordedRequest) => void;
   };
-  Variables: { exchange: RequestNotes };
+  Variables: { requestLog: RequestLog };
 }
 
 export type App = Hono<AppEnvironment>;

@@ -35,7 +35,7 @@ async function inject(
     await next();
     return undefined;
   }
-  c.get('exchange').fault = rule;
+  c.get('requestLog').fault = rule;
   // A stop does not wait for a latency.
   await realPause(faults.rules.latencyOf(rule), runtime.stopped);
   if (rule.drop) return drop(c);
@@ -69,7 +69,7 @@ async function identifierOf(c: AppContext, { state, dialect }: AppParts): Promis
 
 /** Closes the connection without an answer. */
 function drop(c: AppContext): Response {
-  c.get('exchange').status = NO_RESPONSE;
+  c.get('requestLog').status = NO_RESPONSE;
   const incoming = c.env?.incoming;
   if (!incoming) return new Response(null, { status: NO_RESPONSE });
   incoming.socket.destroy();
@@ -100,7 +100,7 @@ async function truncate(c: AppContext): Promise<void> {
     c.res = new Response(half, res);
     return;
   }
-  c.get('exchange').status = res.status;
+  c.get('requestLog').status = res.status;
   outgoing.writeHead(res.status, {
     ...Object.fromEntries(res.headers),
     'Content-Length': body.length,

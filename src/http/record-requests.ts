@@ -3,7 +3,7 @@ import { describeEffects } from '../contract/active-fault.ts';
 import type { GatewayError } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import type { AppContext, AppEnvironment, AppParts, RequestNotes } from './environment.ts';
+import type { AppContext, AppEnvironment, AppParts, RequestLog } from './environment.ts';
 import { notesOf } from './errors.ts';
 
 /** Maximum characters of a request body in the request log. */
@@ -12,10 +12,10 @@ export const KEPT_BODY_CHARACTERS = 16_384;
 /** Remembers every request to the service and its response. What happens under /_sim is not the service's. */
 export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
-    const notes: RequestNotes = {};
-    c.set('exchange', notes);
+    const log: RequestLog = {};
+    c.set('requestLog', log);
     if (c.req.path.startsWith('/_sim')) return next();
-    notes.id = parts.events.nextRequestId();
+    log.id = parts.events.nextRequestId();
     const started = performance.now();
     await next();
     const request = {
@@ -23,7 +23,7 @@ export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironmen
       target: targetOf(c),
       requestHeaders: (c.env?.incoming?.headers ?? c.req.header()) as Record<string, string>,
     };
-    const recorded = recordRequest(request, c.res.status, notes, started, parts);
+    const recorded = recordRequest(request, c.res.status, log, started, parts);
     c.env?.onRecorded?.(recorded);
   };
 }
@@ -37,35 +37,35 @@ export function targetOf({ req }: AppContext): string {
 export function recordRequest(
   request: Pick<RecordedRequest, 'method' | 'target' | 'requestHeaders'>,
   status: number,
-  notes: RequestNotes,
+  log: RequestLog,
   started: number,
   { events, clock }: Pick<AppParts, 'events' | 'clock'>,
 ): RecordedRequest {
-  const { fault = null } = notes;
+  const { fault = null } = log;
   return events.record({
-    id: notes.id,
+    id: log.id,
     at: timestamp(clock.now()),
     ...request,
-    requestBody: beginning(notes.requestBody ?? null),
-    status: notes.status ?? status,
-    responseBody: notes.responseBody ?? null,
+    requestBody: beginning(log.requestBody ?? null),
+    status: log.status ?? status,
+    responseBody: log.responseBody ?? null,
     durationMs: Math.round((performance.now() - started) * 10) / 10,
-    paymentId: notes.paymentId ?? null,
+    paymentId: log.paymentId ?? null,
     fault,
-    notes: [...(fault ? [`fault rule: ${describeEffects(fault)}`] : []), ...(notes.notes ?? [])],
+    notes: [...(fault ? [`fault rule: ${describeEffects(fault)}`] : []), ...(log.notes ?? [])],
   });
 }
 
 /** Tells the log of an error and what the service answers with it: its usual error, or `answer`. Returns that body. */
 export function noteError(
-  notes: RequestNotes,
+  log: RequestLog,
   error: GatewayError,
   { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
   answer: object = dialect.serviceError(error),
 ): string {
   const body = JSON.stringify(answer);
-  notes.notes = notesOf(error, runtime.style);
-  notes.responseBody = body;
+  log.notes = notesOf(error, runtime.style);
+  log.responseBody = body;
   return body;
 }
 

@@ -33,7 +33,7 @@ export interface Step {
 /** All steps of a payment in their order, each with the request behind it while the request log holds that. */
 export function storyOf(payment: Payment, parts: AppParts): Step[] {
   const steps = stepsOf(payment, parts);
-  const requests = parts.events.exchanges().filter(({ paymentId }) => paymentId === payment.id);
+  const requests = parts.events.requests().filter(({ paymentId }) => paymentId === payment.id);
   const others: Step[] = [];
   for (const request of requests) {
     const [first, ...more] = steps.filter(({ requestId }) => requestId === request.id);

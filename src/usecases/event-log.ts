@@ -11,7 +11,7 @@ import { Newest } from './newest.ts';
 
 /** Something that happened; records are those of the moment. */
 type Happening =
-  | { type: 'request'; exchange: RecordedRequest }
+  | { type: 'request'; request: RecordedRequest }
   /** `before` it changed; undefined for a new one. */
   | { type: 'payment'; payment: Payment; before: Payment | undefined }
   | { type: 'delivery'; delivery: Delivery; step: DeliveryStep; underWay: AttemptUnderWay | null }
@@ -90,11 +90,11 @@ export class EventLog {
     // A client sends the same headers with each of its requests.
     const areOld = newest !== undefined && areEqual(newest, request.requestHeaders);
     const requestHeaders = areOld ? newest : request.requestHeaders;
-    const exchange = { ...request, id: request.id ?? this.nextRequestId(), requestHeaders };
-    const characters = charactersIn(exchange) + (areOld ? 0 : charactersOf(requestHeaders));
-    this.#requests.add(exchange, characters);
-    this.#emit({ type: 'request', exchange }, characters);
-    return exchange;
+    const recorded = { ...request, id: request.id ?? this.nextRequestId(), requestHeaders };
+    const characters = charactersIn(recorded) + (areOld ? 0 : charactersOf(requestHeaders));
+    this.#requests.add(recorded, characters);
+    this.#emit({ type: 'request', request: recorded }, characters);
+    return recorded;
   }
 
   notice(text: string): void {
@@ -114,7 +114,7 @@ export class EventLog {
   }
 
   /** The requests that are kept, newest first. */
-  exchanges(): RecordedRequest[] {
+  requests(): RecordedRequest[] {
     // They are recorded when they have been answered.
     return this.#requests.items.toSorted((one, other) => other.id - one.id);
   }

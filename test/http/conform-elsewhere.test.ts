@@ -29,7 +29,7 @@ it('is left alone in live mode, and where it takes an emulator or a way back', a
     'ipn-not-on-cancel': 'it takes the control API of an emulator',
     'route-root': 'only an emulator does so',
   });
-  const asked = sim.server.parts.events.exchanges();
+  const asked = sim.server.parts.events.requests();
   expect(asked.length).toBeGreaterThan(8);
   expect(asked.filter(({ target }) => !target.startsWith('/sandbox/'))).toEqual([]);
   // Five a second at most; timers may be a little early.

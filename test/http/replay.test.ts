@@ -5,7 +5,7 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const INITIATE = '/sandbox/payment/initiate';
 const replay = (sim: Sim, id: number | string) => postForm(sim, `/_sim/ui/requests/${id}/replay`);
-const recorded = ({ server }: Sim): RecordedRequest[] => server.parts.events.exchanges().toReversed();
+const recorded = ({ server }: Sim): RecordedRequest[] => server.parts.events.requests().toReversed();
 
 describe('a recorded request that is sent again', () => {
   it('is the same request to the service, and leads to the page of the new one', async () => {

@@ -28,7 +28,7 @@ describe('the request log', () => {
       { accept: 'b', host: 'c', 'x-more': 'c' },
     ];
     for (const requestHeaders of all) log.record({ ...REQUEST, requestHeaders });
-    const kept = log.exchanges().map(({ requestHeaders }) => requestHeaders);
+    const kept = log.requests().map(({ requestHeaders }) => requestHeaders);
     expect(kept.map((one) => JSON.stringify(one))).toEqual(
       all.toReversed().map((one) => JSON.stringify(one)),
     );
@@ -39,12 +39,12 @@ describe('the request log', () => {
     const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
     for (let number = 1; number <= 5_000; number++) {
       log.record({ ...REQUEST, requestHeaders: {} });
-      const kept = log.exchanges();
+      const kept = log.requests();
       const oldest = kept[Math.min(number, 1_000) - 1];
       expect([kept[0]?.id, oldest?.id]).toEqual([number, Math.max(number - 999, 1)]);
       expect(kept.length).toBeLessThan(2_000);
     }
-    expect(log.since(0).length).toBe(log.exchanges().length);
+    expect(log.since(0).length).toBe(log.requests().length);
   });
 
   it('keeps fewer of large ones: at most 8 Mi characters, the newest', async () => {
@@ -53,7 +53,7 @@ describe('the request log', () => {
     for (let number = 1; number <= 1_000; number++) {
       const large = { target: long, requestBody: long, responseBody: long, notes: [long] };
       log.record({ ...REQUEST, ...large, requestHeaders: { [`${long}${number}`]: long } });
-      const kept = log.exchanges();
+      const kept = log.requests();
       expect(kept[0]?.id).toBe(number);
       expect(kept.length).toBeLessThanOrEqual((8 * 2 ** 20) / (6 * long.length));
       if (number > 43) expect(kept.length).toBeGreaterThanOrEqual(43);
@@ -61,7 +61,7 @@ describe('the request log', () => {
     }
     log.forget('they were large');
     for (let number = 1; number <= 1_000; number++) log.record({ ...REQUEST, requestHeaders: {} });
-    expect(log.exchanges()).toHaveLength(1_000);
+    expect(log.requests()).toHaveLength(1_000);
   });
 
   it('numbers requests and events from 1', async () => {
@@ -73,7 +73,7 @@ describe('the request log', () => {
       [2, 'request'],
       [3, 'notice'],
     ]);
-    expect(log.exchanges().map(({ id }) => id)).toEqual([2, 1]);
+    expect(log.requests().map(({ id }) => id)).toEqual([2, 1]);
     expect(log.newest).toBe(3);
   });
 });

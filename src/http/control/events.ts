@@ -20,7 +20,7 @@ export function eventRoutes(parts: AppParts) {
           (path === undefined || request.target.split('?', 1)[0] === path) &&
           (method === undefined || request.method === method.toUpperCase()) &&
           (id === undefined || request.paymentId === id);
-        const found = events.exchanges().filter(fits).slice(0, limit);
+        const found = events.requests().filter(fits).slice(0, limit);
         return wholeList(found.map((request) => maskedRequest(request, parts)));
       },
     }),

@@ -101,7 +101,7 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
   const { seq, at } = event;
   switch (event.type) {
     case 'request':
-      return { seq, at, type: 'request', request: requestView(event.exchange, parts) };
+      return { seq, at, type: 'request', request: requestView(event.request, parts) };
     case 'payment':
       return {
         seq,

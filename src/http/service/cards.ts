@@ -36,7 +36,7 @@ export function mountCards(app: App, parts: AppParts): void {
     const answer = async (c: AppContext) => {
       if (method === 'GET') refuseReserved(c, reserved);
       const body = await handle(c, parts.merchants.requireBySecretKey(bearer(c)));
-      c.get('exchange').responseBody = JSON.stringify(body);
+      c.get('requestLog').responseBody = JSON.stringify(body);
       return c.json(body);
     };
     app.on(method, path, described(operation, answer));
@@ -138,7 +138,7 @@ function cardId(c: AppContext, dialect: AppParts['dialect']): string {
 
 async function postedFields(c: AppContext): Promise<PostedFields> {
   const posted = await readFields(c, { jsonOnly: true });
-  c.get('exchange').requestBody = posted.text;
+  c.get('requestLog').requestBody = posted.text;
   return posted;
 }
 

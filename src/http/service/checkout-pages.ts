@@ -72,7 +72,7 @@ export function showClosed(c: AppContext, parts: AppParts, payment: Payment | nu
 /** The page for a request that was refused before it could do anything. */
 export function showRefused(c: AppContext, parts: AppParts, payment: Payment | null, error: GatewayError) {
   const backUrl = payment && parts.dialect.checkoutUrl(payment, '');
-  c.get('exchange').notes = notesOf(error, parts.runtime.style);
+  c.get('requestLog').notes = notesOf(error, parts.runtime.style);
   const dashboard = dashboardOf(parts, payment);
   const html = refusedPage({ ...customerView(c, payment), message: error.message, backUrl, dashboard });
   return c.html(html, statusOf(error));

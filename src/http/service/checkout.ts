@@ -111,7 +111,7 @@ class Checkout {
       const error = asGatewayError(thrown);
       const payment = this.#find(c);
       if (error.code === (payment ? 'wrong_state' : 'not_found')) {
-        c.get('exchange').notes = [error.message];
+        c.get('requestLog').notes = [error.message];
         return payment?.status === 'pending' ? this.backToPage(c) : await this.#over(c, payment);
       }
       if (!isBrowser(c) || error.code === 'internal') throw error;
@@ -130,7 +130,7 @@ class Checkout {
 
   #payment(c: AppContext): Payment {
     const payment = this.#parts.payments.requireInMode(this.#id(c), this.#mode);
-    c.get('exchange').paymentId = payment.id;
+    c.get('requestLog').paymentId = payment.id;
     return payment;
   }
 
@@ -212,7 +212,7 @@ class Checkout {
   }
 }
 
-const requestId = (c: AppContext): number | undefined => c.get('exchange').id;
+const requestId = (c: AppContext): number | undefined => c.get('requestLog').id;
 
 function mustBeOneOf(field: string, known: readonly string[], got = ''): GatewayError {
   const problem = `${field} must be one of ${known.join(', ')} (got "${shorten(got)}")`;

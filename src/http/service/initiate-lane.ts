@@ -3,7 +3,7 @@ import { isPlainHost } from '../../contract/address.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { fieldReader } from '../../wire/body.ts';
 import { MAX_BODY_BYTES, readIncoming } from '../body.ts';
-import type { AppParts, RequestNotes } from '../environment.ts';
+import type { AppParts, RequestLog } from '../environment.ts';
 import type { Lane } from '../listener.ts';
 import { recordRequest } from '../record-requests.ts';
 import { ANSWER_HEADERS, answerInitiate } from './initiate.ts';
@@ -40,16 +40,16 @@ export function initiateLane(parts: AppParts, report: (error: unknown) => void):
     headers: IncomingHttpHeaders,
   ): Promise<void> {
     const started = performance.now();
-    const notes: RequestNotes = { id: parts.events.nextRequestId() };
+    const log: RequestLog = { id: parts.events.nextRequestId() };
     const posted = readForm(incoming, headers['content-type'] ?? '');
     const page = { origin: headers['origin'], site: headers['sec-fetch-site'] as string | undefined };
-    const { status, body } = await answerInitiate(posted, { mode, page, notes }, parts, report);
+    const { status, body } = await answerInitiate(posted, { mode, page, log }, parts, report);
     const request = {
       method: 'POST',
       target: dialect.paths.initiate[mode],
       requestHeaders: headers as Record<string, string>,
     };
-    recordRequest(request, status, notes, started, parts);
+    recordRequest(request, status, log, started, parts);
     outgoing.writeHead(status, [...ALL_HEADERS, 'Content-Length', String(Buffer.byteLength(body))]);
     outgoing.write(body);
     // `end(body)` makes two pieces of it, and hands them to the system together: that takes longer than one.

@@ -5,7 +5,7 @@ import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { fieldReader, type PostedFields } from '../../wire/body.ts';
 import type { Dialect } from '../../wire/dialect.ts';
 import { readFields } from '../body.ts';
-import type { App, AppContext, AppParts, RequestNotes } from '../environment.ts';
+import type { App, AppContext, AppParts, RequestLog } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
 import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts';
 import { noteError } from '../record-requests.ts';
@@ -15,7 +15,7 @@ import { foreignPage, type PageHeaders } from './page-guard.ts';
 interface Asked {
   mode: Mode;
   page: PageHeaders;
-  notes: RequestNotes;
+  log: RequestLog;
 }
 
 type Report = (error: unknown) => void;
@@ -35,7 +35,7 @@ export function mountInitiate(app: App, parts: AppParts, report: Report): void {
     const asked = (c: AppContext): Asked => ({
       mode,
       page: { origin: c.req.header('origin'), site: c.req.header('sec-fetch-site') },
-      notes: c.get('exchange'),
+      log: c.get('requestLog'),
     });
     const answer = async (c: AppContext) => {
       const { status, body } = await answerInitiate(readFields(c), asked(c), parts, report);
@@ -109,7 +109,7 @@ export const ANSWER_HEADERS = {
  */
 export async function answerInitiate(
   posted: Promise<PostedFields>,
-  { mode, page, notes }: Asked,
+  { mode, page, log }: Asked,
   parts: AppParts,
   report: Report,
 ): Promise<{ status: ContentfulStatusCode; body: string }> {
@@ -120,16 +120,16 @@ export async function answerInitiate(
     const foreign = foreignPage(page, runtime);
     if (foreign) {
       // Whatever is wrong with its body.
-      notes.requestBody = (await posted.catch(() => undefined))?.text ?? null;
+      log.requestBody = (await posted.catch(() => undefined))?.text ?? null;
       throw foreign;
     }
     read = await posted;
-    notes.requestBody = read.text;
-    const payment = await payments.initiate(dialect.readInitiate(read, choices), mode, notes.id);
+    log.requestBody = read.text;
+    const payment = await payments.initiate(dialect.readInitiate(read, choices), mode, log.id);
     const body = JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl()));
-    notes.paymentId = payment.id;
-    notes.notes = payment.warnings;
-    notes.responseBody = body;
+    log.paymentId = payment.id;
+    log.notes = payment.warnings;
+    log.responseBody = body;
     return { status: 200, body };
   } catch (thrown) {
     const error = asGatewayError(thrown);
@@ -139,6 +139,6 @@ export async function answerInitiate(
     const given = isRefusal ? read : undefined;
     const told = given ? payments.explained(error, () => dialect.readInitiate(given, LOOSE)) : error;
     const refusal = isRefusal ? dialect.refusal(error, mode, choices) : undefined;
-    return { status: isOk ? 200 : statusOf(error), body: noteError(notes, told, parts, refusal) };
+    return { status: isOk ? 200 : statusOf(error), body: noteError(log, told, parts, refusal) };
   }
 }

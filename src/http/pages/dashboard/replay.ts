@@ -12,7 +12,7 @@ const NOT_ITS_OWN =
 
 /** @throws GatewayError `not_found` for a request that the log never held, or holds no more */
 export function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
-  const request = events.exchanges().find((one) => String(one.id) === id);
+  const request = events.requests().find((one) => String(one.id) === id);
   if (request) return request;
   const advice = hint`The last thousand are remembered.`;
   throw new GatewayError('not_found', `there is no request ${id} any more`, { hint: advice });

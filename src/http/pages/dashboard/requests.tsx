@@ -29,7 +29,7 @@ export const REQUEST_TEXTS = ['method', 'target', 'status', 'identifier'] as con
 
 /** The requests that the log remembers, newest first. */
 export function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
-  return events.exchanges().map((request) => {
+  return events.requests().map((request) => {
     const { target, paymentId, requestBody } = request;
     const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
     return {
