@@ -1,11 +1,11 @@
 import type { AuditVerdict } from '../contract/audit.ts';
 import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
-import type { Observation, Shot } from './client.ts';
-import { curlOf, described, shotText } from './describe-shot.ts';
+import type { Observation, ProbeRequest } from './client.ts';
+import { curlOf, described, shotText } from './describe-request.ts';
 import type { Ipn } from './ipn.ts';
 import type { MendName } from './mends.ts';
-import type { Look } from './probe.ts';
+import type { OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
 
 /** What a case found out. */
@@ -45,7 +45,7 @@ export function skipped(why: string): Finding {
 /** An order for a case, handed back when it is done. */
 export async function withOrder(
   shop: Shop,
-  run: (payment: Payment, before: Look) => Promise<Finding>,
+  run: (payment: Payment, before: OrderSnapshot) => Promise<Finding>,
 ): Promise<Finding> {
   const payment = await shop.parts.orders.take();
   if (!payment) return skipped(NO_ORDERS);
@@ -72,7 +72,7 @@ export async function withOrder(
 }
 
 /** What was sent and seen, for a finding. */
-export function evidence(shot: Shot, observation: Observation, said?: string) {
+export function evidence(shot: ProbeRequest, observation: Observation, said?: string) {
   return { sent: said ?? shotText(shot), observed: described(observation), curl: curlOf(shot) };
 }
 
@@ -88,8 +88,8 @@ export function withoutProbe(matter = 'what the shop did with it'): { verdict: '
 /** The verdict on something that must not pay an order. */
 export function judgeRefused(
   shop: Shop,
-  before: Look,
-  after: Look,
+  before: OrderSnapshot,
+  after: OrderSnapshot,
   shown: ReturnType<typeof evidence>,
   bad: 'fail' | 'exposed' = 'fail',
 ): Finding {
@@ -104,7 +104,7 @@ export function judgeRefused(
 }
 
 /** The verdict on something that must pay an order. */
-export function judgeTaken(shop: Shop, after: Look): Pick<Finding, 'verdict' | 'why'> {
+export function judgeTaken(shop: Shop, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
   if (!shop.canLook) return withoutProbe();
   return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
 }
@@ -116,14 +116,20 @@ export interface Target {
   /** The correct IPN, which the shop has not got. */
   ipn: Ipn;
   /** What posts an IPN to the order's own address, query included. */
-  post: (ipn: Ipn) => Shot;
+  post: (ipn: Ipn) => ProbeRequest;
 }
 
 export function targetOf(shop: Shop, payment: Payment): Target {
   return { shop, payment, ipn: shop.ipnOf(payment), post: (ipn) => shop.shot(shop.addressOf(payment), ipn) };
 }
 
-type Forge = (target: Target) => Shot | readonly Shot[] | string | Promise<Shot | readonly Shot[] | string>;
+type Forge = (
+  target: Target,
+) =>
+  | ProbeRequest
+  | readonly ProbeRequest[]
+  | string
+  | Promise<ProbeRequest | readonly ProbeRequest[] | string>;
 
 /** What is wrong with an answer, whatever was paid; undefined when nothing is. */
 type FindFlaw = (observation: Observation, target: Target) => string | undefined;
@@ -155,8 +161,8 @@ export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
 /** Sends all and looks once, or looks after each. */
 async function refusesEach(
   target: Target,
-  before: Look,
-  shots: readonly Shot[],
+  before: OrderSnapshot,
+  shots: readonly ProbeRequest[],
   { findFlaw, isOneByOne }: { findFlaw: FindFlaw; isOneByOne: boolean },
 ): Promise<Finding> {
   const { shop, payment } = target;
@@ -175,7 +181,7 @@ async function refusesEach(
 }
 
 /** A case that sends something odd which must pay its order all the same. */
-export function takes(text: CaseText, make: (target: Target) => Shot): AuditCase {
+export function takes(text: CaseText, make: (target: Target) => ProbeRequest): AuditCase {
   return {
     ...text,
     run: (shop) =>
@@ -193,7 +199,7 @@ export function takes(text: CaseText, make: (target: Target) => Shot): AuditCase
 export async function paidOrder(
   shop: Shop,
   payment: Payment,
-): Promise<{ look: Look; shot: Shot } | undefined> {
+): Promise<{ look: OrderSnapshot; shot: ProbeRequest } | undefined> {
   await shop.pay(payment);
   const shot = shop.shot(shop.addressOf(payment), shop.ipnOf(payment));
   await shop.send(shot);
@@ -207,7 +213,11 @@ export async function paidOrder(
 /** A case whose order is paid already. */
 export function afterPayment(
   text: CaseText,
-  run: (target: Target, paid: { look: Look; shot: Shot }, before: Look) => Promise<Finding>,
+  run: (
+    target: Target,
+    paid: { look: OrderSnapshot; shot: ProbeRequest },
+    before: OrderSnapshot,
+  ) => Promise<Finding>,
 ): AuditCase {
   return {
     ...text,

@@ -13,7 +13,7 @@ import { VERSION } from '../system/package-info.ts';
 type Manner = 'whole' | 'chunked' | 'slow' | 'truncated' | 'left';
 
 /** A request to the shop. */
-export interface Shot {
+export interface ProbeRequest {
   method?: string;
   url: string;
   /** More of them, beside those that a gateway sends. */
@@ -64,7 +64,7 @@ export class AuditClient {
     this.#options = options;
   }
 
-  send(shot: Shot): Promise<Observation> {
+  send(shot: ProbeRequest): Promise<Observation> {
     return this.#send(shot, Promise.resolve());
   }
 
@@ -83,7 +83,7 @@ export class AuditClient {
   }
 
   /** Sends all of them so that each lacks its last byte only, and then that byte of all in one go. */
-  async sendTogether(shots: readonly Shot[]): Promise<Observation[]> {
+  async sendTogether(shots: readonly ProbeRequest[]): Promise<Observation[]> {
     let release = () => {};
     const gate = new Promise<void>((resolve) => {
       release = resolve;
@@ -102,7 +102,7 @@ export class AuditClient {
   }
 
   /** @throws GatewayError `forbidden` for an address that the egress rules do not let it reach */
-  async #send(shot: Shot, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
+  async #send(shot: ProbeRequest, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
     const { url, method = shot.body === undefined ? 'GET' : 'POST' } = shot;
     const began = performance.now();
     const observed = (seen: Partial<Observation>): Observation => ({
@@ -146,7 +146,13 @@ export class AuditClient {
   }
 }
 
-function headersOf({ url, headers = [], contentType = FORM, body, manner }: Shot): [string, string][] {
+function headersOf({
+  url,
+  headers = [],
+  contentType = FORM,
+  body,
+  manner,
+}: ProbeRequest): [string, string][] {
   const framing: [string, string] =
     manner === 'chunked'
       ? ['Transfer-Encoding', 'chunked']
@@ -164,7 +170,7 @@ function headersOf({ url, headers = [], contentType = FORM, body, manner }: Shot
 
 async function write(
   request: ClientRequest,
-  { body, manner = 'whole' }: Shot,
+  { body, manner = 'whole' }: ProbeRequest,
   gate: Promise<void>,
   arrived?: () => void,
 ): Promise<void> {

@@ -22,7 +22,7 @@ import type { AuditGateway } from './gateway.ts';
 export type Probe = (values: OrderValues) => Promise<string>;
 
 /** What the shop looks like with respect to one order. */
-export interface Look {
+export interface OrderSnapshot {
   /** Whether the order counts as paid; null where no probe tells. */
   paid: boolean | null;
   /** What the probe said of the order. */

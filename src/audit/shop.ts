@@ -2,13 +2,13 @@ import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { withQueryOf } from '../delivery/forward.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import type { AuditClient, Observation, Shot } from './client.ts';
+import type { AuditClient, Observation, ProbeRequest } from './client.ts';
 import { valuesOf } from './command.ts';
-import { shotText } from './describe-shot.ts';
+import { shotText } from './describe-request.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
 import type { Orders } from './orders.ts';
-import { type Look, MAX_MEASURES, measures, type Probe } from './probe.ts';
+import { MAX_MEASURES, measures, type OrderSnapshot, type Probe } from './probe.ts';
 
 /** What is known of the shop under test. */
 export interface ShopParts {
@@ -60,7 +60,7 @@ const SHORTEST_PATIENCE_MS = 700;
 export class Shop {
   readonly parts: ShopParts;
   /** Everything that was seen, for what must not leak. */
-  readonly seen: { shot: Shot; observation: Observation; endedAt: number }[] = [];
+  readonly seen: { shot: ProbeRequest; observation: Observation; endedAt: number }[] = [];
   /** Whether what the probe says of an order changes without any doing. */
   changesByItself = false;
   /** Further probes that do. */
@@ -87,15 +87,15 @@ export class Shop {
   }
 
   /** What posts an IPN. */
-  shot(url: string, ipn: Ipn): Shot {
+  shot(url: string, ipn: Ipn): ProbeRequest {
     return { url, body: ipn.form };
   }
 
-  see(shot: Shot, observation: Observation): void {
+  see(shot: ProbeRequest, observation: Observation): void {
     this.seen.push({ shot, observation, endedAt: performance.now() });
   }
 
-  async send(shot: Shot): Promise<Observation> {
+  async send(shot: ProbeRequest): Promise<Observation> {
     this.parts.cancelled?.throwIfAborted();
     const observation = await this.parts.client.send(shot);
     this.see(shot, observation);
@@ -103,7 +103,7 @@ export class Shop {
     return observation;
   }
 
-  async sendTogether(shots: readonly Shot[]): Promise<Observation[]> {
+  async sendTogether(shots: readonly ProbeRequest[]): Promise<Observation[]> {
     this.parts.cancelled?.throwIfAborted();
     const observations = await this.parts.client.sendTogether(shots);
     for (const [index, shot] of shots.entries()) {
@@ -121,7 +121,7 @@ export class Shop {
   }
 
   /** Whether the shop has ended since the control, and which requests probably did it. */
-  async outage(): Promise<{ text: string; suspects: Shot[] } | undefined> {
+  async outage(): Promise<{ text: string; suspects: ProbeRequest[] } | undefined> {
     const { client, ipnUrl } = this.parts;
     await pause(BREAK_MS);
     if (!(await client.isDown(ipnUrl))) return undefined;
@@ -159,7 +159,7 @@ export class Shop {
   }
 
   /** @throws GatewayError `check_failed` when a probe does not work */
-  async look(payment: Payment): Promise<Look> {
+  async look(payment: Payment): Promise<OrderSnapshot> {
     const { probe, isPaid, effects, orders, cancelled } = this.parts;
     cancelled?.throwIfAborted();
     const at = performance.now();
@@ -174,7 +174,7 @@ export class Shop {
   }
 
   /** Waits until the order counts as paid. @returns how the shop looks then, or when time is up */
-  async lookUntilPaid(payment: Payment): Promise<Look> {
+  async lookUntilPaid(payment: Payment): Promise<OrderSnapshot> {
     const deadline = performance.now() + this.#patienceMs;
     for (;;) {
       const look = await this.look(payment);
@@ -184,7 +184,10 @@ export class Shop {
   }
 
   /** Waits until nothing changes any more after a payment. @returns how the shop looks then, and when that began */
-  async lookUntilQuiet(payment: Payment, first: Look): Promise<{ look: Look; changedAt: number }> {
+  async lookUntilQuiet(
+    payment: Payment,
+    first: OrderSnapshot,
+  ): Promise<{ look: OrderSnapshot; changedAt: number }> {
     const quietMs = this.parts.effects.size ? QUIET_WITH_EFFECTS_MS : QUIET_MS;
     const deadline = performance.now() + LONGEST_WAIT_MS;
     let [look, changedAt] = [first, first.at];
@@ -199,7 +202,7 @@ export class Shop {
   }
 
   /** Which of the further probes say something else, by name; those that do so by themselves are left out. */
-  changedEffects(before: Look, after: Look): string[] {
+  changedEffects(before: OrderSnapshot, after: OrderSnapshot): string[] {
     return changedEffects(before, after).filter((name) => !this.restless.has(name));
   }
 
@@ -211,7 +214,7 @@ export class Shop {
   }
 
   /** What the shop looks like when a payment that it took would have shown by now. */
-  async lookAfterGrace(payment: Payment): Promise<Look> {
+  async lookAfterGrace(payment: Payment): Promise<OrderSnapshot> {
     await this.grace();
     return this.look(payment);
   }
@@ -235,13 +238,13 @@ function isRefused({ failure }: Observation): boolean {
 }
 
 /** Which of the further probes say something else, by name. */
-function changedEffects(before: Look, after: Look): string[] {
+function changedEffects(before: OrderSnapshot, after: OrderSnapshot): string[] {
   return [...after.effects].filter(([name, text]) => text !== before.effects.get(name)).map(([name]) => name);
 }
 
 /** By how much the numbers in what the probes say have changed, by probe and place; what did not change is left out. */
-export function numericChanges(before: Look, after: Look): Map<string, number> {
-  const texts = (look: Look): [string, string][] => [['', look.text], ...look.effects];
+export function numericChanges(before: OrderSnapshot, after: OrderSnapshot): Map<string, number> {
+  const texts = (look: OrderSnapshot): [string, string][] => [['', look.text], ...look.effects];
   const old = new Map(texts(before));
   const changes = new Map<string, number>();
   for (const [name, text] of texts(after)) {

@@ -1,6 +1,6 @@
 import type { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditClient, type Observation, type Shot } from '../audit/client.ts';
+import { AuditClient, type Observation, type ProbeRequest } from '../audit/client.ts';
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
@@ -65,7 +65,7 @@ export class Target {
   }
 
   /** @throws NoAnswer; Unseen for what may not be asked there */
-  async send(path: string, shot: Omit<Shot, 'url'>): Promise<Observation & { status: number }> {
+  async send(path: string, shot: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
     const { pathname } = new URL(`http://target${path}`);
     if (!this.isEmulator && !this.options.live && !pathname.startsWith('/sandbox/')) throw this.leftAlone();
     return this.#send(path, shot);
@@ -78,7 +78,7 @@ export class Target {
     return new Unseen(`${why}: --live --live tries it`);
   }
 
-  async #send(path: string, shot: Omit<Shot, 'url'>): Promise<Observation & { status: number }> {
+  async #send(path: string, shot: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
     if (!this.isLocal) await this.#turn();
     const seen = await this.#client.send({ ...shot, url: this.#base + path });
     const { status } = seen;

@@ -4,7 +4,7 @@ import { hint, option } from '../contract/hint.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import { defaultMerchant } from './merchant.ts';
 import type { Settings } from './settings.ts';
-import type { Outcome, State } from './state.ts';
+import type { RuleResult, State } from './state.ts';
 
 /** What the options want to be there. */
 export interface Preparation {
@@ -19,7 +19,7 @@ export interface Preparation {
  *
  * @throws GatewayError `usage` for a wallet in an unknown currency
  */
-export function prepare(state: State, wanted: Preparation, settings: Settings): Outcome<null> {
+export function prepare(state: State, wanted: Preparation, settings: Settings): RuleResult<null> {
   const merchant = defaultMerchant(state);
   const { publicKey = merchant.publicKey, secretKey = merchant.secretKey } = wanted;
   const repinned = publicKey !== merchant.publicKey || secretKey !== merchant.secretKey;

@@ -9,7 +9,7 @@ import { CARD_TRANSITIONS, type CardAction } from '../contract/vocabulary.ts';
 import { add, chargeOn, compare, subtract } from './money.ts';
 import { unique } from './payment.ts';
 import type { Context } from './settings.ts';
-import type { Card, Outcome, State } from './state.ts';
+import type { Card, RuleResult, State } from './state.ts';
 
 /** A card to create, checked field by field. */
 export type IssueCardCommand = Pick<Card, 'currency' | 'title' | 'nameOnCard' | 'email' | 'amount'>;
@@ -40,7 +40,7 @@ export function issueCard(
   merchant: Merchant,
   command: IssueCardCommand,
   context: Context,
-): Outcome<Card> {
+): RuleResult<Card> {
   const { ids, settings, now } = context;
   const { currency, title, nameOnCard, email, amount } = command;
   if (!settings.currencies.has(currency)) {
@@ -90,7 +90,7 @@ export function requireCard(state: State, id: string, merchant?: Merchant): Card
  *
  * @throws GatewayError `wrong_state` when the card is canceled
  */
-export function applyCardAction(card: Card, action: CardAction, now: number): Outcome<Card> {
+export function applyCardAction(card: Card, action: CardAction, now: number): RuleResult<Card> {
   const status = CARD_TRANSITIONS[card.status][action];
   if (status === null) {
     throw new GatewayError('wrong_state', `card ${card.id} is canceled: that is final`, {
@@ -122,7 +122,7 @@ export type MovementInput = Omit<CardTransactionInput, 'type'>;
  *
  * @throws GatewayError `invalid_fields` (amount), `wrong_state` (currency, not active), `insufficient_funds`
  */
-export function chargeCard(card: Card, input: MovementInput, context: Context): Outcome<CardMovement> {
+export function chargeCard(card: Card, input: MovementInput, context: Context): RuleResult<CardMovement> {
   checkMovement(card, input);
   if (card.status !== 'active') {
     throw new GatewayError(
@@ -154,7 +154,7 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
  * @throws GatewayError `invalid_fields` (amount, or a balance too great for an exact number), `wrong_state` (currency,
  *   canceled)
  */
-export function fundCard(card: Card, input: MovementInput, context: Context): Outcome<CardMovement> {
+export function fundCard(card: Card, input: MovementInput, context: Context): RuleResult<CardMovement> {
   checkMovement(card, input);
   if (card.status === 'canceled') {
     throw new GatewayError('wrong_state', `card ${card.id} is canceled: it takes no money`);
@@ -183,7 +183,7 @@ function move(
   kind: Pick<CardTransaction, 'type' | 'remark' | 'charge'>,
   input: MovementInput,
   { ids, now }: Context,
-): Outcome<CardMovement> {
+): RuleResult<CardMovement> {
   const at = timestamp(now);
   const transaction: CardTransaction = {
     id: ids.cardTransaction(),

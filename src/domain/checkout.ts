@@ -5,7 +5,7 @@ import { findWallet } from './merchant.ts';
 import { compare } from './money.ts';
 import { withEvent } from './payment.ts';
 import type { Context } from './settings.ts';
-import type { Message, Outcome, Payment, State } from './state.ts';
+import type { Message, Payment, RuleResult, State } from './state.ts';
 
 /** Null where there is none. */
 type Problem = CheckoutProblem | null;
@@ -16,7 +16,7 @@ export function enterEmail(
   payment: Payment,
   given: string,
   context: Context,
-): Outcome<Problem> {
+): RuleResult<Problem> {
   const email = given.trim();
   const problem = emailProblem(state, payment, email, context);
   if (problem) {
@@ -39,7 +39,7 @@ function emailProblem(state: State, payment: Payment, email: string, context: Co
 }
 
 /** Rule: a new code replaces the one before (live mode; the sandbox has its fixed code). */
-export function sendCode(payment: Payment, email: string, context: Context): Outcome<null> {
+export function sendCode(payment: Payment, email: string, context: Context): RuleResult<null> {
   const { ids, now } = context;
   const message: Message = {
     id: ids.message(),
@@ -55,7 +55,7 @@ export function sendCode(payment: Payment, email: string, context: Context): Out
 }
 
 /** Rule: the customer goes back to enter another e-mail. */
-export function changeEmail(payment: Payment): Outcome<null> {
+export function changeEmail(payment: Payment): RuleResult<null> {
   return { change: { payments: [{ ...withoutCode(payment), payerEmail: null }] }, result: null };
 }
 
@@ -94,7 +94,7 @@ export function refuseCode(
   given: string,
   problem: CheckoutProblem,
   context: Context,
-): Outcome<CheckoutProblem> {
+): RuleResult<CheckoutProblem> {
   const wrongCodes = (payment.wrongCodes ?? 0) + 1;
   const isWrong = problem === 'code_wrong' && payment.messageId !== null;
   const result = isWrong && wrongCodes >= MAX_WRONG_CODES ? 'code_spent' : problem;

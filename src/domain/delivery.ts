@@ -8,7 +8,7 @@ import type { ChosenFields, ComposedIpn, Composition, IpnSubject } from './ipn.t
 import { defaultMerchant } from './merchant.ts';
 import { requirePayment } from './payment.ts';
 import type { Context } from './settings.ts';
-import type { Delivery, Outcome, Payment, State } from './state.ts';
+import type { Delivery, Payment, RuleResult, State } from './state.ts';
 
 interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
   merchant: Merchant;
@@ -73,7 +73,7 @@ export interface FireRequest
  *
  * @throws GatewayError `not_found` for an unknown payment, `invalid_fields`
  */
-export function fire(state: State, request: FireRequest, context: Context): Outcome<Delivery[]> {
+export function fire(state: State, request: FireRequest, context: Context): RuleResult<Delivery[]> {
   const { now, ids, settings } = context;
   const { tamper, set, unset, times = 1, delayMs = 0, format = settings.ipn.format } = request;
   const payment = request.payment === undefined ? undefined : requirePayment(state, request.payment);
@@ -109,7 +109,7 @@ export function resend(
   deliveryId: string,
   to: string | undefined,
   context: Context,
-): Outcome<Delivery> {
+): RuleResult<Delivery> {
   const now = timestamp(context.now);
   const delivery = requireDelivery(state, deliveryId);
   const signed = signedNow(delivery, state, context);

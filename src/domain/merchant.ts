@@ -8,7 +8,7 @@ import type { Wallet } from '../contract/wallet.ts';
 import { type RandomBytes, randomText } from './ids.ts';
 import { add, compare, subtract } from './money.ts';
 import type { Context } from './settings.ts';
-import type { Outcome, State } from './state.ts';
+import type { RuleResult, State } from './state.ts';
 
 /** A merchant's current keys: fresh random text, never seeded, or a pair that the user pinned. */
 export type KeyPair = Pick<Merchant, 'publicKey' | 'secretKey'>;
@@ -77,7 +77,7 @@ export function newKeyPair(random: RandomBytes): KeyPair {
 }
 
 /** Gives a merchant a new pair; the old one stops working with the same change, and only its fingerprint stays. */
-export function replaceKeys(merchant: Merchant, keys: KeyPair, { ipn, now }: Context): Outcome<Merchant> {
+export function replaceKeys(merchant: Merchant, keys: KeyPair, { ipn, now }: Context): RuleResult<Merchant> {
   const former = { replacedAt: timestamp(now), fingerprint: ipn.fingerprint(merchant.secretKey) };
   const formerKeys = [former, ...(merchant.formerKeys ?? [])].slice(0, MAX_FORMER_KEYS);
   const changed = { ...merchant, ...keys, formerKeys };
@@ -91,7 +91,7 @@ export function addMerchant(
   name: string,
   keys: KeyPair,
   context: Context,
-): Outcome<Merchant> {
+): RuleResult<Merchant> {
   if (!name.trim() || [...name].length > 60) {
     throw new GatewayError('invalid_fields', 'name must have 1 to 60 characters');
   }
@@ -139,7 +139,7 @@ export function credit(merchant: Merchant, currency: string, amount: string): Me
 }
 
 /** @throws GatewayError `not_found` for an unknown wallet, `invalid_fields` for what is no amount */
-export function fundWallet(state: State, reference: string, amount: string): Outcome<Wallet> {
+export function fundWallet(state: State, reference: string, amount: string): RuleResult<Wallet> {
   const wallet = state.wallets.get(reference);
   if (!wallet) {
     const known = [...state.wallets.values()].map(({ id }) => id);

@@ -9,7 +9,7 @@ import { autoSettling } from './auto.ts';
 import { findByKey, secretKeyFinder } from './merchant.ts';
 import { chargeOn } from './money.ts';
 import type { Context, Settings } from './settings.ts';
-import type { Outcome, Payment, State } from './state.ts';
+import type { Payment, RuleResult, State } from './state.ts';
 
 /** What a merchant asks for by initiating a payment, checked field by field. */
 export interface InitiateCommand {
@@ -33,7 +33,7 @@ export function initiate(
   command: InitiateCommand,
   mode: Mode,
   context: Context,
-): Outcome<Payment> {
+): RuleResult<Payment> {
   const { settings, ids, now } = context;
   const { asked } = command;
   const { identifier, amount, customerEmail } = asked;

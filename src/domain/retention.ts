@@ -1,4 +1,4 @@
-import type { Delivery, Outcome, Payment, State } from './state.ts';
+import type { Delivery, Payment, RuleResult, State } from './state.ts';
 
 /** Which settled payments stay: the last ones by number, or those settled in the last milliseconds. */
 export type Retention = { count: number } | { ageMs: number };
@@ -16,7 +16,7 @@ function isDue({ state, nextAttemptAt }: Delivery): boolean {
  * Rule: payments go, with all that belongs to them alone: their verification codes, their IPNs and the attempts of
  * these. What they moved stays: balances of wallets and merchants. One that is needed stays as it is.
  */
-export function removePayments(state: State, ids: readonly string[]): Outcome<null> {
+export function removePayments(state: State, ids: readonly string[]): RuleResult<null> {
   const payments = ids.filter((id) => {
     const payment = state.payments.get(id);
     return payment && !isNeeded(state, payment);

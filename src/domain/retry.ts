@@ -2,7 +2,7 @@ import type { EgressFailure } from '../contract/failure.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Context } from './settings.ts';
-import type { Attempt, Delivery, Outcome, State } from './state.ts';
+import type { Attempt, Delivery, RuleResult, State } from './state.ts';
 
 /** What one attempt brought, before it has an id and a number. */
 export type AttemptReport = Omit<Attempt, 'id' | 'deliveryId' | 'number' | 'startedAt'>;
@@ -13,7 +13,7 @@ const JITTER = 0.1;
 type Facts = AttemptReport & { startedAt: string };
 
 /** The delivery as it is now; none where a reset took it away while it was on its way. */
-type Recorded = Outcome<Delivery | undefined>;
+type Recorded = RuleResult<Delivery | undefined>;
 
 /** Rule: an attempt is kept, and decides whether the delivery is done, given up, or tried again and when. */
 export function recordAttempt(state: State, deliveryId: string, facts: Facts, context: Context): Recorded {

@@ -9,7 +9,7 @@ import { credit, debit, findWallet, firstWallet } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
 import type { Context, Settings } from './settings.ts';
-import type { Delivery, Outcome, Payment, State } from './state.ts';
+import type { Delivery, Payment, RuleResult, State } from './state.ts';
 
 /** Milliseconds of the emulator's clock by which `redirect-then-ipn` delays the IPN (chosen). */
 export const REDIRECT_HEAD_START_MS = 500;
@@ -39,7 +39,7 @@ export function settle(
   payment: Payment,
   request: SettleRequest,
   context: Context,
-): Outcome<Settlement> {
+): RuleResult<Settlement> {
   requirePending(payment);
   const { outcome, delivery: order, by } = request;
   const { status, ipnStatus } = PAYMENT_OUTCOMES[outcome];

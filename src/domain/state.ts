@@ -27,7 +27,7 @@ type Iterables = { readonly [Name in CollectionName]?: Iterable<Records[Name]> }
 export type Contents = Iterables & { readonly removed?: Removed };
 
 /** What a rule returns: the change, and what to tell the caller once that is stored. */
-export interface Outcome<Result> {
+export interface RuleResult<Result> {
   change: Change;
   result: Result;
 }

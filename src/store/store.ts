@@ -1,6 +1,13 @@
 import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
-import { type Change, type Contents, type Outcome, type Payment, State, type Undo } from '../domain/state.ts';
+import {
+  type Change,
+  type Contents,
+  type Payment,
+  type RuleResult,
+  State,
+  type Undo,
+} from '../domain/state.ts';
 import { Disk } from './disk.ts';
 import type { StoreFiles } from './files.ts';
 import { type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
@@ -88,7 +95,7 @@ export class Store {
    * @throws what the rule throws, with nothing changed; GatewayError `storage_failed` when the journal cannot be
    *   written, with the change rolled back
    */
-  async commit<Result>(rule: (state: State) => Outcome<Result>): Promise<Result> {
+  async commit<Result>(rule: (state: State) => RuleResult<Result>): Promise<Result> {
     const { change, result } = rule(this.#state);
     const before = change.payments?.map(({ id }) => this.#state.payments.get(id));
     await this.#store(change, change, () => this.#state.apply(change), before);

@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/error.ts';
 import { changeEmail, codeProblem, deadCode, enterEmail, refuseCode, sendCode } from '../domain/checkout.ts';
 import { requirePayment } from '../domain/payment.ts';
 import { requirePending, type Settlement, settle } from '../domain/settle.ts';
-import type { Outcome, Payment, State } from '../domain/state.ts';
+import type { Payment, RuleResult, State } from '../domain/state.ts';
 import type { UseCaseParts } from './parts.ts';
 import { afterSettling } from './payments.ts';
 
@@ -15,7 +15,7 @@ export function checkoutUseCases(parts: UseCaseParts) {
   const { store, context } = parts;
   const step = <Result>(
     { id }: Payment,
-    rule: (state: State, current: Payment) => Outcome<Result>,
+    rule: (state: State, current: Payment) => RuleResult<Result>,
   ): Promise<Result> =>
     store.commit((state) => {
       const current = requirePayment(state, id);

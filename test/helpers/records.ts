@@ -8,7 +8,7 @@ import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
 import { type InitiateCommand, initiate } from '../../src/domain/payment.ts';
 import type { Context, Settings } from '../../src/domain/settings.ts';
 import { settle } from '../../src/domain/settle.ts';
-import { type Delivery, type Outcome, type Payment, State } from '../../src/domain/state.ts';
+import { type Delivery, type Payment, type RuleResult, State } from '../../src/domain/state.ts';
 import { emptySnapshot, type Snapshot, snapshotOf } from '../../src/store/snapshot.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
@@ -159,7 +159,7 @@ export function input(changes: Record<string, unknown> = {}): InitiateCommand {
 }
 
 /** Applies what a rule returned, as the store would, and hands on its result. */
-export function applied<Result>(to: State, { change, result }: Outcome<Result>): Result {
+export function applied<Result>(to: State, { change, result }: RuleResult<Result>): Result {
   to.apply(change);
   return result;
 }

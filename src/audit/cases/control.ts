@@ -2,7 +2,7 @@ import type { Payment } from '../../contract/payment.ts';
 import { errorPage, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
 import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
-import type { Look } from '../probe.ts';
+import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges, pause, type Shop } from '../shop.ts';
 
 /** Whether the handler broke. 501 is how plain servers refuse a method: Python's http.server, for one. */
@@ -23,7 +23,11 @@ const CLOCK = /\d\d:\d\d|\d{10}/;
 const CLOCK_MS = 1_100;
 
 /** Looks again at an order to which nothing happens. @returns the numbers that change by themselves */
-async function restless(shop: Shop, payment: Payment, before: Look): Promise<ReadonlyMap<string, number>> {
+async function restless(
+  shop: Shop,
+  payment: Payment,
+  before: OrderSnapshot,
+): Promise<ReadonlyMap<string, number>> {
   const { notices } = shop.parts;
   if ([before.text, ...before.effects.values()].some((text) => CLOCK.test(text))) await pause(CLOCK_MS);
   const again = await shop.look(payment);

@@ -10,7 +10,7 @@ import {
   targetOf,
   withOrder,
 } from '../case.ts';
-import type { Observation, Shot } from '../client.ts';
+import type { Observation, ProbeRequest } from '../client.ts';
 import type { Shop } from '../shop.ts';
 
 const text = (name: string, about: string): CaseText => ({
@@ -23,7 +23,7 @@ const text = (name: string, about: string): CaseText => ({
 });
 
 /** What an answer gives away; undefined when nothing. */
-function leakIn(shop: Shop, shot: Shot, { body, headers }: Observation): string | undefined {
+function leakIn(shop: Shop, shot: ProbeRequest, { body, headers }: Observation): string | undefined {
   const { gateway, tools } = shop.parts;
   const said = `${headers.map((pair) => pair.join(': ')).join('\n')}\n${body}`;
   if (gateway.secretKey.length >= 6 && said.includes(gateway.secretKey))

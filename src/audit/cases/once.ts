@@ -11,8 +11,8 @@ import {
   withOrder,
   withoutProbe,
 } from '../case.ts';
-import type { Shot } from '../client.ts';
-import type { Look } from '../probe.ts';
+import type { ProbeRequest } from '../client.ts';
+import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges, pause, type Shop } from '../shop.ts';
 
 const HARM =
@@ -30,7 +30,7 @@ const text = (name: string, about: string): CaseText => ({
 });
 
 /** What the probes say of a copy that came after the payment: anything that changed is a second effect. */
-function judgeCopy(shop: Shop, look: Look, after: Look): Pick<Finding, 'verdict' | 'why'> {
+function judgeCopy(shop: Shop, look: OrderSnapshot, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
   if (!shop.canLook) return withoutProbe('whether it had a second effect');
   if (!after.paid)
     return { verdict: 'fail', why: 'After a copy of its own IPN the order is no longer paid.' };
@@ -42,7 +42,11 @@ function judgeCopy(shop: Shop, look: Look, after: Look): Pick<Finding, 'verdict'
 }
 
 /** A copy of the IPN that paid the order. */
-const replay = (name: string, about: string, send: (shop: Shop, shot: Shot) => Promise<unknown>): AuditCase =>
+const replay = (
+  name: string,
+  about: string,
+  send: (shop: Shop, shot: ProbeRequest) => Promise<unknown>,
+): AuditCase =>
   afterPayment(text(name, about), async ({ shop, payment }, { look, shot }) => {
     await send(shop, shot);
     const observation = await shop.send(shot);
@@ -54,8 +58,8 @@ const replay = (name: string, about: string, send: (shop: Shop, shot: Shot) => P
 async function judgeTogether(
   shop: Shop,
   payment: Payment,
-  before: Look,
-  after: Look,
+  before: OrderSnapshot,
+  after: OrderSnapshot,
 ): Promise<Pick<Finding, 'verdict' | 'why'>> {
   if (!shop.canLook) return withoutProbe('how many effects there were');
   if (!after.paid) return { verdict: 'fail', why: 'After copies that came together the order is not paid.' };
@@ -96,7 +100,7 @@ async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined
 const together = (
   name: string,
   about: string,
-  shotsOf: (shop: Shop, payment: Payment) => readonly Shot[] | string,
+  shotsOf: (shop: Shop, payment: Payment) => readonly ProbeRequest[] | string,
 ): AuditCase => ({
   ...text(name, about),
   run: (shop) =>

@@ -10,7 +10,7 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import type { Shot } from '../client.ts';
+import type { ProbeRequest } from '../client.ts';
 import type { Ipn } from '../ipn.ts';
 
 const HARM =
@@ -54,7 +54,11 @@ const swapCase = (text: string) => {
 };
 
 /** What an attacker sends who never saw the order's own address. */
-function toGivenAddress(target: Target, ipn: Ipn, extra: readonly (readonly [string, string])[] = []): Shot {
+function toGivenAddress(
+  target: Target,
+  ipn: Ipn,
+  extra: readonly (readonly [string, string])[] = [],
+): ProbeRequest {
   return target.shop.shot(target.shop.parts.ipnUrl, ipn.and(...extra));
 }
 

@@ -1,7 +1,7 @@
 import type { Payment } from '../../contract/payment.ts';
 import { endpointOf } from '../../delivery/egress.ts';
 import { type AuditCase, evidence, judgeRefused, skipped, withOrder } from '../case.ts';
-import type { Shot } from '../client.ts';
+import type { ProbeRequest } from '../client.ts';
 
 /** What a return page may be given by an attacker who has seen other gateways. */
 const plausible = ({ identifier, id, trx, amount }: Payment): [string, string][] => [
@@ -22,7 +22,7 @@ function withQuery(url: string, pairs: readonly [string, string][]): string {
 }
 
 /** Comes back from a checkout at which nobody paid, as a browser without any session. */
-function returns(name: string, about: string, shotOf: (payment: Payment) => Shot): AuditCase {
+function returns(name: string, about: string, shotOf: (payment: Payment) => ProbeRequest): AuditCase {
   return {
     name,
     class: 'F',

@@ -12,7 +12,7 @@ import {
   targetOf,
   withOrder,
 } from '../case.ts';
-import type { Observation, Shot } from '../client.ts';
+import type { Observation, ProbeRequest } from '../client.ts';
 import type { Ipn } from '../ipn.ts';
 import { answerProblem, isBroken } from './control.ts';
 
@@ -49,7 +49,7 @@ const answered = (
 const survives = (
   name: string,
   about: string,
-  shotOf: (target: Target) => Shot,
+  shotOf: (target: Target) => ProbeRequest,
   alone = false,
 ): AuditCase => ({
   ...text(name, about),
@@ -68,7 +68,7 @@ const survives = (
     }),
 });
 
-const json = ({ payment, ipn, shop }: Target): Shot => ({
+const json = ({ payment, ipn, shop }: Target): ProbeRequest => ({
   url: shop.addressOf(payment),
   contentType: 'application/json',
   body: JSON.stringify(ipn.fields),

@@ -1,6 +1,6 @@
 import type { AuditClass } from '../../contract/audit.ts';
 import { type AuditCase, refuses, type Target } from '../case.ts';
-import type { Shot } from '../client.ts';
+import type { ProbeRequest } from '../client.ts';
 import type { Ipn } from '../ipn.ts';
 import type { MendName } from '../mends.ts';
 
@@ -16,14 +16,17 @@ function sender(
   name: string,
   kind: AuditClass,
   about: string,
-  forge: (ipn: Ipn, target: Target) => Ipn | Shot | string | readonly Shot[] | Promise<Ipn | string>,
+  forge: (
+    ipn: Ipn,
+    target: Target,
+  ) => Ipn | ProbeRequest | string | readonly ProbeRequest[] | Promise<Ipn | string>,
   mend: MendName = 'signature',
 ): AuditCase {
   const text = { name, class: kind, group: 'sender', about, harm: HARM, mend } as const;
   return refuses(text, async (target) => {
     const forged = await forge(target.ipn, target);
     return typeof forged === 'string' || Array.isArray(forged) || 'url' in forged
-      ? (forged as string | Shot | readonly Shot[])
+      ? (forged as string | ProbeRequest | readonly ProbeRequest[])
       : target.post(forged as Ipn);
   });
 }

@@ -1,8 +1,15 @@
 import { curlRequest } from '../contract/curl.ts';
-import { FORM, type Observation, type Shot } from './client.ts';
+import { FORM, type Observation, type ProbeRequest } from './client.ts';
 
 /** A command that sends the same; null where a command line cannot. */
-export function curlOf({ method, url, headers = [], contentType = FORM, body, manner = 'whole' }: Shot) {
+export function curlOf({
+  method,
+  url,
+  headers = [],
+  contentType = FORM,
+  body,
+  manner = 'whole',
+}: ProbeRequest) {
   if (manner !== 'whole' || (body !== undefined && (typeof body !== 'string' || body.length > 20_000))) {
     return null;
   }
@@ -21,7 +28,7 @@ export function described({ status, body, error, headers }: Observation): string
 }
 
 /** A request in words. */
-export function shotText({ method, url, body, manner }: Shot): string {
+export function shotText({ method, url, body, manner }: ProbeRequest): string {
   const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
   const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;
   return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
