@@ -14,14 +14,21 @@ export const FormerKey = record(
 );
 export type FormerKey = z.output<typeof FormerKey>;
 
+/** Maximum characters of a public key (documented: field-public-key-*) and of a secret key (chosen). */
+export const MAX_PUBLIC_KEY = 50;
+export const MAX_SECRET_KEY = 200;
+
 /** Maximum pairs that are remembered (chosen). */
 export const MAX_FORMER_KEYS = 10;
+
+/** What a header, a form and a line of a shell can hold alike (chosen). */
+const key = (maxLength: number) => z.string().check(z.regex(new RegExp(`^[\\x21-\\x7e]{1,${maxLength}}$`)));
 
 const merchantFields = {
   id: field(text, 'Its id.'),
   name: field(text, 'Its name, by which commands know it.'),
-  publicKey: field(text, '`public_key` of initiate.'),
-  secretKey: field(text, 'Signs IPNs, and is the bearer token of the card endpoints.'),
+  publicKey: field(key(MAX_PUBLIC_KEY), '`public_key` of initiate.'),
+  secretKey: field(key(MAX_SECRET_KEY), 'Signs IPNs, and is the bearer token of the card endpoints.'),
   balances: field(
     z.record(text, money),
     'What succeeded live payments brought in, less the charges, by currency code.',

@@ -20,6 +20,10 @@ const TELLING_PART = 16;
 /** So many characters are looked for in a text; only where they stand the whole secret is. */
 const SOUGHT_PART = 4;
 
+/** Characters compared for each of a text: about one where it is full of secrets, many only in a text made for that. */
+const EFFORT_PER_CHARACTER = 2;
+const LEAST_EFFORT = 10_000;
+
 const ESCAPED_IN_HTML: Readonly<Record<string, string>> = {
   '&': 'amp',
   '<': 'lt',
@@ -78,16 +82,26 @@ function endsOf(ways: readonly RegExp[], text: string, at: number): number[] {
   });
 }
 
-/** The longest part of a secret that stands at a place and tells it, and where the text goes on. */
-function foundAt(text: string, at: number, root: Branch): { secret: string; end: number } | undefined {
+/**
+ * The longest part of a secret that stands at a place and tells it, and where the text goes on.
+ *
+ * @param effort what may still be done for this text, in characters compared; below 0 nothing more is
+ */
+function foundAt(
+  text: string,
+  at: number,
+  root: Branch,
+  effort: { left: number },
+): { secret: string; end: number } | undefined {
   let found: { secret: string; end: number } | undefined;
   let reached = new Map([[root, new Set([at])]]);
-  while (reached.size) {
+  while (reached.size && effort.left >= 0) {
     const further: typeof reached = new Map();
     for (const [{ next }, places] of reached) {
       for (const { ways, branch } of next.values()) {
         const ends = new Set([...places].flatMap((place) => endsOf(ways, text, place)));
         if (!ends.size) continue;
+        effort.left -= ends.size;
         further.set(branch, ends);
         if (branch.secret !== undefined) found = { secret: branch.secret, end: Math.max(...ends) };
       }
@@ -98,7 +112,8 @@ function foundAt(text: string, at: number, root: Branch): { secret: string; end:
 }
 
 /**
- * Masks secrets in texts, however they are written there; a text without any comes back as it is.
+ * Masks secrets in texts, however they are written there; a text without any comes back as it is. Of one that is made
+ * to take long, such as the same letter again and again where a secret is made of it, the rest is left out.
  *
  * @param show what stands for a secret
  * @param waysOf how each character of it may be written
@@ -119,13 +134,15 @@ export function textMask(
   );
   const places = new RegExp(written.join('|'), 'g');
   return (text) => {
+    const effort = { left: EFFORT_PER_CHARACTER * text.length + LEAST_EFFORT };
     let shown = '';
     let end = 0;
     places.lastIndex = 0;
     for (let place = places.exec(text); place; place = places.exec(text)) {
       const { index } = place;
       places.lastIndex = index + 1;
-      const found = foundAt(text, index, root);
+      const found = foundAt(text, index, root, effort);
+      if (effort.left < 0) return `${shown}${text.slice(end, index)}…`;
       if (!found) continue;
       // One that begins within another, and goes on behind it, is hidden with that.
       if (index >= end) shown += text.slice(end, index) + show(found.secret);

@@ -77,3 +77,11 @@ it('of two secrets of which one begins with the other, both are masked', () => {
 it('a secret of fewer than six characters is none: it would stand everywhere', () => {
   expect(textMask(['test'])('a test order')).toBe('a test order');
 });
+
+it('of a text that is made to take long the rest is left out', () => {
+  const mask = textMask([`${'x'.repeat(190)}y`]);
+  const shown = mask(`${'x'.repeat(20_000)} the end`);
+  expect(shown.endsWith('…')).toBe(true);
+  expect(shown).not.toContain('the end');
+  expect(shown.length).toBeLessThan(1_000);
+});

@@ -355,6 +355,24 @@ describe('a state', () => {
     ['no object', () => '[]', 400, 'the body must be a JSON object'],
     ['no version', () => ({}), 422, 'the imported state is not a gateway-sim state: it has no version'],
     [
+      'a key that no header can hold',
+      (state) => ({
+        ...state,
+        merchants: state.merchants.map((one) => ({ ...one, publicKey: 'a;touch b' })),
+      }),
+      422,
+      'merchants.0.publicKey',
+    ],
+    [
+      'a key of any length',
+      (state) => ({
+        ...state,
+        merchants: state.merchants.map((one) => ({ ...one, secretKey: 'x'.repeat(201) })),
+      }),
+      422,
+      'merchants.0.secretKey',
+    ],
+    [
       'a newer version',
       (state) => ({ ...state, version: 99 }),
       422,

@@ -1,3 +1,4 @@
+import { shellWord } from '../../contract/curl.ts';
 import type { Merchant } from '../../contract/merchant.ts';
 import { findMerchant, merchantEnvironment, requireMerchant } from '../../library/merchant-client.ts';
 import { type ActionsOf, type Declarations, group, text } from '../command.ts';
@@ -51,7 +52,7 @@ function shown({ name, publicKey, secretKey }: Merchant, ...notices: string[]): 
 const runEnv: Actions['env'] = async ({ options: { merchant }, connect }) => {
   const server = await connect();
   const variables = merchantEnvironment(server, await requireMerchant(server, merchant));
-  const lines = Object.entries(variables).map(([name, value]) => `${name}=${onOneLine(value)}`);
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${shellWord(onOneLine(value))}`);
   return { json: variables, text: lines.join('\n') };
 };
 
