@@ -5,6 +5,7 @@ import strip from 'strip-json-comments';
 import { GatewayError } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
 import { environmentName, environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
+import { requireBelow } from '../options/secret-file.ts';
 import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { readText, reason } from '../store/files.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
@@ -71,6 +72,11 @@ export async function readConfiguration(
   const values = await readObject(path, named !== undefined);
   // Editors take the schema from here.
   delete values['$schema'];
+  const isFound = named === undefined;
+  const label = (name: string) => `"${name}" in ${basename(path)}`;
+  const { dataDir } = values;
+  if (isFound && typeof dataDir === 'string')
+    requireBelow(dirname(path), resolve(dirname(path), dataDir), label('dataDir'));
   for (const name of PATHS) {
     const given = values[name];
     if (typeof given === 'string' && given)
@@ -78,9 +84,9 @@ export async function readConfiguration(
   }
   return {
     values,
-    label: (name) => `"${name}" in ${basename(path)}`,
+    label,
     folder: dirname(path),
-    isFound: named === undefined,
+    isFound,
   };
 }
 

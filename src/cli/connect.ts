@@ -7,6 +7,7 @@ import { isEmulator, isSuccess, request } from '../library/request.ts';
 import { isUntrusted } from '../library/trust.ts';
 import { ownUrlOf } from '../options/base-url.ts';
 import { readSecret } from '../options/secret-file.ts';
+import type { OptionName } from '../options/table.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
 import type { Io } from './io.ts';
@@ -67,6 +68,9 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
 
 type Place = Pick<Io, 'env' | 'cwd'>;
 
+/** Options that make the address of an emulator. */
+const ADDRESS: readonly OptionName[] = ['port', 'host', 'tls', 'tlsCert', 'tlsKey'];
+
 /** What the variable of the port and the configuration file say of the emulator that `start` runs by them, if they do. */
 async function configured({ env, cwd }: Place): Promise<Partial<ServerChoice> & { isFound?: boolean }> {
   const { GATEWAY_SIM_PORT } = env;
@@ -84,7 +88,7 @@ async function configured({ env, cwd }: Place): Promise<Partial<ServerChoice> & 
     ...(givenAs(options, 'dataDir') !== undefined && { dataDir }),
     ...(givenAs(options, 'port') !== undefined && port !== 0 && isOnThisMachine(url) && { url }),
     controlToken,
-    isFound: !isGivenByUser(options, 'port'),
+    isFound: ADDRESS.some((name) => givenAs(options, name) !== undefined && !isGivenByUser(options, name)),
   };
 }
 

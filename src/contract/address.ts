@@ -92,3 +92,9 @@ export function bareHost(host: string): string {
 export function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(bareHost(host));
 }
+
+/** A value as an error shows it: as JSON, or only what it is, since one from outside may be of any size and depth. */
+export function shortJson(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  return typeof value === 'string' ? JSON.stringify(shorten(value)) : String(JSON.stringify(value));
+}

@@ -16,6 +16,7 @@ import {
 } from './merchant-client.ts';
 import { inOptionNames } from './option-names.ts';
 import { paymentsOf } from './payments.ts';
+import { LIMIT_MS } from './request.ts';
 import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
 
 /**
@@ -70,14 +71,18 @@ async function connect(connection: Connection): Promise<GatewaySimClient> {
       `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
     );
   }
+  const named =
+    (server: ControlServer): ControlServer['call'] =>
+    (...request) =>
+      server.call(...request).catch((error: unknown) => {
+        const isGone = error instanceof GatewayError && error.code === 'no_server';
+        throw inOptionNames(error, isGone ? NOT_THERE : undefined);
+      });
   const control = controlServer(connection);
-  const call: ControlServer['call'] = (...request) =>
-    control.call(...request).catch((error: unknown) => {
-      const isGone = error instanceof GatewayError && error.code === 'no_server';
-      throw inOptionNames(error, isGone ? NOT_THERE : undefined);
-    });
-  const server = { ...control, call };
-  return clientOf(server, connection.controlToken ?? null, await requireMerchant(server));
+  // Who it is shows at once; only then may something take long.
+  const first = controlServer({ ...connection, totalMs: connection.limitMs ?? LIMIT_MS });
+  const keys = await requireMerchant({ ...first, call: named(first) });
+  return clientOf({ ...control, call: named(control) }, connection.controlToken ?? null, keys);
 }
 
 export function clientOf(

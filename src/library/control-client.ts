@@ -23,6 +23,8 @@ export interface Connection {
   caFile?: string | undefined;
   /** Real time without a byte, in milliseconds; default: 30 s, and five minutes for what waits for receivers. */
   limitMs?: number | undefined;
+  /** Real time for a whole answer, in milliseconds; default: no limit. */
+  totalMs?: number | undefined;
   /** Ends what is under way. */
   signal?: AbortSignal | undefined;
 }
@@ -69,6 +71,7 @@ export function controlServer({
   controlToken,
   caFile,
   limitMs,
+  totalMs,
   signal,
 }: Connection): ControlServer {
   const url = given.replace(/\/+$/, '');
@@ -83,6 +86,7 @@ export function controlServer({
       caFile,
       signal,
       limitMs: limitOf(key, input, limitMs),
+      totalMs,
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
       body: input.json && written(input.json),
     }).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { shortJson } from '../contract/address.ts';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import {
   CHOICE_NAMES,
@@ -35,7 +36,7 @@ const MAX_BYTES = 65_536;
  */
 export function readProfile(given: unknown, label: string, folder = '.'): ReadProfile {
   if (typeof given !== 'string' || given === '') {
-    throw usage(`${label} must be ${PROFILE_NAMES.join(', ')} or a file (got ${JSON.stringify(given)})`);
+    throw usage(`${label} must be ${PROFILE_NAMES.join(', ')} or a file (got ${shortJson(given)})`);
   }
   if (isProfile(given)) return { name: given, ...PROFILES[given] };
   if (!/[./\\]/.test(given)) {
@@ -80,7 +81,7 @@ function givenChoices(given: unknown, label: string): Partial<Choices> {
     requireName(name, CHOICE_NAMES, `${label} has no choice "${name}"`);
     const { values = [] } = known[name] ?? {};
     if (values.some((one) => one === value)) continue;
-    throw usage(`${label}: ${name} must be one of ${values.join(', ')} (got ${JSON.stringify(value)})`);
+    throw usage(`${label}: ${name} must be one of ${values.join(', ')} (got ${shortJson(value)})`);
   }
   return given;
 }

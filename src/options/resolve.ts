@@ -1,3 +1,4 @@
+import { shortJson } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError, nearestName } from '../contract/error.ts';
@@ -150,7 +151,7 @@ export function readValue(spec: OptionSpec, value: unknown, label: string): unkn
   const read = fitting(spec, value);
   if (read !== undefined) return read;
   // What a secret is stays out of errors.
-  const got = spec.kind === 'secret' ? '' : ` (got ${JSON.stringify(value)})`;
+  const got = spec.kind === 'secret' ? '' : ` (got ${shortJson(value)})`;
   throw usage(`${label} must ${EXPECTED[spec.kind](spec)}${got}`);
 }
 

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { readBeginning } from './read-beginning.ts';
@@ -33,18 +33,23 @@ export function readSecret(
   throw new GatewayError('usage', `${label} takes the first line of ${path}, which is empty`);
 }
 
-/** A project of somebody else must not choose which file of this machine is read. */
-function requireBelow(folder: string, path: string, label: string): void {
-  const real = (one: string) => {
+/**
+ * Refuses a path that leads out of a folder: a project of somebody else must not choose which file of this machine is
+ * read, or which folder is used.
+ *
+ * @throws GatewayError `usage`
+ */
+export function requireBelow(folder: string, path: string, label: string): void {
+  const real = (one: string): string => {
     try {
       return realpathSync(one);
     } catch {
-      return resolve(one);
+      return dirname(one) === one ? one : join(real(dirname(one)), basename(one));
     }
   };
-  const way = relative(real(folder), real(path));
+  const way = relative(real(resolve(folder)), real(resolve(path)));
   if (!/^\.\.(?:$|[\\/])/.test(way) && !isAbsolute(way)) return;
-  throw new GatewayError('usage', `${label} names a file outside of its own folder: ${path}`, {
-    hint: hint`Name the configuration file itself, with ${option('config')} or GATEWAY_SIM_CONFIG, or give the secret in its variable.`,
+  throw new GatewayError('usage', `${label} leads out of its own folder: ${path}`, {
+    hint: hint`Name the configuration file itself, with ${option('config')} or GATEWAY_SIM_CONFIG, or give this by its flag or variable.`,
   });
 }

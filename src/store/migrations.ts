@@ -1,3 +1,4 @@
+import { shortJson } from '../contract/address.ts';
 import { hint, option } from '../contract/hint.ts';
 import { damaged } from './files.ts';
 
@@ -34,7 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
       ...each('deliveries', deliveries, ({ note: _, ...delivery }) => delivery),
       ...each('attempts', attempts, ({ error, ...attempt }) => ({
         ...attempt,
-        failure: typeof error === 'string' ? { code: 'other', message: error } : null,
+        failure: error == null ? null : { code: 'other', message: error },
       })),
     }),
   },
@@ -83,7 +84,7 @@ export function migrate(
 
 function knownVersion(version: unknown, newest: number, source: string): number {
   if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
-    throw damaged(`${source} is not a gateway-sim state: none has the version ${JSON.stringify(version)}`);
+    throw damaged(`${source} is not a gateway-sim state: none has the version ${shortJson(version)}`);
   }
   if (version <= newest) return version;
   throw damaged(`${source} has the version ${version}; this gateway-sim reads up to ${newest}`, {

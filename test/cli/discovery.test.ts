@@ -157,4 +157,28 @@ describe('the variable of the port', () => {
     const { code, stderr } = await run(['payments'], { cwd: await temporaryFolder(), env });
     expect([code, stderr]).toEqual([2, expect.stringContaining('GATEWAY_SIM_PORT must be')]);
   });
+
+  it('is not sent the token of the environment where a configuration file that was found names the host', async () => {
+    const other = await startReceiver();
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"host":"127.0.0.1"}');
+    const env = { GATEWAY_SIM_PORT: String(other.port), GATEWAY_SIM_CONTROL_TOKEN: 'token-of-mine' };
+    expect((await run(['payments'], { cwd, env })).code).toBe(3);
+    expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+  });
 });
+
+it.each([['start'], ['state', 'reset', '--yes'], ['stop']])(
+  'a configuration file that was found names no data folder outside of its own for %s',
+  async (...command) => {
+    const folder = await temporaryFolder();
+    const cwd = join(folder, 'checkout');
+    await mkdir(cwd);
+    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"dataDir":"../mine"}');
+    const { code, stderr } = await run(command, { cwd });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('"dataDir" in gateway-sim.config.json leads out'),
+    ]);
+  },
+);

@@ -55,8 +55,7 @@ describe('a secret in a file', () => {
       await writeFile(file, JSON.stringify({ port: 0, inMemory: true, controlToken }));
       for (const command of ['start', 'payments']) {
         const { code, stderr } = await run([command], { cwd });
-        const why =
-          /"controlToken" in gateway-sim.config.json names a file outside of its own folder: .*--config/s;
+        const why = /"controlToken" in gateway-sim.config.json leads out of its own folder: .*--config/s;
         expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);
       }
       const named = { cwd, env: { GATEWAY_SIM_CONFIG: file, GATEWAY_SIM_PORT: String(await freePort()) } };

@@ -321,7 +321,9 @@ describe('stop', () => {
 it.skipIf(process.platform === 'win32')(
   'a data folder that a configuration file names which nobody named is no link',
   async () => {
-    const [cwd, elsewhere] = [await temporaryFolder(), await temporaryFolder()];
+    const cwd = await temporaryFolder();
+    const elsewhere = join(cwd, 'elsewhere');
+    await mkdir(elsewhere);
     await symlink(elsewhere, join(cwd, 'data'));
     const file = join(cwd, 'gateway-sim.config.json');
     await writeFile(file, '{"dataDir":"data","port":0}');

@@ -373,6 +373,12 @@ describe('a state', () => {
       'merchants.0.secretKey',
     ],
     [
+      'a version of any depth',
+      () => `{"version":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+      422,
+      'none has the version a list',
+    ],
+    [
       'a newer version',
       (state) => ({ ...state, version: 99 }),
       422,

@@ -60,6 +60,15 @@ describe('a connection', () => {
     await expect(connectGatewaySim(url, { timeout: 'soon' })).rejects.toMatchObject({ code: 'usage' });
   });
 
+  it('has its time in all: a server that drips gets no longer', async () => {
+    const url = await startAnswering((_, response) => {
+      response.setHeader('X-Gateway-Sim', '1');
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    await expect(connectGatewaySim(url, { timeout: '300ms' })).rejects.toMatchObject({ code: 'timed_out' });
+  });
+
   it('says so where its token fits into no header', async () => {
     const { url } = await startReceiver();
     const connecting = connectGatewaySim(url, { controlToken: 'to\nken' });

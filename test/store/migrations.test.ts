@@ -155,6 +155,13 @@ describe('version 1', () => {
     });
   });
 
+  it('does not take an attempt for received whose error is no text', () => {
+    const before = { attempts: [{ id: 'att_1', error: {} }] };
+    expect(migrate(before, 1, 'it')).toEqual({
+      attempts: [{ id: 'att_1', failure: { code: 'other', message: {} } }],
+    });
+  });
+
   it.each([{ payments: 'none' }, { attempts: [null, 7] }, {}])('keeps what is no record: %j', (before) => {
     expect(migrate(before, 1, 'it')).toEqual(before);
   });
