@@ -170,7 +170,19 @@ export const ADDRESS: JsonSchema = { pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' 
 /** An address that we made. */
 export const LINK: JsonSchema = { format: 'uri' };
 
-/** A moment as it is stored and shown: ISO 8601 UTC text. */
-export function time(description: string): Field<z.ZodMiniString> {
-  return field(text, description, TIME);
+/**
+ * A moment as it is stored and shown: ISO 8601 UTC text, in years that a date can have. One without a day or a time
+ * would break the pages that show it.
+ */
+export const momentText = z
+  .string()
+  .check(
+    z.regex(
+      /^(\d{4}|[+-]([01]\d|2[0-6])\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
+      { error: 'no time such as 2026-05-01T09:30:00.000Z' },
+    ),
+  );
+
+export function time(description: string): Field<typeof momentText> {
+  return field(momentText, description, TIME);
 }

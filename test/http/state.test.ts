@@ -373,6 +373,12 @@ describe('a state', () => {
       'merchants.0.secretKey',
     ],
     [
+      'a time that is none',
+      (state) => ({ ...state, merchants: state.merchants.map((one) => ({ ...one, createdAt: 'soon' })) }),
+      422,
+      'merchants.0.createdAt is not valid: no time such as',
+    ],
+    [
       'a version of any depth',
       () => `{"version":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
       422,

@@ -77,7 +77,15 @@ describe("a user's own fixtures", () => {
       {
         version: 1,
         messages: [
-          { id: 'm', paymentId: 'p', identifier: '', email: '', code: '', sentAt: '', expiresAt: '' },
+          {
+            id: 'm',
+            paymentId: 'p',
+            identifier: '',
+            email: '',
+            code: '',
+            sentAt: '2026-01-01T00:00:00.000Z',
+            expiresAt: '2026-01-01T00:00:00.000Z',
+          },
         ],
       },
       ': messages "m": paymentId names "p", which is not in payments',
