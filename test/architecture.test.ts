@@ -284,6 +284,17 @@ describe('the rooms of src/', () => {
     expect(reachedFrom('http/request-listener.ts').files.some((file) => late.test(file))).toBe(true);
   });
 
+  it('send by the one client, whose guard decides where to', async () => {
+    const opens =
+      /(?<![.\w])fetch\(|\b(?:https?|http2|net|tls|client)\.(?:request|get|connect|createConnection)\(|\{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from 'node:(?:https?|http2|net|tls)'/;
+    const ofBrowsers = /^http\/(pages\/assets|test-texts)\//;
+    const senders: string[] = [];
+    for (const file of files.filter((name) => !ofBrowsers.test(name)))
+      if (opens.test(await readFile(join(SRC, file), 'utf8'))) senders.push(file);
+    // An audit looks whether a shop still listens, by the same guard.
+    expect(senders).toEqual(['audit/client.ts', 'delivery/sender.ts']);
+  });
+
   it('import files by the name they have on disk', () => {
     const missing = [...imports].flatMap(([file, list]) =>
       list

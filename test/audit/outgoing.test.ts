@@ -1,12 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { measures, readCondition } from '../../src/audit/probe.ts';
+import { AuditClient } from '../../src/audit/client.ts';
+import { measures, readCondition, urlProbe } from '../../src/audit/probe.ts';
 import { reconcile } from '../../src/audit/reconcile.ts';
+import { ordersOf } from '../../src/audit/sources.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { egressOf } from '../../src/library/egress.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { startLibrary } from '../helpers/library.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 import { type Handler, startShop } from '../merchants/node-shop.ts';
 
 async function prepared(changed: Partial<Handler> = {}) {
@@ -84,6 +87,35 @@ describe('an audit', () => {
     const probe = () => `${'a'.repeat(100)}!`;
     const { bad } = await audit({ probeUrl: undefined, probe, paidWhen: '/^(a+)+$/' });
     expect(bad).toEqual({ verdict: 'unproven', why: expect.stringContaining('takes too long to match') });
+  });
+});
+
+describe('an order, a look and an attack', () => {
+  /** Sends one of each. */
+  async function sendAll(url: string, egress: Egress): Promise<void> {
+    const gateway = { egress, payments: { list: async () => ({ data: [{ id: 'pay_1' }] }) } };
+    const orders = ordersOf(gateway as never, { ipnUrl: url, orderUrl: url }, new Set(), '');
+    const attack = new AuditClient(egress, 10_000).send({ url });
+    await Promise.allSettled([orders.take(), urlProbe(url, egress)({}), attack]);
+  }
+
+  it('ask for an answer that is not encoded', async () => {
+    const { url, requests } = await startReceiver();
+    await sendAll(url, new Egress([], () => undefined));
+    const asked = requests.map(({ headers }) => headers['accept-encoding']);
+    expect(asked).toEqual(['identity', 'identity', 'identity']);
+  });
+
+  it('read no more of an answer than 256 KiB', async () => {
+    const url = await startAnswering((_, response) => BROKEN.endless(response));
+    const { body, error } = await new AuditClient(new Egress([], () => undefined), 10_000).send({ url });
+    expect([body.length, error]).toEqual([256 * 1024, null]);
+  });
+
+  it('are let out when they connect, whatever was found before', async () => {
+    const { url, port, requests } = await startReceiver();
+    await sendAll(url, new Egress([], () => port));
+    expect(requests).toEqual([]);
   });
 });
 

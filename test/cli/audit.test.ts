@@ -101,6 +101,23 @@ describe('audit', () => {
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
   });
 
+  it('and reconcile ask a host that --allow-ipn-host names, and no other', async () => {
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const elsewhere = byUrl.map((one) => one.replace('127.0.0.1', '0.0.0.0'));
+    for (const args of [
+      ['audit', shop.ipnUrl, ...elsewhere, '--only', 'control'],
+      ['reconcile', ...elsewhere.slice(2)],
+    ]) {
+      const refused = await run([...args, ...paidWhen], options);
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        expect.stringContaining('--allow-ipn-host 0.0.0.0'),
+      ]);
+      const allowed = await run([...args, ...paidWhen, '--allow-ipn-host', '0.0.0.0'], options);
+      expect(allowed).toMatchObject({ code: 0 });
+    }
+  });
+
   it('writes a report for CI and one for people', async () => {
     const { audit, options } = await startAudited({ isWhole: () => true, isSigned: () => true });
     const { cwd } = options;

@@ -80,10 +80,16 @@ describe.skipIf(process.platform !== 'linux')(
       await expect(stat(folder)).rejects.toThrow('ENOENT');
     });
 
-    it('is not taken from a folder that others can write', async () => {
+    const asRoot = process.getuid?.() === 0;
+    const foreign: Record<string, (folder: string) => unknown> = {
+      'that others can write': (folder) => chmod(folder, 0o777),
+      ...(asRoot && { 'of somebody else': (folder) => chown(folder, 4_711, 4_711) }),
+    };
+
+    it.each(Object.entries(foreign))('is not taken from a folder %s', async (_, change) => {
       const { folder, help } = await caches();
       await mkdir(folder, { recursive: true });
-      await chmod(folder, 0o777);
+      await change(folder);
       expect(await help()).toMatchObject({ code: 0, stderr: '' });
       expect(await readdir(folder)).toEqual([]);
     });
@@ -111,7 +117,6 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await filesIn(folder)).not.toHaveLength(0);
     });
 
-    const asRoot = process.getuid?.() === 0;
     const changes: Record<string, (path: string) => unknown> = {
       'a link': async (path) => {
         await rename(path, `${path}.moved`);

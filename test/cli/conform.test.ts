@@ -154,8 +154,15 @@ describe('conform', () => {
     expect([code, stderr]).toEqual([5, expect.stringContaining(`port ${port} is in use by another process`)]);
   });
 
-  it('says that --live has to be given twice', async () => {
-    const { stderr } = await run([...FEW, '--live'], { cwd: await folder('client-wants-ok') });
-    expect(stderr).toContain('give it twice');
+  it('tries live mode for who gives --live twice, and says so to who gives it once', async () => {
+    const other = await startReceiver([{ body: '{"success":"ok"}' }]);
+    const cwd = await folder('initiate-live');
+    const keys = ['--public-key', 'pub_x', '--secret-key', 'sec_x'];
+    const args = [...FEW, '--target', other.url, ...keys, '--live'];
+    const isTried = () => other.requests.some(({ url }) => url === '/payment/initiate');
+    const { stderr } = await run(args, { cwd });
+    expect([stderr, isTried()]).toEqual([expect.stringContaining('give it twice'), false]);
+    await run([...args, '--live'], { cwd });
+    expect(isTried()).toBe(true);
   });
 });

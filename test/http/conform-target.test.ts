@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Target } from '../../src/conform/target.ts';
 import { held, linesNamed } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSim } from '../helpers/sim.ts';
@@ -179,6 +180,15 @@ describe('an emulator, or what calls itself one, that answers strangely', () => 
     expect(report.differ.length).toBeGreaterThan(0);
   });
 });
+
+it.each(['javascript://127.0.0.1/x', 'data:text/html,x', 'http://['])(
+  'takes %s for no address of the target',
+  (address) => {
+    const target = new Target({ url: 'http://127.0.0.1:9', publicKey: '', secretKey: '', live: false });
+    target.isEmulator = true;
+    expect([target.pathOf('http://127.0.0.1/x'), target.pathOf(address)]).toEqual(['/x', undefined]);
+  },
+);
 
 describe('an answer that does not come', () => {
   const lines = linesNamed('initiate-sandbox', 'initiate-answer-json', 'initiate-cors', 'initiate-url');

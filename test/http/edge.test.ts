@@ -158,6 +158,12 @@ describe('the proxy', () => {
     }
   });
 
+  it('proves what it is to whoever asks through it', async () => {
+    const { server } = await startSim(PROXY);
+    const { text } = await rawExchange(server.port, getting(`http://${ALIAS}/_sim/livez`, ALIAS));
+    expect(text).toMatch(/^x-gateway-sim: 1\r$/im);
+  });
+
   it.each([
     'shop.example:443',
     `${ALIAS}:80`,

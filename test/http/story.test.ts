@@ -131,6 +131,15 @@ describe('the page of a payment', () => {
     expect(steps.get('step-code-refused-1')).toContain('111111');
   });
 
+  it('rebuilds the command of initiate so that a shell runs nothing of a field', async () => {
+    await sim.initiate({ ...ORDER, details: "';touch PWNED #" });
+    sim.server.parts.events.forget('a test');
+    const { id } = sim.server.parts.payments.require('order-1');
+    expect(stepsIn(await pageOf(id)).get('step-initiated-1')).toContain(
+      '--data-urlencode &#39;details=&#39;\\&#39;&#39;;touch PWNED #&#39;',
+    );
+  });
+
   it('shows requests that changed nothing, too', async () => {
     const id = await paid();
     await fetch(sim.server.parts.dialect.checkoutUrl({ id, mode: 'sandbox' }, sim.url));

@@ -51,6 +51,12 @@ describe('a connection', () => {
     await expect(connectGatewaySim(url)).rejects.toMatchObject(why);
   });
 
+  it('asks for answers that are not encoded', async () => {
+    const { url, requests } = await startReceiver();
+    await expect(connectGatewaySim(url)).rejects.toMatchObject({ code: 'no_server' });
+    expect(requests.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
+  });
+
   it('has its time', async () => {
     const { url } = await startReceiver(['hang']);
     await expect(connectGatewaySim(url, { timeout: '50ms' })).rejects.toMatchObject({

@@ -22,4 +22,8 @@ describe('a process', () => {
     expect(isAlive(process.pid)).toBe(true);
     if (process.platform === 'linux') expect(Number(statOf(process.pid)[17])).toBeGreaterThan(1);
   });
+
+  it.each([0, -1, Number.NaN])('is none by the number %d, which the system takes for many', (pid) => {
+    expect(isAlive(pid)).toBe(false);
+  });
 });
