@@ -3,7 +3,7 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { rawExchange } from '../helpers/raw.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 type Mode = 'sandbox' | 'live';
 const MODES: Mode[] = ['sandbox', 'live'];
@@ -577,4 +577,19 @@ describe('the thank-you pages of payments create', () => {
     const html = await (await fetch(`${sim.url}/_sim/ui/paid`)).text();
     expect(html.includes('href="/_sim"')).toBe(panel);
   });
+});
+
+it('leads to no address that is none, wherever the state came from', async () => {
+  const sim = await startSim();
+  await sim.initiate({ ...ORDER });
+  const { payment } = await sim.server.parts.payments.settle('order-1', {
+    outcome: 'approve',
+    by: 'control',
+  });
+  // As a journal of somebody else may have it.
+  sim.server.parts.state.current.load({ payments: [{ ...payment, successUrl: 'javascript:alert(1)' }] });
+  const page = await fetch(sim.server.parts.dialect.checkoutUrl(payment, sim.url));
+  const html = await page.text();
+  expect(html).toContain('succeeded');
+  expect(html).not.toContain('javascript:');
 });

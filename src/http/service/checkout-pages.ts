@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { urlProblem } from '../../contract/address.ts';
 import { stepOf } from '../../contract/checkout.ts';
 import { shellWord } from '../../contract/curl.ts';
 import type { GatewayError } from '../../contract/error.ts';
@@ -58,12 +59,14 @@ export function showStep(
 export function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, stays = false) {
   const page = customerView(c, payment);
   const { mapped } = parts.runtime.settings;
+  const back = payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl);
   const html = closedPage({
     ...page,
     stays,
     payment: payment && summaryOf(parts, payment, page.language),
     dashboard: dashboardOf(parts, payment),
-    backUrl: payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl),
+    // A state from outside may say anything.
+    backUrl: back !== null && urlProblem(back) === undefined ? back : null,
   });
   if (stays) return c.html(html);
   return c.html(html, payment === null ? 404 : payment.status === 'expired' ? 410 : 409);
