@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -32,10 +32,9 @@ export interface PairLabels {
  * @throws GatewayError `usage` for files that cannot be read, are of another kind, or do not belong together
  */
 export async function readPair(certFile: string, keyFile: string, labels: PairLabels): Promise<GivenPair> {
-  return pairOf({ certFile, keyFile }, labels, {
-    cert: read(certFile, labels.cert),
-    key: read(keyFile, labels.key),
-  });
+  const cert = await read(certFile, labels.cert);
+  const key = await read(keyFile, labels.key);
+  return pairOf({ certFile, keyFile }, labels, { cert, key });
 }
 
 async function pairOf(
@@ -63,8 +62,8 @@ async function pairOf(
 }
 
 /** The text of a file that holds certificates. @throws GatewayError `usage` */
-export function readCertificates(path: string, label: string): string {
-  const pem = read(path, label);
+export async function readCertificates(path: string, label: string): Promise<string> {
+  const pem = await read(path, label);
   if (!parsed(pem, path, label).length) throw noCertificate(path, label);
   return pem;
 }
@@ -73,9 +72,9 @@ function usage(message: string, cause?: unknown): GatewayError {
   return new GatewayError('usage', message, { cause });
 }
 
-function read(path: string, label: string): string {
+async function read(path: string, label: string): Promise<string> {
   try {
-    return readFileSync(path, 'utf8');
+    return await readText(path, { follows: true });
   } catch (error) {
     throw usage(`${label} cannot be read from ${path}: ${reason(error)}`, error);
   }

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, chown, copyFile, rename, symlink } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { chmod, chown, copyFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { addressName } from '../../src/tls/address-name.ts';
 import { issue, VALID_DAYS } from '../../src/tls/certificates.ts';
@@ -84,11 +84,15 @@ describe('a pair of files', () => {
     ['own-key.pem', 'own-key.pem', /--tls-cert must name a file with a certificate as PEM/],
     ['own.pem', 'own.pem', /--tls-key must name a file with a private key as PEM/],
     ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
+    ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is no regular file/],
+    ['huge.pem', 'own-key.pem', /--tls-cert cannot be read from .*: it is too large/],
   ])('%s with %s is refused, and said why', async (cert, key, why) => {
     const folder = await temporaryFolder();
     await writePair(folder, 'own');
     await writePair(folder, 'other');
-    await expect(readPair(join(folder, cert), join(folder, key), labels)).rejects.toThrow(why);
+    await writeFile(join(folder, 'huge.pem'), '');
+    await truncate(join(folder, 'huge.pem'), 2 ** 30);
+    await expect(readPair(resolve(folder, cert), join(folder, key), labels)).rejects.toThrow(why);
   });
 
   it.each([
