@@ -203,7 +203,9 @@ function ourselves(folder: string): string {
 function parseHolder(content: string): Holder | undefined {
   try {
     const holder = JSON.parse(content) as Holder;
-    return Number.isInteger(holder.pid) ? holder : undefined;
+    const texts = [holder.started, holder.host, holder.boot, holder.pidNamespace, holder.folder];
+    const isOurs = texts.every((text) => text === undefined || text === null || typeof text === 'string');
+    return isOurs && Number.isInteger(holder.pid) ? holder : undefined;
   } catch {
     return undefined;
   }

@@ -205,6 +205,7 @@ describe('the lock of a data folder', () => {
     '{"pid":1.5}',
     '{"pid":0,"started":null}',
     '{"pid":-1,"started":null}',
+    '{"pid":1,"host":{"toString":1}}',
     JSON.stringify(identityOf(process.ppid)),
   ])('that holds %j belongs to nobody and is taken over', async (content) => {
     const path = await temporaryFolder();
