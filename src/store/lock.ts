@@ -37,6 +37,7 @@ export class Lock {
   /** Open, so that no later file can get its identity while this one is compared with it. */
   readonly #file: FileHandle;
   readonly #id: string | undefined;
+  readonly #folderId: string | undefined;
   readonly #heartbeat: NodeJS.Timeout;
   /** The owner elsewhere that gave no sign any more, in words. */
   readonly takenOverFrom: string | undefined;
@@ -45,6 +46,7 @@ export class Lock {
     this.#path = path;
     this.#file = file;
     this.#id = fileId(path);
+    this.#folderId = fileId(dirname(path));
     this.takenOverFrom = takenOverFrom;
     this.#heartbeat = setInterval(() => {
       const now = new Date();
@@ -79,7 +81,9 @@ export class Lock {
 
   /** Whether the folder is still the one that was taken: neither removed nor moved nor replaced. Takes microseconds. */
   isHeld(): boolean {
-    return this.#id !== undefined && fileId(this.#path) === this.#id;
+    // Another folder may hold the same lock, by a hard link.
+    const isSameFolder = fileId(dirname(this.#path)) === this.#folderId;
+    return this.#id !== undefined && fileId(this.#path) === this.#id && isSameFolder;
   }
 
   /**

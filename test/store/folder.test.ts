@@ -5,6 +5,7 @@ import {
   chmod,
   chown,
   cp,
+  link,
   mkdir,
   readdir,
   readFile,
@@ -292,6 +293,12 @@ describe('a folder that was replaced', () => {
     },
     'moved away': (path: string) => rename(path, `${path}-old`),
     'without its lock': (path: string) => rm(lockIn(path)),
+    'with links to its files in another one': async (path: string) => {
+      await rename(path, `${path}-old`);
+      await mkdir(path);
+      for (const name of await readdir(`${path}-old`))
+        await link(join(`${path}-old`, name), join(path, name));
+    },
   };
 
   it.each(Object.entries(replacements))('(%s) is no longer ours, and is left alone', async (_, replace) => {
