@@ -89,15 +89,18 @@ export class Lock {
   /**
    * A lock that is not ours any more stays.
    *
-   * @param before removes what else is ours
+   * @param before removes what else is ours; where it cannot, the lock is removed nevertheless
    * @throws the file system's error
    */
   async release(before: () => Promise<void>): Promise<void> {
     clearInterval(this.#heartbeat);
     try {
       if (!this.isHeld()) return;
-      await before();
-      await rm(this.#path, { force: true });
+      try {
+        await before();
+      } finally {
+        await rm(this.#path, { force: true });
+      }
     } finally {
       await this.#file.close();
     }

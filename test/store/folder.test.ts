@@ -82,6 +82,7 @@ describe('a data folder', () => {
     await folder.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: 'token' });
     const mode = async (...name: string[]) => ((await stat(join(path, ...name))).mode & 0o777).toString(8);
     expect([await mode(), await mode('lock'), await mode('server.json')]).toEqual(['700', '600', '600']);
+    expect(await mode('.gitignore')).toBe('644');
     await folder.release();
   });
 
@@ -339,7 +340,7 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it('that cannot be removed is said in words', async () => {
+  it('that cannot be removed is said in words, and the lock is given up nevertheless', async () => {
     const path = await temporaryFolder();
     const folder = await DataFolder.take(path);
     await mkdir(join(path, 'server.json'));
@@ -347,6 +348,7 @@ describe('server.json', () => {
       code: 'storage_failed',
       message: `the data folder ${path} cannot be written: it is a folder, not a file`,
     });
+    expect((await readdir(path)).sort()).toEqual(['.gitignore', 'server.json']);
   });
 
   const own = Object.values(networkInterfaces()).flatMap((list = []) =>
