@@ -47,7 +47,7 @@ export async function planFront(plan: FrontPlan): Promise<(dataDir: string | nul
     ...(isAnyAddress(host) ? [] : [addressName(host)]),
   ]);
   const wanted = { tlsCert, tlsKey, names: [...names], label };
-  const named = namedPair(wanted);
+  const named = await namedPair(wanted);
   return async (dataDir) => frontOf(plan, await identityOf(named, wanted, dataDir));
 }
 

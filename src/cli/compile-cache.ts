@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -19,13 +20,17 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
+/** Neither git nor most archives make these. */
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
 /** Long enough for all that a start loads. Real time. */
 const FLUSH_AFTER_MS = 1_000;
 
 /**
  * Keeps the compiled code of this program from one command to the next: compiling takes a fifth of a start. With Node's
- * own cache (from 22.1 on) a start took 115 ms, with this one 103. It lies in a folder that nobody else can write, since
- * what lies there is run. Node's variables count: with NODE_COMPILE_CACHE Node keeps it, and
+ * own cache (from 22.1 on) a start took 115 ms, with this one 103. What lies there is run, so nobody else can write there,
+ * and what has other modes than we give came from somewhere else, such as with a checkout. Node's variables count: with NODE_COMPILE_CACHE Node keeps it, and
  * NODE_DISABLE_COMPILE_CACHE=1 turns it off.
  */
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
@@ -49,14 +54,17 @@ function makeFolder(env: Readonly<Record<string, string | undefined>>): string |
   // In a folder of others nothing is made, either.
   if (!existsSync(caches)) {
     if (!isOursUpwards(realpathSync(dirname(caches)))) return undefined;
-    mkdirSync(caches, { mode: 0o700 });
+    mkdirSync(caches, { mode: FOLDER_MODE });
   }
   let folder = realpathSync(caches);
   if (!isOursUpwards(folder)) return undefined;
   for (const name of ['gateway-sim', `${process.version}-${process.arch}`]) {
     folder = join(folder, name);
-    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
-    if (!isOurs(folder)) return undefined;
+    if (!existsSync(folder)) {
+      mkdirSync(folder, { mode: FOLDER_MODE });
+      chmodSync(folder, FOLDER_MODE);
+    }
+    if (!isOurs(folder) || !hasMode(lstatSync(folder), FOLDER_MODE)) return undefined;
   }
   return folder;
 }
@@ -89,6 +97,7 @@ const { getuid } = process;
 /** Windows has neither owners nor modes. */
 const isOwn = ({ uid }: Stats) => getuid === undefined || uid === getuid();
 const isClosed = ({ mode }: Stats) => getuid === undefined || (mode & 0o022) === 0;
+const hasMode = ({ mode }: Stats, wanted: number) => getuid === undefined || (mode & 0o777) === wanted;
 
 /** The parameters of Node's own wrapper. */
 const HEAD = '(function (exports, require, module, __filename, __dirname) {';
@@ -142,8 +151,8 @@ function kept(path: string, source: Buffer): Buffer | undefined {
   try {
     file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const opened = fstatSync(file);
-    if (!opened.isFile() || !isOwn(opened) || !isClosed(opened) || opened.size > MAX_KEPT_BYTES)
-      return undefined;
+    if (!opened.isFile() || !isOwn(opened) || !hasMode(opened, FILE_MODE)) return undefined;
+    if (opened.size > MAX_KEPT_BYTES) return undefined;
     const bytes = readFileSync(file);
     const code = bytes.subarray(CHECKSUM_BYTES);
     // V8 ends the process over damaged code, and looks at the length of the source only.
@@ -161,7 +170,9 @@ function write(path: string, { source, script }: Compiled): void {
   checksum.writeUInt32LE(crc32(source, crc32(code)));
   const part = `${path}.${process.pid}`;
   try {
-    writeFileSync(part, Buffer.concat([checksum, code]), { mode: 0o600, flag: 'wx' });
+    writeFileSync(part, Buffer.concat([checksum, code]), { mode: FILE_MODE, flag: 'wx' });
+    // Whatever the umask took away.
+    chmodSync(part, FILE_MODE);
     renameSync(part, path);
   } catch {
     discard(part);

@@ -108,7 +108,7 @@ export class Edge {
     const beginning = {
       socket,
       timer,
-      address: socket.remoteAddress,
+      address: sharingAddress(socket),
       since: performance.now(),
       isSilent: true,
     };
@@ -130,7 +130,7 @@ export class Edge {
    * one goes that has said nothing for a while, else the oldest one.
    */
   #dropOne(): void {
-    const byAddress = new Map<string | undefined, [key: string, beginning: Beginning][]>();
+    const byAddress = new Map<string, [key: string, beginning: Beginning][]>();
     let most: [key: string, beginning: Beginning][] = [];
     for (const entry of this.#beginning) {
       const { address } = entry[1];
@@ -247,13 +247,18 @@ function firstByte(socket: Socket, then: (byte: number | undefined) => void): vo
 interface Beginning {
   socket: Socket;
   timer: NodeJS.Timeout;
-  address: string | undefined;
+  /** As `sharingAddress` gives it. */
+  address: string;
   since: number;
   /** Not even its first byte has come. */
   isSilent: boolean;
 }
 
 const otherEnd = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+
+/** What shares the room for connections: one machine has millions of loopback addresses of its own. */
+const sharingAddress = ({ remoteAddress = '' }: Socket) =>
+  /^(::ffff:)?127\./.test(remoteAddress) ? '127.0.0.0/8' : remoteAddress;
 
 interface Problem {
   status: number;

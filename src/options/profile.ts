@@ -31,10 +31,14 @@ const MAX_BYTES = 65_536;
  *
  * @param given a name, or the path of a file as `conform --update-profile` writes it
  * @param label what to call it in an error
- * @param folder where the path is meant from
+ * @param source where the path is meant from, and whether nobody named what says so
  * @throws GatewayError `usage`
  */
-export function readProfile(given: unknown, label: string, folder = '.'): ReadProfile {
+export function readProfile(
+  given: unknown,
+  label: string,
+  { folder = '.', isFound }: { folder?: string; isFound?: boolean } = {},
+): ReadProfile {
   if (typeof given !== 'string' || given === '') {
     throw usage(`${label} must be ${PROFILE_NAMES.join(', ')} or a file (got ${shortJson(given)})`);
   }
@@ -44,7 +48,7 @@ export function readProfile(given: unknown, label: string, folder = '.'): ReadPr
     throw usage(`${label} names no profile: "${given}"${didYouMean(given, PROFILE_NAMES, known)}`);
   }
   const path = resolve(folder, given);
-  const { $schema: _, profile = 'document', choices, ...options } = objectIn(path, label);
+  const { $schema: _, profile = 'document', choices, ...options } = objectIn(path, label, isFound);
   const within = (name: string) => `"${name}" in ${path}`;
   if (typeof profile !== 'string' || !isProfile(profile)) {
     throw usage(`${within('profile')} must be one of ${PROFILE_NAMES.join(', ')}`);
@@ -58,8 +62,8 @@ export function readProfile(given: unknown, label: string, folder = '.'): ReadPr
   };
 }
 
-function objectIn(path: string, label: string): Record<string, unknown> {
-  const text = readBeginning(path, label, MAX_BYTES);
+function objectIn(path: string, label: string, isFound?: boolean): Record<string, unknown> {
+  const text = readBeginning(path, label, MAX_BYTES, isFound);
   try {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };

@@ -95,7 +95,7 @@ export function resolveOptions(
   const profile = readProfile(
     named?.values['profile'] ?? START_OPTIONS.profile.default,
     named?.label('profile') ?? 'profile',
-    named?.folder,
+    named,
   );
   const below: OptionSource = {
     values: profile.options,

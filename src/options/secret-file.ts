@@ -16,7 +16,7 @@ const MAX_READ_BYTES = 4_096;
  *
  * @param label what to call it in an error
  * @param folder where the path is meant from; default: the working directory
- * @param isFound whether nobody named what says so: then the file must be below the folder
+ * @param isFound whether nobody named what says so: then it must be a regular file below the folder
  * @throws GatewayError `usage` when the file cannot be read or begins with an empty line
  */
 export function readSecret(
@@ -28,7 +28,7 @@ export function readSecret(
   if (!given.startsWith('@')) return given;
   const path = resolve(folder, given.slice(1));
   if (isFound) requireBelow(folder, path, label);
-  const [line = ''] = readBeginning(path, label, MAX_READ_BYTES).split(/\r?\n/, 1);
+  const [line = ''] = readBeginning(path, label, MAX_READ_BYTES, isFound).split(/\r?\n/, 1);
   if (line) return line;
   throw new GatewayError('usage', `${label} takes the first line of ${path}, which is empty`);
 }

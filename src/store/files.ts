@@ -21,8 +21,8 @@ const MAX_TEXT_BYTES = 2 ** 20;
 interface Guard {
   /** Whether the path may be a link to it. */
   follows?: boolean;
-  /** Whether it must belong to this user: what is trusted must not have been put there by somebody else. */
-  isOurs?: boolean;
+  /** Whether it must belong to this user (or to root): what is trusted must not have been put there by somebody else. */
+  isOurs?: boolean | 'or-of-root';
   /** Whether it may have no other name, elsewhere. */
   isAlone?: boolean;
   /** Whether others may not read it either. */
@@ -55,7 +55,9 @@ export async function openFile(
     if (found.isDirectory()) throw new Error(REASONS['EISDIR']);
     if (!found.isFile()) throw new Error(NOT_REGULAR);
     if (found.size > maxBytes) throw new Error('it is too large');
-    if (isOurs && uid !== undefined && found.uid !== uid) throw new Error('it belongs to another user');
+    const owners = isOurs === 'or-of-root' ? [uid, 0] : [uid];
+    if (isOurs && uid !== undefined && !owners.includes(found.uid))
+      throw new Error('it belongs to another user');
     if (isAlone && found.nlink > 1) throw new Error('it is a hard link');
     if (isSecret && uid !== undefined && found.mode & 0o077) throw new Error('others can read or change it');
     return file;

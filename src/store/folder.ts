@@ -43,7 +43,7 @@ export class DataFolder {
       await makeDataFolder(folder, isNamed);
       const isNew = (await readdir(folder)).every(isOfStart);
       const lock = await Lock.take(folder, patienceMs);
-      if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL);
+      if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL, { mode: 0o644 });
       return new DataFolder(folder, lock);
     });
   }

@@ -37,6 +37,7 @@ export class Lock {
   /** Open, so that no later file can get its identity while this one is compared with it. */
   readonly #file: FileHandle;
   readonly #id: string | undefined;
+  readonly #folderId: string | undefined;
   readonly #heartbeat: NodeJS.Timeout;
   /** The owner elsewhere that gave no sign any more, in words. */
   readonly takenOverFrom: string | undefined;
@@ -45,6 +46,7 @@ export class Lock {
     this.#path = path;
     this.#file = file;
     this.#id = fileId(path);
+    this.#folderId = fileId(dirname(path));
     this.takenOverFrom = takenOverFrom;
     this.#heartbeat = setInterval(() => {
       const now = new Date();
@@ -79,21 +81,26 @@ export class Lock {
 
   /** Whether the folder is still the one that was taken: neither removed nor moved nor replaced. Takes microseconds. */
   isHeld(): boolean {
-    return this.#id !== undefined && fileId(this.#path) === this.#id;
+    // Another folder may hold the same lock, by a hard link.
+    const isSameFolder = fileId(dirname(this.#path)) === this.#folderId;
+    return this.#id !== undefined && fileId(this.#path) === this.#id && isSameFolder;
   }
 
   /**
    * A lock that is not ours any more stays.
    *
-   * @param before removes what else is ours
+   * @param before removes what else is ours; where it cannot, the lock is removed nevertheless
    * @throws the file system's error
    */
   async release(before: () => Promise<void>): Promise<void> {
     clearInterval(this.#heartbeat);
     try {
       if (!this.isHeld()) return;
-      await before();
-      await rm(this.#path, { force: true });
+      try {
+        await before();
+      } finally {
+        await rm(this.#path, { force: true });
+      }
     } finally {
       await this.#file.close();
     }
@@ -203,7 +210,9 @@ function ourselves(folder: string): string {
 function parseHolder(content: string): Holder | undefined {
   try {
     const holder = JSON.parse(content) as Holder;
-    return Number.isInteger(holder.pid) ? holder : undefined;
+    const texts = [holder.started, holder.host, holder.boot, holder.pidNamespace, holder.folder];
+    const isOurs = texts.every((text) => text === undefined || text === null || typeof text === 'string');
+    return isOurs && Number.isInteger(holder.pid) ? holder : undefined;
   } catch {
     return undefined;
   }

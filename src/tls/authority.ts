@@ -12,7 +12,7 @@ const FOLDER = 'tls';
 const CA_FILE = 'ca.pem';
 const CERT_FILE = 'cert.pem';
 const KEY_FILE = 'key.pem';
-/** Names the folder that they were made in: one that comes with a checkout has a number that nobody knows before. */
+/** Tells the key that was made here from a copy: nobody knows before which number and time of change a file gets. */
 const PLACE_FILE = 'made-in';
 
 /** An authority that ends sooner than this is renewed by a start. */
@@ -49,7 +49,7 @@ export async function storedAuthority(
     await write(join(folder, KEY_FILE), issued.key);
     await write(join(folder, CERT_FILE), issued.cert);
     await write(caFile, issued.ca);
-    await write(join(folder, PLACE_FILE), await numberOf(folder));
+    await write(join(folder, PLACE_FILE), await markOf(folder));
     // Another user's web server may have to trust it.
     await chmod(caFile, 0o644);
   });
@@ -60,8 +60,11 @@ export async function storedAuthority(
   return { ...issued, caFile, notice };
 }
 
-/** Without that of its device, which changes with a restart of some systems. */
-const numberOf = async (folder: string) => String((await stat(folder, { bigint: true })).ino);
+/** Without the number of the device, which changes with a restart of some systems. */
+async function markOf(folder: string): Promise<string> {
+  const { ino, ctimeNs } = await stat(join(folder, KEY_FILE), { bigint: true });
+  return `${ino} ${ctimeNs}`;
+}
 
 async function write(path: string, text: string): Promise<void> {
   const file = await replaceFile(path, (file) => file.appendFile(text));
@@ -83,9 +86,7 @@ async function readIssued(folder: string): Promise<Issued | string | undefined> 
   }
   const [ca, cert, key, place] = texts;
   if (ca !== undefined && cert !== undefined && key !== undefined && place !== undefined)
-    return place === (await numberOf(folder))
-      ? { ca, cert, key }
-      : 'the former one was made in another folder';
+    return place === (await markOf(folder)) ? { ca, cert, key } : 'the former one was made in another folder';
   return texts.length ? `there is no ${missing.join(', ')}` : undefined;
 }
 

@@ -1,10 +1,10 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { GatewayError } from '../contract/error.ts';
-import { readOwnFile, reason } from '../store/files.ts';
+import { readOwnFile, readText, reason } from '../store/files.ts';
 import { certificatesIn, covers, isSelfSigned } from './pem.ts';
 
 /** A certificate that the user has, with its key. */
@@ -31,18 +31,17 @@ export interface PairLabels {
  *
  * @throws GatewayError `usage` for files that cannot be read, are of another kind, or do not belong together
  */
-export function readPair(certFile: string, keyFile: string, labels: PairLabels): GivenPair {
-  return pairOf({ certFile, keyFile }, labels, {
-    cert: read(certFile, labels.cert),
-    key: read(keyFile, labels.key),
-  });
+export async function readPair(certFile: string, keyFile: string, labels: PairLabels): Promise<GivenPair> {
+  const cert = await read(certFile, labels.cert);
+  const key = await read(keyFile, labels.key);
+  return pairOf({ certFile, keyFile }, labels, { cert, key });
 }
 
-function pairOf(
+async function pairOf(
   { certFile, keyFile }: { certFile: string; keyFile: string },
   labels: PairLabels,
   { cert, key }: { cert: string; key: string },
-): GivenPair {
+): Promise<GivenPair> {
   const certificates = parsed(cert, certFile, labels.cert);
   const [leaf] = certificates;
   if (!leaf) throw noCertificate(certFile, labels.cert);
@@ -57,14 +56,14 @@ function pairOf(
   } catch (error) {
     throw usage(`${labels.cert} cannot be used for TLS: ${(error as Error).message} (${certFile})`, error);
   }
-  const known = certificates.some(isSelfSigned) ? certFile : mkcertRootOf(certificates.at(-1) ?? leaf);
+  const known = certificates.some(isSelfSigned) ? certFile : await mkcertRootOf(certificates.at(-1) ?? leaf);
   const issuer = known === undefined ? leaf.issuer.replaceAll('\n', ', ') : null;
   return { certFile, cert, key, leaf, caFile: known ?? certFile, issuer };
 }
 
 /** The text of a file that holds certificates. @throws GatewayError `usage` */
-export function readCertificates(path: string, label: string): string {
-  const pem = read(path, label);
+export async function readCertificates(path: string, label: string): Promise<string> {
+  const pem = await read(path, label);
   if (!parsed(pem, path, label).length) throw noCertificate(path, label);
   return pem;
 }
@@ -73,9 +72,9 @@ function usage(message: string, cause?: unknown): GatewayError {
   return new GatewayError('usage', message, { cause });
 }
 
-function read(path: string, label: string): string {
+async function read(path: string, label: string): Promise<string> {
   try {
-    return readFileSync(path, 'utf8');
+    return await readText(path, { follows: true });
   } catch (error) {
     throw usage(`${label} cannot be read from ${path}: ${reason(error)}`, error);
   }
@@ -147,8 +146,8 @@ async function attempt(certFile: string, passedOver: (why: string) => void): Pro
     const labels = { cert: 'the certificate', key: 'its key' };
     const cert = await readOurs(certFile, labels.cert);
     const key = await readOurs(keyFile, labels.key, true);
-    const pair = pairOf({ certFile, keyFile }, labels, { cert, key });
-    const caFile = mkcertRootOf(pair.leaf);
+    const pair = await pairOf({ certFile, keyFile }, labels, { cert, key });
+    const caFile = await mkcertRootOf(pair.leaf);
     if (caFile !== undefined) return { ...pair, caFile, issuer: null };
     throw new Error('this user has no mkcert whose authority issued it (CAROOT names its folder)');
   } catch (error) {
@@ -173,7 +172,7 @@ function listed(folder: string): string[] {
   }
 }
 
-/** Where mkcert keeps its own certificate, on Linux, macOS and Windows. */
+/** Where mkcert keeps its own certificate, on Linux, macOS and Windows. A relative path would lead into the working folder. */
 function mkcertRoots(): string[] {
   const { CAROOT, XDG_DATA_HOME, LOCALAPPDATA } = process.env;
   const folders = [
@@ -183,17 +182,18 @@ function mkcertRoots(): string[] {
     join(homedir(), 'Library', 'Application Support', 'mkcert'),
     LOCALAPPDATA && join(LOCALAPPDATA, 'mkcert'),
   ];
-  return folders.flatMap((folder) => (folder ? [join(folder, 'rootCA.pem')] : []));
+  return folders.flatMap((folder) => (folder && isAbsolute(folder) ? [join(folder, 'rootCA.pem')] : []));
 }
 
 /** The file with the certificate of mkcert's authority, if that issued this one. */
-function mkcertRootOf(certificate: X509Certificate): string | undefined {
-  return mkcertRoots().find((path) => {
+async function mkcertRootOf(certificate: X509Certificate): Promise<string | undefined> {
+  for (const path of mkcertRoots()) {
     try {
-      const root = new X509Certificate(readFileSync(path));
-      return certificate.checkIssued(root) && certificate.verify(root.publicKey);
+      const root = new X509Certificate(await readText(path, { isOurs: 'or-of-root' }));
+      if (certificate.checkIssued(root) && certificate.verify(root.publicKey)) return path;
     } catch {
-      return false;
+      // One that cannot be read, or be trusted to be the user's, vouches for nothing.
     }
-  });
+  }
+  return undefined;
 }

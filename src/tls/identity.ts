@@ -25,7 +25,7 @@ export interface Wanted {
 }
 
 /** The certificate that the options name. @throws GatewayError `usage` when it cannot be used */
-export function namedPair({ tlsCert, tlsKey, label }: Wanted): GivenPair | null {
+export async function namedPair({ tlsCert, tlsKey, label }: Wanted): Promise<GivenPair | null> {
   if (tlsCert === undefined && tlsKey === undefined) return null;
   if (tlsCert !== undefined && tlsKey !== undefined)
     return readPair(tlsCert, tlsKey, { cert: label('tlsCert'), key: label('tlsKey') });

@@ -123,6 +123,8 @@ describe.skipIf(process.platform !== 'linux')(
         await symlink(`${path}.moved`, path);
       },
       'a file that others can write': (path) => chmod(path, 0o666),
+      'a file as git makes it': (path) => chmod(path, 0o644),
+      'a folder as git makes it': (path) => chmod(dirname(path), 0o755),
       ...(asRoot && { 'a file of somebody else': (path) => chown(path, 4_711, 4_711) }),
     };
 

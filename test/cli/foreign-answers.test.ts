@@ -87,6 +87,17 @@ describe('what calls itself gateway-sim, and is none,', () => {
   });
 });
 
+it.each(['keys', 'keys generate', 'ipn verify status=success&identifier=a&signature=x'])(
+  'what has no merchant is no gateway-sim to %s',
+  async (command) => {
+    const body = JSON.stringify({ data: [] });
+    const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body }]);
+    const env = { GATEWAY_SIM_URL: other.url };
+    const { code, stderr } = await run(command.split(' '), { cwd: await temporaryFolder(), env });
+    expect([code, stderr]).toEqual([3, expect.stringContaining('does not answer like gateway-sim')]);
+  },
+);
+
 describe('advice in an answer', () => {
   const advised = async (hint: unknown) => {
     const body = JSON.stringify({ ...refusal, hint });

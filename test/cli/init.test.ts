@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseJsonc } from '../../src/cli/configuration.ts';
@@ -56,14 +56,19 @@ describe('init', () => {
     }
   });
 
-  it.skipIf(process.platform === 'win32')(
-    'writes nothing to where a link leads that leads nowhere',
-    async () => {
+  it.skipIf(process.platform === 'win32').each(['init', 'init --force'])(
+    'writes nothing to where a link leads (%s)',
+    async (line) => {
       const cwd = await temporaryFolder();
-      await symlink('../elsewhere', join(cwd, CONFIG));
-      const { code, stderr } = await run(['init'], { cwd });
-      expect([code, stderr]).toEqual([2, expect.stringContaining(`there is already ${CONFIG}`)]);
-      expect(await readdir(cwd)).toEqual([CONFIG]);
+      await writeFile(join(cwd, 'mine'), 'mine');
+      for (const target of ['mine', 'nowhere']) {
+        await symlink(target, join(cwd, FIXTURES));
+        const { code, stderr } = await run(line.split(' '), { cwd });
+        expect([code, stderr]).toEqual([2, expect.stringContaining(`${FIXTURES} is a link`)]);
+        await rm(join(cwd, FIXTURES));
+        expect(await readdir(cwd)).toEqual(['mine']);
+        expect(await readFile(join(cwd, 'mine'), 'utf8')).toBe('mine');
+      }
     },
   );
 

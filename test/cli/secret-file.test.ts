@@ -1,6 +1,7 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, open, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { run, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
@@ -60,6 +61,21 @@ describe('a secret in a file', () => {
       }
       const named = { cwd, env: { GATEWAY_SIM_CONFIG: file, GATEWAY_SIM_PORT: String(await freePort()) } };
       expect((await run(['payments'], named)).code).toBe(3);
+    },
+  );
+
+  it.skipIf(process.platform === 'win32').each([{ controlToken: '@pipe' }, { profile: './pipe' }])(
+    'or a profile is not taken from a pipe by a configuration file that nobody named: %j',
+    async (values) => {
+      const cwd = await temporaryFolder();
+      spawnSync('mkfifo', [join(cwd, 'pipe')]);
+      // Somebody writes, so that nothing waits for ever.
+      const pipe = await open(join(cwd, 'pipe'), 'r+');
+      onTestFinished(() => pipe.close());
+      await pipe.write('{}\n');
+      await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ port: 0, ...values }));
+      const { code, stderr } = await run(['payments'], { cwd });
+      expect([code, stderr]).toEqual([2, expect.stringContaining('pipe: it is no regular file')]);
     },
   );
 

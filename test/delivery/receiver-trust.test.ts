@@ -16,7 +16,7 @@ import { startSecureReceiver } from '../helpers/secure-receiver.ts';
 async function receiving(names: readonly string[] = LOOPBACK_NAMES, host?: string) {
   const pair = await writePair(await temporaryFolder(), 'receiver', names);
   const receiver = await startSecureReceiver(pair, host);
-  return { ...receiver, caFile: pair.ca, ca: readCertificates(pair.ca, '--ipn-ca') };
+  return { ...receiver, caFile: pair.ca, ca: await readCertificates(pair.ca, '--ipn-ca') };
 }
 
 async function post(url: string, trust: ReceiverTrust, egress = new Egress([], () => undefined)) {

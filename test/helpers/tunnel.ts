@@ -1,11 +1,13 @@
-import { connect, type Socket } from 'node:net';
+import { connect, isIPv6, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { onTestFinished } from 'vitest';
 
 /** A connection to a port of this machine; it is closed when the test is over. @param from another address of loopback */
 export function connected(port: number, from = '127.0.0.1'): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress: from }, () => resolve(socket));
+    const socket = connect({ port, host: isIPv6(from) ? from : '127.0.0.1', localAddress: from }, () =>
+      resolve(socket),
+    );
     socket.on('error', reject);
     onTestFinished(() => void socket.destroy());
   });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
 import { checkServerIdentity } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -16,6 +17,10 @@ import { rawExchange } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 import { connected, exchange, inTunnel, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
+
+const HAS_IPV6 = Object.values(networkInterfaces()).some((list) =>
+  list?.some(({ address }) => address === '::1'),
+);
 
 const ALIAS = 'pay.example.com';
 const INITIATE = '/sandbox/payment/initiate';
@@ -372,13 +377,28 @@ describe('a connection that comes to nothing', () => {
     expect(await served(port)).toBe(200);
   });
 
-  it.skipIf(process.platform !== 'linux')('leaves those of an address that has few', async () => {
+  it.runIf(HAS_IPV6)('leaves those of an address that has few', async () => {
     const { port } = await edge();
-    const other = await connected(port, '127.0.0.2');
+    const other = await connected(port, '::1');
     const silent = await flood(() => connected(port));
     await someEnded(silent, 50);
     const secure = await secured(other, ca, 'localhost');
     expect((await exchange(secure, getting('/', 'localhost'))).status).toBe(200);
+  });
+
+  it.skipIf(process.platform !== 'linux')('counts all of 127.0.0.0/8 as one address', async () => {
+    const { port } = await edge();
+    const begun = await flood(() => connected(port), 6);
+    for (const socket of begun) socket.write('\x16\x03\x01');
+    let number = 0;
+    const silent = await flood(() => connected(port, `127.0.1.${1 + (number++ % 250)}`), 900);
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 1_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    await flood(() => connected(port, `127.0.1.${1 + (number++ % 250)}`), FLOOD - 900);
+    expect(await served(port)).toBe(200);
+    await someEnded(silent, FLOOD - 1_000);
+    expect(begun.some(({ destroyed }) => destroyed)).toBe(false);
   });
 
   it('does not hold up a stop', async () => {

@@ -5,6 +5,7 @@ import {
   chmod,
   chown,
   cp,
+  link,
   mkdir,
   readdir,
   readFile,
@@ -81,6 +82,7 @@ describe('a data folder', () => {
     await folder.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: 'token' });
     const mode = async (...name: string[]) => ((await stat(join(path, ...name))).mode & 0o777).toString(8);
     expect([await mode(), await mode('lock'), await mode('server.json')]).toEqual(['700', '600', '600']);
+    expect(await mode('.gitignore')).toBe('644');
     await folder.release();
   });
 
@@ -205,6 +207,7 @@ describe('the lock of a data folder', () => {
     '{"pid":1.5}',
     '{"pid":0,"started":null}',
     '{"pid":-1,"started":null}',
+    '{"pid":1,"host":{"toString":1}}',
     JSON.stringify(identityOf(process.ppid)),
   ])('that holds %j belongs to nobody and is taken over', async (content) => {
     const path = await temporaryFolder();
@@ -291,6 +294,12 @@ describe('a folder that was replaced', () => {
     },
     'moved away': (path: string) => rename(path, `${path}-old`),
     'without its lock': (path: string) => rm(lockIn(path)),
+    'with links to its files in another one': async (path: string) => {
+      await rename(path, `${path}-old`);
+      await mkdir(path);
+      for (const name of await readdir(`${path}-old`))
+        await link(join(`${path}-old`, name), join(path, name));
+    },
   };
 
   it.each(Object.entries(replacements))('(%s) is no longer ours, and is left alone', async (_, replace) => {
@@ -331,7 +340,7 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it('that cannot be removed is said in words', async () => {
+  it('that cannot be removed is said in words, and the lock is given up nevertheless', async () => {
     const path = await temporaryFolder();
     const folder = await DataFolder.take(path);
     await mkdir(join(path, 'server.json'));
@@ -339,6 +348,7 @@ describe('server.json', () => {
       code: 'storage_failed',
       message: `the data folder ${path} cannot be written: it is a folder, not a file`,
     });
+    expect((await readdir(path)).sort()).toEqual(['.gitignore', 'server.json']);
   });
 
   const own = Object.values(networkInterfaces()).flatMap((list = []) =>

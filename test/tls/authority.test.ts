@@ -40,8 +40,13 @@ async function folderWith({ ca, cert, key }: Issued): Promise<string> {
   for (const [name, text] of Object.entries({ ca, cert, key })) {
     await writeFile(join(folder, `${name}.pem`), text, { mode: name === 'key' ? 0o600 : 0o644 });
   }
-  await writeFile(join(folder, 'made-in'), String((await stat(folder)).ino));
+  await madeIn(folder, (ino, ctimeNs) => `${ino} ${ctimeNs}`);
   return folder;
+}
+
+async function madeIn(folder: string, mark: (ino: bigint, ctimeNs: bigint) => string): Promise<void> {
+  const { ino, ctimeNs } = await stat(join(folder, 'key.pem'), { bigint: true });
+  await writeFile(join(folder, 'made-in'), mark(ino, ctimeNs));
 }
 
 const start = (folder: string, now = NOW, names = LOOPBACK_NAMES) =>
@@ -176,8 +181,13 @@ describe('an authority that lies in the data folder', () => {
     ['whose file is huge', (folder) => truncate(join(folder, 'ca.pem'), 2 ** 20), 'ca.pem: it is too large'],
     ['without a key', (folder) => rm(key(folder)), 'there is no key.pem'],
     [
-      'of another folder',
-      (folder) => writeFile(join(folder, 'made-in'), '1'),
+      'whose key got the number of the file that it is a copy of',
+      (folder) => madeIn(folder, (ino, ctimeNs) => `${ino} ${ctimeNs - 1n}`),
+      'the former one was made in another folder',
+    ],
+    [
+      'that names a folder, whose number another one may get',
+      async (folder) => writeFile(join(folder, 'made-in'), String((await stat(folder)).ino)),
       'the former one was made in another folder',
     ],
     ['that does not say where it was made', (folder) => rm(join(folder, 'made-in')), 'there is no made-in'],

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, copyFile, rename, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { chmod, chown, copyFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import { addressName } from '../../src/tls/address-name.ts';
 import { issue, VALID_DAYS } from '../../src/tls/certificates.ts';
 import { addressBytes } from '../../src/tls/der.ts';
@@ -74,7 +74,7 @@ describe('a pair of files', () => {
   it('is trusted by the file itself where that has its issuer, else by nobody that is known', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'own');
-    expect(readPair(cert, key, labels)).toMatchObject({ caFile: cert, issuer: null });
+    expect(await readPair(cert, key, labels)).toMatchObject({ caFile: cert, issuer: null });
   });
 
   it.each([
@@ -84,25 +84,29 @@ describe('a pair of files', () => {
     ['own-key.pem', 'own-key.pem', /--tls-cert must name a file with a certificate as PEM/],
     ['own.pem', 'own.pem', /--tls-key must name a file with a private key as PEM/],
     ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
+    ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is no regular file/],
+    ['huge.pem', 'own-key.pem', /--tls-cert cannot be read from .*: it is too large/],
   ])('%s with %s is refused, and said why', async (cert, key, why) => {
     const folder = await temporaryFolder();
     await writePair(folder, 'own');
     await writePair(folder, 'other');
-    expect(() => readPair(join(folder, cert), join(folder, key), labels)).toThrow(why);
+    await writeFile(join(folder, 'huge.pem'), '');
+    await truncate(join(folder, 'huge.pem'), 2 ** 30);
+    await expect(readPair(resolve(folder, cert), join(folder, key), labels)).rejects.toThrow(why);
   });
 
   it.each([
     [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert needs tlsKey beside it'],
     [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey needs tlsCert beside it'],
-  ])('%j is no pair', (given, why) => {
-    expect(() => namedPair({ ...given, names: [], label: (name) => name })).toThrow(why);
+  ])('%j is no pair', async (given, why) => {
+    await expect(namedPair({ ...given, names: [], label: (name) => name })).rejects.toThrow(why);
   });
 
   it('of another host or of former times is used, and said', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'old', ['shop.example'], Date.now() - 200 * DAY_MS);
     const wanted = { tlsCert: cert, tlsKey: key, names: ['localhost', 'shop.example'], label: String };
-    const { notices } = await identityOf(namedPair(wanted), wanted, null);
+    const { notices } = await identityOf(await namedPair(wanted), wanted, null);
     expect(notices).toEqual([
       expect.stringContaining('is not for localhost: clients refuse it there'),
       expect.stringContaining('expired at'),
@@ -132,6 +136,32 @@ describe('a pair of mkcert', () => {
       file: undefined,
       passedOver: [expect.stringContaining('localhost.pem is not used: this user has no mkcert whose')],
     });
+  });
+
+  const asRoot = process.getuid?.() === 0;
+
+  it.skipIf(process.platform === 'win32').each<[string, (root: string) => unknown]>([
+    ['is relative', (root) => vi.stubEnv('CAROOT', relative('', dirname(root)))],
+    [
+      'is a link',
+      async (root) => {
+        await rename(root, `${root}.moved`);
+        await symlink(`${root}.moved`, root);
+      },
+    ],
+    ...(asRoot
+      ? [
+          ['belongs to another user', (root: string) => chown(root, 4_711, 4_711)] satisfies [
+            string,
+            (root: string) => unknown,
+          ],
+        ]
+      : []),
+  ])('is vouched for by no root that %s', async (_, change) => {
+    const folder = await temporaryFolder();
+    const root = await asMkcert(await writePair(folder, 'localhost'));
+    await change(root);
+    expect((await found(folder)).file).toBeUndefined();
   });
 
   it.skipIf(process.platform === 'win32').each<[string, string, (path: string) => Promise<void>, string]>([

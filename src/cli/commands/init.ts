@@ -31,13 +31,22 @@ const runInit: Actions['init'] = async ({ options, io: { cwd } }) => {
     [join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8')],
   ];
   const shown = (path: string) => shownFrom(cwd, path);
-  const existing: string[] = [];
-  // What is written to a link that leads nowhere would be made where it leads.
-  for (const [path] of files) if (existsSync(path) || (await isLink(path))) existing.push(shown(path));
-  if (existing.length && !options.force) {
-    throw new GatewayError('usage', `nothing was written: there is already ${existing.join(' and ')}`, {
-      hint: hint`Take --force to write over what is there, or --dir for another folder.`,
+  for (const [path] of files) {
+    // What is written to it would be written where it leads.
+    if (!(await isLink(path))) continue;
+    throw new GatewayError('usage', `nothing was written: ${shown(path)} is a link`, {
+      hint: hint`Remove the link, or take --dir for another folder.`,
     });
+  }
+  const existing = files.map(([path]) => path).filter((path) => existsSync(path));
+  if (existing.length && !options.force) {
+    throw new GatewayError(
+      'usage',
+      `nothing was written: there is already ${existing.map(shown).join(' and ')}`,
+      {
+        hint: hint`Take --force to write over what is there, or --dir for another folder.`,
+      },
+    );
   }
   await orStorageFailed(makeFolder(folder), shown(folder));
   const flag = options.force ? 'w' : 'wx';
