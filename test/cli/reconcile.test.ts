@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../src/store/process-identity.ts';
+import { startAnswering } from '../helpers/answering.ts';
 import { startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { hangingCommand } from '../helpers/shells.ts';
@@ -41,6 +42,35 @@ describe('reconcile', () => {
       },
     ]);
     expect(await readdir(options.cwd)).not.toContain('PWNED');
+  });
+
+  it.each([
+    [
+      'a command fails',
+      'test {identifier} != broken && echo paid || { echo no such order >&2; exit 7; }',
+      'exited with 7: no such order',
+    ],
+    ['an address answers 500', undefined, 'answered 500'],
+  ])('goes on with the others where %s for one payment', async (_, cmd, detail) => {
+    const { sim, options } = await startAudited();
+    for (const identifier of ['one', 'broken', 'two']) await sim.initiate({ ...ORDER, identifier });
+    const url = await startAnswering(({ url: path }, response) => {
+      response.writeHead(path === '/broken' ? 500 : 200).end('paid');
+    });
+    const probe = cmd === undefined ? ['--probe-url', `${url}/{identifier}`] : ['--probe-cmd', cmd];
+    const { code, body } = await runJson<{ data: object[] }>(
+      ['reconcile', ...probe, '--paid-when', 'paid'],
+      options,
+    );
+    const differs = { problem: 'fulfilled-not-paid', detail: expect.any(String) };
+    expect([code, body.data]).toEqual([
+      1,
+      [
+        { identifier: 'two', ...differs },
+        { identifier: 'broken', problem: 'not-probed', detail: expect.stringContaining(detail) },
+        { identifier: 'one', ...differs },
+      ],
+    ]);
   });
 
   it('ends a probe with all that it has started when it is interrupted', async () => {
