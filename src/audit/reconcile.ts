@@ -47,15 +47,22 @@ const LANES = 4;
  * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` when it
  *   was cancelled
  */
-export function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
-  return unlessAborted(options.cancelled, compare(gateway, options));
+export async function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
+  const mask = textMask([gateway.secretKey, gateway.controlToken ?? '']);
+  try {
+    const found = await unlessAborted(options.cancelled, compare(gateway, options));
+    return found.map((one) => ({ ...one, detail: mask(one.detail) }));
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { code, message, hint } = error;
+    throw new GatewayError(code, mask(message), { ...(hint && { hint }), cause: error });
+  }
 }
 
 type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
 
 async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
   const probe = requireProbe(options, gateway);
-  const mask = textMask([gateway.secretKey, gateway.controlToken ?? '']);
   const isPaid = readCondition(options.paidWhen ?? '');
   const byIdentifier = new Map<string, Payment[]>();
   for await (const payment of allPayments(gateway)) {
@@ -85,9 +92,7 @@ async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Rec
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  return [...byIdentifier.keys()].flatMap((identifier) =>
-    (found.get(identifier) ?? []).map((one) => ({ ...one, detail: mask(one.detail) })),
-  );
+  return [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
 }
 
 function requireProbe(

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { startAnswering } from '../helpers/answering.ts';
-import { startAudited } from '../helpers/auditable.ts';
+import { SECRET, startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { hangingCommand } from '../helpers/shells.ts';
 import { ORDER } from '../helpers/sim.ts';
@@ -71,6 +71,14 @@ describe('reconcile', () => {
         { identifier: 'one', ...differs },
       ],
     ]);
+  });
+
+  it('shows no key of a probe that is refused', async () => {
+    const { options } = await startAudited();
+    const probe = ['--probe-cmd', `./status --key ${SECRET}`, '--paid-when', 'paid'];
+    const { code, stdout, stderr } = await run(['reconcile', ...probe, '--json'], options);
+    expect([code, stdout + stderr]).toEqual([2, expect.stringContaining('./status --key sec_sim_…_1')]);
+    expect(stdout + stderr).not.toContain(SECRET);
   });
 
   it('ends a probe with all that it has started when it is interrupted', async () => {
