@@ -21,6 +21,8 @@ export interface ProbeRequest {
   contentType?: string;
   body?: string | Buffer;
   manner?: Manner;
+  /** Without the header by which an emulator is known: what sends back all that it gets would pass for one. */
+  unmarked?: boolean;
 }
 
 /** What the shop did with it. */
@@ -152,6 +154,7 @@ function headersOf({
   contentType = FORM,
   body,
   manner,
+  unmarked = false,
 }: ProbeRequest): [string, string][] {
   const framing: [string, string] =
     manner === 'chunked'
@@ -160,7 +163,7 @@ function headersOf({
   return [
     ['Host', new URL(url).host],
     ['User-Agent', `gateway-sim/${VERSION}`],
-    ['X-Gateway-Sim', '1'],
+    ...(unmarked ? [] : [['X-Gateway-Sim', '1'] as [string, string]]),
     ['Connection', 'close'],
     [...IDENTITY],
     ...(body === undefined ? [] : [['Content-Type', contentType] as [string, string], framing]),

@@ -174,6 +174,8 @@ export function filledAddress(url: string, values: OrderValues): string {
 
 const LIMIT_MS = 30_000;
 const MAX_OUTPUT = 2 ** 20;
+/** For what a command has printed to be read once it has ended: what left its group may hold the pipes for ever. */
+const DRAIN_MS = 500;
 
 /**
  * Runs a command line of the user in a shell.
@@ -214,19 +216,28 @@ export async function runCommand(
       const said = stderr.trim().split('\n').at(-1);
       return new GatewayError('check_failed', `\`${line}\` ${why}${said ? `: ${said.slice(0, 200)}` : ''}`);
     };
+    const letGo = () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
     const end = (reason: unknown) => {
       reject(reason);
       endGroup(child.pid, ownGroup);
+      letGo();
     };
     const cancel = () => end(cancelled?.reason);
     const timer = setTimeout(() => end(failed(`did not end within ${limitMs / 1_000} s`)), limitMs);
     cancelled?.addEventListener('abort', cancel);
     child.on('error', ({ message }) => reject(failed(`cannot be run: ${message}`)));
-    child.on('close', (code, signal) => {
+    child.on('exit', () => {
       clearTimeout(timer);
-      cancelled?.removeEventListener('abort', cancel);
       // What it has left running is nobody's any more.
       if (ownGroup) endGroup(child.pid, ownGroup);
+      const drain = setTimeout(letGo, DRAIN_MS);
+      child.on('close', () => clearTimeout(drain));
+    });
+    child.on('close', (code, signal) => {
+      cancelled?.removeEventListener('abort', cancel);
       if (code === 0) resolve(stdout);
       else reject(failed(signal ? `was ended by ${signal}` : `exited with ${code}`));
     });

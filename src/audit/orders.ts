@@ -2,8 +2,13 @@ import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { AuditGateway } from './gateway.ts';
 
-/** Makes the shop initiate a payment. @returns text or a number where it tells what the shop itself calls the order */
-export type PlaceOrder = () => Promise<unknown>;
+/**
+ * Makes the shop initiate a payment.
+ *
+ * @param givenUp ends what is under way, when nobody waits for it any more
+ * @returns text or a number where it tells what the shop itself calls the order
+ */
+export type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
 
 interface OrderLimits {
   /** For a payment to be initiated after the order was placed, in milliseconds. */
@@ -134,9 +139,18 @@ export class Orders {
   }
 
   async #make(): Promise<Payment> {
+    const givenUp = new AbortController();
+    try {
+      return await this.#placeUntil(givenUp.signal);
+    } finally {
+      givenUp.abort();
+    }
+  }
+
+  async #placeUntil(givenUp: AbortSignal): Promise<Payment> {
     let isPlaced = false;
     this.#isPlacing = true;
-    const placed = this.#place().finally(() => {
+    const placed = this.#place(givenUp).finally(() => {
       isPlaced = true;
     });
     // Its failure is told only when nothing was initiated: a shop may answer 500 after all went well.

@@ -112,6 +112,9 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
+/** Characters, for a pattern to be compiled in no time: nothing can interrupt that. */
+const MAX_PATTERN = 1_000;
+
 /**
  * Reads a condition: `.path.to.value=text` on JSON, else a regular expression, with or without slashes around it.
  *
@@ -123,6 +126,18 @@ export function readCondition(condition: string): (text: string) => boolean {
     return (text) => plainText(valueAt(text, path)) === value;
   }
   const [, source = condition, flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(condition) ?? [];
+  if (source.length > MAX_PATTERN) {
+    throw new GatewayError(
+      'usage',
+      `--paid-when takes a regular expression of at most ${MAX_PATTERN} characters (got ${source.length})`,
+    );
+  }
+  if (flags.includes('v')) {
+    throw new GatewayError(
+      'usage',
+      '--paid-when takes no regular expression with the flag v: take u instead',
+    );
+  }
   try {
     const pattern = new RegExp(source, flags.replace(/[gy]/g, ''));
     return (text) => matches(pattern, text);

@@ -4,7 +4,7 @@ import { plainText } from '../contract/plain-text.ts';
 import { textMask } from '../contract/secret.ts';
 import { requireReachable } from './ask.ts';
 import { unlessAborted } from './audit.ts';
-import { askedIn, valuesOf, Withheld } from './command.ts';
+import { askedIn, valuesOf } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 import { usage } from './options.ts';
 import { commandProbe, type Probe, readCondition, urlProbe, valueAt, WITHOUT_ORDER } from './probe.ts';
@@ -43,18 +43,26 @@ const LANES = 4;
  * Compares every payment of the emulator with what the shop says of its identifier. Payments that an audit settled are
  * left out: it told the shop of them in its own way, or never.
  *
- * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` when the
- *   probe does not work
+ * @returns payments in dispute, and those that could not be asked about
+ * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` when it
+ *   was cancelled
  */
-export function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
-  return unlessAborted(options.cancelled, compare(gateway, options));
+export async function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
+  const mask = textMask([gateway.secretKey, gateway.controlToken ?? '']);
+  try {
+    const found = await unlessAborted(options.cancelled, compare(gateway, options));
+    return found.map((one) => ({ ...one, detail: mask(one.detail) }));
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { code, message, hint } = error;
+    throw new GatewayError(code, mask(message), { ...(hint && { hint }), cause: error });
+  }
 }
 
 type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
 
 async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
   const probe = requireProbe(options, gateway);
-  const mask = textMask([gateway.secretKey, gateway.controlToken ?? '']);
   const isPaid = readCondition(options.paidWhen ?? '');
   const byIdentifier = new Map<string, Payment[]>();
   for await (const payment of allPayments(gateway)) {
@@ -76,15 +84,15 @@ async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Rec
         const said = await probe(valuesOf(asked));
         found.set(identifier, differences(identifier, payments, said, isPaid(said), options));
       } catch (error) {
-        if (!(error instanceof Withheld)) throw error;
+        options.cancelled?.throwIfAborted();
+        // One that cannot be asked about says nothing of the others; an address that is refused is refused to all.
+        if (!(error instanceof GatewayError) || error.code === 'forbidden') throw error;
         found.set(identifier, [{ identifier, problem: 'not-probed', detail: error.message }]);
       }
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  return [...byIdentifier.keys()].flatMap((identifier) =>
-    (found.get(identifier) ?? []).map((one) => ({ ...one, detail: mask(one.detail) })),
-  );
+  return [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
 }
 
 function requireProbe(

@@ -30,16 +30,19 @@ export function ordersOf(
 
 function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
   const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice } = options;
-  const { timeoutMs, cancelled } = options;
+  const { timeoutMs } = options;
+  const endedBy = (givenUp: AbortSignal) =>
+    options.cancelled ? AbortSignal.any([options.cancelled, givenUp]) : givenUp;
   if (order) return () => ofTheUser('placing an order', order);
   if (orderCmd !== undefined) {
     const command = readCommand('the order command', orderCmd, ['ipn_url']);
-    const running = { environment: gateway.env, limitMs: timeoutMs, cancelled };
-    return () => runCommand(command, { ipn_url: ipnUrl }, running);
+    const running = { environment: gateway.env, limitMs: timeoutMs };
+    return (givenUp) => runCommand(command, { ipn_url: ipnUrl }, { ...running, cancelled: endedBy(givenUp) });
   }
   if (orderUrl !== undefined) {
-    const request = { url: orderUrl, method: orderMethod, guard: gateway.egress, signal: cancelled };
-    return () => requestOrder({ ...request, timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS });
+    const request = { url: orderUrl, method: orderMethod, guard: gateway.egress };
+    const limited = { ...request, timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS };
+    return (givenUp) => requestOrder({ ...limited, signal: endedBy(givenUp) });
   }
   if (orderWait)
     return async () => onNotice?.('Place an order at the shop now; it is waited for 10 minutes.');

@@ -62,23 +62,27 @@ export interface Interruption {
   [Symbol.dispose](): void;
 }
 
-/** @param what what is interrupted, such as `the audit` */
-export function interruption(what: string, { signals }: Pick<Io, 'signals'>): Interruption {
+/** @param what what is interrupted, such as `the audit`: by a signal, or by the end of the npm that started it */
+export function interruption(what: string, { env, signals }: Pick<Io, 'env' | 'signals'>): Interruption {
   const [soon, now] = [new AbortController(), new AbortController()];
   const why = new GatewayError('check_failed', `${what} was interrupted`);
   let interruptedAt = 0;
+  const end = () => {
+    interruptedAt = performance.now();
+    now.abort(why);
+    soon.abort(why);
+  };
   const onSignal = (signal: NodeJS.Signals) => {
     if (now.signal.aborted && performance.now() - interruptedAt > DOUBLED_SIGNAL_MS)
       process.exit(INTERRUPTED);
     if (now.signal.aborted) return;
     if (signal === 'SIGINT' && !soon.signal.aborted) return soon.abort(why);
-    interruptedAt = performance.now();
-    now.abort(why);
-    soon.abort(why);
+    end();
     if (signal === 'SIGHUP') endByHangup();
   };
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
   for (const name of names) signals.on(name, onSignal);
+  onNpmExit(env, end);
   return {
     soon: soon.signal,
     now: now.signal,

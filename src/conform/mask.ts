@@ -50,7 +50,11 @@ const RULES: readonly (readonly [RegExp, string])[] = [
 function waysInAnswers(character: string): string[] {
   const code = character.charCodeAt(0);
   const hex = `0{0,5}${code.toString(16)}`;
-  const inHtml = [`&#0{0,5}${code};`, `&#[xX](?:${hex}|${hex.toUpperCase()});`];
+  // Browsers take a number without its semicolon, too.
+  const inHtml = [
+    `&#0{0,5}${code}(?:;|(?!\\d))`,
+    `&#[xX](?:${hex}|${hex.toUpperCase()})(?:;|(?![\\da-fA-F]))`,
+  ];
   return waysToWrite(character)
     .flatMap((way) => {
       if (way.startsWith('%')) return way.replace('%', '%(?:25){0,3}');
@@ -71,10 +75,16 @@ function inBase64(text: string): string[] {
   });
 }
 
+/** A line may end before each character of Base64, in JSON, in a form and as it is. */
+function waysInLines(character: string): string[] {
+  return waysInAnswers(character).map((way) => `(?:[\\r\\n]|\\\\{1,7}[rn]|%0[AaDd]){0,2}${way}`);
+}
+
 /** Masks keys, however an answer writes them. */
 export function keyMask(keys: readonly string[]): (text: string) => string {
-  const sought = keys.flatMap((key) => [key, ...inBase64(key)]);
-  return textMask([...new Set(sought)], masked, waysInAnswers);
+  const plain = textMask([...new Set(keys)], masked, waysInAnswers);
+  const encoded = textMask([...new Set(keys.flatMap(inBase64))], masked, waysInLines);
+  return (text) => encoded(plain(text));
 }
 
 /** Masks what others may not read, before anything of it is cut off: keys, addresses and names of people, numbers of cards. */

@@ -60,8 +60,9 @@ export class Target {
   /** Lets a target on this machine prove that it is an emulator: nothing else may be asked before. @throws NoAnswer */
   async identify(): Promise<void> {
     if (!this.isLocal) return;
-    const { headers } = await this.#send('/_sim/livez', { method: 'GET' });
-    this.isEmulator = header(headers, 'x-gateway-sim') === '1';
+    const { status, headers, body } = await this.#send('/_sim/livez', { method: 'GET', unmarked: true });
+    const isLive = status === 200 && at(parsed(body), 'status') === 'live';
+    this.isEmulator = isLive && header(headers, 'x-gateway-sim') === '1';
   }
 
   /** @throws NoAnswer; Unseen for what may not be asked there */

@@ -218,6 +218,8 @@ describe('what cannot be audited', () => {
     [undefined, { only: ['signature-mising'] }, 'usage', 'signature-missing'],
     [undefined, { paidWhen: undefined }, 'usage', 'paid-when'],
     [undefined, { paidWhen: '/(/' }, 'usage', 'regular expression'],
+    [undefined, { paidWhen: `/${'a'.repeat(1_001)}/` }, 'usage', 'at most 1000 characters (got 1001)'],
+    [undefined, { paidWhen: '/a/v' }, 'usage', 'the flag v'],
     [undefined, { orderCmd: 'true' }, 'usage', 'one place'],
     [undefined, { orders: 0 }, 'usage', '1 to 10,000'],
     [undefined, { probe: undefined, probeCmd: 'cat orders' }, 'usage', '{identifier}'],

@@ -1,7 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shells have placeholders, too
 import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { filledAddress, readCommand, runCommand, Withheld } from '../../src/audit/command.ts';
 import { withPreset } from '../../src/audit/presets.ts';
 import { AUDIT_PRESETS } from '../../src/contract/audit.ts';
@@ -22,6 +24,9 @@ const WITHHELD: [value: string, why: string][] = [
   ['\ud800', 'no whole Unicode text'],
   ['x'.repeat(5_000), 'more than 4096 characters'],
 ];
+
+/** What keeps this process from its end. */
+const pipes = () => process.getActiveResourcesInfo().filter((name) => /Pipe|Process/.test(name)).length;
 
 const command = (text: string) => readCommand('the probe command', text);
 
@@ -114,6 +119,38 @@ it('leaves nothing running when it has ended', async () => {
   const pid = Number(await runCommand(command('sleep 600 >/dev/null 2>&1 & echo $!'), {}, running));
   expect(pid).toBeGreaterThan(1);
   await expect.poll(() => isAlive(pid)).toBe(false);
+});
+
+/** A process that leaves the group of its command, and holds on to its pipes. */
+const leaving = async () => {
+  const file = join(await temporaryFolder(), 'pid');
+  const line = `setsid sh -c 'echo $$ > "${file}"; exec sleep 600' & until [ -s '${file}' ]; do sleep 0.02; done`;
+  const pid = async () => Number(await readFile(file, 'utf8').catch(() => ''));
+  onTestFinished(async () => void process.kill(await pid(), 'SIGKILL'));
+  return { line, pid };
+};
+
+describe('a command with something that has left its group', () => {
+  it('ends when it has ended itself, with what it printed', async () => {
+    const { line } = await leaving();
+    const running = { environment: {}, limitMs: 20_000 };
+    expect(await runCommand(command(`${line}; echo paid`), {}, running)).toBe('paid\n');
+  });
+
+  it('is let go of when it is cancelled: nothing of it keeps this process', async () => {
+    const { line, pid } = await leaving();
+    const cancelled = new AbortController();
+    const before = pipes();
+    const run = runCommand(
+      command(`${line}; sleep 600`),
+      {},
+      { environment: {}, cancelled: cancelled.signal },
+    );
+    await expect.poll(pid).toBeGreaterThan(1);
+    cancelled.abort(new Error('cancelled'));
+    await expect(run).rejects.toThrow('cancelled');
+    await expect.poll(pipes).toBe(before);
+  });
 });
 
 describe('a value of an order', () => {

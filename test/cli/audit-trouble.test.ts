@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/cli/write-file.ts';
 import type { AuditReport } from '../../src/contract/audit-report.ts';
+import { shellWord } from '../../src/contract/curl.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { startAnswering } from '../helpers/answering.ts';
 import { startAudited } from '../helpers/auditable.ts';
+import { BINARY } from '../helpers/binary.ts';
+import { launchProgram } from '../helpers/child.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { hangingCommand } from '../helpers/shells.ts';
 
@@ -78,6 +81,30 @@ describe('what goes wrong with an audit', () => {
     await expect.poll(() => started.filter(isAlive)).toEqual([]);
     const { body } = await runJson(['payments', 'list'], options);
     expect(body).toMatchObject({ data: [{ status: 'canceled', settledBy: 'audit' }] });
+  });
+
+  it.runIf(process.platform === 'linux')('ends with its order command when npm is gone', async () => {
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const { cmd, pids } = hangingCommand(options.cwd);
+    const args = [
+      'audit',
+      shop.ipnUrl,
+      '--order-cmd',
+      cmd,
+      ...byUrl.slice(2),
+      ...paidWhen,
+      '--timeout',
+      '1h',
+    ];
+    // As npm runs it: through a shell that hands no signal on.
+    const words = [process.execPath, BINARY, ...args].map(shellWord).join(' ');
+    const script = `require('child_process').spawn('sh', ['-c', ${JSON.stringify(`${words}; true`)}], { stdio: 'inherit' });`;
+    const env = { ...options.env, npm_command: 'exec' };
+    const npm = launchProgram([process.execPath, '-e', script], { cwd: options.cwd, env });
+    const started = await pids();
+    npm.child.kill('SIGKILL');
+    await expect.poll(() => started.filter(isAlive), { timeout: 5_000 }).toEqual([]);
+    expect((await npm.ended).stderr).toContain('the audit was interrupted');
   });
 
   it.each(['audit', 'reconcile'])('does not keep %s when the emulator hangs, too', async (command) => {

@@ -130,6 +130,18 @@ describe('audit', () => {
     expect(html).not.toMatch(/<(?:script|link|img|iframe|object)\b|\bsrc=|url\(|@import/i);
   });
 
+  it('shows no key in the page of a report, in its title neither', async () => {
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const ipnUrl = `${shop.ipnUrl}?k=${SECRET}`;
+    await run(
+      ['audit', ipnUrl, ...byUrl, ...paidWhen, '--only', 'control', '--html', 'report.html'],
+      options,
+    );
+    const html = await readFile(join(options.cwd, 'report.html'), 'utf8');
+    expect(html).toContain('?k=sec_sim_…_1</h1>');
+    expect(html).not.toContain(SECRET);
+  });
+
   it('uses an order again with --orders, and --only and --skip choose', async () => {
     const { audit } = await startAudited();
     const { stdout } = await audit([

@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../src/store/process-identity.ts';
-import { startAudited } from '../helpers/auditable.ts';
+import { startAnswering } from '../helpers/answering.ts';
+import { SECRET, startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { hangingCommand } from '../helpers/shells.ts';
 import { ORDER } from '../helpers/sim.ts';
@@ -41,6 +42,43 @@ describe('reconcile', () => {
       },
     ]);
     expect(await readdir(options.cwd)).not.toContain('PWNED');
+  });
+
+  it.each([
+    [
+      'a command fails',
+      'test {identifier} != broken && echo paid || { echo no such order >&2; exit 7; }',
+      'exited with 7: no such order',
+    ],
+    ['an address answers 500', undefined, 'answered 500'],
+  ])('goes on with the others where %s for one payment', async (_, cmd, detail) => {
+    const { sim, options } = await startAudited();
+    for (const identifier of ['one', 'broken', 'two']) await sim.initiate({ ...ORDER, identifier });
+    const url = await startAnswering(({ url: path }, response) => {
+      response.writeHead(path === '/broken' ? 500 : 200).end('paid');
+    });
+    const probe = cmd === undefined ? ['--probe-url', `${url}/{identifier}`] : ['--probe-cmd', cmd];
+    const { code, body } = await runJson<{ data: object[] }>(
+      ['reconcile', ...probe, '--paid-when', 'paid'],
+      options,
+    );
+    const differs = { problem: 'fulfilled-not-paid', detail: expect.any(String) };
+    expect([code, body.data]).toEqual([
+      1,
+      [
+        { identifier: 'two', ...differs },
+        { identifier: 'broken', problem: 'not-probed', detail: expect.stringContaining(detail) },
+        { identifier: 'one', ...differs },
+      ],
+    ]);
+  });
+
+  it('shows no key of a probe that is refused', async () => {
+    const { options } = await startAudited();
+    const probe = ['--probe-cmd', `./status --key ${SECRET}`, '--paid-when', 'paid'];
+    const { code, stdout, stderr } = await run(['reconcile', ...probe, '--json'], options);
+    expect([code, stdout + stderr]).toEqual([2, expect.stringContaining('./status --key sec_sim_…_1')]);
+    expect(stdout + stderr).not.toContain(SECRET);
   });
 
   it('ends a probe with all that it has started when it is interrupted', async () => {

@@ -62,6 +62,8 @@ describe('a report that is sent to others', () => {
   const json = (text: string) => JSON.stringify(text).slice(1, -1);
   const inHex = (before: string, after = '') =>
     [...key].map((one) => `${before}${one.charCodeAt(0).toString(16)}${after}`).join('');
+  /** With an end of a line where the mask still looks for what tells a key. */
+  const inLines = (text: string, end: string) => text.slice(0, 10) + end + text.slice(10);
   const spellings: Record<string, string> = {
     ...{ percent: inHex('%'), 'percent, twice': inHex('%25'), unicode: inHex('\\u00') },
     'unicode in JSON in JSON': json(json(inHex('\\u00'))),
@@ -69,7 +71,11 @@ describe('a report that is sent to others', () => {
       'HTML by number': inHex('&#x', ';'),
       'HTML by decimal number': [...key].map((one) => `&#${one.charCodeAt(0)};`).join(''),
     },
+    'HTML without semicolons': [...key].map((one) => `&#${one.charCodeAt(0)}`).join(''),
+    'HTML in hex without semicolons': inHex('&#x'),
     Base64: Buffer.from(key).toString('base64'),
+    'Base64 in lines': inLines(Buffer.from(key).toString('base64'), '\r\n'),
+    'Base64 in lines in JSON': inLines(Buffer.from(`me:${key}!`).toString('base64'), '\\r\\n'),
     'Base64 of more': Buffer.from(`shop:${key}:more`).toString('base64'),
     'Base64 of another beginning': Buffer.from(`a user:${key}!`).toString('base64url'),
     'Base64 of a third beginning': Buffer.from(`me:${key}!`).toString('base64'),

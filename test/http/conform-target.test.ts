@@ -97,10 +97,12 @@ describe('a target on this machine that does not prove to be an emulator', () =>
   );
 
   /** What stands at the end of a tunnel: a gateway with a checkout of its own. */
-  async function standIn(checkout: string) {
+  async function standIn(checkout: string, answer: RequestListener = () => {}) {
     const asked: string[] = [];
     const url = await startServer((incoming, response) => {
       asked.push(`${incoming.method} ${incoming.url}`);
+      answer(incoming, response);
+      if (response.writableEnded) return;
       response.end(JSON.stringify({ success: 'ok', url: url + checkout }));
     });
     return { url, asked, ...keys };
@@ -124,6 +126,30 @@ describe('a target on this machine that does not prove to be an emulator', () =>
       'route-root': 'only an emulator does so',
       'ipn-status': expect.stringContaining('no IPN can reach this machine'),
     });
+  });
+
+  it.each<[string, RequestListener]>([
+    [
+      'sends back the headers that it gets',
+      (incoming, response) => {
+        for (const [name, value = ''] of Object.entries(incoming.headers)) {
+          if (name.startsWith('x-')) response.setHeader(name, value);
+        }
+        if (incoming.url === '/_sim/livez') response.end('{"status":"live"}');
+      },
+    ],
+    [
+      'has the header on an error',
+      (incoming, response) => {
+        response.setHeader('X-Gateway-Sim', '1');
+        if (incoming.url === '/_sim/livez') response.writeHead(404).end('{"status":"live"}');
+      },
+    ],
+    ['has the header on everything', (_, response) => void response.setHeader('X-Gateway-Sim', '1')],
+  ])('is asked for the sandbox only, also where it %s', async (_, answer) => {
+    const { asked, ...target } = await standIn('/pay?payment_id=1', answer);
+    await held(target, {}, { lines });
+    expect(asked.slice(1).filter((one) => !/^[A-Z]+ \/sandbox\//.test(one))).toEqual([]);
   });
 
   it('is asked for all that a gateway has by who says so, and never for its control API', async () => {
@@ -171,6 +197,7 @@ describe('an emulator, or what calls itself one, that answers strangely', () => 
     // What is asked first finds out what is there.
     const url = await startServer((incoming, response) => {
       count++;
+      if (count === 1) return void response.setHeader('X-Gateway-Sim', '1').end('{"status":"live"}');
       if (count <= 4)
         return void response.setHeader('X-Gateway-Sim', '1').end('{"success":"ok","counts":{}}');
       incoming.resume().on('end', () => response.socket?.end(answer));

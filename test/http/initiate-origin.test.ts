@@ -169,6 +169,13 @@ describe('a page that may not initiate', () => {
     expect(await paymentsOf(sim)).toHaveLength(1);
   });
 
+  it('is refused at a host that is not this machine, also of the same site without an origin', async () => {
+    const sim = await startSim({ profile: 'newer-server', publicUrl: 'https://pay.dev.example.com' });
+    const headers = { Host: 'pay.dev.example.com', 'Sec-Fetch-Site': 'same-site' };
+    expect((await initiate(sim, headers, { method: 'GET' })).answer.error).toBe('true');
+    expect(await paymentsOf(sim)).toEqual([]);
+  });
+
   it('is in the request log with what it sent and why it was refused', async () => {
     const sim = await startSim();
     await initiate(sim, FOREIGN);

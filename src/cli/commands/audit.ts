@@ -4,6 +4,7 @@ import { AUDIT_PRESETS, type AuditVerdict } from '../../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
+import { textMask } from '../../contract/secret.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { clientOf } from '../../library/connect.ts';
@@ -111,7 +112,7 @@ const runAudit: Actions['audit'] = async (context) => {
       output.notice('Ending after the case under way. Ctrl-C again ends it at once.');
   });
   await requireWritable([junit, html], io.cwd);
-  const { gateway, stop } = own ? await ownEmulator(context) : await running(context, interrupted.now);
+  const { gateway, mask, stop } = own ? await ownEmulator(context) : await running(context, interrupted.now);
   try {
     const report = await gateway.audit({
       ...chosen,
@@ -131,7 +132,7 @@ const runAudit: Actions['audit'] = async (context) => {
     }
     if (html !== undefined) {
       const { htmlReport } = await import('../../audit/html-report.ts');
-      await writeReport(html, htmlReport(report, ipnUrl), io.cwd);
+      await writeReport(html, htmlReport(report, mask(ipnUrl)), io.cwd);
     }
     return result(report, alsoFailing, output.colour);
   } finally {
@@ -188,6 +189,8 @@ function result(
 
 interface Emulator {
   gateway: GatewaySimClient;
+  /** Hides its secrets in a text. */
+  mask: (text: string) => string;
   stop: () => Promise<void>;
 }
 
@@ -210,7 +213,8 @@ async function attached(server: ControlServer, cancelled: AbortSignal): Promise<
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
   const asked = controlServer({ ...server, signal: ended.signal });
-  return { gateway: clientOf(asked, null, keys), stop: async () => ended.abort() };
+  const mask = textMask([keys.secretKey, server.controlToken ?? '']);
+  return { gateway: clientOf(asked, null, keys), mask, stop: async () => ended.abort() };
 }
 
 /** As `start` would run it here, but in memory: the shop finds it where it looks for the emulator. */
@@ -224,7 +228,8 @@ async function ownEmulator({ io, output }: Context): Promise<Emulator> {
     controlToken: controlToken ?? undefined,
     caFile: tlsCa ?? undefined,
   });
-  return { gateway: clientOf(control, controlToken, server), stop: () => server.stop() };
+  const mask = textMask([server.secretKey, controlToken ?? '']);
+  return { gateway: clientOf(control, controlToken, server), mask, stop: () => server.stop() };
 }
 
 function differing(found: readonly Reconciled[]): string {

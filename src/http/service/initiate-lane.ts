@@ -42,7 +42,8 @@ export function initiateLane(parts: AppParts, report: (error: unknown) => void):
     const started = performance.now();
     const log: RequestLog = { id: parts.events.nextRequestId() };
     const posted = readForm(incoming, headers['content-type'] ?? '');
-    const page = { origin: headers['origin'], site: headers['sec-fetch-site'] as string | undefined };
+    const { origin, host } = headers;
+    const page = { origin, site: headers['sec-fetch-site'] as string | undefined, host };
     const { status, body } = await answerInitiate(posted, { mode, page, log }, parts, report);
     const request = {
       method: 'POST',

@@ -34,7 +34,11 @@ export function mountInitiate(app: App, parts: AppParts, report: Report): void {
     );
     const asked = (c: AppContext): Asked => ({
       mode,
-      page: { origin: c.req.header('origin'), site: c.req.header('sec-fetch-site') },
+      page: {
+        origin: c.req.header('origin'),
+        site: c.req.header('sec-fetch-site'),
+        host: c.req.header('host'),
+      },
       log: c.get('requestLog'),
     });
     const answer = async (c: AppContext) => {

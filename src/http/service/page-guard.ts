@@ -1,4 +1,4 @@
-import { shorten } from '../../contract/address.ts';
+import { bareHost, isLoopback, shorten } from '../../contract/address.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
@@ -9,6 +9,8 @@ export interface PageHeaders {
   origin: string | undefined;
   /** `Sec-Fetch-Site`. */
   site: string | undefined;
+  /** The `Host` that the request was sent to. */
+  host: string | undefined;
 }
 
 /**
@@ -16,12 +18,13 @@ export interface PageHeaders {
  * initiate-foreign-origin*, initiate-null-origin, initiate-cross-site). What no browser sends has neither header.
  */
 export function foreignPage(
-  { origin, site }: PageHeaders,
+  { origin, site, host }: PageHeaders,
   { settings, style }: Pick<ServerRuntime, 'settings' | 'style'>,
 ): GatewayError | undefined {
   const allowing = (value: string) => style.option({ option: 'allowOrigin', value });
   if (origin === undefined) {
-    if (site !== 'cross-site') return undefined;
+    const isForeign = site === 'cross-site' || (site === 'same-site' && !isHere(host));
+    if (!isForeign) return undefined;
     const asked = `send it from a page that names its Origin, and allow that with ${allowing('<origin>')}`;
     return refused(`a page of another site may not initiate without its Origin: ${asked}`);
   }
@@ -35,6 +38,11 @@ export function foreignPage(
   // Its host may hold what a shell obeys.
   const named = shellWord(read);
   return refused(`a page of ${read} may not initiate: if it is yours, start with ${allowing(named)}`);
+}
+
+/** Whether a request was sent to this machine: all of its ports are one site. */
+function isHere(host = ''): boolean {
+  return URL.canParse(`http://${host}`) && isLoopback(bareHost(new URL(`http://${host}`).hostname));
 }
 
 function refused(message: string): GatewayError {

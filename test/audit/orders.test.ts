@@ -1,0 +1,23 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { AuditGateway } from '../../src/audit/gateway.ts';
+import { ordersOf } from '../../src/audit/sources.ts';
+import { isAlive } from '../../src/store/process-identity.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { hangingCommand } from '../helpers/shells.ts';
+
+it('an order command ends with all that it has started when its order is given up', async () => {
+  const list = () => Promise.resolve({ data: [] });
+  const gateway = { env: {}, payments: { list } } as unknown as AuditGateway;
+  const { cmd, pids } = hangingCommand(await temporaryFolder());
+  const orders = ordersOf(gateway, { ipnUrl: 'http://localhost/ipn', orderCmd: cmd }, new Set(), '');
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const taken = orders.take();
+  taken.catch(() => {});
+  const started = await pids();
+  vi.advanceTimersByTime(15_001);
+  await expect(taken).rejects.toThrow('initiated no payment within 15 s');
+  vi.useRealTimers();
+  // Its own limit is 30 s.
+  await expect.poll(() => started.filter(isAlive), { timeout: 2_000 }).toEqual([]);
+});
