@@ -190,7 +190,8 @@ describe('where an audit may send', () => {
 
   it('what reconcile asks is asked about, too', async () => {
     const egress = new Egress([], () => undefined);
-    const gateway = { env: {}, egress, payments: { list: () => Promise.reject(new Error('too late')) } };
+    const payments = { list: () => Promise.reject(new Error('too late')) };
+    const gateway = { env: {}, egress, payments, secretKey: 'sec_sim_0123456789', controlToken: null };
     const options = { probeUrl: 'http://8.8.8.8/{identifier}', paidWhen: '/paid/' };
     await expect(reconcile(gateway as never, options)).rejects.toMatchObject({
       code: 'forbidden',
