@@ -295,6 +295,14 @@ describe('the rooms of src/', () => {
     expect(senders).toEqual(['audit/client.ts', 'delivery/sender.ts']);
   });
 
+  it('ask a running emulator without loading a schema', () => {
+    for (const file of ['library/connect.ts', 'cli/run.ts', 'cli/commands/payments.ts'])
+      expect([file, reachedFrom(file, false).packages.filter((name) => /zod/.test(name))]).toEqual([
+        file,
+        [],
+      ]);
+  });
+
   it('import files by the name they have on disk', () => {
     const missing = [...imports].flatMap(([file, list]) =>
       list

@@ -1,6 +1,7 @@
 import { describeEffects, statusOfFault } from './active-fault.ts';
 import type { Attempt, StoredAttempt, StoredDelivery } from './delivery.ts';
-import { type AttemptFailure, allowableHost, type EgressFailure } from './failure.ts';
+// Only types: its schemas would be loaded with every command.
+import type { AttemptFailure, EgressFailure } from './failure.ts';
 import type { FaultRule } from './fault.ts';
 import { describeTamperings } from './tampering.ts';
 
@@ -75,6 +76,12 @@ export function insteadOfSending(rule: FaultRule): string | undefined {
   if (rule.drop) return 'it was lost on the way';
   const status = statusOfFault(rule);
   return status === undefined ? undefined : `${status} stands in for the receiver's answer, nothing was sent`;
+}
+
+/** The host that `--allow-ipn-host` would have to name; null where no option allows it. */
+export function allowableHost({ reason: why, host: name, address: resolved }: EgressFailure): string | null {
+  if (why === 'emulator' || why === 'no_address') return null;
+  return why === 'metadata' ? resolved : name;
 }
 
 /** Why the egress guard keeps a request from being sent, with the option that would allow it. */

@@ -66,9 +66,3 @@ export const AttemptFailure = named(
 );
 export type AttemptFailure = z.output<typeof AttemptFailure>;
 export type EgressFailure = Extract<AttemptFailure, { code: 'egress' }>;
-
-/** The host that `--allow-ipn-host` would have to name; null where no option allows it. */
-export function allowableHost({ reason: why, host: name, address: resolved }: EgressFailure): string | null {
-  if (why === 'emulator' || why === 'no_address') return null;
-  return why === 'metadata' ? resolved : name;
-}

@@ -1,8 +1,8 @@
 import type { AttemptUnderWay } from '../contract/delivery.ts';
-import { describeEgress } from '../contract/describe-delivery.ts';
+import { allowableHost, describeEgress } from '../contract/describe-delivery.ts';
 import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
-import { allowableHost, type EgressFailure } from '../contract/failure.ts';
+import type { EgressFailure } from '../contract/failure.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 import { type FireRequest, fire, requireDelivery, resend } from '../domain/delivery.ts';
 import { egressFailure } from '../domain/retry.ts';

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { describeEvent, PROBLEM_WORDS } from '../../src/contract/checkout.ts';
 import {
+  allowableHost,
   describeBriefly,
   describeFailure,
   errorOf,
   FIXES,
   noteOf,
 } from '../../src/contract/describe-delivery.ts';
-import { type AttemptFailure, allowableHost, type EgressFailure } from '../../src/contract/failure.ts';
+import type { AttemptFailure, EgressFailure } from '../../src/contract/failure.ts';
 
 const url = 'http://shop.test:3000/ipn';
 const egress = (failure: Partial<EgressFailure>): EgressFailure => ({
