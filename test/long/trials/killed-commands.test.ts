@@ -63,7 +63,12 @@ async function killExec(cwd: string, budget: Budget): Promise<void> {
   const isGone = await comesTrue(() => isClosed);
   const [, command = '', url = ''] = said.trim().split(' ');
   onTestFinished(() => {
-    if (Number(command) && isAlive(Number(command))) process.kill(Number(command), 'SIGKILL');
+    if (!Number(command) || !isAlive(Number(command))) return;
+    try {
+      process.kill(Number(command), 'SIGKILL');
+    } catch {
+      // It ended just now.
+    }
   });
   const how = `exec killed ${isGroup ? 'with its group' : 'alone'}, ${isUp ? 'at work' : 'at its start'}`;
   if (!isGone) budget.fail('other', `${how}: its command stays behind`);
