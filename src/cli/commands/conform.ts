@@ -82,13 +82,11 @@ const runConform: Actions['conform'] = async (context) => {
     const { conform } = await import('../../conform/conform.ts');
     const conformed = await conform({
       ...target,
-      ...{
-        lines,
-        ipnUrl,
-        ipnPort: portOf(options.ipnPort),
-        live: live >= 2,
-        alsoTry: updateProfile !== undefined,
-      },
+      lines,
+      ipnUrl,
+      ipnPort: portOf(options.ipnPort),
+      live: live >= 2,
+      alsoTry: updateProfile !== undefined,
       inForce: { profile: inForce.profile, choices: inForce.choices, options: inForce },
       tools: await dialect.ipn(),
       onLine: progress(output),
