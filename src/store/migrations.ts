@@ -1,6 +1,7 @@
 import { shortJson } from '../contract/address.ts';
 import { hint, option } from '../contract/hint.ts';
 import { damaged } from './files.ts';
+import { isRecord } from './quick-check.ts';
 
 /** Parsed JSON whose collections nobody has looked at yet. */
 export type RawState = Readonly<Record<string, unknown>>;
@@ -46,8 +47,7 @@ type RawRecord = Record<string, unknown>;
 /** A list with each of its records changed, by its name; what is no list is left for the schema to refuse. */
 function each(name: string, list: unknown, change: (record: RawRecord) => RawRecord): RawRecord {
   if (list === undefined) return {};
-  const isRecord = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-  const changed = (one: unknown) => (isRecord(one) ? change(one as RawRecord) : one);
+  const changed = (one: unknown) => (isRecord(one) ? change(one) : one);
   return { [name]: Array.isArray(list) ? list.map(changed) : list };
 }
 
