@@ -56,7 +56,7 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
     case 'egress':
       return describeEgress(failure);
     case 'fault':
-      return `fault rule: ${attempt.fault && insteadOfSending(attempt.fault)} (gateway-sim faults clear ipn ends this)`;
+      return `${describeFaultOf(attempt)} (gateway-sim faults clear ipn ends this)`;
     case 'malformed':
     case 'other':
       return failure.message;
@@ -69,6 +69,11 @@ function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides):
   if (!isRedirect) return `the receiver answered ${responseStatus}: expected 2xx`;
   const location = responseHeaders.find(([name]) => name.toLowerCase() === 'location')?.[1];
   return `the receiver answered ${responseStatus}${location ? ` to ${location}` : ''}: redirects are not followed, give the final address as ipn_url`;
+}
+
+/** What a fault rule did in place of the receiver. A state from outside may lack the rule. */
+function describeFaultOf({ fault }: AttemptSides): string {
+  return `fault rule: ${(fault && insteadOfSending(fault)) ?? 'nothing was sent'}`;
 }
 
 /** What a fault rule does instead of sending an IPN; undefined where it lets it be sent. */
@@ -105,9 +110,9 @@ export function describeEgress(failure: EgressFailure): string {
 
 /** Why an attempt does not count as received, where there is room for a few words only. */
 export function describeBriefly(attempt: AttemptSides & Pick<Attempt, 'failure'>): string {
-  const { failure, fault, responseStatus } = attempt;
+  const { failure, responseStatus } = attempt;
   if (failure === null || failure.code === 'answered') return `answered ${responseStatus}`;
-  if (failure.code === 'fault') return `fault rule: ${fault && insteadOfSending(fault)}`;
+  if (failure.code === 'fault') return describeFaultOf(attempt);
   return BRIEF[failure.code] ?? describeFailure(failure, attempt);
 }
 

@@ -53,6 +53,9 @@ describe('a failure in words', () => {
     expect(errorOf({ url, failure: { code: 'fault' }, fault })).toBe(
       'fault rule: it was lost on the way (gateway-sim faults clear ipn ends this)',
     );
+    expect(errorOf({ url, failure: { code: 'fault' }, fault: null })).toContain(
+      'fault rule: nothing was sent',
+    );
     const answered = { url, failure: { code: 'answered' } as const, fault: null, responseStatus: 503 };
     expect(errorOf(answered)).toBe('the receiver answered 503: expected 2xx');
     expect(describeBriefly(answered)).toBe('answered 503');
