@@ -86,7 +86,7 @@ async function readIssued(folder: string): Promise<Issued | string | undefined> 
   }
   const [ca, cert, key, place] = texts;
   if (ca !== undefined && cert !== undefined && key !== undefined && place !== undefined)
-    return place === (await markOf(folder)) ? { ca, cert, key } : 'the former one was made in another folder';
+    return place === (await markOf(folder)) ? { ca, cert, key } : 'the former one is a copy';
   return texts.length ? `there is no ${missing.join(', ')}` : undefined;
 }
 

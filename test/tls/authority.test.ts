@@ -183,12 +183,12 @@ describe('an authority that lies in the data folder', () => {
     [
       'whose key got the number of the file that it is a copy of',
       (folder) => madeIn(folder, (ino, ctimeNs) => `${ino} ${ctimeNs - 1n}`),
-      'the former one was made in another folder',
+      'the former one is a copy',
     ],
     [
       'that names a folder, whose number another one may get',
       async (folder) => writeFile(join(folder, 'made-in'), String((await stat(folder)).ino)),
-      'the former one was made in another folder',
+      'the former one is a copy',
     ],
     ['that does not say where it was made', (folder) => rm(join(folder, 'made-in')), 'there is no made-in'],
     ...(asRoot
