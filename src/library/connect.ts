@@ -71,7 +71,7 @@ async function connect(connection: Connection): Promise<GatewaySimClient> {
       `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
     );
   }
-  const named =
+  const withHints =
     (server: ControlServer): ControlServer['call'] =>
     (...request) =>
       server.call(...request).catch((error: unknown) => {
@@ -81,8 +81,8 @@ async function connect(connection: Connection): Promise<GatewaySimClient> {
   const control = controlServer(connection);
   // Who it is shows at once; only then may something take long.
   const first = controlServer({ ...connection, totalMs: connection.limitMs ?? LIMIT_MS });
-  const keys = await requireMerchant({ ...first, call: named(first) });
-  return clientOf({ ...control, call: named(control) }, connection.controlToken ?? null, keys);
+  const keys = await requireMerchant({ ...first, call: withHints(first) });
+  return clientOf({ ...control, call: withHints(control) }, connection.controlToken ?? null, keys);
 }
 
 export function clientOf(
