@@ -11,7 +11,7 @@ import type { AuditCase } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { CASES } from './cases/list.ts';
 import { AuditClient } from './client.ts';
-import type { AuditGateway } from './gateway.ts';
+import { type AuditGateway, withoutSecrets } from './gateway.ts';
 import { requireConsistent, usage } from './options.ts';
 import type { Orders } from './orders.ts';
 import { withPreset } from './presets.ts';
@@ -40,6 +40,10 @@ export async function audit(
   tools: IpnTools,
   given: AuditOptions,
 ): Promise<AuditReport> {
+  return withoutSecrets(gateway, () => audited(gateway, tools, given));
+}
+
+async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptions): Promise<AuditReport> {
   const { ipnUrl } = given;
   const { egress } = gateway;
   requireReachable(egress, 'ipnUrl', ipnUrl);

@@ -1,5 +1,7 @@
+import { GatewayError } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { InitiateFields, Payment, Settled, SettleInput } from '../contract/payment.ts';
+import { textMask } from '../contract/secret.ts';
 import type { Egress } from '../delivery/egress.ts';
 
 /** The part of an emulator that an audit needs. */
@@ -23,3 +25,19 @@ export interface AuditGateway {
   };
   requests: { list(filter: { payment: string }): Promise<{ data: RecordedRequest[] }> };
 }
+
+/** Hides the secrets of an emulator in what a shop or a command of the user has said: it goes into reports. */
+export function secretMask({ secretKey, controlToken }: Secrets): (text: string) => string {
+  return textMask([secretKey, controlToken ?? '']);
+}
+
+/** @throws the same error, without the secrets of the emulator */
+export async function withoutSecrets<Result>(gateway: Secrets, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof GatewayError ? error.masked(secretMask(gateway)) : error;
+  }
+}
+
+type Secrets = Pick<AuditGateway, 'secretKey' | 'controlToken'>;

@@ -1,11 +1,10 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
-import { textMask } from '../contract/secret.ts';
 import { requireReachable } from './ask.ts';
 import { unlessAborted } from './audit.ts';
 import { askedIn, valuesOf } from './command.ts';
-import type { AuditGateway } from './gateway.ts';
+import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { usage } from './options.ts';
 import { commandProbe, type Probe, readCondition, urlProbe, valueAt, WITHOUT_ORDER } from './probe.ts';
 
@@ -48,15 +47,11 @@ const LANES = 4;
  *   was cancelled
  */
 export async function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
-  const mask = textMask([gateway.secretKey, gateway.controlToken ?? '']);
-  try {
+  return withoutSecrets(gateway, async () => {
     const found = await unlessAborted(options.cancelled, compare(gateway, options));
+    const mask = secretMask(gateway);
     return found.map((one) => ({ ...one, detail: mask(one.detail) }));
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    const { code, message, hint } = error;
-    throw new GatewayError(code, mask(message), { ...(hint && { hint }), cause: error });
-  }
+  });
 }
 
 type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;

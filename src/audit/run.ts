@@ -2,10 +2,10 @@ import { type AuditVerdict, isTold } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
-import { textMask } from '../contract/secret.ts';
 import { type AuditCase, evidence, type Finding, skipped } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { Withheld } from './command.ts';
+import { secretMask } from './gateway.ts';
 import { mendText } from './mends.ts';
 import { isAboutOneOrder } from './probe.ts';
 import type { Shop } from './shop.ts';
@@ -19,8 +19,7 @@ export async function runCases(
   chosen: readonly AuditCase[],
   options: Pick<AuditOptions, 'onCase' | 'probes' | 'signal'>,
 ): Promise<AuditedCase[]> {
-  const { secretKey, controlToken } = shop.parts.gateway;
-  const mask = textMask([secretKey, controlToken ?? '']);
+  const mask = secretMask(shop.parts.gateway);
   const done = new Map<AuditCase, AuditedCase>();
   const record = (one: AuditCase, finding: Finding) => {
     const audited = auditedCase(one, provenBy(done.get(CONTROL), one, finding), mask);

@@ -93,6 +93,18 @@ export class GatewayError extends Error {
     };
   }
 
+  /** The same error without the secrets that `mask` hides; it itself is the cause. */
+  masked(mask: (text: string) => string): GatewayError {
+    const { code, message, problems, problemCount, hint, allow } = this;
+    return new GatewayError(code, mask(message), {
+      problems: problems.map(mask),
+      problemCount,
+      ...(hint && { hint }),
+      ...(allow && { allow }),
+      cause: this,
+    });
+  }
+
   /** The problem with a field: each begins with the name of the field that it is about. */
   problemWith(field: string): string | undefined {
     return this.problems.find((problem) => problem.startsWith(`${field} `));

@@ -164,6 +164,13 @@ describe('what a shop says', () => {
     });
     expect(JSON.stringify(report)).not.toContain(sim.secretKey);
   });
+
+  it('hides the secret key in the error that ends it', async () => {
+    const { sim, shop } = await prepared();
+    const paidWhen = `/${sim.secretKey}(/`;
+    const run = sim.audit({ ipnUrl: shop.ipnUrl, probeUrl: `${shop.url}/orders/{identifier}`, paidWhen });
+    await expect(run).rejects.toThrow(/\/sec_sim_…/);
+  });
 });
 
 describe('where an audit may send', () => {

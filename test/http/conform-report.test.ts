@@ -96,6 +96,11 @@ describe('a report that is sent to others', () => {
     expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
   });
 
+  it('holds no key and no address in what was expected, either', () => {
+    const { expected } = written('nothing', `an IPN at ${ipnUrl} signed with ${key}`);
+    expect(expected).toBe('an IPN at … signed with sec_live…ef');
+  });
+
   it('tells why a line was not seen without the address of our IPNs', () => {
     const unseen = [{ id: line.id, why: 'nothing listens at a1b2c3.tunnel.example' }];
     const report = { target: 'https://pay.example', profile: 'document', agree: 0, differ: [], unseen };
