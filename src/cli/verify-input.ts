@@ -6,7 +6,7 @@ import type { FormerKey, ListedMerchant } from '../contract/merchant.ts';
 import { ipnBodyIn, isDeliveryId } from '../contract/pasted-ipn.ts';
 import { signingKeys } from '../contract/signing-keys.ts';
 import { readSecret } from '../options/secret-file.ts';
-import type { Verdict, VerifyKeys } from '../wire/dialect.ts';
+import type { Verification, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
 import { type Io, readAll } from './io.ts';
 import { onOneLine } from './printable.ts';
@@ -94,7 +94,7 @@ async function merchantsOf(connect: () => Promise<Server>) {
   }
 }
 
-export function verdictText({ valid, reasons, identifier, amount, status, expected }: Verdict): string {
+export function verdictText({ valid, reasons, identifier, amount, status, expected }: Verification): string {
   return [
     valid ? 'valid' : 'not valid',
     ...reasons.map((reason) => `  ${onOneLine(reason)}`),

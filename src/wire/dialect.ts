@@ -148,7 +148,7 @@ export interface IpnTools {
    *
    * @param body the raw text of the body, form or JSON
    */
-  verify(body: string, keys: VerifyKeys): Verdict;
+  verify(body: string, keys: VerifyKeys): Verification;
   /** The signature over an amount and an identifier. */
   sign(amount: string, identifier: string, secretKey: string): string;
   /** What the fields of an IPN are called in its form. */
@@ -179,7 +179,8 @@ export interface VerifyKeys {
 }
 
 /** What came of checking an IPN. */
-export interface Verdict extends Record<'status' | 'identifier' | 'amount' | 'signature', string | null> {
+export interface Verification
+  extends Record<'status' | 'identifier' | 'amount' | 'signature', string | null> {
   /** Authentic, and it says that the payment succeeded. */
   valid: boolean;
   /** The signature alone is right, whatever the status says. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { requireTamperings, TAMPERINGS } from '../../src/contract/tampering.ts';
-import type { Verdict } from '../../src/wire/dialect.ts';
+import type { Verification as Verdict } from '../../src/wire/dialect.ts';
 import { invent } from '../../src/wire/documented/compose.ts';
 import { fingerprint, sign } from '../../src/wire/documented/ipn.ts';
 import { verify } from '../../src/wire/documented/verify.ts';

@@ -1,10 +1,10 @@
 import { writtenAmounts } from '../body.ts';
-import type { IpnTools, Verdict } from '../dialect.ts';
+import type { IpnTools, Verification } from '../dialect.ts';
 import { sign } from './ipn.ts';
 import { explainSignature } from './signature-mistakes.ts';
 
 /** What of a body its validity depends on. */
-interface Read extends Pick<Verdict, 'status' | 'identifier' | 'amount' | 'signature'> {
+interface Read extends Pick<Verification, 'status' | 'identifier' | 'amount' | 'signature'> {
   /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
   parsedAmount?: string;
   /** Why there are no fields. */
