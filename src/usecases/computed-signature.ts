@@ -1,4 +1,5 @@
 import type { Merchant } from '../contract/merchant.ts';
+import { publicKeyMisused } from '../contract/signature.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
 /** A signature that the receiver's code made by a mistake. */
@@ -26,9 +27,8 @@ export function computedByReceiver(
   const values = plain.match(/\b[0-9a-f]{64}\b|(?<![\w+/-])[\w+/-]{43}(?![\w+/-])=?/gi) ?? [];
   for (const value of values.slice(0, MAX_TRIED)) {
     if (value === genuine.expected || genuine.signature === null) continue;
-    const others = new Map(publicKey === undefined ? [] : [['the public key', publicKey]]);
-    const written = sent.startsWith('{') ? value : encodeURIComponent(value);
-    const verdict = dialect.verify(sent.replace(genuine.signature, written), { secretKey, others });
+    const others = publicKey === undefined ? [] : [publicKeyMisused(publicKey)];
+    const verdict = dialect.verify(sent, { secretKey, others }, value);
     const { foundText: found, authentic, reasons } = verdict;
     const [reason] = reasons;
     // Without a text no usual mistake explains it.

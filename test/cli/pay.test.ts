@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../src/contract/delivery.ts';
 import type { Payment, Settled } from '../../src/contract/payment.ts';
@@ -129,6 +130,9 @@ describe('pay', () => {
     expect([payment.body.verdict, ipn.body.verdict]).toEqual([body.verdict, body.verdict]);
     const { stdout } = await run(['payments', 'show', 'order-1'], { cwd });
     expect(stdout).toMatch(new RegExp(`^Verdict +${cause}\nFix +The IPN is genuine`, 'm'));
+    const signature = createHmac('sha256', body.payment.identifier).update('x').digest('hex');
+    const explained = await runJson(['ipn', 'verify', ipn.body.id, '--signature', signature], { cwd });
+    expect(explained).toMatchObject({ code: 1, body: { valid: false, mistake: null, fix: null, signature } });
     const curl = await run(['ipn', 'show', ipn.body.id, '--curl'], { cwd });
     expect(curl.stdout).toMatch(/^curl 'http.* --data/s);
   });

@@ -183,5 +183,5 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
 });
 
 function keysOf({ secretKey }: Sim) {
-  return { secretKey, others: new Map<string, string>() };
+  return { secretKey, others: [] };
 }

@@ -115,11 +115,13 @@ export const COMMANDS = {
       body: text('body', 'the body: its text, @file, - for stdin, or the id of an IPN (default: stdin)'),
       ...KEYS,
       publicKey: text('key', 'to tell when this was mistaken for the secret key'),
+      signature: text('text', 'check this signature, which your code computed, in place of its own'),
     },
     examples: [
       'ipn verify ipn_ndx7mhc09sz61bt8',
       'ipn verify @body.txt',
       'ipn verify --secret sec_sim_1 --body @body.txt',
+      'ipn verify ipn_ndx7mhc09sz61bt8 --signature 5F0C…',
     ],
   },
   listen: {
@@ -264,10 +266,10 @@ const runVerify: Actions['verify'] = async ({ args: [argument], options, io, con
   const { body, merchant } = await bodyToVerify(argument, options.body, io, connect);
   const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
   const tools = await dialect.ipn();
-  let verdict = tools.verify(body, keys);
+  let verdict = tools.verify(body, keys, options.signature);
   // Only now: a secret key that is given needs no emulator.
   if (!verdict.authentic && options.secret) {
-    verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) });
+    verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) }, options.signature);
   }
   return {
     json: verdict,
