@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { AUDIT_CLASSES, AUDIT_GROUPS, auditSummary } from '../contract/audit.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, auditMistakes, auditSummary } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditReport } from '../contract/audit-report.ts';
+import { duration } from '../contract/duration.ts';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { IpnTools } from '../wire/dialect.ts';
@@ -17,7 +18,7 @@ import type { Orders } from './orders.ts';
 import { withPreset } from './presets.ts';
 import { isAddress, probesOf } from './probe.ts';
 import { runCases } from './run.ts';
-import { Shop } from './shop.ts';
+import { pause, Shop } from './shop.ts';
 import { ordersOf } from './sources.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -68,8 +69,10 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
     client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS, { cancelled }),
     hasOrders: hasOrders(options),
     orderAmount: options.orderAmount,
+    confirmUrl: options.confirmUrl,
     cancelled,
   });
+  await waitForShop(shop, options.waitMs ?? 0);
   options.onBegin?.(chosen.length);
   const cases = await unlessAborted(cancelled, runCases(shop, chosen, options)).catch(
     async (error: unknown) => {
@@ -84,13 +87,40 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
   );
   await unlessLate(cancelled, cancelLeftOver(gateway, orders));
   for (const notice of notices) options.onNotice?.(notice);
-  return { cases, summary: auditSummary(cases), orders: orders.made.length, notices: [...notices] };
+  return {
+    cases,
+    summary: auditSummary(cases),
+    mistakes: auditMistakes(cases),
+    orders: orders.made.length,
+    notices: [...notices],
+  };
 }
 
+/** @throws GatewayError `timed_out` when nothing listens there when the time is up */
+async function waitForShop({ parts: { client, ipnUrl, cancelled } }: Shop, waitMs: number): Promise<void> {
+  if (waitMs === 0) return;
+  const deadline = performance.now() + waitMs;
+  while (await client.isDown(ipnUrl)) {
+    cancelled?.throwIfAborted();
+    if (performance.now() > deadline) {
+      const text = `nothing listens at ${new URL(ipnUrl).host}: it was waited for ${duration(waitMs)}`;
+      throw new GatewayError('timed_out', text);
+    }
+    await pause(WAIT_POLL_MS);
+  }
+}
+const WAIT_POLL_MS = 100;
+
 /** Where orders and probes are asked for, by the option that says so. */
-function* addressesIn({ orderUrl, probeUrl, probes = {} }: AuditOptions): Generator<[string, string]> {
+function* addressesIn({
+  orderUrl,
+  probeUrl,
+  confirmUrl,
+  probes = {},
+}: AuditOptions): Generator<[string, string]> {
   if (orderUrl !== undefined) yield ['orderUrl', orderUrl];
   if (probeUrl !== undefined) yield ['probeUrl', probeUrl];
+  if (confirmUrl !== undefined) yield ['confirmUrl', confirmUrl];
   for (const [name, one] of Object.entries(probes)) {
     if (typeof one === 'string' && isAddress(one)) yield [`the probe ${name}`, one];
   }

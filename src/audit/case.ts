@@ -1,10 +1,11 @@
+import { shorten } from '../contract/address.ts';
 import type { AuditVerdict } from '../contract/audit.ts';
 import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Observation, ProbeRequest } from './client.ts';
 import { curlOf, described, shotText } from './describe-request.ts';
 import type { Ipn } from './ipn.ts';
-import type { MendName } from './mends.ts';
+import type { MistakeName } from './mistakes.ts';
 import type { OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
 
@@ -16,6 +17,12 @@ export interface Finding {
   /** Instead of what the case says of its verdict. */
   why?: string;
   curl: string | null;
+  /** Instead of the fix for the mistake of the case. */
+  fix?: string;
+  /** What went out unpaid: the order that it paid. */
+  unpaid?: Pick<Payment, 'amount' | 'currency'>;
+  /** Where it was sent and what came back, of a single request. */
+  answer?: { url: string; status: number | null };
   /** It rests on what something that runs beside it may have done, too: it is tried again alone. */
   again?: true;
   /** Several requests were sent, and one of them did it. */
@@ -25,7 +32,7 @@ export interface Finding {
 export interface AuditCase extends AuditCaseInfo {
   /** What it costs the merchant, in a sentence. */
   harm: string;
-  mend: MendName;
+  mistake: MistakeName;
   /** It disturbs others, or is disturbed by them: nothing else runs beside it. */
   alone?: true;
   /** It looks at what all others have seen. */
@@ -73,7 +80,8 @@ export async function withOrder(
 
 /** What was sent and seen, for a finding. */
 export function evidence(shot: ProbeRequest, observation: Observation, said?: string) {
-  return { sent: said ?? shotText(shot), observed: described(observation), curl: curlOf(shot) };
+  const answer = { url: shot.url, status: observation.status };
+  return { sent: said ?? shotText(shot), observed: described(observation), curl: curlOf(shot), answer };
 }
 
 /**
@@ -91,9 +99,13 @@ export function judgeRefused(
   before: OrderSnapshot,
   after: OrderSnapshot,
   shown: ReturnType<typeof evidence>,
-  bad: 'fail' | 'exposed' = 'fail',
+  bad: 'fail' | 'at-risk' = 'fail',
 ): Finding {
-  if (after.paid) return { ...shown, observed: `${shown.observed}, and the order is paid`, verdict: bad };
+  if (after.paid) {
+    const { amount, currency } = after.order;
+    const observed = `${shown.observed}, and the order is paid`;
+    return { ...shown, observed, verdict: bad, unpaid: { amount, currency } };
+  }
   const changed = shop.changedEffects(before, after);
   if (changed.length) {
     const why = `The order was not paid, but this changed: ${changed.join(', ')}.`;
@@ -101,6 +113,57 @@ export function judgeRefused(
   }
   if (!shop.canLook) return { ...shown, ...withoutProbe() };
   return { ...shown, verdict: 'pass' };
+}
+
+/**
+ * The verdict on what an IPN that is not authentic left behind of an order that it did not pay: anything else than a
+ * line of a log or a count is harm.
+ *
+ * @returns undefined where nothing is left
+ */
+export function judgeTraces(
+  shop: Shop,
+  before: OrderSnapshot,
+  after: OrderSnapshot,
+): Pick<Finding, 'verdict' | 'why'> | undefined {
+  if (after.text === before.text || shop.changesByItself) return undefined;
+  const change = differenceOf(before.text, after.text);
+  return isCountOrLog(before.text, after.text)
+    ? { verdict: 'note', why: `An IPN that must be refused is counted or logged with the order: ${change}.` }
+    : { verdict: 'fail', why: `An IPN that must be refused changed the order: ${change}.` };
+}
+
+/** What a probe says otherwise: the members of JSON that changed, else both texts. */
+function differenceOf(before: string, after: string): string {
+  const members = (text: string): Map<string, string> => {
+    try {
+      return new Map(Object.entries(JSON.parse(text)).map(([name, value]) => [name, JSON.stringify(value)]));
+    } catch {
+      return new Map();
+    }
+  };
+  const [was, is] = [members(before), members(after)];
+  const changed = [...is].filter(([name, value]) => was.get(name) !== value);
+  const shown = changed.map(
+    ([name, value]) => `${name} from ${shorten(was.get(name) ?? 'nothing')} to ${shorten(value)}`,
+  );
+  return shown.join(', ') || `${shorten(before)} before, ${shorten(after)} after it`;
+}
+
+/** Whether a text differs by numbers, longer lists and further lines only. */
+function isCountOrLog(before: string, after: string): boolean {
+  const plain = (text: string): unknown => {
+    try {
+      return JSON.parse(text, (_, value) =>
+        typeof value === 'number' || Array.isArray(value) ? null : value,
+      );
+    } catch {
+      return undefined;
+    }
+  };
+  const [one, other] = [plain(before), plain(after)];
+  if (one !== undefined && other !== undefined) return JSON.stringify(one) === JSON.stringify(other);
+  return after.startsWith(before) || after.replace(/\d+/g, '0') === before.replace(/\d+/g, '0');
 }
 
 /** The verdict on something that must pay an order. */
@@ -131,8 +194,12 @@ type Forge = (
   | string
   | Promise<ProbeRequest | readonly ProbeRequest[] | string>;
 
-/** What is wrong with an answer, whatever was paid; undefined when nothing is. */
-type FindFlaw = (observation: Observation, target: Target) => string | undefined;
+/**
+ * What is wrong with an answer, whatever was paid; undefined when nothing is.
+ *
+ * @param first the answer to the first request of the case
+ */
+type FindFlaw = (observation: Observation, target: Target, first: Observation) => string | undefined;
 
 /**
  * A case that sends something to a pending order which must not pay it.
@@ -148,7 +215,11 @@ export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
           const target = targetOf(shop, payment);
           const forged = await forge(target);
           if (typeof forged === 'string') return skipped(forged);
-          return refusesEach(target, before, 'url' in forged ? [forged] : forged, { findFlaw, isOneByOne });
+          return refusesEach(target, before, 'url' in forged ? [forged] : forged, {
+            findFlaw,
+            isOneByOne,
+            isForged: text.group === 'sender',
+          });
         });
       const finding = await all(false);
       if (!finding.isOneOfSeveral) return finding;
@@ -163,17 +234,22 @@ async function refusesEach(
   target: Target,
   before: OrderSnapshot,
   shots: readonly ProbeRequest[],
-  { findFlaw, isOneByOne }: { findFlaw: FindFlaw; isOneByOne: boolean },
+  { findFlaw, isOneByOne, isForged }: { findFlaw: FindFlaw; isOneByOne: boolean; isForged: boolean },
 ): Promise<Finding> {
   const { shop, payment } = target;
   const last = shots.length - 1;
+  let first: Observation | undefined;
   for (const [index, shot] of shots.entries()) {
     const observation = await shop.send(shot);
-    const flaw = findFlaw(observation, target);
+    first ??= observation;
+    const flaw = findFlaw(observation, target, first);
     const shown = evidence(shot, observation);
     if (flaw !== undefined) return { ...shown, verdict: 'fail', why: flaw };
     if (index < last && !isOneByOne) continue;
-    const finding = judgeRefused(shop, before, await shop.lookAfterGrace(payment), shown);
+    const after = await shop.lookAfterGrace(payment);
+    const judged = judgeRefused(shop, before, after, shown);
+    const traces = judged.verdict === 'pass' && isForged ? judgeTraces(shop, before, after) : undefined;
+    const finding = { ...judged, ...traces };
     if (finding.verdict === 'fail' && last > 0 && !isOneByOne) return { ...finding, isOneOfSeveral: true };
     if (finding.verdict === 'fail' || index === last) return finding;
   }

@@ -18,6 +18,14 @@ export function curlOf({
   return curlRequest({ ...(method !== undefined && { method }), url, headers: [...type, ...headers], body });
 }
 
+/** A command that sends all of them in the same instant; null where a command line cannot. */
+export function curlOfAll(shots: readonly ProbeRequest[]): string | null {
+  const commands = shots.map(curlOf);
+  if (commands.some((one) => one === null)) return null;
+  const parts = commands.map((one) => one?.replace(/^curl /, ''));
+  return `curl --parallel --parallel-immediate ${parts.join(' \\\n  --next ')}`;
+}
+
 /** An observation in words. */
 export function described({ status, body, error, headers }: Observation): string {
   if (status === null) return error ? `gave no answer: ${error}` : 'gave no answer';

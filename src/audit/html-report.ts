@@ -1,59 +1,73 @@
-import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isTold } from '../contract/audit.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, auditHeadline, isTold } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { escaped } from './junit-report.ts';
 
 const STYLE = `
-:root{color-scheme:light dark;--line:#8884;--fail:#c5221f;--exposed:#b06000;--pass:#137333;--unproven:#1a5fb4;--skipped:#5f6368}
-@media(prefers-color-scheme:dark){:root{--fail:#ff8a80;--exposed:#ffb74d;--pass:#81c995;--unproven:#8ab4f8;--skipped:#bdc1c6}}
+:root{color-scheme:light dark;--line:#8884;--fail:#c5221f;--at-risk:#b06000;--pass:#137333;--unproven:#1a5fb4;--skipped:#5f6368}
+@media(prefers-color-scheme:dark){:root{--fail:#ff8a80;--at-risk:#ffb74d;--pass:#81c995;--unproven:#8ab4f8;--skipped:#bdc1c6}}
 body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}
+h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}h3{font-size:1rem}
 ul.counts{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;list-style:none;padding:0;font-weight:600}
 details,p.case{border-top:1px solid var(--line);margin:0;padding:.5rem 0}
 summary{cursor:pointer}dt{font-weight:600}dd{margin:0 0 .5rem}
 pre{overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid var(--line);padding:.5rem;margin:0}
-b.fail{color:var(--fail)}b.exposed{color:var(--exposed)}b.pass{color:var(--pass)}b.unproven{color:var(--unproven)}b.skipped{color:var(--skipped)}
-@media print{details{break-inside:avoid}}`;
+b.fail{color:var(--fail)}b.at-risk{color:var(--at-risk)}b.note{color:var(--unproven)}b.pass{color:var(--pass)}b.unproven{color:var(--unproven)}b.skipped{color:var(--skipped)}
+@media print{details,.mistake{break-inside:avoid}.evidence{break-before:page}}`;
 
 /**
- * The report as one page that needs nothing else, to be attached to a ticket.
+ * The report as one page that needs nothing else, to be attached to a ticket: what it came to and the mistakes first,
+ * then every case as evidence.
  *
  * @param ipnUrl the handler that was attacked
+ * @param now what date it has
  */
-export function htmlReport({ cases, summary, orders, notices }: AuditReport, ipnUrl: string): string {
-  const counts = namesOf(AUDIT_VERDICTS).map(
-    (verdict) =>
-      `<li><b class="${verdict}">${summary[verdict]} ${verdict}</b>: ${AUDIT_VERDICTS[verdict]}</li>`,
-  );
+export function htmlReport(
+  { cases, summary, mistakes, orders, notices }: AuditReport,
+  ipnUrl: string,
+  now = new Date(),
+): string {
+  const counts = namesOf(AUDIT_VERDICTS)
+    .filter((verdict) => summary[verdict] > 0)
+    .map(
+      (verdict) =>
+        `<li><b class="${verdict}">${summary[verdict]} ${verdict}</b>: ${escaped(AUDIT_VERDICTS[verdict])}</li>`,
+    );
   const groups = namesOf(AUDIT_GROUPS).map((group) => {
     const own = cases.filter((one) => one.group === group);
     return own.length
-      ? `<section><h2>${group}: ${AUDIT_GROUPS[group]}</h2>${own.map(caseHtml).join('')}</section>`
+      ? `<section><h3>${group}: ${AUDIT_GROUPS[group]}</h3>${own.map(caseHtml).join('')}</section>`
       : '';
   });
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Audit of ${escaped(ipnUrl)}</title><style>${STYLE}</style></head>
-<body><main><h1>Audit of ${escaped(ipnUrl)}</h1>
-<p>${cases.length} cases by gateway-sim ${escaped(VERSION)}, a local emulator. It left ${orders} orders in the shop's database.</p>
+<body><main><h1>${escaped(auditHeadline(cases))}</h1>
+<p>Audit of <code>${escaped(ipnUrl)}</code> on ${now.toISOString().slice(0, 10)} by gateway-sim ${escaped(VERSION)}, a local emulator. It left ${orders} orders in the shop's database.</p>
 <ul class="counts">${counts.join('')}</ul>
 ${notices.map((notice) => `<p>${escaped(notice)}</p>`).join('')}
+${mistakes.map(mistakeHtml).join('\n')}
+<h2 class="evidence">Evidence: every case</h2>
 ${groups.join('\n')}
 </main></body></html>
 `;
 }
 
+function mistakeHtml({ name, cost, fix, cases }: AuditReport['mistakes'][number]): string {
+  const links = cases.map((one) => `<a href="#${one}">${escaped(one)}</a>`).join(', ');
+  return `<section class="mistake"><h2>${escaped(name)}</h2><p>${escaped(cost)}</p><p>How to fix it:</p><pre>${escaped(fix)}</pre><p><small>Shown by ${links}</small></p></section>`;
+}
+
 function caseHtml(one: AuditedCase): string {
-  const { name, class: kind, verdict, why, sent, observed, mend, curl } = one;
+  const { name, class: kind, verdict, why, sent, observed, curl } = one;
   const head = `<b class="${verdict}">${verdict}</b> ${escaped(name)} <small>${kind}: ${AUDIT_CLASSES[kind]}</small>`;
   if (verdict === 'pass') return `<p class="case">${head}<br><small>${escaped(why)}</small></p>`;
   const facts = [
     ['Why', why],
     ['Sent', sent],
     ['What the shop did', observed],
-    ['How to mend it', mend],
-    ['Again', curl],
+    ['Repeat it', curl],
   ] as const;
   const shown = facts.map(([term, text]) =>
     text === null
@@ -61,5 +75,5 @@ function caseHtml(one: AuditedCase): string {
       : `<dt>${term}</dt><dd>${term === 'Why' ? escaped(text) : `<pre>${escaped(text)}</pre>`}</dd>`,
   );
   const open = isTold(verdict) ? ' open' : '';
-  return `<details${open}><summary>${head}</summary><dl>${shown.join('')}</dl></details>`;
+  return `<details${open} id="${name}"><summary>${head}</summary><dl>${shown.join('')}</dl></details>`;
 }

@@ -2,7 +2,7 @@ import type { Payment } from '../contract/payment.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 
 type FieldName = keyof IpnTools['names'];
-type Pair = readonly [name: string, value: string];
+export type Pair = readonly [name: string, value: string];
 
 /** It has the form of a signature, and is that of nothing. */
 export const WRONG_SIGNATURE = 'F'.repeat(64);
@@ -54,6 +54,11 @@ export class Ipn {
   /** With more behind it. */
   and(...pairs: readonly Pair[]): Ipn {
     return new Ipn(this.#tools, [...this.pairs, ...pairs]);
+  }
+
+  /** With more before it. */
+  after(...pairs: readonly Pair[]): Ipn {
+    return new Ipn(this.#tools, [...pairs, ...this.pairs]);
   }
 
   /** Without what is inside of groups, such as `data[amount]`. */

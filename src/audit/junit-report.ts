@@ -60,11 +60,11 @@ export function junitReport({ cases }: AuditReport): string {
   return junitSuite('gateway-sim audit', cases.map(audited));
 }
 
-function audited({ name, class: kind, verdict, why, sent, observed, mend }: AuditedCase): JunitCase {
+function audited({ name, class: kind, verdict, why, sent, observed, fix }: AuditedCase): JunitCase {
   const one = { name, className: `${kind}: ${AUDIT_CLASSES[kind]}` };
-  if (verdict === 'pass') return one;
+  if (verdict === 'pass' || verdict === 'note') return one;
   const message = `${verdict}: ${why}`;
   if (verdict === 'unproven' || verdict === 'skipped') return { ...one, skipped: message };
-  const text = [sent, observed, mend].filter((part) => part !== null).join('\n\n');
+  const text = [sent, observed, fix].filter((part) => part !== null).join('\n\n');
   return { ...one, failure: { type: verdict, message, text } };
 }

@@ -1,6 +1,7 @@
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
+import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
@@ -29,6 +30,8 @@ export interface OrderSnapshot {
   text: string;
   /** What the further probes said, by name. */
   effects: ReadonlyMap<string, string>;
+  /** What it costs, as it was initiated. */
+  order: Pick<Payment, 'amount' | 'currency'>;
   /** When it began: a probe may take longer than the shop. */
   at: number;
 }

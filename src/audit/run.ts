@@ -2,13 +2,14 @@ import { type AuditVerdict, isTold } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
+import type { Code } from '../contract/signature.ts';
 import { type AuditCase, evidence, type Finding, skipped } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { Withheld } from './command.ts';
 import { secretMask } from './gateway.ts';
-import { mendText } from './mends.ts';
+import { fixText, languageOf } from './mistakes.ts';
 import { isAboutOneOrder } from './probe.ts';
-import type { Shop } from './shop.ts';
+import { routeOf, type Shop } from './shop.ts';
 
 /** Cases that run side by side. */
 const LANES = 6;
@@ -22,7 +23,8 @@ export async function runCases(
   const mask = secretMask(shop.parts.gateway);
   const done = new Map<AuditCase, AuditedCase>();
   const record = (one: AuditCase, finding: Finding) => {
-    const audited = auditedCase(one, provenBy(done.get(CONTROL), one, finding), mask);
+    const language = languageOf(shop.seen.slice(0, TELLING).map(({ observation }) => observation));
+    const audited = auditedCase(one, provenBy(shop, done.get(CONTROL), one, finding), { mask, language });
     done.set(one, audited);
     options.onCase?.(audited, done.size, chosen.length);
   };
@@ -34,15 +36,24 @@ export async function runCases(
   options.signal?.throwIfAborted();
   const others = chosen.filter((one) => one !== CONTROL);
   const impossible = hopeless(done.get(CONTROL));
-  if (impossible) for (const one of others) record(one, impossible);
-  else await runAll(others, hasSharedProbe(options) ? 1 : LANES, run, record);
+  for (const one of others) if (impossible && !needsNoControl(one, impossible)) record(one, impossible);
+  const possible = others.filter((one) => !done.has(one));
+  await runAll(possible, hasSharedProbe(options) ? 1 : LANES, run, record);
   return chosen.flatMap((one) => done.get(one) ?? []);
+}
+
+/** Answers in which the language of the shop is looked for. */
+const TELLING = 30;
+
+/** What a browser can do without any IPN is tried all the same, where orders can be placed. */
+function needsNoControl({ group }: AuditCase, impossible: Finding): boolean {
+  return impossible.verdict === 'skipped' && (group === 'return' || group === 'initiate');
 }
 
 /** Why nothing else can be tried. */
 function hopeless(control: AuditedCase | undefined): Finding | undefined {
   if (control?.verdict === 'fail') {
-    return skipped('the control failed: nothing that follows would mean anything');
+    return skipped('the control failed: what refuses every IPN refuses forged ones, too');
   }
   if (control?.sent !== null) return undefined;
   return { ...skipped(`the control could not be carried out: ${control.why}`), verdict: 'unproven' };
@@ -99,16 +110,30 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
 }
 
 /**
- * Without a control that shows that the handler does something, refusing is no merit: one that ignores everything
- * would pass. What the shop asks for at initiate is seen all the same.
+ * Refusing proves something only where the control has passed, and only at an address at which a genuine IPN is
+ * accepted: what ignores everything, or listens nowhere, looks the same.
  */
-function provenBy(control: AuditedCase | undefined, one: AuditCase, finding: Finding): Finding {
-  const isProven = one === CONTROL || control?.verdict === 'pass' || one.group === 'initiate';
-  if (finding.verdict !== 'pass' || isProven) return finding;
-  const why =
-    'nothing shows that the handler does anything at all: one that ignores everything looks the same';
-  return { ...finding, verdict: 'unproven', why };
+function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, finding: Finding): Finding {
+  if (finding.verdict !== 'pass' || one === CONTROL) return finding;
+  if (control?.verdict !== 'pass') {
+    const why =
+      'nothing shows that the handler does anything at all: one that ignores everything looks the same';
+    return { ...finding, verdict: 'unproven', why };
+  }
+  const { url, status } = finding.answer ?? {};
+  if (url === undefined || one.group === 'return' || !isNoHandler(status ?? null)) return finding;
+  if (routeOf(url) === shop.calibration.route) return finding;
+  const said = status === null ? 'there was no answer' : `it was answered ${status}`;
+  return {
+    ...finding,
+    verdict: 'unproven',
+    why: `${said} at ${url}, where no genuine IPN was accepted`,
+  };
 }
+
+/** What comes back where no handler listens. */
+const isNoHandler = (status: number | null) =>
+  status === null || status === 404 || status === 405 || (status >= 300 && status < 400);
 
 /** Rejects when all lanes have ended: what they have under way is done, and nothing else is begun. */
 async function inLanes<Item>(
@@ -133,14 +158,20 @@ async function inLanes<Item>(
 const WHY: Readonly<Record<AuditVerdict, (one: AuditCase) => string>> = {
   pass: ({ about }) => about,
   fail: ({ harm }) => harm,
-  exposed: ({ harm }) => harm,
+  'at-risk': ({ harm }) => harm,
+  note: ({ about }) => about,
   unproven: ({ about }) => about,
   skipped: ({ about }) => about,
 };
 
 /** @param mask hides the secrets that the shop may have shown, wherever the report goes */
-function auditedCase(one: AuditCase, finding: Finding, mask: (text: string) => string): AuditedCase {
-  const { verdict, sent, observed, why, curl } = finding;
+function auditedCase(
+  one: AuditCase,
+  finding: Finding,
+  { mask, language }: { mask: (text: string) => string; language: keyof Code | undefined },
+): AuditedCase {
+  const { verdict, sent, observed, why, curl, unpaid } = finding;
+  const isBad = isTold(verdict);
   return {
     name: one.name,
     group: one.group,
@@ -150,7 +181,10 @@ function auditedCase(one: AuditCase, finding: Finding, mask: (text: string) => s
     sent: sent && mask(sent),
     observed: observed && mask(observed),
     why: mask(why ?? WHY[verdict](one)),
-    mend: isTold(verdict) ? mendText(one.mend) : null,
+    mistake: isBad ? one.mistake : null,
+    cost: isBad ? one.harm : null,
+    fix: isBad ? (finding.fix ?? fixText(one.mistake, language)) : null,
+    unpaid: (isBad && unpaid) || null,
     curl: curl && mask(curl),
   };
 }

@@ -25,6 +25,8 @@ export interface ShopParts {
   effects: ReadonlyMap<string, Probe>;
   /** Path of an order's total in what the probe says, such as `.total`. */
   orderAmount: string | undefined;
+  /** Confirms a payment beside success_url, with placeholders; undefined where the shop has none. */
+  confirmUrl: string | undefined;
   /** Whether orders are the shop's own, and not invented here. */
   hasOrders: boolean;
   notices: Set<string>;
@@ -41,6 +43,8 @@ export interface Calibration {
   /** By how much one payment changes the numbers that the probes say, by probe and place. */
   changes: ReadonlyMap<string, number>;
   amount: string;
+  /** Where a genuine IPN was accepted, as `routeOf` gives it. */
+  route: string;
   /** Where the emulator sends all IPNs instead (`--forward-ipn`), without the query of an order; null: nowhere. */
   forwardTo: string | null;
 }
@@ -65,7 +69,14 @@ export class Shop {
   changesByItself = false;
   /** Further probes that do. */
   readonly restless = new Set<string>();
-  calibration: Calibration = { lagMs: 0, answerMs: 0, changes: new Map(), amount: '', forwardTo: null };
+  calibration: Calibration = {
+    lagMs: 0,
+    answerMs: 0,
+    changes: new Map(),
+    amount: '',
+    route: '',
+    forwardTo: null,
+  };
 
   constructor(parts: ShopParts) {
     this.parts = parts;
@@ -73,6 +84,11 @@ export class Shop {
 
   get canLook(): boolean {
     return this.parts.probe !== undefined;
+  }
+
+  /** Whether a probe tells what one payment does: a further one, or a number or list of the order that grew with the control. */
+  get hasEffectProbe(): boolean {
+    return this.parts.effects.size > 0 || [...this.calibration.changes.values()].some((change) => change > 0);
   }
 
   /** The correct IPN that would tell of this payment. */
@@ -170,7 +186,7 @@ export class Shop {
     }
     const looked = new Map<string, string>();
     for (const [name, effect] of effects) looked.set(name, await effect(values));
-    return { paid: probe ? isPaid(text) : null, text, effects: looked, at };
+    return { paid: probe ? isPaid(text) : null, text, effects: looked, order: payment, at };
   }
 
   /** Waits until the order counts as paid. @returns how the shop looks then, or when time is up */
@@ -224,6 +240,13 @@ export class Shop {
     const { lagMs } = this.calibration;
     return pause(Math.min(SHORTEST_GRACE_MS + 3 * lagMs, LONGEST_WAIT_MS));
   }
+}
+
+/** An address without its query and what no two orders have in common: what tells one handler from another. */
+export function routeOf(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/[^/]{16,}|\d+/g, '*');
 }
 
 export function pause(ms: number): Promise<void> {

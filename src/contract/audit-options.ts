@@ -17,6 +17,8 @@ export interface AuditOptions extends AuditRequest {
   probes?: Readonly<Record<string, string | ((identifier: string) => unknown)>> | undefined;
   /** Public hosts that may be sent to, beside those that the emulator may send IPNs to. */
   allowIpnHosts?: readonly string[] | undefined;
+  /** How long the shop is waited for until something listens at its IPN handler, in milliseconds; default: not at all. */
+  waitMs?: number | undefined;
   /** Ends the audit before its next case. */
   signal?: AbortSignal | undefined;
   /** Ends it at once: commands with all that they have started, and requests. */

@@ -38,9 +38,20 @@ export const AuditedCase = record('AuditedCase', 'What a case came to.', {
   sent: field(nullableText, 'What was sent; null for what was not.'),
   observed: field(nullableText, 'What the shop did; null where nothing was sent.'),
   why: field(text, 'Why the verdict is what it is; of a `fail`, what it means in money.'),
-  mend: field(
+  mistake: field(nullableText, 'The mistake behind it, by its name; null where nothing is wrong.'),
+  cost: field(nullableText, 'What that costs the merchant; null where nothing is wrong.'),
+  fix: field(
     nullableText,
-    'How to mend it, with the lines for PHP, Node and Python; null where there is nothing to mend.',
+    'How to fix it, with lines for PHP, Node and Python, or for the language that the answers show; null where nothing is wrong.',
+  ),
+  unpaid: field(
+    z.nullable(
+      record('Unpaid', 'Goods that went out unpaid.', {
+        amount: field(text, 'What they cost.'),
+        currency: field(text, 'Currency code.'),
+      }),
+    ),
+    'What the case got without paying; null for nothing.',
   ),
   curl: field(nullableText, 'A command that sends the same again; null where one request does not show it.'),
 });
@@ -49,7 +60,8 @@ export type AuditedCase = z.output<typeof AuditedCase>;
 export const AuditSummary = record('AuditSummary', 'How many cases came to what.', {
   pass: field(count, sentence(AUDIT_VERDICTS.pass)),
   fail: field(count, sentence(AUDIT_VERDICTS.fail)),
-  exposed: field(count, sentence(AUDIT_VERDICTS.exposed)),
+  'at-risk': field(count, sentence(AUDIT_VERDICTS['at-risk'])),
+  note: field(count, sentence(AUDIT_VERDICTS.note)),
   unproven: field(count, sentence(AUDIT_VERDICTS.unproven)),
   skipped: field(count, sentence(AUDIT_VERDICTS.skipped)),
 } satisfies Record<AuditVerdict, Field>);
@@ -62,6 +74,17 @@ function sentence(words: string): string {
 const report = {
   cases: field(z.array(AuditedCase), 'In the order of the list of cases.'),
   summary: field(AuditSummary, 'How many cases came to what.'),
+  mistakes: field(
+    z.array(
+      record('AuditMistake', 'A mistake of the shop, by all that it led to.', {
+        name: field(text, 'Stable, in kebab-case.'),
+        cost: field(text, 'What it costs the merchant.'),
+        fix: field(text, 'How to fix it.'),
+        cases: field(z.array(text), 'Names of the cases that show it.'),
+      }),
+    ),
+    'The mistakes behind the cases that are `fail` or `at-risk`, that with most cases first.',
+  ),
   orders: field(count, 'How many orders it left in the shop.'),
   notices: field(
     z.array(text),
@@ -96,6 +119,11 @@ export const AuditRequest = request(
     probeUrl: field(
       z.optional(address),
       'Tells about an order: `{identifier}` in it stands for that of the order.',
+      ADDRESS,
+    ),
+    confirmUrl: field(
+      z.optional(address),
+      'An address beside `success_url` that confirms a payment, with placeholders as `probeUrl` has them; it must not pay an order.',
       ADDRESS,
     ),
     paidWhen: optionalText('When the order counts as paid: `.path=value` on JSON, or a regular expression.'),

@@ -1,4 +1,4 @@
-import { auditSummary } from '../contract/audit.ts';
+import { auditMistakes, auditSummary } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase, AuditReport, AuditRequest, AuditRun } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -86,6 +86,7 @@ export class Audits {
       of,
       cases: [],
       summary: auditSummary([]),
+      mistakes: [],
       orders: null,
       notices: [],
       error: null,
@@ -98,7 +99,7 @@ export class Audits {
   #add(audited: AuditedCase): void {
     if (!this.#last) return;
     const cases = [...this.#last.cases, audited];
-    this.#last = { ...this.#last, cases, summary: auditSummary(cases) };
+    this.#last = { ...this.#last, cases, summary: auditSummary(cases), mistakes: auditMistakes(cases) };
     this.#tell(audited);
   }
 

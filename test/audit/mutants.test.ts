@@ -22,7 +22,7 @@ describe('a handler that lacks one check', () => {
       orderAmount: '.total',
       only: [kind],
     });
-    const guilty = report.cases.filter(({ verdict }) => verdict === 'fail' || verdict === 'exposed');
+    const guilty = report.cases.filter(({ verdict }) => verdict === 'fail' || verdict === 'at-risk');
     expect(guilty.map(({ class: convicting }) => convicting)).toContain(kind);
     if (found !== undefined) expect(guilty.map(({ name }) => name)).toContain(found);
   });

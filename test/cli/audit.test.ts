@@ -47,16 +47,30 @@ describe('audit', () => {
     expect(code).toBe(0);
     expect(report).toMatchObject({ summary: { pass: 2, fail: 0 }, orders: 2, notices: [] });
     expect(Object.keys(report.cases[1] ?? {})).toEqual([
-      ...['name', 'group', 'class', 'about', 'verdict', 'sent', 'observed', 'why', 'mend', 'curl'],
+      ...[
+        'name',
+        'group',
+        'class',
+        'about',
+        'verdict',
+        'sent',
+        'observed',
+        'why',
+        'mistake',
+        'cost',
+        'fix',
+        'unpaid',
+        'curl',
+      ],
     ]);
     expect(stderr).toBe('[1/2] pass     control\n[2/2] pass     signature-missing\n');
   });
 
-  it('exits 1 when a case fails, and 1 or 0 for exposed as --fail-on says', async () => {
+  it('exits 1 when a case fails, and 1 or 0 for at-risk as --fail-on says', async () => {
     const flawed = await startAudited({ isToken: () => true });
     const only = ['--only', 'sandbox-for-live'];
     expect((await flawed.audit(only)).code).toBe(0);
-    const told = await flawed.audit([...only, '--fail-on', 'exposed']);
+    const told = await flawed.audit([...only, '--fail-on', 'at-risk']);
     expect([told.code, told.stderr]).toEqual([1, expect.stringContaining('1 of 2 cases failed')]);
     expect(
       (await flawed.audit(['--only', 'G', '--skip', 'sandbox-for-live', '--skip', 'merchant'])).code,
@@ -67,7 +81,7 @@ describe('audit', () => {
     const { shop, options } = await startAudited();
     const without = ['audit', shop.ipnUrl, '--order-url', `${shop.url}/order`, ...ONE];
     expect((await run(without, options)).code).toBe(0);
-    const failing = [...without, '--fail-on', 'exposed', '--fail-on', 'unproven'];
+    const failing = [...without, '--fail-on', 'at-risk', '--fail-on', 'unproven'];
     expect((await run(failing, options)).code).toBe(1);
   });
 
@@ -78,7 +92,7 @@ describe('audit', () => {
     [
       ['audit', 'http://127.0.0.1:9/ipn', '--fail-on', 'pass', '--own'],
       2,
-      '--fail-on takes exposed and unproven',
+      '--fail-on takes at-risk and unproven',
     ],
     [['audit', 'http://127.0.0.1:9/ipn', '--only', 'signature-mising', '--own'], 2, 'signature-missing'],
     [['audit', 'http://127.0.0.1:9/ipn', '--url', 'http://127.0.0.1:9'], 3, ''],
@@ -138,7 +152,8 @@ describe('audit', () => {
       options,
     );
     const html = await readFile(join(options.cwd, 'report.html'), 'utf8');
-    expect(html).toContain('?k=sec_sim_…_1</h1>');
+    expect(html).toContain('?k=sec_sim_…_1</title>');
+    expect(html).toContain('?k=sec_sim_…_1</code>');
     expect(html).not.toContain(SECRET);
   });
 

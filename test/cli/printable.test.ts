@@ -6,6 +6,7 @@ import { eventLines } from '../../src/cli/format-event.ts';
 import { pairs, table } from '../../src/cli/layout.ts';
 import { Output } from '../../src/cli/output.ts';
 import { onOneLine, printable } from '../../src/cli/printable.ts';
+import { auditMistakes, auditSummary } from '../../src/contract/audit.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import { PLAIN } from '../../src/contract/hint.ts';
 import { launch, run } from '../helpers/cli.ts';
@@ -51,12 +52,16 @@ describe('what goes to a terminal', () => {
 
 it('a shop cannot write in our colours, or lines of ours', () => {
   const forged = `x${colour.green('pass')}\n    forged`;
-  const one = { name: 'a', group: 'control', class: 'A', about: 'a', mend: null, curl: null } as const;
+  const one = { name: 'a', group: 'control', class: 'A', about: 'a', curl: null } as const;
+  const bad = { mistake: 'signature-not-checked', cost: forged, fix: 'Check it.', unpaid: null };
   const cases = (['fail', 'unproven'] as const).map((verdict) => ({
-    ...{ ...one, verdict, sent: null, observed: forged, why: forged },
+    ...{ ...one, ...bad, verdict, sent: null, observed: forged, why: `${forged}!` },
   }));
-  const summary = { pass: 0, fail: 1, exposed: 0, unproven: 1, skipped: 0 };
-  const shown = printable(auditText({ cases, summary, orders: 0, notices: [] }, new Chalk({ level: 0 })));
+  const summary = auditSummary(cases);
+  const mistakes = auditMistakes(cases);
+  const shown = printable(
+    auditText({ cases, summary, mistakes, orders: 0, notices: [] }, new Chalk({ level: 0 })),
+  );
   expect(shown).toContain('x\\u001b[32mpass');
   expect(shown).not.toContain('\u001b');
   expect(shown).not.toMatch(/^ *forged/m);

@@ -47,7 +47,7 @@ const text = (html: string) =>
     .replace(/\s+/g, ' ');
 
 describe('an audit by the page', () => {
-  it('runs, and shows what was done to whom, what it means, and how to mend it', async () => {
+  it('runs, and shows what was done to whom, what it means, and how to fix it', async () => {
     const { post, page, asked, ended } = await prepared({ isAmount: () => true });
     const before = text(await page());
     expect(before).toContain('Run the audit');
@@ -62,8 +62,8 @@ describe('an audit by the page', () => {
     expect(shown).toContain('2 of 2 cases, ended at');
     expect(shown).toContain('This audit left 2 orders in the shop’s database.');
     expect(shown).toMatch(/Sent .*data\[amount\]=0\.49.* The shop answered 200: OK, and the order is paid/);
-    expect(shown).toMatch(/How to mend it .*PHP: .*Node: .*Python: .* Copy/);
-    expect(shown).toMatch(/Send again curl .* Copy curl: amount-too-low/);
+    expect(shown).toMatch(/How to fix it .*PHP: .*Node: .*Python: .* Copy/);
+    expect(shown).toMatch(/Repeat it curl .* Copy curl: amount-too-low/);
     expect(html).toMatch(/<details id="case-amount-too-low" class="told" open/);
     // What was asked for stands there to be asked again.
     expect(html).toContain('value="amount-too-low, amount-too-high"');

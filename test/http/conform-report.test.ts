@@ -148,7 +148,7 @@ describe('what is not seen in a text, or turns its direction,', () => {
   const shown = 'order-\\u202e1\\u202c\\u2066\\u200b\\u00ad\\u{e0041}\\u0007\\u2028\ufffd';
 
   it('is written out in the page of an audit', () => {
-    const report = { cases: [], summary: auditSummary([]), orders: 0, notices: [hostile] };
+    const report = { cases: [], summary: auditSummary([]), mistakes: [], orders: 0, notices: [hostile] };
     const page = htmlReport(report, `http://127.0.0.1/${hostile}`);
     expect(page.split(shown)).toHaveLength(4);
     for (const character of '\u202e\u202c\u2066\u200b\u00ad\u{e0041}\u0007\u2028')

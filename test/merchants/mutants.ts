@@ -77,6 +77,15 @@ const NOT_AUTHENTICATED = [
     'signature-base64',
   ),
   mutant('any signature that was ever seen', 'A', seenSignatures(), 'signature-other-order'),
+  mutant(
+    'a test is believed',
+    'A',
+    {
+      isSigned: (form, secret) =>
+        text(form, 'mode') === 'sandbox' || GOOD.isSigned(form, secret, null as never),
+    },
+    'signature-garbage-test-flag',
+  ),
 ];
 
 let publicKey = '';
@@ -177,13 +186,14 @@ const AMOUNTS = [
     'currency-missing',
   ),
   mutant(
-    'as much or more',
+    'whole units are compared',
     'D',
     {
       isAmount: (order, form) =>
-        Number(amount(form)) >= Number(order.total) && currency(form) === order.currency,
+        Number.parseInt(amount(form), 10) === Number.parseInt(order.total, 10) &&
+        currency(form) === order.currency,
     },
-    'amount-too-high',
+    'amount-cut',
   ),
   mutant(
     'as much or less',
@@ -352,6 +362,19 @@ const STATUSES = [
     'failed-unsigned',
   ),
   mutant(
+    'an unsigned error marks an order that is paid later',
+    'H',
+    {
+      isWhole: () => true,
+      isSigned: (form, secret) =>
+        text(form, 'status') === 'error' || GOOD.isSigned(form, secret, null as never),
+      onOther: (order) => {
+        order.status = 'failed';
+      },
+    },
+    'error-unsigned',
+  ),
+  mutant(
     'a failure reopens a paid order',
     'H',
     {
@@ -392,6 +415,24 @@ const JUGGLING = [
         form.getAll('signature[]')[0] === WRONG_SIGNATURE || GOOD.isSigned(form, secret, null as never),
     },
     'signature-array',
+  ),
+  ...(
+    [
+      ['last', (form) => form.getAll('identifier').at(-1)],
+      ['array', (form) => form.get('identifier[]')],
+      ['nested', (form) => form.get('data[identifier]')],
+      ['query', (_, url) => url.searchParams.get('identifier')],
+    ] as [string, (form: URLSearchParams, url: URL) => string | null | undefined][]
+  ).map(([name, second]) =>
+    mutant(
+      `the identifier that is looked up is another: ${name}`,
+      'J',
+      {
+        isWhole: () => true,
+        find: (shop, form, url) => shop.orders.get(second(form, url) ?? text(form, 'identifier')),
+      },
+      `identifier-doubled-${name}`,
+    ),
   ),
   mutant('a signature of JSON may be true', 'J', jsonJuggling(true), 'signature-json-true'),
   mutant('a signature of JSON may be zero', 'J', jsonJuggling(0), 'signature-json-zero'),

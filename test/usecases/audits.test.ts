@@ -11,7 +11,8 @@ const REQUEST = { ipnUrl: 'http://localhost:3000/ipn' };
 
 const CASE: AuditedCase = {
   ...{ name: 'control', group: 'control', class: 'control', about: 'A correct IPN.', verdict: 'pass' },
-  ...{ sent: null, observed: null, why: 'It was taken.', mend: null, curl: null },
+  ...{ sent: null, observed: null, why: 'It was taken.', curl: null },
+  ...{ mistake: null, cost: null, fix: null, unpaid: null },
 };
 
 /** Audits by a runner that does what the test says. */
@@ -31,7 +32,13 @@ async function auditsBy(audit: (options: AuditOptions) => Promise<AuditReport>) 
 }
 
 const reportOf = (cases: AuditedCase[]): AuditReport => ({
-  ...{ cases, summary: auditSummary(cases), orders: 1, notices: ['the probe changes by itself'] },
+  ...{
+    cases,
+    summary: auditSummary(cases),
+    mistakes: [],
+    orders: 1,
+    notices: ['the probe changes by itself'],
+  },
 });
 
 describe('audits', () => {

@@ -1,7 +1,10 @@
 import type { AuditGroup } from '../../contract/audit.ts';
 import { type AuditCase, afterPayment, evidence, refuses, type Target, withoutProbe } from '../case.ts';
 import type { Ipn } from '../ipn.ts';
+import type { OrderSnapshot } from '../probe.ts';
 
+/** No order has it by chance. */
+const OTHER_CHARGE = '12345.67';
 const OTHER_CURRENCIES = ['GNF', 'USD'];
 const HARM =
   'The customer pays less than the order costs, or in a currency that is worth less, and gets all of it.';
@@ -12,8 +15,28 @@ function amount(
   forge: (ipn: Ipn, target: Target) => Ipn,
   group: AuditGroup = 'amount',
 ): AuditCase {
-  const text = { name, class: 'D', group, about, harm: HARM, mend: 'amount' } as const;
-  return refuses(text, (target) => target.post(forge(target.ipn, target)));
+  const text = { name, class: 'D', group, about, harm: HARM, mistake: 'amount-not-compared' } as const;
+  return refuses(text, (target) => {
+    const forged = forge(target.ipn, target);
+    const isSame = Number(forged.get('amount')) === Number(target.ipn.get('amount'));
+    return name === 'amount-cut' && isSame ? 'the price has no fraction' : target.post(forged);
+  });
+}
+
+/** Where more was paid than the order costs, a shop that takes it loses nothing. */
+function notTheTotal(name: string, about: string, change: (price: string) => string): AuditCase {
+  const one = amount(name, about, withAmount(change));
+  return {
+    ...one,
+    run: async (shop) => {
+      const finding = await one.run(shop);
+      const { unpaid } = finding;
+      if (!unpaid || Number(change(unpaid.amount)) < Number(unpaid.amount)) return finding;
+      const why =
+        'The shop takes more than the order costs: nobody loses, but the customer may ask for it back.';
+      return { ...finding, verdict: 'note', why };
+    },
+  };
 }
 
 /** Validly signed: it must be refused for what it says. */
@@ -34,10 +57,11 @@ export const AMOUNT: readonly AuditCase[] = [
     withAmount((text) => hundredth(text)),
   ),
   amount(
-    'amount-too-high',
-    'A valid signature over more than the price.',
-    withAmount((text) => `9${text}`),
+    'amount-cut',
+    'A valid signature over the price without its fraction.',
+    withAmount((text) => `${text.split('.')[0]}.00`),
   ),
+  notTheTotal('amount-too-high', 'A valid signature over more than the price.', (text) => `9${text}`),
   amount(
     'amount-zero',
     'A valid signature over nothing.',
@@ -48,11 +72,11 @@ export const AMOUNT: readonly AuditCase[] = [
     'A valid signature over a negative amount.',
     withAmount((text) => `-${text}`),
   ),
-  amount(
+  notTheTotal(
     'amount-exponent',
     'A valid signature over 1e2, which some languages read as 100.',
     // Where the order costs 100, a shop that reads it as a number has lost nothing.
-    withAmount((text) => (Number(text) === 100 ? '1e3' : '1e2')),
+    (text) => (Number(text) === 100 ? '1e3' : '1e2'),
   ),
   amount(
     'currency-other',
@@ -81,14 +105,15 @@ export const AMOUNT: readonly AuditCase[] = [
       group: 'amount',
       about: 'The charge, which is not signed, changed in a copy of a genuine IPN.',
       harm: 'Whoever can repeat an IPN changes what the order is worth.',
-      mend: 'amount',
+      mistake: 'amount-not-compared',
     },
     async ({ shop, payment, ipn, post }, { look }) => {
-      const shot = post(ipn.set('charge', '12345.67'));
+      const shot = post(ipn.set('charge', OTHER_CHARGE));
       const observation = await shop.send(shot);
       const after = await shop.lookAfterGrace(payment);
-      const isOther = after.text !== look.text && !after.text.includes('12345.67');
-      const isHarmed = after.paid === false || (isOther && !shop.changesByItself);
+      const said = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
+      const isShown = said(after).includes(OTHER_CHARGE) && !said(look).includes(OTHER_CHARGE);
+      const isHarmed = after.paid === false || isShown;
       if (!shop.canLook) return { ...evidence(shot, observation), ...withoutProbe('what changed') };
       return { ...evidence(shot, observation), verdict: isHarmed ? 'fail' : 'pass' };
     },

@@ -1,9 +1,10 @@
+import { FIXES } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { errorPage, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
 import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
 import type { OrderSnapshot } from '../probe.ts';
-import { numericChanges, pause, type Shop } from '../shop.ts';
+import { numericChanges, pause, routeOf, type Shop } from '../shop.ts';
 
 /** Whether the handler broke. 501 is how plain servers refuse a method: Python's http.server, for one. */
 export const isBroken = (status: number) => status >= 500 && status !== 501;
@@ -16,6 +17,16 @@ export function answerProblem(observation: Observation): string | undefined {
   const problem = problemOfAnswer(observation);
   if (problem) return problem.cause;
   return status >= 400 ? `it was answered ${status}` : undefined;
+}
+
+/** What to do about it, as far as the answer shows. */
+function fixOf(observation: Observation): string {
+  const { failure, status } = observation;
+  if (status === null) return failure ? FIXES[failure.code] : FIXES.other;
+  return (
+    problemOfAnswer(observation)?.fix ??
+    'Not known: look at the log of the shop, and at what its handler answered.'
+  );
 }
 
 /** A clock that tells whole seconds. */
@@ -101,6 +112,7 @@ async function runControl(shop: Shop): Promise<Finding> {
         ...shown,
         verdict: 'fail',
         why: `The shop does not take a correct IPN: ${problem.replace(/\.$/, '')}.`,
+        fix: fixOf(observation),
       };
     }
     if (!shop.canLook) return { ...shown, verdict: 'unproven', why: whyUnproven(shop, observation) };
@@ -115,6 +127,7 @@ async function runControl(shop: Shop): Promise<Finding> {
       answerMs: observation.durationMs,
       changes,
       amount: payment.amount,
+      route: routeOf(shown.answer.url),
     };
     return { ...shown, verdict: 'pass' };
   });
@@ -132,7 +145,7 @@ export const CONTROL: AuditCase = {
   group: 'control',
   about: 'A correct IPN of a real payment pays its order.',
   harm: 'Customers pay, and their orders are not fulfilled.',
-  mend: 'handler',
+  mistake: 'handler-breaks',
   alone: true,
   run: runControl,
 };

@@ -2,6 +2,7 @@ import type { Payment } from '../../contract/payment.ts';
 import { type AuditCase, type CaseText, type Finding, NO_ORDERS, skipped } from '../case.ts';
 import { valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
+import { hasToken } from '../tokens.ts';
 
 const text = (name: string, about: string, harm: string): CaseText => ({
   name,
@@ -9,7 +10,7 @@ const text = (name: string, about: string, harm: string): CaseText => ({
   group: 'initiate',
   about,
   harm,
-  mend: 'initiate',
+  mistake: 'initiate-from-outside',
 });
 
 /** Looks at what the shop asked for; nothing is sent. */
@@ -55,15 +56,6 @@ const plain = (amount: string) =>
     .replace(/(\.\d*?)0+$/, '$1')
     .replace(/\.$/, '');
 
-/** What of an address is neither the identifier nor the same for every order, and long enough not to be guessed. */
-function tokenIn(payment: Payment, other: Payment): boolean {
-  const parts = (url: string) => url.split(/[/?&=#.]/);
-  const others = new Set(parts(other.ipnUrl));
-  return parts(payment.ipnUrl).some(
-    (part) => part.length >= 16 && part !== payment.identifier && !others.has(part),
-  );
-}
-
 /** Whether the next identifier follows from the last one. */
 function isGuessable(one: string, other: string): boolean {
   if (one === other) return true;
@@ -78,9 +70,9 @@ async function guessable(shop: Shop, payment: Payment): Promise<Finding> {
   const other = shop.parts.orders.made.find(({ id }) => id !== payment.id);
   if (!other) return skipped('it takes two orders to see whether identifiers can be guessed');
   const shown = `${other.identifier} and ${payment.identifier}, ${payment.ipnUrl}`;
-  if (!isGuessable(other.identifier, payment.identifier) || tokenIn(payment, other))
+  if (!isGuessable(other.identifier, payment.identifier) || hasToken(payment, other))
     return found('pass', shown);
-  return found('exposed', shown);
+  return found('at-risk', shown);
 }
 
 async function fromBrowser(shop: Shop, payment: Payment): Promise<Finding> {
@@ -127,7 +119,7 @@ export const INITIATE: readonly AuditCase[] = [
           'Identifiers that follow one another, and no token of the order in ipn_url.',
           'An attacker knows identifier and address of an order that he has not made, and can send the IPN of a sandbox payment to it.',
         ),
-        mend: 'token',
+        mistake: 'no-token-in-ipn-url',
       },
       guessable,
     ),

@@ -12,7 +12,7 @@ const text = (name: string, about: string): CaseText => ({
   group: 'robustness',
   about,
   harm: HARM,
-  mend: 'escape',
+  mistake: 'input-not-escaped',
 });
 
 /** Each cannot mean an order; a markup that comes back unescaped shows in the answer. */
@@ -23,12 +23,27 @@ const HOSTILE = {
   newline: ['a\r\nX-Injected: 1', 'a\u0000b'],
 } as const;
 
+/** What the answers to all others are compared with. */
+const UNKNOWN = 'no-such-order';
+
 const MARKUP = ['<script>alert(1)</script>', '<img src=x onerror=alert(1)>'];
 
-function flaw({ status, body, headers }: Observation): string | undefined {
-  if (status !== null && status >= 500) return `The handler broke on it: it answered ${status}. ${HARM}`;
-  const fault = errorPage(body);
-  if (fault !== undefined) return `The answer shows an error of the program: ${fault}. ${HARM}`;
+/** How a shop answers an identifier that it does not know, as far as breaking goes. */
+const kindOf = ({ status, body }: Observation) => ({
+  isBroken: status !== null && status >= 500,
+  fault: errorPage(body),
+});
+
+/** What shows that the text was read as code: what the answer to a plain unknown identifier does not show. */
+function flaw(observation: Observation, plain: Observation): string | undefined {
+  const { status, body, headers } = observation;
+  const [here, there] = [kindOf(observation), kindOf(plain)];
+  if (status === null && plain.status !== null) return `The handler gave no answer to it. ${HARM}`;
+  if (here.isBroken && !there.isBroken) return `The handler broke on it: it answered ${status}. ${HARM}`;
+  if (here.fault !== undefined && there.fault === undefined)
+    return `The answer shows an error of the program: ${here.fault}. ${HARM}`;
+  if (observation.durationMs > plain.durationMs + DELAY_MS)
+    return `The answer took ${Math.round(observation.durationMs)} ms, that to a plain identifier ${Math.round(plain.durationMs)} ms. ${HARM}`;
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
   const isPage = !/json|text\/plain/.test(type);
   if (isPage && MARKUP.some((markup) => body.includes(markup))) {
@@ -39,6 +54,9 @@ function flaw({ status, body, headers }: Observation): string | undefined {
   return undefined;
 }
 
+/** So much longer a query that sleeps takes. */
+const DELAY_MS = 4_000;
+
 const signedAs =
   (identifier: string) =>
   (ipn: Ipn, { shop }: Target) =>
@@ -48,8 +66,9 @@ export const INJECTION: readonly AuditCase[] = [
   ...Object.entries(HOSTILE).map(([name, identifiers]) =>
     refuses(
       text(`identifier-${name}`, `A validly signed identifier that is ${name}.`),
-      (target) => identifiers.map((identifier) => target.post(signedAs(identifier)(target.ipn, target))),
-      flaw,
+      (target) =>
+        [UNKNOWN, ...identifiers].map((identifier) => target.post(signedAs(identifier)(target.ipn, target))),
+      (observation, _, first) => flaw(observation, first),
     ),
   ),
   takes(

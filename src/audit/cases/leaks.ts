@@ -19,7 +19,7 @@ const text = (name: string, about: string): CaseText => ({
   group: 'leaks',
   about,
   harm: 'Who has the secret key, or a signature that was expected, marks every order as paid; a stack tells an attacker where to look.',
-  mend: 'leaks',
+  mistake: 'secrets-shown',
 });
 
 /** What an answer gives away; undefined when nothing. */

@@ -12,6 +12,7 @@ import {
   withoutProbe,
 } from '../case.ts';
 import type { ProbeRequest } from '../client.ts';
+import { curlOfAll } from '../describe-request.ts';
 import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges, pause, type Shop } from '../shop.ts';
 
@@ -25,7 +26,7 @@ const text = (name: string, about: string): CaseText => ({
   group: 'once',
   about,
   harm: HARM,
-  mend: 'once',
+  mistake: 'paid-more-than-once',
   alone: true,
 });
 
@@ -38,7 +39,15 @@ function judgeCopy(shop: Shop, look: OrderSnapshot, after: OrderSnapshot): Pick<
   if (after.text !== look.text && !shop.changesByItself) changed.unshift('what the probe says of the order');
   return changed.length
     ? { verdict: 'fail', why: `A copy changed ${changed.join(', ')} once more. ${HARM}` }
-    : { verdict: 'pass' };
+    : heldOnce(shop);
+}
+
+/** That nothing changed proves something only where a probe tells what one payment does. */
+function heldOnce(shop: Shop): Pick<Finding, 'verdict' | 'why'> {
+  if (shop.hasEffectProbe) return { verdict: 'pass' };
+  const why =
+    "no probe tells what a payment does, only whether the order is paid: name one that counts mails, stock or credit, such as --probe mails='<command or url>', or let the order's probe tell a number that grows";
+  return { verdict: 'unproven', why };
 }
 
 /** A copy of the IPN that paid the order. */
@@ -64,12 +73,12 @@ async function judgeTogether(
   if (!shop.canLook) return withoutProbe('how many effects there were');
   if (!after.paid) return { verdict: 'fail', why: 'After copies that came together the order is not paid.' };
   const { changes, amount } = shop.calibration;
-  if (amount !== payment.amount) return { verdict: 'pass' };
+  if (amount !== payment.amount) return heldOnce(shop);
   const several = [...numericChanges(before, after)].flatMap(([place, change]) => {
     const times = change / (changes.get(place) ?? change);
     return times > 1 && Number.isInteger(times) ? [{ place, times }] : [];
   });
-  if (!several.length) return { verdict: 'pass' };
+  if (!several.length) return heldOnce(shop);
   // The number of an invoice is another one for each order: only what one payment always changes by as much counts.
   const single = await changesOfOne(shop);
   if (!single) {
@@ -121,7 +130,7 @@ const together = (
       const said = `${shots.length} requests in the same instant: ${evidence(shot, observation).sent}`;
       return {
         ...evidence(shot, observation, said),
-        curl: null,
+        curl: curlOfAll(shots),
         ...judged,
       };
     }),
@@ -147,6 +156,15 @@ export const ONCE: readonly AuditCase[] = [
   replay('replay-later', 'The same IPN again, a second later.', () => pause(LATER_MS)),
   replay('replay-twice', 'The same IPN twice again, each over a connection of its own.', (shop, shot) =>
     shop.send(shot),
+  ),
+  afterPayment(
+    text('replay-other-trx', 'The same IPN again with another payment_trx, which is not signed.'),
+    async ({ shop, payment, ipn, post }, { look }) => {
+      const shot = post(ipn.set('trx', [...ipn.get('trx')].toReversed().join('')));
+      const observation = await shop.send(shot);
+      const after = await shop.lookAfterGrace(payment);
+      return { ...evidence(shot, observation), ...judgeCopy(shop, look, after) };
+    },
   ),
   copies(2),
   copies(20),

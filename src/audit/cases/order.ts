@@ -8,10 +8,11 @@ import {
   refuses,
   skipped,
   type Target,
+  targetOf,
   withOrder,
 } from '../case.ts';
-import type { ProbeRequest } from '../client.ts';
 import type { Ipn } from '../ipn.ts';
+import { withTokensOf } from '../tokens.ts';
 
 const HARM =
   'An attacker pays once, for the cheapest thing or as a merchant of his own, and gets other orders for it.';
@@ -22,7 +23,7 @@ const text = (name: string, kind: AuditClass, about: string, group: AuditGroup =
   group,
   about,
   harm: HARM,
-  mend: kind === 'E' ? 'order' : 'token',
+  mistake: kind === 'E' ? 'order-not-by-identifier' : 'no-token-in-ipn-url',
 });
 
 /** The genuine IPN of a payment of the attacker, which costs the same as the order. */
@@ -53,13 +54,14 @@ const swapCase = (text: string) => {
   return upper === text ? text.toLowerCase() : upper;
 };
 
-/** What an attacker sends who never saw the order's own address. */
-function toGivenAddress(
-  target: Target,
-  ipn: Ipn,
-  extra: readonly (readonly [string, string])[] = [],
-): ProbeRequest {
-  return target.shop.shot(target.shop.parts.ipnUrl, ipn.and(...extra));
+/**
+ * The address that an attacker knows: the order's own, with the parts that cannot be guessed taken from an order of
+ * the attacker's.
+ */
+function guessedAddress({ shop, payment }: Target): string {
+  const url = shop.addressOf(payment);
+  const other = shop.parts.orders.made.find(({ id }) => id !== payment.id);
+  return other ? withTokensOf(url, payment, shop.addressOf(other)) : url;
 }
 
 /** A sandbox payment that names the order, with a flag beside it that a shop may obey. */
@@ -69,14 +71,15 @@ function sandbox(name: string, about: string, flag?: readonly [string, string]):
     ...info,
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
-        const target = { shop, payment, ipn: shop.ipnOf(payment), post: () => ({ url: '' }) };
+        const target = targetOf(shop, payment);
         const ipn = await attackers(target, payment.identifier);
-        const plain = toGivenAddress(target, ipn);
+        const address = guessedAddress(target);
+        const plain = shop.shot(address, ipn);
         const first = await shop.send(plain);
         const looked = await shop.lookAfterGrace(payment);
-        const finding = judgeRefused(shop, before, looked, evidence(plain, first), 'exposed');
-        if (!flag || finding.verdict === 'exposed') return finding;
-        const flagged = toGivenAddress(target, ipn, [flag]);
+        const finding = judgeRefused(shop, before, looked, evidence(plain, first), 'at-risk');
+        if (!flag || finding.verdict === 'at-risk') return finding;
+        const flagged = shop.shot(address, ipn.and(flag));
         const second = await shop.send(flagged);
         const after = await shop.lookAfterGrace(payment);
         return judgeRefused(shop, before, after, evidence(flagged, second));
@@ -155,7 +158,7 @@ export const ORDER: readonly AuditCase[] = [
     harm: 'With the public key and a sandbox payment of a single unit, an attacker gets a signature that is valid for the whole price of the order.',
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
-        const { tools, ipnUrl } = shop.parts;
+        const { tools } = shop.parts;
         const spliced = tools.splice(payment.amount, payment.identifier);
         if (!spliced) {
           return {
@@ -165,10 +168,10 @@ export const ORDER: readonly AuditCase[] = [
         }
         const own = await shop.attackerIpn({ ...spliced, currency: payment.currency });
         const ipn = shop.ipnOf(payment).set('signature', own.get('signature')).set('trx', own.get('trx'));
-        const shot = shop.shot(ipnUrl, ipn);
+        const shot = shop.shot(guessedAddress(targetOf(shop, payment)), ipn);
         const observation = await shop.send(shot);
         const after = await shop.lookAfterGrace(payment);
-        return judgeRefused(shop, before, after, evidence(shot, observation), 'exposed');
+        return judgeRefused(shop, before, after, evidence(shot, observation), 'at-risk');
       }),
   },
 ];

@@ -2,6 +2,8 @@ import type { Payment } from '../../contract/payment.ts';
 import { endpointOf } from '../../delivery/egress.ts';
 import { type AuditCase, evidence, judgeRefused, skipped, withOrder } from '../case.ts';
 import type { ProbeRequest } from '../client.ts';
+import { filledAddress, valuesOf } from '../command.ts';
+import type { Shop } from '../shop.ts';
 
 /** What a return page may be given by an attacker who has seen other gateways. */
 const plausible = ({ identifier, id, trx, amount }: Payment): [string, string][] => [
@@ -21,15 +23,23 @@ function withQuery(url: string, pairs: readonly [string, string][]): string {
   return address.href;
 }
 
-/** Comes back from a checkout at which nobody paid, as a browser without any session. */
-function returns(name: string, about: string, shotOf: (payment: Payment) => ProbeRequest): AuditCase {
+/**
+ * Comes back from a checkout at which nobody paid, as a browser without any session.
+ *
+ * @param shotOf a text says why it is skipped
+ */
+function returns(
+  name: string,
+  about: string,
+  shotOf: (payment: Payment, shop: Shop) => ProbeRequest | string,
+): AuditCase {
   return {
     name,
     class: 'F',
     group: 'return',
     about,
     harm: 'Whoever opens the success_url has the order without paying: it stands in the request that the browser made.',
-    mend: 'returnPage',
+    mistake: 'return-page-pays',
     run: (shop) => {
       if (!shop.parts.hasOrders) {
         return Promise.resolve(
@@ -37,14 +47,16 @@ function returns(name: string, about: string, shotOf: (payment: Payment) => Prob
         );
       }
       return withOrder(shop, async (payment, before) => {
-        const { host, port } = endpointOf(new URL(payment.successUrl));
+        const made = shotOf(payment, shop);
+        if (typeof made === 'string') return skipped(made);
+        const { host, port } = endpointOf(new URL(made.url));
         const own = new URL(shop.parts.gateway.url);
         if (host === own.hostname && String(port) === own.port) {
           return skipped('the success_url is a page of the emulator, not of the shop');
         }
-        const refused = shop.parts.gateway.egress.unreachable(payment.successUrl);
-        if (refused) return skipped(`the success_url is not local: ${refused}`);
-        const shot = { headers: [['User-Agent', 'Mozilla/5.0'] as const], ...shotOf(payment) };
+        const refused = shop.parts.gateway.egress.unreachable(made.url);
+        if (refused) return skipped(`${made.url} is not local: ${refused}`);
+        const shot = { headers: [['User-Agent', 'Mozilla/5.0'] as const], ...made };
         const observation = await shop.send(shot);
         const after = await shop.lookAfterGrace(payment);
         return judgeRefused(shop, before, after, evidence(shot, observation));
@@ -52,6 +64,12 @@ function returns(name: string, about: string, shotOf: (payment: Payment) => Prob
     },
   };
 }
+
+/** The address that confirms a payment beside success_url, with plausible parameters. */
+const confirmed = (payment: Payment, { parts }: Shop): string | undefined =>
+  parts.confirmUrl && filledAddress(parts.confirmUrl, valuesOf(payment, parts.orders.nameOf(payment)));
+
+const NO_CONFIRM_URL = '--confirm-url names the address beside success_url that confirms a payment';
 
 export const RETURN: readonly AuditCase[] = [
   returns(
@@ -74,4 +92,13 @@ export const RETURN: readonly AuditCase[] = [
     method: 'POST',
     body: new URLSearchParams(plausible(payment)).toString(),
   })),
+  returns('confirm-get', 'The address that confirms a payment, opened without one.', (payment, shop) => {
+    const url = confirmed(payment, shop);
+    return url === undefined ? NO_CONFIRM_URL : { url: withQuery(url, plausible(payment)) };
+  }),
+  returns('confirm-post', 'The address that confirms a payment, posted to without one.', (payment, shop) => {
+    const url = confirmed(payment, shop);
+    if (url === undefined) return NO_CONFIRM_URL;
+    return { url, method: 'POST', body: new URLSearchParams(plausible(payment)).toString() };
+  }),
 ];

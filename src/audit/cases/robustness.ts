@@ -27,7 +27,7 @@ const text = (name: string, about: string): CaseText => ({
   group: 'robustness',
   about,
   harm: HARM,
-  mend: 'handler',
+  mistake: 'handler-breaks',
 });
 
 /** What shows that the handler broke. */
@@ -80,7 +80,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
   refuses(
     {
       ...text('status-unknown', 'A status that nobody has heard of, validly signed.'),
-      mend: 'status',
+      mistake: 'status-not-checked',
       group: 'status',
     },
     ({ ipn, post }) =>

@@ -1,8 +1,8 @@
 import type { AuditClass } from '../../contract/audit.ts';
 import { type AuditCase, refuses, type Target } from '../case.ts';
 import type { ProbeRequest } from '../client.ts';
-import type { Ipn } from '../ipn.ts';
-import type { MendName } from '../mends.ts';
+import type { Ipn, Pair } from '../ipn.ts';
+import type { MistakeName } from '../mistakes.ts';
 
 const HARM = 'Anybody who knows the address marks orders as paid, without any payment.';
 /** Keys that stand in documentation and examples. */
@@ -19,10 +19,10 @@ function sender(
   forge: (
     ipn: Ipn,
     target: Target,
-  ) => Ipn | ProbeRequest | string | readonly ProbeRequest[] | Promise<Ipn | string>,
-  mend: MendName = 'signature',
+  ) => Ipn | ProbeRequest | string | readonly ProbeRequest[] | Promise<Ipn | ProbeRequest | string>,
+  mistake: MistakeName = 'signature-not-checked',
 ): AuditCase {
-  const text = { name, class: kind, group: 'sender', about, harm: HARM, mend } as const;
+  const text = { name, class: kind, group: 'sender', about, harm: HARM, mistake } as const;
   return refuses(text, async (target) => {
     const forged = await forge(target.ipn, target);
     return typeof forged === 'string' || Array.isArray(forged) || 'url' in forged
@@ -40,6 +40,58 @@ function signedWith(key: string) {
 }
 
 const bytesOf = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
+
+/** Flags by which a shop may tell that a request is a test. */
+const TEST_FLAGS: readonly Pair[] = [
+  ['test', '1'],
+  ['sandbox', '1'],
+  ['mode', 'sandbox'],
+  ['mode', 'test'],
+  ['environment', 'sandbox'],
+  ['debug', '1'],
+];
+
+const inQuery = (url: string, [name, value]: Pair): string => {
+  const address = new URL(url);
+  address.searchParams.append(name, value);
+  return address.href;
+};
+
+/** Where the identifier of the victim can stand beside that of the attacker's own genuine IPN. */
+const SECOND_IDENTIFIERS: readonly (readonly [
+  name: string,
+  where: string,
+  make: (own: Ipn, target: Target) => ProbeRequest,
+])[] = [
+  ['last', 'behind it', (own, { payment, post }) => post(own.and(['identifier', payment.identifier]))],
+  ['first', 'before it', (own, { payment, post }) => post(own.after(['identifier', payment.identifier]))],
+  [
+    'array',
+    'as identifier[]',
+    (own, { payment, post }) => post(own.and(['identifier[]', payment.identifier])),
+  ],
+  [
+    'nested',
+    'as data[identifier]',
+    (own, { payment, post }) => post(own.and(['data[identifier]', payment.identifier])),
+  ],
+  [
+    'query',
+    'in the query of the address',
+    (own, { payment, post }) => {
+      const shot = post(own);
+      return { ...shot, url: inQuery(shot.url, ['identifier', payment.identifier]) };
+    },
+  ],
+  [
+    'body',
+    'in the body, its own in the query',
+    (own, { payment, post }) => {
+      const shot = post(own.set('identifier', payment.identifier));
+      return { ...shot, url: inQuery(shot.url, ['identifier', own.get('identifier')]) };
+    },
+  ],
+];
 
 export const SENDER: readonly AuditCase[] = [
   sender('signature-missing', 'A', 'An IPN without a signature.', (ipn) => ipn.unset('signature')),
@@ -74,41 +126,58 @@ export const SENDER: readonly AuditCase[] = [
       return ipn.set('signature', other.get('signature'));
     },
   ),
-  sender('signature-empty', 'B', 'An empty signature.', (ipn) => ipn.set('signature', ''), 'present'),
+  sender(
+    'signature-garbage-test-flag',
+    'A',
+    'A bad signature beside flags that call the request a test: test=1, sandbox=1, mode=sandbox and the like.',
+    (ipn, { post }) =>
+      TEST_FLAGS.flatMap((flag) => {
+        const inBody = post(ipn.badlySigned().and(flag));
+        const plain = post(ipn.badlySigned());
+        return [inBody, { ...plain, url: inQuery(plain.url, flag) }];
+      }),
+  ),
+  sender(
+    'signature-empty',
+    'B',
+    'An empty signature.',
+    (ipn) => ipn.set('signature', ''),
+    'fields-not-required',
+  ),
   sender(
     'signature-null',
     'B',
     'The text null as signature.',
     (ipn) => ipn.set('signature', 'null'),
-    'present',
+    'fields-not-required',
   ),
   sender(
     'signature-empty-array',
     'B',
     'The signature as an empty list, at which a check may break off.',
     (ipn) => ipn.set('signature', '').renamed('signature', (name) => `${name}[]`),
-    'present',
+    'fields-not-required',
   ),
   sender(
     'data-missing',
     'B',
     'An IPN without its data, signed over the identifier alone by a key that is empty.',
     (ipn) => ipn.set('amount', '').signedWith('').withoutGroups(),
-    'present',
+    'fields-not-required',
   ),
   sender(
     'secret-empty',
     'C',
     'Signed with an empty key, as of a shop without configuration.',
     signedWith(''),
-    'secret',
+    'secret-known',
   ),
   sender(
     'secret-null',
     'C',
     'Signed with the text null as key.',
     (ipn, { post }) => ['null', 'undefined', 'None', 'false', '0'].map((key) => post(ipn.signedWith(key))),
-    'secret',
+    'secret-known',
   ),
   sender(
     'secret-of-documentation',
@@ -118,14 +187,14 @@ export const SENDER: readonly AuditCase[] = [
       EXAMPLE_KEYS.filter((key) => key !== shop.parts.gateway.secretKey).map((key) =>
         post(ipn.signedWith(key)),
       ),
-    'secret',
+    'secret-known',
   ),
   sender(
     'secret-of-emulator',
     'C',
     'Signed with the key that every fresh emulator has.',
     signedWith(DEFAULT_KEY),
-    'secret',
+    'secret-known',
   ),
   sender(
     'origin-spoofed',
@@ -141,21 +210,21 @@ export const SENDER: readonly AuditCase[] = [
         ['Referer', `${shop.parts.gateway.url}/`],
       ],
     }),
-    'origin',
+    'headers-trusted',
   ),
   sender(
     'signature-array',
     'J',
     'The signature as a list of one.',
     (ipn) => ipn.badlySigned().renamed('signature', (name) => `${name}[]`),
-    'present',
+    'fields-not-required',
   ),
   sender(
     'signature-nested',
     'J',
     'The signature as a group of fields.',
     (ipn) => ipn.set('signature', '1').renamed('signature', (name) => `${name}[value]`),
-    'present',
+    'fields-not-required',
   ),
   sender(
     'amount-array',
@@ -166,14 +235,14 @@ export const SENDER: readonly AuditCase[] = [
       const forged = ipn.set('amount', 'Array').signedWith('');
       return forged.set('amount', amount).renamed('amount', (name) => `${name}[]`);
     },
-    'present',
+    'fields-not-required',
   ),
   sender(
     'identifier-array',
     'J',
     'The identifier as a list of one.',
     (ipn) => ipn.badlySigned().renamed('identifier', (name) => `${name}[]`),
-    'present',
+    'fields-not-required',
   ),
   ...(
     [
@@ -191,7 +260,7 @@ export const SENDER: readonly AuditCase[] = [
         contentType: 'application/json',
         body: JSON.stringify({ ...ipn.fields, [ipn.nameOf('signature')]: signature }),
       }),
-      'present',
+      'fields-not-required',
     ),
   ),
   sender('signature-magic-hash', 'J', 'The signature 0e123, which a loose comparison calls zero.', (ipn) =>
@@ -207,7 +276,19 @@ export const SENDER: readonly AuditCase[] = [
         .badlySigned()
         .and([ipn.nameOf('amount'), `9${amount}`], [ipn.nameOf('signature'), signature]);
     },
-    'present',
+    'fields-not-required',
+  ),
+  ...SECOND_IDENTIFIERS.map(([name, where, make]) =>
+    sender(
+      `identifier-doubled-${name}`,
+      'J',
+      `The attacker's own genuine IPN with the identifier of the order ${where}: one is verified, the other looked up.`,
+      async (_, target) => {
+        const { amount, currency } = target.payment;
+        return make(await target.shop.attackerIpn({ amount, currency }), target);
+      },
+      'order-not-by-identifier',
+    ),
   ),
   sender(
     'data-as-text',
@@ -218,6 +299,6 @@ export const SENDER: readonly AuditCase[] = [
         .badlySigned()
         .withoutGroups()
         .and(['data', JSON.stringify(ipn.fields['data'] ?? {})]),
-    'present',
+    'fields-not-required',
   ),
 ];

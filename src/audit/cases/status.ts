@@ -4,6 +4,7 @@ import {
   type CaseText,
   evidence,
   type Finding,
+  judgeTraces,
   targetOf,
   withOrder,
   withoutProbe,
@@ -19,7 +20,7 @@ const text = (name: string, about: string): CaseText => ({
   group: 'status',
   about,
   harm: HARM,
-  mend: 'status',
+  mistake: 'status-not-checked',
 });
 
 type Forge = (ipn: Ipn, shop: Shop) => Ipn;
@@ -31,7 +32,7 @@ const badlySigned: (status: string) => Forge = (status) => (ipn) => ipn.set('sta
 const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
   ...text(name, about),
   run: (shop) =>
-    withOrder(shop, async (payment) => {
+    withOrder(shop, async (payment, before) => {
       const { ipn, post } = targetOf(shop, payment);
       const shot = post(forge(ipn, shop));
       const observation = await shop.send(shot);
@@ -43,7 +44,7 @@ const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
       await shop.pay(payment);
       await shop.send(post(ipn));
       const paid = await shop.lookUntilPaid(payment);
-      if (paid.paid) return { ...shown, verdict: 'pass' };
+      if (paid.paid) return { ...shown, verdict: 'pass', ...judgeTraces(shop, before, after) };
       const why = `After the forged IPN the order cannot be paid any more. ${HARM}`;
       return { ...shown, verdict: 'fail', why };
     }),
@@ -63,10 +64,17 @@ const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
     return { ...shown, verdict: after.paid ? 'pass' : 'fail' };
   });
 
+const NO_SUCCESS = [
+  ['failed', 'failure'],
+  ['canceled', 'cancellation'],
+  ['error', 'error'],
+] as const;
+
 export const STATUS: readonly AuditCase[] = [
-  onPending('failed-unsigned', 'An unsigned failure of a pending order.', unsigned('failed')),
-  onPending('failed-badly-signed', 'A badly signed failure of a pending order.', badlySigned('failed')),
-  onPending('canceled-unsigned', 'An unsigned cancellation of a pending order.', unsigned('canceled')),
+  ...NO_SUCCESS.flatMap(([status, what]) => [
+    onPending(`${status}-unsigned`, `An unsigned ${what} of a pending order.`, unsigned(status)),
+    onPending(`${status}-badly-signed`, `A badly signed ${what} of a pending order.`, badlySigned(status)),
+  ]),
   onPaid('failed-unsigned-paid', 'An unsigned failure of an order that is paid.', unsigned('failed')),
   onPaid(
     'failed-badly-signed-paid',

@@ -67,9 +67,14 @@ const COMMANDS = {
         "something that happens once per payment, as in stock='<command or url>'; repeatable",
       ),
       orderAmount: text('path', 'where the probe says what the order costs, such as .total'),
+      confirmUrl: text(
+        'url',
+        'confirms a payment beside success_url; {identifier} and the like as in a probe',
+      ),
+      wait: duration('wait until the shop listens'),
       only: list('names', 'only these cases, groups or classes; repeatable'),
       skip: list('names', 'not these; repeatable'),
-      failOn: list('verdicts', 'exit 1 on these, too: exposed, unproven; repeatable'),
+      failOn: list('verdicts', 'exit 1 on these, too: at-risk, unproven; repeatable'),
       own: flag('in an emulator of its own, in memory, on the port of the configuration'),
       timeout: duration('for an answer, an order and a look each, such as 5s (default: 10s and more)'),
       allowIpnHost: ALLOW_IPN_HOST,
@@ -101,7 +106,7 @@ type Context = Parameters<Actions['audit']>[0];
 
 const runAudit: Actions['audit'] = async (context) => {
   const { args, options, output, io } = context;
-  const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, ...chosen } = options;
+  const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, wait, ...chosen } = options;
   if (list) return listed();
   const [ipnUrl] = args;
   if (ipnUrl === undefined) throw missingUrl();
@@ -121,6 +126,7 @@ const runAudit: Actions['audit'] = async (context) => {
       cancelled: interrupted.now,
       probes: probe,
       timeoutMs: timeout,
+      waitMs: wait,
       allowIpnHosts: allowIpnHost,
       ...(orders !== undefined && { orders: Number(orders) }),
       onCase: (audited, done, of) => output.notice(progress(audited, done, of)),
@@ -159,7 +165,7 @@ function missingUrl(): GatewayError {
 }
 
 /** Verdicts that fail the command where the user says so, beside `fail`. */
-const FAIL_ON: readonly string[] = ['exposed', 'unproven'] satisfies AuditVerdict[];
+const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdict[];
 
 function verdictsOf(given: readonly string[]): ReadonlySet<string> {
   const unknown = given.find((verdict) => !FAIL_ON.includes(verdict));

@@ -4,6 +4,7 @@ import {
   AUDIT_GROUPS,
   AUDIT_VERDICTS,
   type AuditGroup,
+  auditHeadline,
   isTold,
 } from '../../../contract/audit.ts';
 import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audit-report.ts';
@@ -156,6 +157,11 @@ function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, n
           cases, ended at <Time at={endedAt ?? startedAt} zone />.
         </p>
       )}
+      {state === 'finished' && (
+        <p id="headline">
+          <strong>{auditHeadline(cases)}</strong>
+        </p>
+      )}
       {error !== null && <p class="wrong">{capitalized(error)}.</p>}
       <Warnings of={notices} />
       <ul class="verdicts">
@@ -211,22 +217,22 @@ function Group({ group, run }: { group: AuditGroup; run: AuditRun }) {
         keyOf={({ name }) => ({ 'data-key': name })}
       />
       {told.map((one) => (
-        <Told one={one} first={told.find(({ mend }) => mend === one.mend) ?? one} />
+        <Told one={one} first={told.find(({ mistake }) => mistake === one.mistake) ?? one} />
       ))}
     </Section>
   );
 }
 
-/** All that is to be said of a case that did not go well; what mends several stands at the first of them. */
+/** All that is to be said of a case that did not go well; the fix for several is at the first of them. */
 function Told({ one, first }: { one: AuditedCase; first: AuditedCase }) {
-  const { name, verdict, about, class: kind, sent, observed, why, mend, curl } = one;
+  const { name, verdict, about, class: kind, sent, observed, why, fix, curl } = one;
   const facts = [
     ['Class', `${kind}: ${AUDIT_CLASSES[kind]}`],
     ['Sent', sent && <Code text={sent} what={`What was sent: ${name}`} wraps />],
     ['The shop', observed],
     ['Why', why],
-    ['How to mend it', mend && <Mend name={name} text={mend} at={first.name} />],
-    ['Send again', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
+    ['How to fix it', fix && <Fix name={name} text={fix} at={first.name} />],
+    ['Repeat it', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
   ] as const;
   return (
     <details id={`case-${name}`} class="told" open>
@@ -238,7 +244,7 @@ function Told({ one, first }: { one: AuditedCase; first: AuditedCase }) {
   );
 }
 
-function Mend({ name, text, at }: { name: string; text: string; at: string }) {
+function Fix({ name, text, at }: { name: string; text: string; at: string }) {
   if (at !== name) return <a href={`#case-${at}`}>As {at}</a>;
-  return <Code id={`mend-${name}`} text={text} what={`How to mend ${name}`} />;
+  return <Code id={`fix-${name}`} text={text} what={`How to fix ${name}`} />;
 }

@@ -1,7 +1,9 @@
 import { type Code, EXPECTED_SIGNATURE } from '../contract/signature.ts';
+import { namesOf } from '../contract/vocabulary.ts';
+import type { Observation } from './client.ts';
 
-/** How something is mended: in a sentence, and in code. */
-interface Mend {
+/** How a mistake is fixed: in a sentence, and in code. */
+interface Fix {
   text: string;
   code: Code;
 }
@@ -12,12 +14,12 @@ const SIGNED: Code = {
   Python: `${EXPECTED_SIGNATURE.Python}\nif not hmac.compare_digest(expected, signature): return refuse()`,
 };
 
-const MENDS = {
-  signature: {
+const FIXES = {
+  'signature-not-checked': {
     text: 'Compute the HMAC over data.amount and identifier as they came, and compare it in constant time; refuse whatever does not match.',
     code: SIGNED,
   },
-  present: {
+  'fields-not-required': {
     text: 'Refuse an IPN in which a field is missing, empty or no text, before you look at the signature.',
     code: {
       PHP: `foreach ([$_POST['status'] ?? null, $_POST['identifier'] ?? null, $_POST['signature'] ?? null, $_POST['data']['amount'] ?? null] as $v) if (!is_string($v) || $v === '') { http_response_code(400); exit; }`,
@@ -25,7 +27,7 @@ const MENDS = {
       Python: `if not all(isinstance(v, str) and v for v in (status, identifier, signature, amount)): return refuse()`,
     },
   },
-  secret: {
+  'secret-known': {
     text: 'Take the secret key from the configuration, and refuse every IPN while there is none.',
     code: {
       PHP: `$secretKey = getenv('GATEWAY_SECRET_KEY'); if (!is_string($secretKey) || strlen($secretKey) < 20) { http_response_code(500); exit; }`,
@@ -33,7 +35,7 @@ const MENDS = {
       Python: `secret_key = os.environ['GATEWAY_SECRET_KEY']\nassert len(secret_key) >= 20`,
     },
   },
-  amount: {
+  'amount-not-compared': {
     text: "Compare amount and currency with those of your own order, as decimals, and refuse anything else: of these two only the amount's text is signed, and it says what was paid, not what was due.",
     code: {
       PHP: `if (bccomp($_POST['data']['amount'], $order->total, 8) !== 0 || $_POST['data']['currency']['code'] !== $order->currency) { http_response_code(400); exit; }`,
@@ -41,7 +43,7 @@ const MENDS = {
       Python: `if Decimal(amount) != order.total or currency != order.currency: return refuse()`,
     },
   },
-  order: {
+  'order-not-by-identifier': {
     text: 'Find the order by the signed identifier alone, compared exactly, and never by the query of the address.',
     code: {
       PHP: `$order = find_order($_POST['identifier']); if (!$order || $order->identifier !== $_POST['identifier']) { http_response_code(404); exit; }`,
@@ -49,7 +51,7 @@ const MENDS = {
       Python: `order = orders.get(identifier)\nif order is None or order.identifier != identifier: return refuse()`,
     },
   },
-  token: {
+  'no-token-in-ipn-url': {
     text: 'Put an unguessable token of the order into its ipn_url, keep it with the order, and check it: the interface itself binds an IPN neither to its mode nor to where amount and identifier meet. Identifiers of exactly 20 characters stop the splice too; the token stops both.',
     code: {
       PHP: `if (!hash_equals($order->ipn_token, (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; }`,
@@ -57,7 +59,7 @@ const MENDS = {
       Python: `if not hmac.compare_digest(order.ipn_token, request.args.get('token', '')): return refuse()`,
     },
   },
-  returnPage: {
+  'return-page-pays': {
     text: 'Let the return page only show what the IPN has settled: it never changes an order.',
     code: {
       PHP: `echo $order->paid ? 'Thank you' : 'We are waiting for the confirmation of your payment';`,
@@ -65,7 +67,7 @@ const MENDS = {
       Python: `return 'Thank you' if order.paid else 'We are waiting for the confirmation of your payment'`,
     },
   },
-  status: {
+  'status-not-checked': {
     text: 'Check the signature first. Only success pays; anything else changes nothing, above all not an order that is paid.',
     code: {
       PHP: `if ($_POST['status'] !== 'success' || $order->paid) { http_response_code(200); exit; }`,
@@ -73,7 +75,7 @@ const MENDS = {
       Python: `if status != 'success' or order.paid: return accept()`,
     },
   },
-  once: {
+  'paid-more-than-once': {
     text: 'Let the database decide who pays the order: one conditional update, and everything that follows only for who changed the row.',
     code: {
       PHP: `$pay = $db->prepare('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0'); $pay->execute([$id]); if ($pay->rowCount() === 1) fulfil($order);`,
@@ -81,11 +83,11 @@ const MENDS = {
       Python: `cursor.execute('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0', (id,))\nif cursor.rowcount == 1: fulfil(order)`,
     },
   },
-  origin: {
+  'headers-trusted': {
     text: 'Headers say nothing about who sent them: the signature alone decides.',
     code: SIGNED,
   },
-  escape: {
+  'input-not-escaped': {
     text: 'Bind values as parameters, escape what you print, and answer a refusal with a fixed text.',
     code: {
       PHP: `$find = $db->prepare('SELECT * FROM orders WHERE identifier = ?'); $find->execute([$identifier]); echo htmlspecialchars($name);`,
@@ -93,7 +95,7 @@ const MENDS = {
       Python: `cursor.execute('SELECT * FROM orders WHERE identifier = ?', (identifier,)); html.escape(name)`,
     },
   },
-  leaks: {
+  'secrets-shown': {
     text: 'Log errors on the server, answer with a fixed text, and never print a key or the expected signature.',
     code: {
       PHP: `ini_set('display_errors', '0'); http_response_code(400); exit('rejected');`,
@@ -101,7 +103,7 @@ const MENDS = {
       Python: `app.logger.exception(error)\nreturn 'rejected', 400`,
     },
   },
-  initiate: {
+  'initiate-from-outside': {
     text: 'Initiate on the server, from your own order: total, currency and addresses come from the database, the keys from the configuration.',
     code: {
       PHP: `$fields = ['amount' => $order->total, 'currency' => $order->currency, 'ipn_url' => $base . '/ipn?token=' . $order->ipn_token];`,
@@ -109,7 +111,7 @@ const MENDS = {
       Python: `fields = {'amount': order.total, 'currency': order.currency, 'ipn_url': f'{base}/ipn?token={order.ipn_token}'}`,
     },
   },
-  handler: {
+  'handler-breaks': {
     text: 'Take the POST without a session, a login or a CSRF token, answer 2xx within a second or two when all went well, and 4xx when it did not.',
     code: {
       PHP: `// the route of ipn_url: POST, outside the CSRF middleware; http_response_code(200) only at the end`,
@@ -117,12 +119,32 @@ const MENDS = {
       Python: `@app.post('/ipn')  # csrf_exempt`,
     },
   },
-} as const satisfies Record<string, Mend>;
+} as const satisfies Record<string, Fix>;
 
-export type MendName = keyof typeof MENDS;
+export type MistakeName = keyof typeof FIXES;
 
-/** A mend as text: the sentence, then a line for each language. */
-export function mendText(name: MendName): string {
-  const { text, code } = MENDS[name];
-  return [text, ...Object.entries(code).map(([language, line]) => `${language}: ${line}`)].join('\n');
+/** Languages by what their servers and programs say of themselves. */
+const SIGNS: Readonly<Record<keyof Code, RegExp>> = {
+  PHP: /^x-powered-by: .*PHP|PHPSESSID|laravel_session|\.php\b/im,
+  Node: /^x-powered-by: .*Express|\.[cm]?js:\d+:\d+/im,
+  Python: /^server: .*(?:Python|Werkzeug|gunicorn|uvicorn|WSGIServer)|Traceback \(most recent call last\)/im,
+};
+
+/** The language that the answers of a shop betray; undefined where that is none, or more than one. */
+export function languageOf(observations: readonly Observation[]): keyof Code | undefined {
+  const said = observations.map(({ headers, body }) =>
+    [...headers.map((pair) => pair.join(': ')), body.slice(0, READ)].join('\n'),
+  );
+  const [language, another] = namesOf(SIGNS).filter((name) => said.some((text) => SIGNS[name].test(text)));
+  return another === undefined ? language : undefined;
+}
+
+/** Characters of each answer. */
+const READ = 4_096;
+
+/** How to fix a mistake, as text: a sentence, then a line for each language. @param language the only one, where it is known */
+export function fixText(name: MistakeName, language?: keyof Code): string {
+  const { text, code } = FIXES[name];
+  const lines = Object.entries(code).filter(([of]) => language === undefined || of === language);
+  return [text, ...lines.map(([of, line]) => `${of}: ${line}`)].join('\n');
 }

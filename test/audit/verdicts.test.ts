@@ -1,0 +1,264 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { auditHeadline } from '../../src/contract/audit.ts';
+import type { AuditOptions } from '../../src/contract/audit-options.ts';
+import { startGatewaySim } from '../../src/index.ts';
+import { seedOfTest } from '../helpers/seed.ts';
+import { GOOD, type Handler, startShop } from '../merchants/node-shop.ts';
+
+const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
+
+async function audited(changed: Partial<Handler>, options: Partial<AuditOptions> = {}) {
+  const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
+  onTestFinished(() => sim.stop());
+  const shop = await startShop(sim, changed);
+  onTestFinished(() => shop[Symbol.asyncDispose]());
+  const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
+  const report = await sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
+  const verdict = (name: string) => report.cases.find((one) => one.name === name);
+  return { shop, report, verdict };
+}
+
+const SIGNED_BY_NOBODY: Partial<Handler> = { isWhole: () => true, isSigned: () => true };
+
+describe('the address that a case attacks', () => {
+  const withoutToken = { isToken: () => true, identifier: (count: number) => `S-${count}` };
+
+  it('is the one that the order gave, whatever the argument is', async () => {
+    const { verdict } = await audited(
+      {
+        ...withoutToken,
+        initiate: (fields) => ({ ...fields, ipn_url: `${fields['ipn_url']}&cart_id=7118` }),
+      },
+      { ipnUrl: 'http://127.0.0.1:9/typo', only: ['sandbox-for-live', 'splice'] },
+    );
+    expect(verdict('control')?.verdict).toBe('pass');
+    for (const name of ['sandbox-for-live', 'splice']) {
+      expect(verdict(name)).toMatchObject({
+        verdict: 'at-risk',
+        sent: expect.stringContaining('cart_id=7118'),
+      });
+    }
+  });
+
+  it('has the token of an order of the attacker in place of one that cannot be guessed', async () => {
+    const { verdict, shop } = await audited({}, { only: ['sandbox-for-live'] });
+    const tokens = [...shop.orders.values()].map(({ token }) => token);
+    const sent = verdict('sandbox-for-live')?.sent ?? '';
+    expect(verdict('sandbox-for-live')?.verdict).toBe('pass');
+    expect(tokens.filter((token) => sent.includes(token))).toHaveLength(1);
+    const [identifier = ''] = [...shop.orders].find(([name]) => sent.includes(`identifier=${name}`)) ?? [];
+    expect(sent).not.toContain(shop.orders.get(identifier)?.token);
+  });
+
+  it('proves nothing where another route than that of the control is not found', async () => {
+    let count = 0;
+    const { verdict } = await audited(
+      {
+        initiate: (fields) =>
+          count++ ? { ...fields, ipn_url: fields['ipn_url']?.replace('/ipn', '/paid') ?? '' } : fields,
+      },
+      { only: ['signature-missing'], probe: () => ({ status: 'pending' }), paidWhen: '.status=pending' },
+    );
+    expect(verdict('signature-missing')?.verdict).toBe('unproven');
+  });
+});
+
+describe('an IPN that must be refused', () => {
+  const counting = (change: (order: { charge: string; credited: number }) => unknown): Partial<Handler> => {
+    let shopOrders = new Map();
+    return {
+      find: (shop, form) => {
+        shopOrders = shop.orders;
+        return GOOD.find(shop, form, null as never);
+      },
+      isSigned: (form, secret, request) => {
+        const held = GOOD.isSigned(form, secret, request);
+        const order = shopOrders.get(form.get('identifier') ?? '');
+        if (!held && order && !order.paid) change(order);
+        return held;
+      },
+    };
+  };
+  const only = ['signature-garbage', 'failed-badly-signed'];
+
+  it('is a note where it is counted with the order', async () => {
+    const { verdict, report } = await audited(
+      counting((order) => void order.credited++),
+      { only },
+    );
+    // Before the control the shop had no orders to count with.
+    expect([verdict('signature-garbage')?.verdict, verdict('failed-badly-signed')?.verdict]).toEqual([
+      'note',
+      'note',
+    ]);
+    expect(report.mistakes).toEqual([]);
+  });
+
+  it('is a fail where it changes what the shop says of the order', async () => {
+    const { verdict } = await audited(
+      counting((order) => Object.assign(order, { charge: 'payment failed' })),
+      { only },
+    );
+    expect(verdict('signature-garbage')).toMatchObject({
+      verdict: 'fail',
+      why: expect.stringContaining('payment failed'),
+    });
+  });
+});
+
+describe('once', () => {
+  it('is unproven without a probe that tells what a payment does', async () => {
+    const status = (probe: (identifier: string) => string) => (identifier: string) =>
+      JSON.stringify({ status: JSON.parse(probe(identifier)).status });
+    const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
+    onTestFinished(() => sim.stop());
+    const shop = await startShop(sim);
+    onTestFinished(() => shop[Symbol.asyncDispose]());
+    const looks = {
+      probe: status(shop.probe),
+      paidWhen: '.status=paid',
+      only: ['replay-at-once', 'copies-2'],
+    };
+    const audit = (more: Partial<AuditOptions>) =>
+      sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...looks, ...more });
+    const { cases } = await audit({});
+    expect(cases.slice(1).map(({ verdict, why }) => [verdict, why])).toEqual([
+      ['unproven', expect.stringContaining('--probe mails=')],
+      ['unproven', expect.stringContaining('--probe mails=')],
+    ]);
+    const credited = (identifier: string) => shop.orders.get(identifier)?.credited;
+    const named = await audit({ probes: { credited } });
+    expect(named.summary).toMatchObject({ pass: 3, unproven: 0 });
+  });
+
+  it('is broken by a copy with another transaction id, and by copies that curl can send together', async () => {
+    const seen = new Set<string | null>();
+    const { verdict } = await audited(
+      {
+        pay: (order, form) => {
+          const trx = form.get('data[payment_trx]');
+          if (seen.has(trx)) return;
+          seen.add(trx);
+          Object.assign(order, { paid: true, status: 'paid', credited: order.credited + 1 });
+        },
+      },
+      { only: ['replay-at-once', 'replay-other-trx', 'copies-2'] },
+    );
+    expect([verdict('replay-at-once')?.verdict, verdict('replay-other-trx')?.verdict]).toEqual([
+      'pass',
+      'fail',
+    ]);
+    expect(verdict('copies-2')?.curl).toMatch(/^curl --parallel --parallel-immediate [\s\S]*--next /);
+  });
+});
+
+describe('what costs nothing', () => {
+  it('is a note: more was paid than the order costs', async () => {
+    const { verdict, report } = await audited(
+      { isAmount: (order, form) => Number(form.get('data[amount]')) >= Number(order.total) },
+      { only: ['amount-too-high', 'amount-exponent'] },
+    );
+    expect([verdict('amount-too-high')?.verdict, verdict('amount-exponent')?.verdict]).toEqual([
+      'note',
+      'note',
+    ]);
+    expect(auditHeadline(report.cases)).toMatch(/^No attack worked/);
+  });
+
+  it('is a copy with another charge that shows nowhere', async () => {
+    const { verdict } = await audited(
+      {
+        pay: (order, form) =>
+          void Object.assign(order, {
+            paid: true,
+            status: 'paid',
+            credited: order.credited + 1,
+            charge: form.get('data[charge]') ?? '',
+          }),
+      },
+      { only: ['charge-changed'] },
+    );
+    expect(verdict('charge-changed')?.verdict).toBe('fail');
+    const replayed = await audited(
+      {
+        pay: (order) =>
+          void Object.assign(order, { paid: true, status: 'paid', credited: order.credited + 1 }),
+      },
+      { only: ['charge-changed', 'replay-at-once'] },
+    );
+    expect(replayed.verdict('charge-changed')?.verdict).toBe('pass');
+    expect(replayed.verdict('replay-at-once')?.verdict).toBe('fail');
+  });
+
+  it('is a 500 to every order that the shop does not know', async () => {
+    const refuse: Handler['refuse'] = (response) => response.writeHead(500).end('no such order');
+    const every = await audited({ refuse }, { only: ['identifier-sql', 'identifier-markup'] });
+    expect(every.report.summary).toMatchObject({ pass: 3, fail: 0 });
+    const some = await audited(
+      {
+        refuse: (response, form) =>
+          (form.get('identifier') ?? '').includes("'")
+            ? refuse(response, form, null as never)
+            : GOOD.refuse(response, form, null as never),
+      },
+      { only: ['identifier-sql'] },
+    );
+    expect(some.verdict('identifier-sql')?.verdict).toBe('fail');
+  });
+});
+
+describe('a report', () => {
+  it('says in money what went out unpaid, and groups its cases by mistake', async () => {
+    const { report } = await audited(SIGNED_BY_NOBODY, { only: ['A', 'failed-unsigned-paid'] });
+    const [first] = report.mistakes;
+    expect(first).toMatchObject({
+      name: 'signature-not-checked',
+      cost: expect.stringContaining('without any payment'),
+    });
+    expect(first?.cases).toContain('signature-garbage');
+    expect(report.cases.find(({ name }) => name === 'signature-garbage')?.fix).toBe(first?.fix);
+    expect(auditHeadline(report.cases)).toMatch(
+      /^Not safe: \d+\.\d0 USD of goods went out unpaid in 1 way \(\d+ of \d+ attacks, \d mistakes?\)\.$/,
+    );
+  });
+
+  it('fixes things in the language that the answers show', async () => {
+    const { verdict } = await audited(
+      {
+        ...SIGNED_BY_NOBODY,
+        accept: (response) => response.writeHead(200, { 'X-Powered-By': 'PHP/8.2' }).end('OK'),
+      },
+      { only: ['signature-garbage'] },
+    );
+    expect(verdict('signature-garbage')?.fix).toMatch(/\nPHP: /);
+    expect(verdict('signature-garbage')?.fix).not.toMatch(/Node: |Python: /);
+  });
+
+  it('has the address that confirms a payment attacked, too', async () => {
+    const confirms: Partial<Handler> = {
+      onReturn: (order, url) => {
+        if (order && url.searchParams.get('status') === 'success')
+          Object.assign(order, { paid: true, status: 'paid' });
+      },
+    };
+    const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
+    onTestFinished(() => sim.stop());
+    const shop = await startShop(sim, confirms);
+    onTestFinished(() => shop[Symbol.asyncDispose]());
+    const { cases } = await sim.audit({
+      ...{ ipnUrl: shop.ipnUrl, order: shop.place, probe: shop.probe, paidWhen: '.status=paid' },
+      ...{ confirmUrl: `${shop.url}/paid?order={identifier}`, only: ['confirm-get'] },
+    });
+    expect(cases[1]).toMatchObject({ name: 'confirm-get', verdict: 'fail' });
+  });
+
+  it('waits for a shop that listens later, and gives up in the end', async () => {
+    const sim = await startGatewaySim({ secretKey: SECRET });
+    onTestFinished(() => sim.stop());
+    const ipnUrl = 'http://127.0.0.1:9/ipn';
+    await expect(sim.audit({ ipnUrl, waitMs: 200 })).rejects.toMatchObject({
+      code: 'timed_out',
+      message: 'nothing listens at 127.0.0.1:9: it was waited for 0.2 s',
+    });
+  });
+});
