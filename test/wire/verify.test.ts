@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { requireTamperings, TAMPERINGS } from '../../src/contract/tampering.ts';
 import type { Verdict } from '../../src/wire/dialect.ts';
 import { invent } from '../../src/wire/documented/compose.ts';
-import { fingerprint, sign } from '../../src/wire/documented/ipn.ts';
+import { fingerprint, sign } from '../../src/wire/documented/signature.ts';
 import { verify } from '../../src/wire/documented/verify.ts';
 import { character } from '../helpers/characters.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';

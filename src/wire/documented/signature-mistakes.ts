@@ -1,7 +1,7 @@
 import { isAmount } from '../../contract/amount.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { VerifyKeys } from '../dialect.ts';
-import { fingerprint, sign } from './ipn.ts';
+import { fingerprint, sign } from './signature.ts';
 
 /** What a signature is over. */
 interface SignedFields {

@@ -1,6 +1,6 @@
-import { writtenAmounts } from '../body.ts';
 import type { IpnTools, Verdict } from '../dialect.ts';
-import { sign } from './ipn.ts';
+import { writtenAmounts } from '../written-amount.ts';
+import { sign } from './signature.ts';
 import { explainSignature } from './signature-mistakes.ts';
 
 /** What of a body its validity depends on. */
