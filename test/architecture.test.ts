@@ -29,7 +29,16 @@ const DOORS: Record<string, Doors> = {
     rooms: ['contract', '../package.json', '../fixtures/fidelity/manifest.jsonl'],
     types: ['domain'],
     packages: ['tinyqueue'],
-    node: ['node:crypto', 'node:fs', 'node:path', 'node:url', 'node:vm'],
+    node: [
+      'node:crypto',
+      'node:events',
+      'node:fs',
+      'node:http',
+      'node:net',
+      'node:path',
+      'node:url',
+      'node:vm',
+    ],
   },
   wire: { rooms: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:crypto'] },
   store: {

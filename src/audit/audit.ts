@@ -4,9 +4,9 @@ import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditReport } from '../contract/audit-report.ts';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { requireReachable } from './ask.ts';
-import { listenAsAttacker } from './attacker.ts';
 import type { AuditCase } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { CASES } from './cases/list.ts';
@@ -53,9 +53,11 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
   const { cancelled } = options;
   cancelled?.throwIfAborted();
   const chosen = chooseCases(options);
-  await using attacker = await listenAsAttacker();
+  // The attacker's own payments have a receiver that takes what comes.
+  await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
+  const attackerUrl = `${attacker.url}/ipn-of-the-attacker`;
   const notices = new Set<string>();
-  const orders = ordersOf(gateway, options, notices, attacker.url);
+  const orders = ordersOf(gateway, options, notices, attackerUrl);
   await unlessAborted(cancelled, orders.begin());
   const shop = new Shop({
     gateway,
@@ -63,7 +65,7 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
     orders,
     ipnUrl,
     notices,
-    attackerUrl: attacker.url,
+    attackerUrl,
     ...probesOf(options, gateway),
     client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS, { cancelled }),
     hasOrders: hasOrders(options),
