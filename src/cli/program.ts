@@ -31,6 +31,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['inbox'], async () => (await import('./commands/inbox.ts')).inbox],
   [['logs'], async () => (await import('./commands/logs.ts')).logs],
   [['init'], async () => (await import('./commands/init.ts')).init],
+  [['docs'], async () => (await import('./commands/docs.ts')).docs],
   [['openapi'], async () => (await import('./commands/openapi.ts')).openapi],
   [['completion'], async () => (await import('./commands/completion.ts')).completion],
 ];
