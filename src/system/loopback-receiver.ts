@@ -64,7 +64,7 @@ export async function receiveOnLoopback(
       cause.code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be used: ${cause.message}`;
     throw new GatewayError('port_in_use', `port ${port} ${why}`, {
       cause,
-      hint: hint`Choose another one with ${option(portOption)} (0 takes a free one).`,
+      hint: hint`Take a free one with ${option(portOption, '0')}, or choose one with ${option(portOption)}.`,
     });
   });
   const bound = (server.address() as AddressInfo).port;
